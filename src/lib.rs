@@ -1,0 +1,29 @@
+//! `wikitrail`: question answering agents over Wikipedia, run over dataset files, recorded, scored and compared.
+//!
+//! A question walks through the house once, front to back; nothing calls back up:
+//!
+//! ```text
+//! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ wiki session) ─▶ Trajectory ─▶ store ─▶ score ─▶ report / export
+//! ```
+//!
+//! Each module is a floor, and may use the floors named beside it and nothing else (`tests/layering.rs` proves it):
+//!
+//! | floor | what it holds | uses |
+//! |---|---|---|
+//! | [`types`] | questions, requests, tool calls, trajectories, manifests, events: plain data | nothing |
+//! | [`stats`] | intervals over counts and numbers | nothing |
+//! | [`net`] | the one user of HTTP: timeouts, retry, rate limit, size caps, redaction | nothing |
+//! | [`dataset`] | one file a format, from bytes to questions; selection and shuffles | types |
+//! | [`store`] | a run's folder: manifest, append, read, lock, what is left to do | types |
+//! | [`protocol`] | dialogues without I/O: model text to tool calls and back | types |
+//! | [`prompt`] | prompt files, exemplars, rendering, the paper's JSON, digests | types, protocol |
+//! | [`llm`] | request to completion: OpenAI-compatible servers, the baseline policy | types, net |
+//! | [`wiki`] | search and lookup: session, HTML extraction, sources, frozen corpus | types, net |
+//! | [`agent`] | one question to one trajectory | types, protocol, prompt, llm, wiki |
+//! | [`score`] | normalisation, official metrics, trajectory metrics | types |
+//! | [`run`] | plan, runner, resume | types, agent, store |
+//! | [`export`] | one file a format | types, score |
+//! | [`report`] | tables, progress, one trajectory for reading | types, score, stats |
+//! | `cli` | one file a command; the only user of clap and anyhow | everything |
+
+pub mod types;

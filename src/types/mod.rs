@@ -1,0 +1,19 @@
+//! Plain data that flows through the house: questions, requests, tool calls, trajectories, manifests, events.
+//!
+//! Nothing here does I/O or knows another floor; everything can be stored as JSON.
+
+pub mod digest;
+pub mod event;
+pub mod manifest;
+pub mod question;
+pub mod request;
+pub mod tool;
+pub mod trajectory;
+
+pub use digest::sha256_hex;
+pub use event::RunEvent;
+pub use manifest::{DatasetRecord, Manifest, Selection, Variant};
+pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
+pub use request::{Completion, Decoding, Message, Prompt, Request, Role, Usage};
+pub use tool::{Tool, ToolCall};
+pub use trajectory::{Call, Compat, Outcome, Provenance, Repair, Step, Trajectory};

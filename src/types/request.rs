@@ -1,0 +1,142 @@
+//! What a dialogue asks of a model, and what comes back.
+
+use super::digest::sha256_hex;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// One request to a model: the prompt, where to stop, and how to decode.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// What the model is shown.
+    pub prompt: Prompt,
+    /// Texts before which the completion ends; they are not part of it.
+    pub stop: Vec<String>,
+    /// Sampling settings.
+    pub decoding: Decoding,
+}
+
+/// What a model is shown: one text, or messages.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Prompt {
+    /// A text to continue. The few-shot prefix is shared between all requests of a run.
+    Text {
+        /// Instruction and exemplars, the same for every question.
+        prefix: Arc<str>,
+        /// The question and what has happened since.
+        rest: String,
+    },
+    /// A conversation.
+    Messages(Vec<Message>),
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+}
+
+/// Who speaks in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Instructions that stand above the conversation.
+    System,
+    /// The user, and in most protocols the tools.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// Sampling settings of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decoding {
+    /// 0 for greedy decoding; up to 2.
+    pub temperature: f64,
+    /// Nucleus sampling mass, 0 to 1.
+    pub top_p: f64,
+    /// Upper bound of the completion's length, in the model's tokens.
+    pub max_tokens: u32,
+    /// Seed for servers that take one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+/// A model's answer to one request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Completion {
+    /// The text, cut before the first stop.
+    pub text: String,
+    /// Why the server stopped (`stop`, `length`, …), where it says so.
+    pub finish_reason: Option<String>,
+    /// Tokens used, where the server counts them.
+    pub usage: Option<Usage>,
+    /// Time from the first attempt's start to the last one's end, waiting included, in milliseconds.
+    pub latency_ms: u64,
+    /// How often the request was sent, 1 or more; 0 when it never left this process.
+    pub attempts: u32,
+    /// Whether the answer came from a store instead of a server.
+    pub cached: bool,
+}
+
+/// Counted use of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt.
+    pub prompt_tokens: u64,
+    /// Tokens of the completion.
+    pub completion_tokens: u64,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+    }
+}
+
+impl Prompt {
+    /// A text prompt.
+    pub fn text(prefix: Arc<str>, rest: impl Into<String>) -> Self {
+        Self::Text { prefix, rest: rest.into() }
+    }
+
+    /// SHA-256 of the exact UTF-8 text sent; for messages, of their JSON array of `{"role", "content"}`.
+    pub fn sha256(&self) -> String {
+        match self {
+            Self::Text { prefix, rest } => sha256_hex([prefix.as_bytes(), rest.as_bytes()]),
+            Self::Messages(messages) => sha256_hex([messages_json(messages).as_bytes()]),
+        }
+    }
+
+    /// Length in characters (Unicode scalar values), contents only.
+    pub fn chars(&self) -> usize {
+        match self {
+            Self::Text { prefix, rest } => prefix.chars().count() + rest.chars().count(),
+            Self::Messages(messages) => messages.iter().map(|m| m.content.chars().count()).sum(),
+        }
+    }
+
+    /// The whole as one text: a text prompt as it is, messages as the JSON that [`Prompt::sha256`] digests.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text { prefix, rest } => format!("{prefix}{rest}"),
+            Self::Messages(messages) => messages_json(messages),
+        }
+    }
+}
+
+fn messages_json(messages: &[Message]) -> String {
+    // Strings and a plain enum always serialise.
+    serde_json::to_string(messages).unwrap_or_default()
+}
+
+impl Default for Decoding {
+    /// The paper's: greedy, 100 tokens.
+    fn default() -> Self {
+        Self { temperature: 0.0, top_p: 1.0, max_tokens: 100, seed: None }
+    }
+}

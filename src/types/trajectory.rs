@@ -1,0 +1,203 @@
+//! The record of one episode: every step, every model call, how it ended.
+
+use super::{Tool, Usage};
+use serde::{Deserialize, Serialize};
+
+/// Version of the stored trajectory; readers accept older ones and refuse newer ones.
+pub const TRAJECTORY_VERSION: u32 = 1;
+
+/// One episode: one question under one variant, once. One line of `trajectories.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trajectory {
+    /// Format version, [`TRAJECTORY_VERSION`]; always the first field.
+    pub v: u32,
+    /// Id of the question.
+    pub id: String,
+    /// Position of the question in its dataset file, from 0; readers sort by it.
+    #[serde(default)]
+    pub index: usize,
+    /// Name of the variant, as in the manifest.
+    pub variant: String,
+    /// Which repeat of the question this is, from 0.
+    pub repeat: u32,
+    /// The question's text.
+    pub question: String,
+    /// Gold answers: the official one, then aliases; empty when hidden.
+    pub answers: Vec<String>,
+    /// What happened, in order.
+    pub steps: Vec<Step>,
+    /// The answer given; absent when none was.
+    pub answer: Option<String>,
+    /// How the episode ended; says nothing about right or wrong.
+    pub outcome: Outcome,
+    /// The reason in words, where the outcome needs one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Tokens over all calls whose server counted them.
+    pub usage: Usage,
+    /// Cost of all calls in US dollars, where prices are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// When the episode began, RFC 3339 in UTC.
+    pub started_at: String,
+    /// How long it took, waiting included, in milliseconds.
+    pub wall_ms: u64,
+    /// Which semantics the Wikipedia tool had.
+    pub compat: Compat,
+    /// Deviations from the protocol that were mended, by step and kind.
+    pub repairs: Vec<Repair>,
+    /// SHA-256 over everything that decides this episode; resume matches on it.
+    pub key: String,
+}
+
+/// One step: model calls, the action taken from them, what the tool answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// Number of the step, from 1.
+    pub n: usize,
+    /// What the model thought.
+    pub thought: Option<String>,
+    /// The tool used; absent when the episode ended before one was.
+    pub tool: Option<Tool>,
+    /// The tool's argument.
+    pub input: Option<String>,
+    /// The action as the model wrote it.
+    pub action_text: Option<String>,
+    /// What the tool answered.
+    pub observation: Option<String>,
+    /// Where the observation came from; absent for answers that needed no source.
+    pub provenance: Option<Provenance>,
+    /// What the tool's record adds: a failure inside it, or that an older page stayed open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Model text after the action that was set aside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded: Option<String>,
+    /// The model calls that led to this step, in order.
+    pub calls: Vec<Call>,
+}
+
+/// One model call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// SHA-256 of the exact prompt.
+    pub prompt_sha256: String,
+    /// Its length in characters.
+    pub prompt_chars: usize,
+    /// The stop sequences of the request.
+    pub stop: Vec<String>,
+    /// The completion, cut before the first stop.
+    pub completion: String,
+    /// Why the server stopped, where it says so.
+    pub finish_reason: Option<String>,
+    /// Tokens used, where the server counts them.
+    pub usage: Option<Usage>,
+    /// Time the call took, waiting included, in milliseconds.
+    pub latency_ms: u64,
+    /// How often the request was sent.
+    pub attempts: u32,
+    /// Whether the answer came from a store.
+    pub cached: bool,
+}
+
+/// How an episode ended. Never mixed with correctness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The agent gave an answer.
+    Finished,
+    /// The steps ran out before an answer.
+    StepLimit,
+    /// The model's text could not be followed.
+    FormatFailure,
+    /// A budget ended it.
+    Budget,
+    /// Model or Wikipedia failed for good: there is no measurement, and a resumed run does it again.
+    NotMeasured,
+}
+
+/// One mended deviation from the protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repair {
+    /// The step, from 1.
+    pub step: usize,
+    /// What was mended, such as `missing_action`.
+    pub kind: String,
+}
+
+/// Semantics of the Wikipedia tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compat {
+    /// The paper's environment, observation for observation, faults included.
+    Paper,
+    /// The same tool with its faults mended.
+    #[default]
+    Fixed,
+}
+
+/// Where an observation came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// `html`, `api`, `corpus`, …
+    pub source: String,
+    /// Where it can be read again.
+    pub url: String,
+    /// Title of the page, or the query of a result list.
+    pub title: String,
+    /// `MediaWiki`'s number of the page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pageid: Option<u64>,
+    /// `MediaWiki`'s number of the revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revid: Option<u64>,
+    /// HTTP status; 200 for sources without one.
+    pub status: u16,
+    /// When it was fetched, RFC 3339 in UTC; empty for frozen sources, which have no such time.
+    pub fetched_at: String,
+    /// SHA-256 of the body as received.
+    pub sha256: String,
+}
+
+impl Outcome {
+    /// The name under which it is stored and shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::StepLimit => "step_limit",
+            Self::FormatFailure => "format_failure",
+            Self::Budget => "budget",
+            Self::NotMeasured => "not_measured",
+        }
+    }
+
+    /// All outcomes, in the order in which they are shown.
+    pub const ALL: [Self; 5] = [Self::Finished, Self::StepLimit, Self::FormatFailure, Self::Budget, Self::NotMeasured];
+}
+
+impl Compat {
+    /// The name under which it is stored and typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Fixed => "fixed",
+        }
+    }
+}
+
+impl Repair {
+    /// Kind of the repair that a second call for a missing action is: the paper's `n_badcalls`.
+    pub const MISSING_ACTION: &'static str = "missing_action";
+}
+
+impl Trajectory {
+    /// Whether the episode counts: everything but [`Outcome::NotMeasured`] does.
+    pub fn measured(&self) -> bool {
+        self.outcome != Outcome::NotMeasured
+    }
+
+    /// Number of model calls over all steps.
+    pub fn call_count(&self) -> usize {
+        self.steps.iter().map(|step| step.calls.len()).sum()
+    }
+}
