@@ -26,4 +26,5 @@
 //! | [`report`] | tables, progress, one trajectory for reading | types, score, stats |
 //! | `cli` | one file a command; the only user of clap and anyhow | everything |
 
+pub mod stats;
 pub mod types;
