@@ -26,5 +26,6 @@
 //! | [`report`] | tables, progress, one trajectory for reading | types, score, stats |
 //! | `cli` | one file a command; the only user of clap and anyhow | everything |
 
+pub mod net;
 pub mod stats;
 pub mod types;

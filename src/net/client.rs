@@ -1,0 +1,259 @@
+//! The client: settings, and the loop of attempts that makes one logical request.
+
+use super::exchange::{self, Outgoing};
+use super::rate::Gate;
+use super::retry::{Attempt, Backoff, Retry, RetrySettings, should_retry};
+use super::{NetError, redact};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+use secrecy::{ExposeSecret as _, SecretString};
+use std::num::NonZeroU32;
+use std::time::{Duration, Instant};
+
+/// Says whether an answer is one that the caller can use; a refused one is retried like a broken one.
+pub type Accept<'a> = &'a (dyn Fn(&Answer) -> bool + Send + Sync);
+
+/// How a client behaves. Made for one server: its limits are counted over all of the client's requests.
+#[derive(Debug, Clone)]
+pub struct ClientSettings {
+    /// What the program calls itself.
+    pub user_agent: String,
+    /// Longest time to make a connection.
+    pub connect_timeout: Duration,
+    /// Longest time from sending an attempt to the last byte of its answer, redirects included.
+    /// Waiting for a slot, for the rate limit or for a retry does not count.
+    pub timeout: Duration,
+    /// Largest body, in bytes after decompression.
+    pub max_body: usize,
+    /// Redirects that are followed; at 0 the redirect itself is the answer.
+    pub max_redirects: usize,
+    /// What is tried again.
+    pub retry: RetrySettings,
+    /// Requests in any minute, retries and redirects included; unlimited if absent.
+    pub per_minute: Option<NonZeroU32>,
+    /// Requests at once; 0 is read as 1.
+    pub concurrent: usize,
+}
+
+impl Default for ClientSettings {
+    /// `wikitrail/VERSION`, 10 s to connect, 60 s in all, 16 MiB, 5 redirects, 16 at once, no rate limit.
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("wikitrail/", env!("CARGO_PKG_VERSION")).to_owned(),
+            connect_timeout: Duration::from_secs(10),
+            timeout: Duration::from_mins(1),
+            max_body: 16 << 20,
+            max_redirects: 5,
+            retry: RetrySettings::default(),
+            per_minute: None,
+            concurrent: 16,
+        }
+    }
+}
+
+/// A whole answer, whatever its status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// HTTP status.
+    pub status: u16,
+    /// The `Content-Type` header as it was sent.
+    pub content_type: Option<String>,
+    /// The wait that the server asks for.
+    pub retry_after: Option<Duration>,
+    /// The address that answered, after redirects, without user part.
+    pub url: String,
+    /// The addresses that redirected, in order, the one asked for first; empty without a redirect.
+    pub redirects: Vec<String>,
+    /// The body, decompressed.
+    pub body: Vec<u8>,
+    /// How often the request was sent, 1 or more.
+    pub attempts: u32,
+    /// Time from sending the first attempt to the last byte, waiting between attempts included.
+    pub elapsed: Duration,
+}
+
+impl Answer {
+    /// Whether the status is one of the 2xx.
+    pub fn ok(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// An HTTP client for one server. Share it: connections are kept and used again.
+///
+/// A `Retry-After` with status 429 or 503 binds all of its requests, those that are under way to be sent included. One
+/// beyond [`LONGEST_RETRY_AFTER`](super::retry::LONGEST_RETRY_AFTER) is not waited for: until it has passed, every
+/// request fails with [`NetError::HeldOff`], and nothing is sent.
+///
+/// The user part of an address (`http://user:password@host`) is sent as basic authentication, to that host only, and
+/// appears in no answer and no error.
+#[derive(Debug)]
+pub struct Client {
+    settings: ClientSettings,
+    /// For hosts beyond this machine; goes through the proxy that the environment names.
+    far: reqwest::Client,
+    /// For this machine, which no proxy can reach.
+    near: reqwest::Client,
+    gate: Gate,
+}
+
+impl Client {
+    /// Builds a client. Sends nothing.
+    pub fn new(settings: ClientSettings) -> Result<Self, NetError> {
+        let build = |builder: reqwest::ClientBuilder| {
+            builder
+                .user_agent(settings.user_agent.as_str())
+                .connect_timeout(settings.connect_timeout)
+                .tcp_nodelay(true)
+                // Redirects are followed by hand: they are listed, and never take a key to another host.
+                .redirect(reqwest::redirect::Policy::none())
+                .build()
+                .map_err(|e| NetError::Setup { reason: redact::printable(&chain(&e), 200) })
+        };
+        let far = build(reqwest::Client::builder())?;
+        let near = build(reqwest::Client::builder().no_proxy())?;
+        let gate = Gate::new(settings.concurrent, settings.per_minute);
+        Ok(Self { settings, far, near, gate })
+    }
+
+    /// Asks for `url`. One logical request, retried as the settings say; any final status is an `Ok`.
+    pub async fn get(&self, url: &str, headers: &[(&'static str, &str)]) -> Result<Answer, NetError> {
+        self.get_accepting(url, headers, &|_| true).await
+    }
+
+    /// [`Client::get`] that also retries answers which `accept` refuses; the last one is returned even so.
+    pub async fn get_accepting(
+        &self,
+        url: &str,
+        headers: &[(&'static str, &str)],
+        accept: Accept<'_>,
+    ) -> Result<Answer, NetError> {
+        self.send(self.outgoing(Method::GET, url, header_map(headers)?, None)?, accept).await
+    }
+
+    /// Posts a JSON `body`, with `secret` as bearer token where there is one. Retried like [`Client::get`], and
+    /// where `accept` refuses the answer; the last answer is returned even so.
+    pub async fn post_json(
+        &self,
+        url: &str,
+        headers: &[(&'static str, &str)],
+        secret: Option<&SecretString>,
+        body: Vec<u8>,
+        accept: Accept<'_>,
+    ) -> Result<Answer, NetError> {
+        let mut map = header_map(headers)?;
+        map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(secret) = secret {
+            map.insert(AUTHORIZATION, bearer(secret)?);
+        }
+        self.send(self.outgoing(Method::POST, url, map, Some(body))?, accept).await
+    }
+
+    /// Sends nothing for `wait`, for servers that ask for it in other ways than by status and header.
+    pub(crate) fn hold(&self, wait: Duration, status: u16) {
+        self.gate.hold(wait, status);
+    }
+
+    fn outgoing(
+        &self,
+        method: Method,
+        url: &str,
+        headers: HeaderMap,
+        body: Option<Vec<u8>>,
+    ) -> Result<Outgoing, NetError> {
+        let url = parse(url)?;
+        Outgoing::new(self.http(&url), method, url, headers, body)
+    }
+
+    async fn send(&self, outgoing: Outgoing, accept: Accept<'_>) -> Result<Answer, NetError> {
+        // Waiting for the first slot is our own doing and says nothing about the server.
+        let mut first = None;
+        let mut backoff = Backoff::new(&self.settings.retry);
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let result = exchange::attempt(self, &outgoing, &mut first).await;
+            let retry = should_retry(&summary(&result, accept));
+            let wait = if retry == Retry::No { None } else { backoff.next() };
+            let Some(wait) = wait else { return finish(result, attempts, first) };
+            let wait = if let Retry::NotBefore(least) = retry { wait.max(least) } else { wait };
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    pub(super) fn settings(&self) -> &ClientSettings {
+        &self.settings
+    }
+
+    pub(super) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    pub(super) fn http(&self, url: &Url) -> &reqwest::Client {
+        if is_loopback(url) { &self.near } else { &self.far }
+    }
+}
+
+/// Whether an address names this machine: `localhost`, `127.0.0.0/8` or `::1`.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| {
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        host.eq_ignore_ascii_case("localhost") || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    })
+}
+
+fn summary(result: &Result<Answer, NetError>, accept: Accept<'_>) -> Attempt {
+    match result {
+        Ok(answer) => {
+            Attempt::Answered { status: answer.status, accepted: accept(answer), retry_after: answer.retry_after }
+        }
+        Err(error) => Attempt::Failed { passing: error.passing() },
+    }
+}
+
+fn finish(result: Result<Answer, NetError>, attempts: u32, first: Option<Instant>) -> Result<Answer, NetError> {
+    match result {
+        Ok(answer) => Ok(Answer { attempts, elapsed: first.map(|at| at.elapsed()).unwrap_or_default(), ..answer }),
+        Err(last) if attempts > 1 => Err(NetError::Exhausted { attempts, last: Box::new(last) }),
+        Err(error) => Err(error),
+    }
+}
+
+fn parse(address: &str) -> Result<Url, NetError> {
+    let bad = |reason: String| NetError::BadUrl { url: redact::url(address), reason };
+    let url = Url::parse(address).map_err(|e| bad(e.to_string()))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        other => Err(bad(format!("the scheme is `{}`, not http or https", redact::printable(other, 20)))),
+    }
+}
+
+fn header_map(headers: &[(&'static str, &str)]) -> Result<HeaderMap, NetError> {
+    let mut map = HeaderMap::with_capacity(headers.len() + 2);
+    for &(name, value) in headers {
+        let bad = || NetError::BadHeader { name: name.to_owned() };
+        let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+        map.append(key, HeaderValue::from_str(value).map_err(|_| bad())?);
+    }
+    Ok(map)
+}
+
+fn bearer(secret: &SecretString) -> Result<HeaderValue, NetError> {
+    let text = format!("Bearer {}", secret.expose_secret());
+    let mut value = HeaderValue::try_from(text).map_err(|_| NetError::BadHeader { name: AUTHORIZATION.to_string() })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn chain(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Texts and addresses without secrets.
+
+use reqwest::Url;
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// What stands where a secret stood.
+pub const MASK: &str = "***";
+/// Shortest piece of a secret that is masked when the whole of it is not there.
+const PIECE_CHARS: usize = 8;
+/// Longest text that is searched for secrets; what comes after is cut.
+const SEARCHED_CHARS: usize = 1024;
+
+/// The address without user part, query and fragment: fit for errors, logs and manifests.
+pub fn url(address: &str) -> String {
+    match Url::parse(address) {
+        Ok(mut url) if !url.cannot_be_a_base() => {
+            url.set_query(None);
+            url.set_fragment(None);
+            without_user(&mut url);
+            url.into()
+        }
+        _ => {
+            // What cannot be parsed may still hold a password: keep neither a query nor what stands before an `@`.
+            let plain = address.split(['?', '#']).next().unwrap_or_default();
+            printable(plain.rsplit('@').next().unwrap_or_default(), 200)
+        }
+    }
+}
+
+/// The address without user part, the rest of it as it is: fit for the record of what was asked.
+pub fn user(address: &str) -> String {
+    match Url::parse(address) {
+        Ok(mut url) if url.has_authority() => {
+            without_user(&mut url);
+            url.into()
+        }
+        // What names no host has no user part that could be told from the rest.
+        _ => self::url(address),
+    }
+}
+
+/// Removes user name and password.
+pub(crate) fn without_user(url: &mut Url) {
+    // Both fail only for addresses that cannot have a user part.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+}
+
+/// Host and port of an address, as errors name them.
+pub(crate) fn host(url: &Url) -> String {
+    let name = url.host_str().unwrap_or("unknown host");
+    url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
+}
+
+/// `text` with control characters escaped (`\n`, `\u{1b}`), at most `chars` characters of it, `…` where it was cut.
+pub fn printable(text: &str, chars: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(chars * 4));
+    for (i, c) in text.chars().enumerate() {
+        if i >= chars {
+            out.push('…');
+            break;
+        }
+        // Marks that turn the reading direction or hide text would let a server rewrite our own words.
+        let hidden =
+            matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        if c.is_control() || hidden { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+/// `text` with every occurrence of `secret` masked, and of every piece of it that has 8 characters or more.
+///
+/// Pieces are masked since servers shorten what they echo. Text beyond 1,024 characters is cut.
+pub fn secret(text: &str, secret: &SecretString) -> String {
+    let key: Vec<char> = secret.expose_secret().chars().take(SEARCHED_CHARS).collect();
+    let text: Vec<char> = text.chars().take(SEARCHED_CHARS).collect();
+    if key.is_empty() {
+        return text.into_iter().collect();
+    }
+    let least = key.len().min(PIECE_CHARS);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&c) = text.get(at) {
+        let length = longest_piece(&text[at..], &key, least);
+        if length >= least {
+            out.push_str(MASK);
+            at += length;
+        } else {
+            out.push(c);
+            at += 1;
+        }
+    }
+    out
+}
+
+/// Length of the longest piece of `key` at the start of `text`, or 0 if none has `least` characters.
+fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
+    let Some(head) = text.get(..least) else { return 0 };
+    let common = |start: usize| key[start..].iter().zip(text).take_while(|(a, b)| a == b).count();
+    let starts = key.windows(least).enumerate().filter(|(_, piece)| *piece == head);
+    starts.map(|(start, _)| common(start)).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{printable, secret, url};
+    use secrecy::SecretString;
+
+    #[test]
+    fn addresses_lose_user_query_and_fragment() {
+        for (address, shown) in [
+            ("http://u:p@h:1/v1?key=k#f", "http://h:1/v1"),
+            ("https://example.org", "https://example.org/"),
+            ("u:p@h/v1?key=k", "h/v1"),
+            ("http://u:p@[bad/v1?key=k", "[bad/v1"),
+            ("", ""),
+        ] {
+            assert_eq!(url(address), shown, "{address}");
+        }
+    }
+
+    #[test]
+    fn control_characters_are_escaped_and_long_texts_cut() {
+        assert_eq!(printable("a\n\u{1b}[31m\u{202e}é", 20), "a\\n\\u{1b}[31m\\u{202e}é");
+        assert_eq!(printable("abcdef", 3), "abc…");
+        assert_eq!(printable("abc", 3), "abc");
+    }
+
+    #[test]
+    fn secrets_and_their_pieces_are_masked() {
+        let key = SecretString::from("sk-0123456789abcdefXYZ");
+        for (text, masked) in [
+            ("wrong key sk-0123456789abcdefXYZ.", "wrong key ***."),
+            ("sk-01234****cdefXYZ", "***-****"),
+            ("wrong key sk-01234****defXYZ", "wrong key ***"),
+        ] {
+            let got = secret(text, &key);
+            if text.contains("****") {
+                assert!(!got.contains("sk-01234"), "{got}");
+            } else {
+                assert_eq!(got, masked);
+            }
+        }
+        assert_eq!(secret("x sk-0123456789abcdefXYZsk-0123456789abcdefXYZ y", &key), "x ****** y");
+        assert_eq!(secret("the test of tests", &SecretString::from("test")), "the *** of ***s");
+        assert_eq!(secret("nothing", &SecretString::from("")), "nothing");
+    }
+
+    #[test]
+    fn a_hostile_text_is_cut_before_it_is_searched() {
+        let key = SecretString::from("a".repeat(5000));
+        assert!(secret(&"a".repeat(1_000_000), &key).len() < 5000);
+    }
+}

@@ -1,0 +1,103 @@
+//! A server for tests that says exactly what it is told to, well-formed or not.
+
+use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// What the server does with one request.
+#[derive(Debug, Clone)]
+pub(crate) enum Reply {
+    /// Sends these bytes and closes the connection.
+    Raw(Vec<u8>),
+    /// Closes the connection without a word.
+    Close,
+    /// Keeps the connection and says nothing.
+    Hang,
+    /// Sends these bytes and then says nothing.
+    Stall(Vec<u8>),
+}
+
+/// A running server. Its n-th request gets the n-th reply; those after the last one get the last.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    /// `http://127.0.0.1:PORT`.
+    pub(crate) url: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    pub(crate) async fn start(replies: Vec<Reply>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("bound"));
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(answer(stream, replies.clone(), Arc::clone(&seen)));
+            }
+        });
+        Self { url, requests }
+    }
+
+    /// The requests so far, heads and bodies, in order of arrival.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().expect("no test panics here").clone()
+    }
+}
+
+async fn answer(mut stream: TcpStream, replies: Vec<Reply>, seen: Arc<Mutex<Vec<String>>>) {
+    let request = read(&mut stream).await;
+    let n = {
+        let mut seen = seen.lock().expect("no test panics here");
+        seen.push(request);
+        seen.len() - 1
+    };
+    match replies.get(n).or(replies.last()) {
+        Some(Reply::Raw(bytes)) => {
+            let _ = stream.write_all(bytes).await;
+            let _ = stream.shutdown().await;
+        }
+        Some(Reply::Stall(bytes)) => {
+            let _ = stream.write_all(bytes).await;
+            std::future::pending::<()>().await;
+        }
+        Some(Reply::Hang) => std::future::pending::<()>().await,
+        Some(Reply::Close) | None => {}
+    }
+}
+
+/// Reads one request: its head, and as much of a body as the head announces.
+async fn read(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&bytes);
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| {
+                line.to_ascii_lowercase()
+                    .strip_prefix("content-length:")
+                    .map(str::trim)
+                    .and_then(|n| n.parse::<usize>().ok())
+            });
+            if body.len() >= length.unwrap_or(0) {
+                return text.into_owned();
+            }
+        }
+        match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => return String::from_utf8_lossy(&bytes).into_owned(),
+            Ok(n) => bytes.extend_from_slice(&buffer[..n]),
+        }
+    }
+}
+
+/// A whole answer with `extra` header lines, each ended by `\r\n`.
+pub(crate) fn reply(status: u16, extra: &str, body: &[u8]) -> Reply {
+    let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\nconnection: close\r\n{extra}\r\n", body.len());
+    Reply::Raw([head.as_bytes(), body].concat())
+}
+
+/// An answer whose body ends before the length that it announces.
+pub(crate) fn short(status: u16, announced: usize, body: &[u8]) -> Reply {
+    let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {announced}\r\nconnection: close\r\n\r\n");
+    Reply::Raw([head.as_bytes(), body].concat())
+}
