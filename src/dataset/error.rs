@@ -1,0 +1,165 @@
+//! What can be wrong with a dataset file.
+
+use std::fmt;
+
+/// Where a record is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Line on which it begins, from 1.
+    pub line: usize,
+    /// Its number, from 1.
+    pub record: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, record {}", self.line, self.record)
+    }
+}
+
+/// Why a dataset file, or one record of it, cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// The file cannot be read at all.
+    #[error("cannot read the dataset `{file}`: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The gzip stream is damaged.
+    #[error("`{file}` begins like gzip but cannot be unpacked: {source}")]
+    Gzip {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: std::io::Error,
+    },
+    /// The bytes are no UTF-8 text.
+    #[error("`{file}`, line {line}: not UTF-8")]
+    NotUtf8 {
+        /// The file.
+        file: String,
+        /// Line of the first bad byte, from 1.
+        line: usize,
+    },
+    /// The file is a web page.
+    #[error("`{file}`, line 1: this is an HTML page, not a dataset")]
+    Html {
+        /// The file.
+        file: String,
+    },
+    /// The file is neither JSON nor a table.
+    #[error("`{file}`, line {line}: not JSON: {reason}")]
+    NotJson {
+        /// The file.
+        file: String,
+        /// Line of the fault, from 1.
+        line: usize,
+        /// What the parser says.
+        reason: String,
+    },
+    /// The file ends in the middle of a record.
+    #[error("`{file}`, {place}: the file ends in the middle of the record")]
+    Truncated {
+        /// The file.
+        file: String,
+        /// The record that is cut.
+        place: Place,
+    },
+    /// A line of a table cannot be read.
+    #[error("`{file}`, line {line}: {reason}")]
+    Table {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A table has no column of the wanted name.
+    #[error("`{file}`, line 1: no column `{column}`; the columns are {}", quoted(found))]
+    NoColumn {
+        /// The file.
+        file: String,
+        /// The wanted column.
+        column: String,
+        /// The columns there are.
+        found: Vec<String>,
+    },
+    /// A record's field is missing or not what it should be.
+    #[error("`{file}`, {place}, field `{field}`: {problem}")]
+    Field {
+        /// The file.
+        file: String,
+        /// The record.
+        place: Place,
+        /// The field.
+        field: String,
+        /// What is wrong with it, the value in backticks.
+        problem: String,
+    },
+    /// Two records have one id.
+    #[error("`{file}`, {second}: the id `{id}` stands already at {first}")]
+    Duplicate {
+        /// The file.
+        file: String,
+        /// The id.
+        id: String,
+        /// Where it stands first.
+        first: Place,
+        /// Where it stands again.
+        second: Place,
+    },
+    /// There is no record in the file.
+    #[error("`{file}` holds no question")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// The first record looks like no known format.
+    #[error("`{file}`, line {line}: the first record looks like no known format; its keys are {}", quoted(keys))]
+    UnknownFormat {
+        /// The file.
+        file: String,
+        /// Line of the first record.
+        line: usize,
+        /// The keys it has.
+        keys: Vec<String>,
+    },
+}
+
+impl DatasetError {
+    /// What the person at the keyboard can do.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "check the path; `wikitrail run` without a file uses our sample",
+            Self::Gzip { .. } | Self::Truncated { .. } => "the download seems incomplete: fetch the file again",
+            Self::NotUtf8 { .. } => "convert the file to UTF-8",
+            Self::Html { .. } => "the download gave an error page: open it in a browser, and fetch the data itself",
+            Self::NotJson { .. } => {
+                "a dataset is a JSON array, JSON Lines, or a table whose file name ends in .csv or .tsv"
+            }
+            Self::Table { .. } => "a cell with a separator, a quote or a line end stands in double quotes",
+            Self::NoColumn { .. } => "name the column with --question-column, --answer-column or --id-column",
+            Self::Field { .. } => "mend the record, or leave bad records out with --skip-bad",
+            Self::Duplicate { .. } => {
+                "give every question an id of its own, or leave repeated ones out with --skip-bad"
+            }
+            Self::Empty { .. } => "a dataset needs at least one question",
+            Self::UnknownFormat { .. } => "name the format with --format, or the key with --question-column",
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{}`", super::fields::cap(name))).collect();
+    if names.len() > shown.len() {
+        format!("{} and {} more", shown.join(", "), names.len() - shown.len())
+    } else if shown.is_empty() {
+        "none".to_owned()
+    } else {
+        shown.join(", ")
+    }
+}

@@ -1,0 +1,194 @@
+//! Records and typed access to their fields, with errors that name the field and show the value.
+
+use super::{DatasetError, Place};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// One record of a file.
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub(super) place: Place,
+    pub(super) fields: Map<String, Value>,
+}
+
+/// The records of a file.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    pub(super) list: Vec<Record>,
+    /// Lines that hold no record, where the rest of the file can still be read.
+    pub(super) faults: Vec<DatasetError>,
+    /// How the file is laid out.
+    pub(super) layout: Layout,
+}
+
+/// How a file is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Layout {
+    /// One JSON array.
+    Array,
+    /// JSON objects one after the other, in most files one a line.
+    #[default]
+    Lines,
+    /// Comma-separated cells under a header.
+    Csv,
+    /// Tab-separated cells under a header.
+    Tsv,
+}
+
+/// What is wrong with a field.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) field: String,
+    pub(super) problem: String,
+}
+
+impl Fault {
+    pub(super) fn missing(field: &str) -> Self {
+        Self { field: field.to_owned(), problem: "missing".to_owned() }
+    }
+
+    pub(super) fn expected(field: &str, what: &str, value: &Value) -> Self {
+        Self { field: field.to_owned(), problem: format!("expected {what}, found `{}`", cap(&value.to_string())) }
+    }
+}
+
+impl Record {
+    /// A field that is there and not null.
+    pub(super) fn get(&self, field: &str) -> Option<&Value> {
+        self.fields.get(field).filter(|value| !value.is_null())
+    }
+
+    pub(super) fn require(&self, field: &str) -> Result<&Value, Fault> {
+        self.get(field).ok_or_else(|| Fault::missing(field))
+    }
+
+    /// A text that says something: the question itself.
+    pub(super) fn question(&self, field: &str) -> Result<String, Fault> {
+        let text = string(field, self.require(field)?)?;
+        if text.trim().is_empty() {
+            return Err(Fault { field: field.to_owned(), problem: format!("the question is empty: `{}`", cap(text)) });
+        }
+        Ok(text.to_owned())
+    }
+
+    pub(super) fn optional_string(&self, field: &str) -> Result<Option<String>, Fault> {
+        self.get(field).map(|value| string(field, value).map(str::to_owned)).transpose()
+    }
+
+    /// An id: a text or a whole number; empty when there is none.
+    pub(super) fn id(&self, field: &str) -> Result<String, Fault> {
+        match self.get(field) {
+            None => Ok(String::new()),
+            Some(Value::String(id)) => Ok(id.clone()),
+            Some(Value::Number(id)) if id.is_i64() || id.is_u64() => Ok(id.to_string()),
+            Some(other) => Err(Fault::expected(field, "a text or a whole number", other)),
+        }
+    }
+
+    /// A list; empty when there is none.
+    pub(super) fn list(&self, field: &str) -> Result<&[Value], Fault> {
+        self.get(field).map_or(Ok(&[]), |value| array(field, value).map(Vec::as_slice))
+    }
+
+    /// Gold answers: a text or a list of texts; empty when there is none or an empty text, which hides them.
+    pub(super) fn texts(&self, field: &str) -> Result<Vec<String>, Fault> {
+        match self.get(field) {
+            None => Ok(Vec::new()),
+            Some(Value::String(text)) if text.trim().is_empty() => Ok(Vec::new()),
+            Some(Value::String(text)) => Ok(vec![text.clone()]),
+            Some(list @ Value::Array(_)) => strings(field, list),
+            Some(other) => Err(Fault::expected(field, "a text or a list of texts", other)),
+        }
+    }
+
+    /// A list of texts that a table holds as JSON in one cell.
+    pub(super) fn packed_texts(&self, field: &str) -> Result<Vec<String>, Fault> {
+        match self.get(field) {
+            Some(Value::String(cell)) => serde_json::from_str(cell)
+                .map_err(|_| Fault::expected(field, "a JSON list of texts", &Value::String(cell.clone()))),
+            _ => self.texts(field),
+        }
+    }
+
+    /// Whatever is not among `known`.
+    pub(super) fn rest(&self, known: &[&str]) -> Map<String, Value> {
+        self.fields
+            .iter()
+            .filter(|(name, value)| !known.contains(&name.as_str()) && !value.is_null())
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+}
+
+/// The first record of a file, with what else shows its format.
+pub(super) struct First<'a> {
+    pub(super) record: &'a Record,
+    pub(super) layout: Layout,
+    /// Path of the file in lower case.
+    pub(super) file: &'a str,
+}
+
+impl First<'_> {
+    /// Whether it has the field, be it null.
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.record.fields.contains_key(field)
+    }
+
+    /// Whether it has all of these fields, and no other.
+    pub(super) fn has_only(&self, fields: &[&str]) -> bool {
+        self.record.fields.len() == fields.len() && fields.iter().all(|field| self.has(field))
+    }
+
+    /// Whether the field holds a text.
+    pub(super) fn text(&self, field: &str) -> bool {
+        self.record.get(field).is_some_and(Value::is_string)
+    }
+
+    /// Whether the field holds a list.
+    pub(super) fn list(&self, field: &str) -> bool {
+        self.record.get(field).is_some_and(Value::is_array)
+    }
+
+    /// Whether the field holds an object.
+    pub(super) fn object(&self, field: &str) -> bool {
+        self.record.get(field).is_some_and(Value::is_object)
+    }
+
+    /// Whether the file's own name has this as a word, or begins with it.
+    pub(super) fn named(&self, word: &str) -> bool {
+        let name = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        name.starts_with(word) || name.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part == word)
+    }
+}
+
+/// The answers, and after them those aliases that are not among them.
+pub(super) fn with_aliases(mut answers: Vec<String>, aliases: Vec<String>) -> Vec<String> {
+    let mut known: HashSet<String> = answers.iter().cloned().collect();
+    answers.extend(aliases.into_iter().filter(|alias| known.insert(alias.clone())));
+    answers
+}
+
+pub(super) fn string<'a>(field: &str, value: &'a Value) -> Result<&'a str, Fault> {
+    value.as_str().ok_or_else(|| Fault::expected(field, "a text", value))
+}
+
+pub(super) fn array<'a>(field: &str, value: &'a Value) -> Result<&'a Vec<Value>, Fault> {
+    value.as_array().ok_or_else(|| Fault::expected(field, "a list", value))
+}
+
+pub(super) fn integer(field: &str, value: &Value) -> Result<i64, Fault> {
+    value.as_i64().ok_or_else(|| Fault::expected(field, "a whole number", value))
+}
+
+pub(super) fn strings(field: &str, value: &Value) -> Result<Vec<String>, Fault> {
+    array(field, value)?.iter().map(|item| string(field, item).map(str::to_owned)).collect()
+}
+
+/// A value as it may be shown: one line, without control characters, at most 80 characters.
+pub(super) fn cap(text: &str) -> String {
+    let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
+    if text.chars().nth(80).is_some() {
+        shown.push('…');
+    }
+    shown.replace("\\\"", "\"").replace("\\'", "'")
+}

@@ -1,0 +1,141 @@
+//! Our own form: the fields of [`Question`], of which only `question` is required. `answer` (a text, a number, a
+//! truth value or a list) may stand for `answers`, and `aliases` are
+//! added to them; keys that we do not know go to `meta`.
+
+use super::Columns;
+use super::fields::{Fault, Record, with_aliases};
+use crate::types::{AnswerKind, Question};
+use serde_json::Value;
+
+/// The fields of a question under the names that we write.
+const FIELDS: [&str; 16] = [
+    "id",
+    "dataset",
+    "split",
+    "index",
+    "question",
+    "answers",
+    "answer_kind",
+    "answerable",
+    "type",
+    "level",
+    "context",
+    "supporting_facts",
+    "evidence_sets",
+    "evidence_triples",
+    "decomposition",
+    "cluster",
+];
+/// The kinds of answer, as they are written.
+const ANSWER_KINDS: [&str; 4] = ["span", "yesno", "label", "freeform"];
+const LABELS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
+
+pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
+    let text = columns.question.as_deref().unwrap_or("question");
+    let id = columns.id.as_deref().unwrap_or("id");
+    let kind = columns.kind.as_deref().unwrap_or("type");
+    let level = columns.level.as_deref().unwrap_or("level");
+    let (answer, answers) = answers(record, columns)?;
+    let mut question = structured(record)?;
+    question.question = record.question(text)?;
+    question.id = record.id(id)?;
+    question.answers = answers;
+    question.kind = scalar(record, kind)?;
+    question.level = scalar(record, level)?;
+    if !ANSWER_KINDS.contains(&record.get("answer_kind").and_then(Value::as_str).unwrap_or_default()) {
+        question.answer_kind = kind_of(&question.answers);
+    }
+    let mut known = [&FIELDS[..], &["meta", text, id, kind, level, answer]].concat();
+    known.retain(|field| !is_foreign(record, field));
+    if columns.answer.is_none() {
+        known.push("aliases");
+    }
+    let mut meta = record.rest(&known);
+    if let Some(Value::Object(own)) = record.get("meta") {
+        meta.extend(own.clone());
+    }
+    question.meta = meta;
+    Ok(question)
+}
+
+/// The field that holds the answers, and what it holds: the official one first.
+fn answers<'a>(record: &Record, columns: &'a Columns) -> Result<(&'a str, Vec<String>), Fault> {
+    let field = columns.answer.as_deref().unwrap_or(if record.get("answers").is_some() { "answers" } else { "answer" });
+    let list = match record.get(field) {
+        None => Vec::new(),
+        // A gold that is not there is hidden; it is not the empty text.
+        Some(Value::String(text)) if text.trim().is_empty() => Vec::new(),
+        Some(Value::Array(items)) => items.iter().map(|item| answer(field, item)).collect::<Result<_, _>>()?,
+        Some(one) => vec![answer(field, one)?],
+    };
+    if columns.answer.is_some() {
+        return Ok((field, list));
+    }
+    Ok((field, with_aliases(list, record.texts("aliases")?)))
+}
+
+fn answer(field: &str, value: &Value) -> Result<String, Fault> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        Value::Bool(truth) => Ok(if *truth { "yes" } else { "no" }.to_owned()),
+        other => Err(Fault::expected(field, "a text or a list of texts", other)),
+    }
+}
+
+/// What the gold answer asks for, where the record does not say.
+fn kind_of(answers: &[String]) -> AnswerKind {
+    match answers.first().map(String::as_str) {
+        Some("yes" | "no") => AnswerKind::YesNo,
+        Some(label) if LABELS.contains(&label) => AnswerKind::Label,
+        _ => AnswerKind::Span,
+    }
+}
+
+/// The fields with a structure of their own, read one by one so that an error names the right one.
+fn structured(record: &Record) -> Result<Question, Fault> {
+    let mut question = Question::new("", "", Vec::new());
+    if let Some(name) = record.optional_string("dataset")? {
+        question.dataset = name;
+    }
+    question.split = record.optional_string("split")?;
+    question.cluster = record.optional_string("cluster")?;
+    take(record, "answer_kind", &mut question.answer_kind)?;
+    take(record, "answerable", &mut question.answerable)?;
+    take(record, "context", &mut question.context)?;
+    take(record, "supporting_facts", &mut question.supporting_facts)?;
+    take(record, "evidence_sets", &mut question.evidence_sets)?;
+    take(record, "evidence_triples", &mut question.evidence_triples)?;
+    take(record, "decomposition", &mut question.decomposition)?;
+    Ok(question)
+}
+
+/// A type or a level: a text, or a number that is used as one.
+fn scalar(record: &Record, field: &str) -> Result<Option<String>, Fault> {
+    match record.get(field) {
+        None => Ok(None),
+        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(value) => super::fields::string(field, value).map(|text| Some(text.trim().to_owned())),
+    }
+}
+
+/// Whether a record uses one of our names for something else: a text where we have a list, or a kind of answer that
+/// we do not know. Such a field is the file's own and goes to `meta`.
+fn is_foreign(record: &Record, field: &str) -> bool {
+    let text = record.get(field).and_then(Value::as_str);
+    match field {
+        "answer_kind" => record.get(field).is_some_and(|_| !text.is_some_and(|kind| ANSWER_KINDS.contains(&kind))),
+        "context" | "supporting_facts" | "evidence_sets" | "evidence_triples" | "decomposition" => text.is_some(),
+        _ => false,
+    }
+}
+
+fn take<T: serde::de::DeserializeOwned>(record: &Record, field: &str, into: &mut T) -> Result<(), Fault> {
+    if let Some(value) = record.get(field).filter(|_| !is_foreign(record, field)) {
+        *into = T::deserialize(value).map_err(|error| Fault {
+            field: field.to_owned(),
+            problem: format!("{error}, found `{}`", super::fields::cap(&value.to_string())),
+        })?;
+    }
+    Ok(())
+}

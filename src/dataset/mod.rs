@@ -1,0 +1,176 @@
+//! From dataset files to questions: one file a format, chosen by looking at the first record.
+//!
+//! A file may be gzipped, begin with a byte order mark and have Windows line ends. What is wrong with it is said
+//! with file, line, record, field and value.
+
+mod bamboogle;
+mod bytes;
+mod digest;
+mod error;
+mod fever;
+mod fields;
+mod format;
+mod frames;
+mod hotpotqa;
+mod jsonl;
+mod musique;
+mod nq_open;
+mod popqa;
+mod public;
+mod python_random;
+mod records;
+mod select;
+mod simpleqa;
+mod strategyqa;
+mod table;
+mod triviaqa;
+mod webquestions;
+mod wiki2;
+
+pub use bytes::text_of;
+pub use digest::sha256_of_file;
+pub use error::{DatasetError, Place};
+pub use format::Format;
+pub use public::{PUBLIC_SOURCES, PublicSource};
+pub use select::{SelectionError, read_ids, select};
+
+use crate::types::{Question, sha256_hex};
+use fields::Record;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// The questions of a file.
+#[derive(Debug)]
+pub struct Dataset {
+    /// Name of the dataset: the format's, or the file's stem for formats that are anybody's.
+    pub name: String,
+    /// The format that was read.
+    pub format: Format,
+    /// The questions, in file order.
+    pub questions: Vec<Question>,
+    /// SHA-256 of the file's bytes.
+    pub sha256: String,
+    /// Records that were left out because they could not be read.
+    pub skipped: Vec<DatasetError>,
+}
+
+/// How a file is to be read. The default looks at the first record and refuses a file with a bad one.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The format; seen from the first record when absent.
+    pub format: Option<Format>,
+    /// Leave bad records out instead of refusing the file.
+    pub skip_bad: bool,
+    /// Names of columns or keys (csv, tsv, jsonl).
+    pub columns: Columns,
+}
+
+/// Names of columns or keys that differ from ours.
+#[derive(Debug, Clone, Default)]
+pub struct Columns {
+    /// Instead of `question`.
+    pub question: Option<String>,
+    /// Instead of `answer`.
+    pub answer: Option<String>,
+    /// Instead of `id`.
+    pub id: Option<String>,
+    /// Instead of `type`.
+    pub kind: Option<String>,
+    /// Instead of `level`.
+    pub level: Option<String>,
+}
+
+/// Reads a file.
+pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetError> {
+    let shown = path.display().to_string();
+    let raw = std::fs::read(path).map_err(|source| DatasetError::Io { file: shown.clone(), source })?;
+    load(&shown, &raw, options)
+}
+
+/// Reads the bytes of a file that is called `file`; its extension tells tables from JSON.
+pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, DatasetError> {
+    let sha256 = sha256_hex([raw]);
+    let text = bytes::text_of(file, raw)?;
+    let mut records = records::split(file, &text, options)?;
+    drop(text);
+    let format = match options.format {
+        Some(format) => format,
+        None => Format::of(file, &records, &options.columns)?,
+    };
+    let name = format.dataset_name(file, &records);
+    let mut reader =
+        Reader { file, options, format, name: &name, seen: HashMap::new(), questions: Vec::new(), skipped: Vec::new() };
+    for fault in std::mem::take(&mut records.faults) {
+        reader.fault(fault)?;
+    }
+    for record in &records.list {
+        reader.record(record)?;
+    }
+    let Reader { questions, skipped, .. } = reader;
+    if questions.is_empty() {
+        return Err(skipped.into_iter().next().unwrap_or(DatasetError::Empty { file: file.to_owned() }));
+    }
+    Ok(Dataset { name, format, questions, sha256, skipped })
+}
+
+/// The file being read.
+struct Reader<'a> {
+    file: &'a str,
+    options: &'a ReadOptions,
+    format: Format,
+    name: &'a str,
+    /// Id → place of the record that has it, and whether that one is answerable.
+    seen: HashMap<String, (Place, bool)>,
+    questions: Vec<Question>,
+    skipped: Vec<DatasetError>,
+}
+
+impl Reader<'_> {
+    fn record(&mut self, record: &Record) -> Result<(), DatasetError> {
+        match self.format.question(record, &self.options.columns) {
+            Ok(question) => self.question(question, record),
+            Err(fault) => self.fault(DatasetError::Field {
+                file: self.file.to_owned(),
+                place: record.place,
+                field: fault.field,
+                problem: fault.problem,
+            }),
+        }
+    }
+
+    fn question(&mut self, mut question: Question, record: &Record) -> Result<(), DatasetError> {
+        // Positions count the file's records, so that a skipped one does not shift the rest.
+        question.index = record.place.record - 1;
+        if question.dataset.is_empty() {
+            self.name.clone_into(&mut question.dataset);
+        }
+        if question.id.is_empty() {
+            question.id = format!("{}-{}", self.name, question.index);
+        }
+        let twin = |answerable: bool| self.format == Format::Musique && answerable != question.answerable;
+        if self.seen.get(&question.id).is_some_and(|(_, answerable)| twin(*answerable)) {
+            // The first of two twins keeps their id, which is also their cluster.
+            question.id.push_str(if question.answerable { "#answerable" } else { "#unanswerable" });
+        }
+        if let Some((first, _)) = self.seen.get(&question.id) {
+            let (file, first) = (self.file.to_owned(), *first);
+            return self.fault(DatasetError::Duplicate { file, id: question.id, first, second: record.place });
+        }
+        self.seen.insert(question.id.clone(), (record.place, question.answerable));
+        self.questions.push(question);
+        Ok(())
+    }
+
+    fn fault(&mut self, error: DatasetError) -> Result<(), DatasetError> {
+        if self.options.skip_bad {
+            self.skipped.push(error);
+            return Ok(());
+        }
+        Err(error)
+    }
+}
+
+#[cfg(test)]
+mod format_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! From the text of a file to its records, each with its place.
+
+use super::bytes::newlines;
+use super::fields::{Layout, Record, Records, cap};
+use super::{DatasetError, Format, Place, ReadOptions, table};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Splits a file into records.
+pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Records, DatasetError> {
+    let body = text.trim_start();
+    if body.is_empty() {
+        return Err(DatasetError::Empty { file: file.to_owned() });
+    }
+    match options.format {
+        Some(Format::Csv) => return table::split(file, text, Layout::Csv, &options.columns),
+        Some(Format::Tsv) => return table::split(file, text, Layout::Tsv, &options.columns),
+        _ => {}
+    }
+    match body.as_bytes()[0] {
+        b'[' => array(file, text, text.len() - body.len(), Layout::Array),
+        b'{' => match wrapped(text) {
+            Some(start) => array(file, text, start, Layout::Lines),
+            None => lines(file, text),
+        },
+        b'<' => Err(DatasetError::Html { file: file.to_owned() }),
+        _ => {
+            if let Some(layout) = table::layout(file, body, &options.columns) {
+                return table::split(file, text, layout, &options.columns);
+            }
+            let line = 1 + newlines(&text.as_bytes()[..text.len() - body.len()]);
+            let start = body.lines().next().unwrap_or_default();
+            let reason = format!("it begins with `{}`", cap(start));
+            Err(DatasetError::NotJson { file: file.to_owned(), line, reason })
+        }
+    }
+}
+
+/// A place in the text that counts its lines as it moves on.
+struct Cursor<'a> {
+    file: &'a str,
+    text: &'a str,
+    at: usize,
+    line: usize,
+    record: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn new(file: &'a str, text: &'a str) -> Self {
+        Self { file, text, at: 0, line: 1, record: 1 }
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.line += newlines(&self.text.as_bytes()[self.at..self.at + bytes]);
+        self.at += bytes;
+    }
+
+    fn skip_space(&mut self) {
+        let rest = &self.text[self.at..];
+        self.advance(rest.len() - rest.trim_start().len());
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn place(&self) -> Place {
+        Place { line: self.line, record: self.record }
+    }
+
+    /// Reads one JSON value.
+    fn value(&mut self) -> Result<Value, DatasetError> {
+        let mut stream = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter::<Value>();
+        let value = match stream.next() {
+            Some(Ok(value)) => value,
+            Some(Err(error)) => return Err(json_error(self.file, &error, self.place())),
+            None => return Err(DatasetError::Truncated { file: self.file.to_owned(), place: self.place() }),
+        };
+        let length = stream.byte_offset();
+        self.advance(length);
+        Ok(value)
+    }
+
+    fn not_json(&self, reason: String) -> DatasetError {
+        DatasetError::NotJson { file: self.file.to_owned(), line: self.line, reason }
+    }
+}
+
+fn json_error(file: &str, error: &serde_json::Error, place: Place) -> DatasetError {
+    if error.is_eof() {
+        return DatasetError::Truncated { file: file.to_owned(), place };
+    }
+    let line = place.line + error.line().saturating_sub(1);
+    // The parser's own position counts from the record; ours is the one to show.
+    let message = error.to_string();
+    let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+    DatasetError::NotJson {
+        file: file.to_owned(),
+        line,
+        reason: format!("{what} (column {}, record {})", error.column(), place.record),
+    }
+}
+
+fn record(file: &str, place: Place, value: Value) -> Result<Record, DatasetError> {
+    match value {
+        Value::Object(fields) => Ok(Record { place, fields }),
+        other => Err(DatasetError::Field {
+            file: file.to_owned(),
+            place,
+            field: "(record)".to_owned(),
+            problem: format!("expected an object, found `{}`", cap(&other.to_string())),
+        }),
+    }
+}
+
+/// `TriviaQA` wraps its records in an object.
+#[derive(serde::Deserialize)]
+struct Wrapper<'a> {
+    #[serde(borrow, rename = "Data")]
+    data: &'a RawValue,
+}
+
+/// Where the list of an object that wraps the records begins, where the text is one.
+fn wrapped(text: &str) -> Option<usize> {
+    let wrapper: Wrapper<'_> = serde_json::from_str(text).ok()?;
+    let list = wrapper.data.get();
+    // The value is borrowed from the text, so that its address tells its place.
+    list.starts_with('[').then(|| list.as_ptr().addr() - text.as_ptr().addr())
+}
+
+/// The records of the list that begins at `start`; only the rest of a wrapper may follow it.
+fn array(file: &str, text: &str, start: usize, layout: Layout) -> Result<Records, DatasetError> {
+    let mut found = Records { layout, ..Records::default() };
+    let mut cursor = Cursor::new(file, text);
+    cursor.advance(start + 1);
+    loop {
+        cursor.skip_space();
+        if cursor.peek() == Some(b']') && cursor.record == 1 {
+            break;
+        }
+        let place = cursor.place();
+        let value = cursor.value()?;
+        match record(file, place, value) {
+            Ok(record) => found.list.push(record),
+            Err(fault) => found.faults.push(fault),
+        }
+        cursor.skip_space();
+        match cursor.peek() {
+            Some(b',') => cursor.advance(1),
+            Some(b']') => break,
+            Some(_) => return Err(cursor.not_json(format!("expected `,` or `]` after record {}", cursor.record))),
+            None => return Err(DatasetError::Truncated { file: file.to_owned(), place }),
+        }
+        cursor.record += 1;
+    }
+    cursor.advance(1);
+    cursor.skip_space();
+    if layout == Layout::Array && cursor.peek().is_some() {
+        return Err(cursor.not_json("more text follows the list".to_owned()));
+    }
+    Ok(found)
+}
+
+/// JSON Lines; where the first object spans several lines, objects one after the other.
+fn lines(file: &str, text: &str) -> Result<Records, DatasetError> {
+    let first = text.trim_start().lines().next().unwrap_or_default();
+    if serde_json::from_str::<Value>(first).is_err_and(|error| error.is_eof()) && text.trim().lines().count() > 1 {
+        return objects(file, text);
+    }
+    let mut found = Records::default();
+    let lines = text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty());
+    for (number, (line, text)) in lines.enumerate() {
+        let place = Place { line: line + 1, record: number + 1 };
+        let parsed = serde_json::from_str::<Value>(text).map_err(|error| json_error(file, &error, place));
+        match parsed.and_then(|value| record(file, place, value)) {
+            Ok(record) => found.list.push(record),
+            Err(fault) => found.faults.push(fault),
+        }
+    }
+    Ok(found)
+}
+
+fn objects(file: &str, text: &str) -> Result<Records, DatasetError> {
+    let mut found = Records::default();
+    let mut cursor = Cursor::new(file, text);
+    cursor.skip_space();
+    while cursor.peek().is_some() {
+        let place = cursor.place();
+        let value = cursor.value()?;
+        match record(file, place, value) {
+            Ok(record) => found.list.push(record),
+            Err(fault) => found.faults.push(fault),
+        }
+        cursor.skip_space();
+        cursor.record += 1;
+    }
+    Ok(found)
+}

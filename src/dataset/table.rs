@@ -1,0 +1,156 @@
+//! Tables: comma- or tab-separated cells under a header.
+
+use super::bytes::newlines;
+use super::fields::{Fault, Layout, Record, Records, cap};
+use super::{Columns, DatasetError, Place, jsonl};
+use crate::types::Question;
+use serde_json::{Map, Value};
+
+/// The layout that a file's name or its header line shows.
+pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout> {
+    let name = file.trim_end_matches(".gz").to_ascii_lowercase();
+    match name.rsplit_once('.') {
+        Some((_, "csv")) => return Some(Layout::Csv),
+        Some((_, "tsv")) => return Some(Layout::Tsv),
+        _ => {}
+    }
+    let header = text.lines().next().unwrap_or_default();
+    let wanted = columns.question.as_deref().unwrap_or("question");
+    let has = |separator: char| header.split(separator).any(|cell| cell.trim().trim_matches('"') == wanted);
+    if has('\t') {
+        Some(Layout::Tsv)
+    } else if has(',') {
+        Some(Layout::Csv)
+    } else {
+        None
+    }
+}
+
+/// Splits a table into records, each cell a text under its column's name.
+pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -> Result<Records, DatasetError> {
+    let delimiter = if layout == Layout::Tsv { b'\t' } else { b',' };
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
+    let header: Vec<String> = reader
+        .headers()
+        .map_err(|error| table_error(file, &error))?
+        .iter()
+        .map(|cell| cell.trim().to_owned())
+        .collect();
+    // FRAMES and SimpleQA call the question otherwise; the reader of the format names what is missing beside it.
+    let known = columns.question.is_none() && ["Prompt", "problem"].iter().any(|name| header.iter().any(|h| h == name));
+    let wanted = (!known).then(|| columns.question.as_deref().unwrap_or("question"));
+    for column in [wanted, columns.answer.as_deref(), columns.id.as_deref()].into_iter().flatten() {
+        if !header.iter().any(|name| name == column) {
+            return Err(DatasetError::NoColumn { file: file.to_owned(), column: column.to_owned(), found: header });
+        }
+    }
+    if let Some(repeated) = header.iter().enumerate().find(|(n, name)| header[..*n].contains(name)) {
+        let reason = format!("the column `{}` stands twice", cap(repeated.1));
+        return Err(DatasetError::Table { file: file.to_owned(), line: 1, reason });
+    }
+    let mut found = Records { layout, ..Records::default() };
+    let mut lines = LineCounter { text, at: 0, line: 1 };
+    for (number, row) in reader.records().enumerate() {
+        match row {
+            Ok(row) => {
+                let line = lines.line_of(row.position());
+                let cells = header.iter().zip(&row).filter(|(_, cell)| !cell.is_empty());
+                let fields: Map<String, Value> =
+                    cells.map(|(name, cell)| (name.clone(), Value::String(cell.to_owned()))).collect();
+                found.list.push(Record { place: Place { line, record: number + 1 }, fields });
+            }
+            Err(error) => {
+                let mut fault = table_error(file, &error);
+                if let DatasetError::Table { line, .. } = &mut fault {
+                    *line = lines.line_of(error.position());
+                }
+                found.faults.push(fault);
+            }
+        }
+    }
+    if let Some(fault) = found.list.last().and_then(|last| unclosed(file, last, &text[lines.at..])) {
+        found.list.pop();
+        found.faults.push(fault);
+    }
+    Ok(found)
+}
+
+/// A quoted cell without its closing quote takes all lines after it: the last row then holds a line end and an odd
+/// number of quotes.
+fn unclosed(file: &str, last: &Record, text: &str) -> Option<DatasetError> {
+    let swallowed = last.fields.values().any(|cell| cell.as_str().is_some_and(|cell| cell.contains('\n')));
+    if !swallowed || memchr::memchr_iter(b'"', text.as_bytes()).count().is_multiple_of(2) {
+        return None;
+    }
+    let reason = "a quoted cell that begins here is not closed".to_owned();
+    Some(DatasetError::Table { file: file.to_owned(), line: last.place.line, reason })
+}
+
+/// Counts the lines before each row: the reader's own count takes line ends and blank lines into the row after.
+struct LineCounter<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl LineCounter<'_> {
+    /// The line, from 1, of a row that is not before the last one asked for.
+    fn line_of(&mut self, position: Option<&csv::Position>) -> usize {
+        let bytes = self.text.as_bytes();
+        let begin = position.and_then(|position| usize::try_from(position.byte()).ok()).unwrap_or(self.at);
+        let begin = begin.clamp(self.at, bytes.len());
+        let blank = bytes[begin..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        self.line += newlines(&bytes[self.at..begin + blank]);
+        self.at = begin + blank;
+        self.line
+    }
+}
+
+fn table_error(file: &str, error: &csv::Error) -> DatasetError {
+    let line = error.position().map_or(1, |position| usize::try_from(position.line()).unwrap_or(1));
+    let reason = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("the row has {len} cells where the header has {expected_len}")
+        }
+        _ => cap(&error.to_string()),
+    };
+    DatasetError::Table { file: file.to_owned(), line, reason }
+}
+
+/// A row as a question. The answer's cell may be a JSON list of answers.
+pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
+    let name = |given: &Option<String>, usual: &str| given.as_deref().unwrap_or(usual).to_owned();
+    let answer = name(&columns.answer, if record.get("answers").is_some() { "answers" } else { "answer" });
+    let read = [
+        name(&columns.question, "question"),
+        name(&columns.id, "id"),
+        name(&columns.kind, "type"),
+        name(&columns.level, "level"),
+        "aliases".to_owned(),
+        "dataset".to_owned(),
+        answer.clone(),
+    ];
+    let mut record = record.clone();
+    // A cell is plain text: a column called `context` or `split` is the table's own affair and is kept as it is.
+    let (known, others): (Map<_, _>, Map<_, _>) =
+        std::mem::take(&mut record.fields).into_iter().partition(|(field, _)| read.contains(field));
+    record.fields = known;
+    for field in [answer.as_str(), "aliases"] {
+        if let Some(list) = record.get(field).and_then(Value::as_str).and_then(json_list) {
+            record.fields.insert(field.to_owned(), list);
+        }
+    }
+    let mut question = jsonl::question(&record, columns)?;
+    question.meta.extend(others);
+    Ok(question)
+}
+
+fn json_list(cell: &str) -> Option<Value> {
+    let cell = cell.trim();
+    if !cell.starts_with('[') {
+        return None;
+    }
+    let items: Vec<Value> = serde_json::from_str(cell).ok()?;
+    let scalar = |item: &Value| item.is_string() || item.is_number() || item.is_boolean();
+    items.iter().all(scalar).then(|| Value::from(items))
+}

@@ -1,0 +1,48 @@
+//! `TriviaQA`: `Data[].{QuestionId, Question, Answer {Value, Aliases, NormalizedAliases}}`, the hub's form of it in small
+//! letters, and flat records of `qid, question, gold_answer, aliases`. All spellings of an answer are gold.
+
+use super::fields::{Fault, First, Record, strings, with_aliases};
+use crate::types::Question;
+use serde_json::Value;
+
+pub(super) fn looks_like(first: &First<'_>) -> bool {
+    let nested = first.has("Question") && first.object("Answer");
+    let valued = first.record.get("answer").is_some_and(|answer| answer.get("value").is_some());
+    let hub = first.has("question") && (valued || first.has("question_id"));
+    let flat = first.has("question") && first.has("gold_answer") && first.has("aliases");
+    nested || hub || flat
+}
+
+pub(super) fn question(record: &Record) -> Result<Question, Fault> {
+    let first_of = |names: [&'static str; 3]| names.into_iter().find(|name| record.get(name).is_some());
+    let id = first_of(["QuestionId", "question_id", "qid"]).unwrap_or("id");
+    let text = first_of(["Question", "question", "question"]).unwrap_or("question");
+    let answers = match first_of(["Answer", "answer", "gold_answer"]) {
+        None => Vec::new(),
+        Some(name) => answers(record, name)?,
+    };
+    let mut question = Question::new(record.id(id)?, record.question(text)?, answers);
+    question.meta = record.rest(&[id, text, "Answer", "answer", "gold_answer", "aliases", "dataset"]);
+    Ok(question)
+}
+
+fn answers(record: &Record, name: &str) -> Result<Vec<String>, Fault> {
+    let Some(Value::Object(answer)) = record.get(name) else {
+        return Ok(with_aliases(record.texts(name)?, record.texts("aliases")?));
+    };
+    let mut answers = Vec::new();
+    for part in ["Value", "value"] {
+        if let Some(value) = answer.get(part).filter(|value| !value.is_null()) {
+            answers.push(super::fields::string(&format!("{name}.{part}"), value)?.to_owned());
+        }
+    }
+    for part in ["Aliases", "aliases", "HumanAnswers", "NormalizedAliases", "normalized_aliases"] {
+        if let Some(list) = answer.get(part).filter(|value| !value.is_null()) {
+            answers = with_aliases(answers, strings(&format!("{name}.{part}"), list)?);
+        }
+    }
+    if answers.is_empty() {
+        return Err(Fault::expected(name, "an object with `Value` or `Aliases`", &Value::Object(answer.clone())));
+    }
+    Ok(answers)
+}
