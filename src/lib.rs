@@ -29,4 +29,5 @@
 pub mod dataset;
 pub mod net;
 pub mod stats;
+pub mod store;
 pub mod types;
