@@ -28,6 +28,7 @@
 
 pub mod dataset;
 pub mod net;
+pub mod protocol;
 pub mod stats;
 pub mod store;
 pub mod types;
