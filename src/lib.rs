@@ -28,6 +28,7 @@
 
 pub mod dataset;
 pub mod net;
+pub mod prompt;
 pub mod protocol;
 pub mod stats;
 pub mod store;

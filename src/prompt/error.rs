@@ -1,0 +1,201 @@
+//! Why a prompt cannot be used.
+
+use super::problem::Problems;
+use std::io;
+
+/// Why there is no prompt, or none of the kind that was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// The file cannot be read.
+    #[error("cannot read prompt file `{file}`: {source}")]
+    Read {
+        /// The file as it was named.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The instruction file cannot be read.
+    #[error("cannot read instruction file `{file}`: {source}")]
+    ReadInstruction {
+        /// The file as it was named.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is larger than 1 MiB.
+    #[error("`{file}` is larger than 1 MiB")]
+    TooLarge {
+        /// The file as it was named.
+        file: String,
+    },
+    /// The file holds nothing, or only white space.
+    #[error("`{file}` is empty")]
+    Empty {
+        /// The file as it was named.
+        file: String,
+    },
+    /// The file is not UTF-8.
+    #[error("`{file}` is not UTF-8 text: line {line} holds another byte")]
+    NotUtf8 {
+        /// The file as it was named.
+        file: String,
+        /// Line of the first bad byte, from 1.
+        line: usize,
+    },
+    /// Neither a TOML file nor a key of a JSON file.
+    #[error("`{spec}` names neither a .toml file nor a key of a .json file")]
+    UnknownKind {
+        /// What was named.
+        spec: String,
+    },
+    /// A TOML prompt was given an instruction file.
+    #[error("`{spec}` has its own [instruction], it does not take the instruction file `{instruction}`")]
+    InstructionNotTaken {
+        /// What was named.
+        spec: String,
+        /// The instruction file.
+        instruction: String,
+    },
+    /// A file of our own form with problems, all of them.
+    #[error("{0}")]
+    Invalid(Problems),
+    /// The JSON file is not JSON.
+    #[error("{file}:{line}: not valid JSON: {reason}")]
+    NotJson {
+        /// The file as it was named.
+        file: String,
+        /// Line of the fault, from 1.
+        line: usize,
+        /// What the parser says.
+        reason: String,
+    },
+    /// The JSON file holds no object.
+    #[error("`{file}` must hold an object of texts, but holds {found}")]
+    NotAnObject {
+        /// The file as it was named.
+        file: String,
+        /// What it holds.
+        found: &'static str,
+    },
+    /// The JSON file has no such key.
+    #[error("`{file}` has no key `{key}`; it has: {available}")]
+    NoSuchKey {
+        /// The file as it was named.
+        file: String,
+        /// The key that was asked for; empty when none was.
+        key: String,
+        /// The keys that are there.
+        available: String,
+        /// The one that looks most like it.
+        suggestion: Option<String>,
+    },
+    /// The key's value is no text.
+    #[error("key `{key}` of `{file}` must be a text, but is {found}")]
+    NotText {
+        /// The file as it was named.
+        file: String,
+        /// The key.
+        key: String,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The key's text is empty.
+    #[error("key `{key}` of `{file}` is empty")]
+    EmptyKey {
+        /// The file as it was named.
+        file: String,
+        /// The key.
+        key: String,
+    },
+    /// No such protocol.
+    #[error("unknown protocol `{protocol}`; there is: {available}")]
+    UnknownProtocol {
+        /// What was asked for.
+        protocol: String,
+        /// What there is.
+        available: String,
+        /// The one that looks most like it.
+        suggestion: Option<&'static str>,
+    },
+    /// No such method.
+    #[error("unknown method `{method}`; there is: {available}")]
+    UnknownMethod {
+        /// What was asked for.
+        method: String,
+        /// What there is.
+        available: String,
+        /// The one that looks most like it.
+        suggestion: Option<&'static str>,
+    },
+    /// The file has no instruction for the method.
+    #[error("`{file}` has no instruction for method `{method}`")]
+    NoInstruction {
+        /// The prompt file.
+        file: String,
+        /// The method.
+        method: String,
+    },
+    /// More exemplars are asked for than there are.
+    #[error("`{file}` has {available} exemplars, but {wanted} are asked for")]
+    TooFewExemplars {
+        /// The prompt file.
+        file: String,
+        /// How many were asked for.
+        wanted: usize,
+        /// How many there are.
+        available: usize,
+    },
+    /// A finished text is asked to show other exemplars.
+    #[error("`{spec}` is a finished text, its examples cannot be counted or reordered")]
+    FinishedText {
+        /// `FILE.json#KEY`.
+        spec: String,
+    },
+    /// The template engine refuses the instruction.
+    #[error("cannot fill in `instruction.{method}` of `{file}`: {reason}")]
+    Template {
+        /// The prompt file.
+        file: String,
+        /// The method.
+        method: String,
+        /// What the engine says.
+        reason: String,
+    },
+}
+
+impl PromptError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "check the path; `wikitrail prompt list` shows the prompts that are built in".into()
+            }
+            Self::Read { .. } | Self::ReadInstruction { .. } => "check the path".into(),
+            Self::TooLarge { .. } => "a prompt has a few kilobytes; is this the right file?".into(),
+            Self::Empty { .. } => "prompts/README.md explains what a prompt file holds".into(),
+            Self::NotUtf8 { .. } => "save the file as UTF-8".into(),
+            Self::UnknownKind { .. } => {
+                "give a path ending in .toml, or FILE.json#KEY; `wikitrail prompt list` shows what is there".into()
+            }
+            Self::InstructionNotTaken { .. } => "leave --instruction out, or change the file's [instruction]".into(),
+            Self::Invalid(problems) => return problems.hint(),
+            Self::NotJson { .. } | Self::NotAnObject { .. } | Self::NotText { .. } | Self::EmptyKey { .. } => {
+                "the paper's prompt files are objects of texts: {\"key\": \"prompt text\", …}".into()
+            }
+            Self::NoSuchKey { suggestion: Some(known), .. } => did_you_mean(known),
+            Self::NoSuchKey { file, .. } => format!("name one of the keys: {file}#KEY"),
+            Self::UnknownProtocol { suggestion, .. } | Self::UnknownMethod { suggestion, .. } => {
+                suggestion.map_or_else(|| "name one of those".into(), did_you_mean)
+            }
+            Self::NoInstruction { method, .. } => format!("add `{method}` to the file's [instruction]"),
+            Self::TooFewExemplars { available, .. } => format!("ask for at most {available} shots"),
+            Self::FinishedText { .. } => "leave shots and order out, or use a prompt file in TOML".into(),
+            Self::Template { .. } => "`wikitrail prompt check FILE` names the place".into(),
+        };
+        Some(hint)
+    }
+}
+
+fn did_you_mean(known: &str) -> String {
+    format!("did you mean `{known}`?")
+}

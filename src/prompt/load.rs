@@ -1,0 +1,123 @@
+//! From what was named on the command line to a checked prompt.
+
+use super::error::PromptError;
+use super::file::PromptFile;
+use super::paper::{self, PaperText};
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read as _};
+
+/// Largest prompt or instruction file that is read, in bytes: 1 MiB. Real ones have a few kilobytes.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// A prompt, checked and ready to be rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PromptSource {
+    /// A prompt file of our own form.
+    File(Box<PromptFile>),
+    /// A finished text of the paper.
+    Text(PaperText),
+}
+
+/// Reads and checks the prompt that `spec` names: a path that ends in `.toml`, or `FILE.json#KEY` of the paper's
+/// files, whose text is used verbatim after the text of the file `instruction`.
+///
+/// Where no file of that name is on disk, `builtin` is asked for it. A byte order mark at a file's start is no
+/// part of its text; finished texts and instruction files are otherwise used to the last byte.
+pub fn load(
+    spec: &str,
+    instruction: Option<&str>,
+    builtin: &dyn Fn(&str) -> Option<&'static [u8]>,
+) -> Result<PromptSource, PromptError> {
+    if let Some((file, key)) = split_key(spec) {
+        let json = read(file, builtin)?;
+        let text = paper::text_of(file, text_of(file, &json)?, key)?;
+        let text = instruction.map(read_instruction).transpose()?.unwrap_or_default() + &text;
+        return Ok(PromptSource::Text(PaperText { spec: spec.to_owned(), text }));
+    }
+    if !ends_with(spec, ".toml") {
+        return Err(PromptError::UnknownKind { spec: spec.to_owned() });
+    }
+    let bytes = read(spec, builtin)?;
+    if let Some(instruction) = instruction {
+        let (spec, instruction) = (spec.to_owned(), instruction.to_owned());
+        return Err(PromptError::InstructionNotTaken { spec, instruction });
+    }
+    // A checkout with Windows line ends is the same prompt and must have the same digest.
+    let text = text_of(spec, &bytes)?.replace("\r\n", "\n");
+    let file = PromptFile::parse(spec, &text).map_err(PromptError::Invalid)?;
+    Ok(PromptSource::File(Box::new(file)))
+}
+
+/// `FILE.json` and `KEY`; the key is empty where none is named.
+fn split_key(spec: &str) -> Option<(&str, &str)> {
+    if ends_with(spec, ".json") {
+        return Some((spec, ""));
+    }
+    spec.match_indices('#').map(|(at, _)| (&spec[..at], &spec[at + 1..])).find(|(file, _)| ends_with(file, ".json"))
+}
+
+fn ends_with(name: &str, ending: &str) -> bool {
+    name.len() > ending.len()
+        && name.get(name.len() - ending.len()..).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
+}
+
+fn read(file: &str, builtin: &dyn Fn(&str) -> Option<&'static [u8]>) -> Result<Cow<'static, [u8]>, PromptError> {
+    match read_capped(file) {
+        Ok(bytes) => checked_size(file, bytes).map(Cow::Owned),
+        Err(source) => match builtin(file).filter(|_| source.kind() == io::ErrorKind::NotFound) {
+            Some(bytes) => Ok(Cow::Borrowed(bytes)),
+            None => Err(PromptError::Read { file: file.to_owned(), source }),
+        },
+    }
+}
+
+fn read_instruction(file: &str) -> Result<String, PromptError> {
+    let bytes = read_capped(file).map_err(|source| PromptError::ReadInstruction { file: file.to_owned(), source })?;
+    let bytes = checked_size(file, bytes)?;
+    text_of(file, &bytes).map(str::to_owned)
+}
+
+/// One byte more than allowed is read, so that a larger file is told apart without reading all of it.
+fn read_capped(file: &str) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(file)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn checked_size(file: &str, bytes: Vec<u8>) -> Result<Vec<u8>, PromptError> {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(PromptError::TooLarge { file: file.to_owned() });
+    }
+    Ok(bytes)
+}
+
+fn text_of<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, PromptError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
+        PromptError::NotUtf8 { file: file.to_owned(), line }
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Err(PromptError::Empty { file: file.to_owned() });
+    }
+    Ok(text)
+}
+
+impl PromptSource {
+    /// Label before a question, `Question` or `Claim`; a finished text does not say.
+    pub fn question_label(&self) -> Option<&str> {
+        match self {
+            Self::File(file) => Some(&file.question_label),
+            Self::Text(_) => None,
+        }
+    }
+
+    /// The prompt's short name: the file's own, or `FILE.json#KEY`.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File(file) => &file.name,
+            Self::Text(text) => &text.spec,
+        }
+    }
+}

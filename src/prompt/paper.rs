@@ -1,0 +1,68 @@
+//! The paper's prompt files: JSON objects of finished texts, one of which is used as it stands.
+
+use super::error::PromptError;
+use super::problem::{closest, quoted};
+use serde_json::Value;
+
+/// A finished prompt text; nothing in it is rendered, so a digest of the paper can be met to the last byte.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PaperText {
+    /// `FILE.json#KEY`, as it was named.
+    pub spec: String,
+    /// The instruction file's text, then the key's text; nothing between, nothing trimmed.
+    pub text: String,
+}
+
+/// Reads the text under `key` from the JSON object `json`; `file` names it in messages.
+pub(super) fn text_of(file: &str, json: &str, key: &str) -> Result<String, PromptError> {
+    let file_name = || file.to_owned();
+    let value: Value = serde_json::from_str(json).map_err(|error| PromptError::NotJson {
+        file: file_name(),
+        line: error.line(),
+        reason: reason_without_place(&error),
+    })?;
+    let Value::Object(mut texts) = value else {
+        return Err(PromptError::NotAnObject { file: file_name(), found: type_of(&value) });
+    };
+    match texts.get_mut(key).map(Value::take) {
+        Some(Value::String(text)) if text.is_empty() => {
+            Err(PromptError::EmptyKey { file: file_name(), key: quoted(key) })
+        }
+        Some(Value::String(text)) => Ok(text),
+        Some(other) => Err(PromptError::NotText { file: file_name(), key: quoted(key), found: type_of(&other) }),
+        None => Err(PromptError::NoSuchKey {
+            file: file_name(),
+            key: quoted(key),
+            available: listed(texts.keys()),
+            suggestion: closest(key, texts.keys().map(String::as_str)).map(quoted),
+        }),
+    }
+}
+
+/// At most twenty keys, as a message lists them.
+fn listed<'a>(keys: impl ExactSizeIterator<Item = &'a String>) -> String {
+    let count = keys.len();
+    let text = keys.take(20).map(|key| quoted(key)).collect::<Vec<_>>().join(", ");
+    match count {
+        0 => "none".into(),
+        1..=20 => text,
+        _ => format!("{text} and {} more", count - 20),
+    }
+}
+
+/// `serde_json` ends its messages with the place, which ours name already.
+fn reason_without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    quoted(text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason))
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,229 @@
+//! What can be wrong inside a prompt file: each problem with its line, so that all can be mended at once.
+
+use std::fmt;
+
+/// Where the format is explained.
+const KEY_BY_KEY: &str = "prompts/README.md explains the file key by key";
+
+/// One problem of a prompt file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file as it was named.
+    pub file: String,
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub kind: ProblemKind,
+}
+
+/// All problems of one prompt file, in the order of their lines; never empty inside an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problems(pub Vec<Problem>);
+
+/// The kinds of problems. Keys are written as a path, such as `exemplar[2].step[1].action` (counted from 1).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProblemKind {
+    /// The file is not TOML.
+    #[error("not valid TOML: {0}")]
+    NotToml(String),
+    /// A key that no prompt file has.
+    #[error("unknown key `{key}`")]
+    UnknownKey {
+        /// The key, with the table it stands in.
+        key: String,
+        /// The known key that looks most like it.
+        suggestion: Option<&'static str>,
+    },
+    /// A key that every prompt file needs.
+    #[error("missing key `{0}`")]
+    MissingKey(String),
+    /// A value of another type.
+    #[error("`{key}` must be {expected}, but is {found}")]
+    WrongType {
+        /// The key.
+        key: String,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
+    /// A text without content.
+    #[error("`{0}` is empty")]
+    Empty(String),
+    /// A text that must stay on one line does not.
+    #[error("`{0}` holds a line break")]
+    LineBreak(String),
+    /// A question label that no protocol knows.
+    #[error("unknown question_label `{label}`, must be `Question` or `Claim`")]
+    UnknownLabel {
+        /// The label.
+        label: String,
+        /// The known label that looks most like it.
+        suggestion: Option<&'static str>,
+    },
+    /// An instruction names a placeholder that does not exist.
+    #[error("unknown placeholder `{name}` in `{key}`")]
+    UnknownPlaceholder {
+        /// The placeholder's name.
+        name: String,
+        /// The instruction's key.
+        key: String,
+        /// The known placeholder that looks most like it.
+        suggestion: Option<&'static str>,
+    },
+    /// An instruction whose template does not parse or cannot be filled in.
+    #[error("`{key}` is not a usable template: {reason}")]
+    BadTemplate {
+        /// The instruction's key.
+        key: String,
+        /// The template engine's reason.
+        reason: String,
+    },
+    /// An instruction wants the tools, but the file does not describe them.
+    #[error("`{0}` uses the placeholder `tools`, but the file has no [tools]")]
+    NoTools(String),
+    /// An action that no tool understands.
+    #[error("`{key}` is not an action: `{action}`")]
+    BadAction {
+        /// The step's key.
+        key: String,
+        /// The action.
+        action: String,
+    },
+    /// The last step does not finish.
+    #[error("the last step's action `{action}` is not `Finish[…]` (`{key}`)")]
+    NoFinish {
+        /// The step's key.
+        key: String,
+        /// The action.
+        action: String,
+    },
+    /// A step finishes before the last one.
+    #[error("`{0}` finishes, but steps follow")]
+    EarlyFinish(String),
+    /// The last step has an observation.
+    #[error("`{0}` is never shown: the step finishes the exemplar")]
+    ObservationAfterFinish(String),
+    /// The finish gives another answer than the exemplar.
+    #[error("`{key}` finishes with `{finished}`, but the exemplar's answer is `{answer}`")]
+    AnswerDiffers {
+        /// The step's key.
+        key: String,
+        /// The answer of the finish.
+        finished: String,
+        /// The answer of the exemplar.
+        answer: String,
+    },
+    /// An exemplar without steps.
+    #[error("`{0}` has no steps")]
+    NoSteps(String),
+    /// Two exemplars with one question.
+    #[error("`{key}` repeats the question of line {first_line}")]
+    DuplicateQuestion {
+        /// The exemplar's key.
+        key: String,
+        /// Line of the question's first occurrence.
+        first_line: usize,
+    },
+}
+
+impl ProblemKind {
+    /// What the author of the file can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::UnknownKey { suggestion: Some(known), .. }
+            | Self::UnknownLabel { suggestion: Some(known), .. }
+            | Self::UnknownPlaceholder { suggestion: Some(known), .. } => Some(format!("did you mean `{known}`?")),
+            Self::UnknownPlaceholder { .. } => {
+                Some("an instruction may use {{ question_label }}, {{ max_steps }} and {{ tools }}".into())
+            }
+            Self::MissingKey(key) if key == "exemplar" => {
+                Some("add [[exemplar]] blocks, or write `exemplar = []` for a prompt without examples".into())
+            }
+            Self::LineBreak(_) => Some("keep it on one line; a backslash at a line's end joins it to the next".into()),
+            Self::BadAction { .. } => Some("write Search[…], Lookup[…] or Finish[…], and nothing after it".into()),
+            Self::NoFinish { .. } => Some("end every exemplar with Finish[answer]".into()),
+            Self::AnswerDiffers { .. } => Some("the two must be the same text".into()),
+            Self::NoTools(_) => Some("add [tools] with search, lookup and finish".into()),
+            Self::ObservationAfterFinish(_) => Some("leave the observation of the last step out".into()),
+            _ => Some(KEY_BY_KEY.into()),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.kind)
+    }
+}
+
+impl fmt::Display for Problems {
+    /// One problem as its line; several with their hints, each below its problem.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [problem] = self.0.as_slice() {
+            return problem.fmt(f);
+        }
+        write!(f, "{} problems", self.0.len())?;
+        for problem in &self.0 {
+            write!(f, "\n{problem}")?;
+            if let Some(hint) = problem.kind.hint() {
+                write!(f, "\nhint: {hint}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Problems {
+    /// What the author can do: the hint of a single problem, or how to see several again.
+    pub fn hint(&self) -> Option<String> {
+        match self.0.as_slice() {
+            [problem] => problem.kind.hint(),
+            _ => Some(KEY_BY_KEY.into()),
+        }
+    }
+}
+
+/// The candidate that looks most like `word`, when one is near enough to be a slip of the pen.
+pub(super) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A key of a page's length is no slip, and comparing it would cost its length squared.
+    if word.len() > 64 {
+        return None;
+    }
+    candidates
+        .into_iter()
+        .filter(|known| known.len() <= 64)
+        .map(|known| (strsim::jaro_winkler(&word.to_lowercase(), &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness >= 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
+}
+
+/// `text` as it may stand in a message: control characters escaped, at most 80 characters.
+pub(super) fn quoted(text: &str) -> String {
+    let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
+    if text.chars().nth(80).is_some() {
+        shown.push('…');
+    }
+    // Quotes are no danger to a terminal, and an escaped one is hard to compare with the file.
+    shown.replace("\\\"", "\"").replace("\\'", "'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{closest, quoted};
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        assert_eq!(closest("exampler", ["exemplar", "instruction"]), Some("exemplar"));
+        assert_eq!(closest("Claims", ["Question", "Claim"]), Some("Claim"));
+        assert_eq!(closest("colour", ["exemplar", "instruction"]), None);
+        assert_eq!(closest(&"x".repeat(100_000), ["exemplar"]), None);
+    }
+
+    #[test]
+    fn quoted_text_is_short_and_harmless() {
+        assert_eq!(quoted("it's \"a\" \u{1b}[31m\n"), "it's \"a\" \\u{1b}[31m\\n");
+        assert_eq!(quoted(&"é".repeat(81)), format!("{}…", "é".repeat(80)));
+    }
+}

@@ -1,0 +1,96 @@
+//! The paper's files against 240 recorded episodes: the first call's prompt, to the last byte.
+
+use super::{no_builtin, shared};
+use crate::prompt::{PromptSource, RenderSettings, Rendered, load, render};
+use crate::protocol::numbered::question_line;
+use crate::types::Prompt;
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::Path;
+
+fn paper_prompt(file: &Path, key: &str, instruction: Option<&Path>) -> Rendered {
+    let instruction = instruction.map(|path| path.display().to_string());
+    let source = load(&format!("{}#{key}", file.display()), instruction.as_deref(), &no_builtin).unwrap();
+    render(&source, &RenderSettings::default()).unwrap()
+}
+
+/// Compares the first prompt of each episode; gives the number of episodes.
+fn check_episodes(recording: &Path, prompt: &Rendered, label: &str, field: &str) -> usize {
+    let text = std::fs::read_to_string(recording).unwrap();
+    for line in text.lines() {
+        let episode: Value = serde_json::from_str(line).unwrap();
+        let rest = question_line(label, episode[field].as_str().unwrap()) + "Thought 1:";
+        let sent = Prompt::text(prompt.text.clone(), rest);
+        let call = &episode["calls"][0];
+        assert_eq!(sent.sha256(), call["prompt_sha256"].as_str().unwrap(), "episode {}", episode["order"]);
+        assert_eq!(sent.chars() as u64, call["prompt_chars"].as_u64().unwrap(), "episode {}", episode["order"]);
+    }
+    text.lines().count()
+}
+
+#[test]
+fn hotpotqa_prompts_are_those_of_the_recording() {
+    let Some(data) = shared("data") else { return };
+    let instruction = data.join("prompts/hotpotqa_instruction.txt");
+    let prompt = paper_prompt(&data.join("prompts/prompts_naive.json"), "webthink_simple6", Some(&instruction));
+    let recording = data.join("trajectories/dev_hotpot_00-39.jsonl");
+    assert_eq!(check_episodes(&recording, &prompt, "Question", "question"), 40);
+}
+
+#[test]
+fn fever_prompts_are_those_of_the_recording() {
+    let Some(data) = shared("data") else { return };
+    let prompt = paper_prompt(&data.join("prompts/fever.json"), "webthink_simple3", None);
+    let recording = data.join("trajectories/dev_fever_000-199.jsonl");
+    assert_eq!(check_episodes(&recording, &prompt, "Claim", "claim"), 200);
+}
+
+/// The paper's own examples, taken apart into our form and rendered, give the paper's text again.
+#[test]
+fn our_layout_is_the_papers() {
+    let Some(data) = shared("data/prompts") else { return };
+    let instruction = data.join("hotpotqa_instruction.txt");
+    let paper = paper_prompt(&data.join("prompts_naive.json"), "webthink_simple6", Some(&instruction));
+    let examples = paper.text.split_once("\n\n").expect("an empty line after the instruction").1;
+    let toml = exemplars_as_toml(examples);
+    let text = format!(
+        "name = \"paper\"\nlanguage = \"en\"\nquestion_label = \"Question\"\n[instruction]\nreact = {}\n{toml}",
+        quoted(&std::fs::read_to_string(instruction).unwrap())
+    );
+    let source = super::load_toml(&text).unwrap();
+    let PromptSource::File(file) = &source else { panic!("a prompt file was loaded") };
+    assert_eq!(file.exemplars.len(), 6);
+    assert_eq!(render(&source, &RenderSettings::default()).unwrap().sha256, paper.sha256);
+}
+
+fn exemplars_as_toml(examples: &str) -> String {
+    let mut toml = String::new();
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for line in examples.lines() {
+        let (label, text) = line.split_once(": ").unwrap_or((line, ""));
+        let label = label.split(' ').next().unwrap();
+        if ["Question", "Thought", "Action", "Observation"].contains(&label) {
+            fields.push((label.to_owned(), text.to_owned()));
+        } else {
+            let last = &mut fields.last_mut().unwrap().1;
+            *last = format!("{last}\n{line}");
+        }
+    }
+    let mut questions = fields.split(|(label, _)| label == "Question").skip(1);
+    for (_, question) in fields.iter().filter(|(label, _)| label == "Question") {
+        let steps = questions.next().unwrap();
+        let answer = steps.last().unwrap().1.strip_prefix("Finish[").unwrap().strip_suffix(']').unwrap();
+        write!(toml, "[[exemplar]]\nquestion = {}\nanswer = {}\n", quoted(question), quoted(answer)).unwrap();
+        for (label, text) in steps {
+            if label == "Thought" {
+                toml += "[[exemplar.step]]\n";
+            }
+            writeln!(toml, "{} = {}", label.to_lowercase(), quoted(text)).unwrap();
+        }
+    }
+    toml
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
