@@ -27,6 +27,7 @@
 //! | `cli` | one file a command; the only user of clap and anyhow | everything |
 
 pub mod dataset;
+pub mod llm;
 pub mod net;
 pub mod prompt;
 pub mod protocol;

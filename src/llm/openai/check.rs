@@ -1,0 +1,133 @@
+//! What a server supports, found out with two short requests.
+
+use super::{ModelError, OpenAi, Raw};
+use crate::types::{Decoding, Prompt, Request};
+use serde::Serialize;
+
+/// Tokens that the first request allows; the text that it asks for is several times as long.
+const FEW_TOKENS: u32 = 48;
+/// A text longer than this, in characters, cannot have come from so few tokens.
+const FEW_CHARS: usize = FEW_TOKENS as usize * 20;
+
+/// Whether a server does as it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It does.
+    Honoured,
+    /// It takes the setting and does not heed it.
+    Ignored,
+    /// It refuses requests with the setting; they are sent without it.
+    Refused,
+    /// The answers do not tell.
+    Unclear,
+}
+
+/// What [`OpenAi::check`] found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// The address that was asked, without user part and query.
+    pub url: String,
+    /// `chat` or `completions`.
+    pub endpoint: &'static str,
+    /// The model that was asked for.
+    pub asked: String,
+    /// The model that answered, as the server calls it.
+    pub answered: Option<String>,
+    /// Whether `stop` ends the text. It is applied on our side in any case.
+    pub stop: Verdict,
+    /// Whether the limit of tokens holds.
+    pub max_tokens: Verdict,
+    /// The name under which the limit is sent: `max_tokens` or `max_completion_tokens`.
+    pub max_tokens_name: &'static str,
+    /// Whether the server counts tokens.
+    pub usage: bool,
+    /// Why the server stopped the first answer.
+    pub finish_reason: Option<String>,
+    /// Time of the first request, in milliseconds.
+    pub latency_ms: u64,
+    /// Requests sent, retries included.
+    pub requests: u32,
+    /// Beginning of the first answer, at most 80 characters.
+    pub sample: String,
+}
+
+impl OpenAi {
+    /// Asks for a long text under a small limit, then for the same text with one of its own words as stop.
+    pub async fn check(&self) -> Result<Check, ModelError> {
+        let mut request = Request {
+            prompt: Prompt::text(
+                "".into(),
+                "Count from one to one hundred in English words, separated by commas:\none, two, three, ",
+            ),
+            stop: Vec::new(),
+            decoding: Decoding { max_tokens: FEW_TOKENS, ..Decoding::default() },
+        };
+        let first = self.ask(&request).await?;
+        let mut requests = first.attempts;
+        let mut stop = Verdict::Unclear;
+        if let Some(word) = later_word(&first.decoded.text) {
+            request.stop = vec![word.to_owned()];
+            let second = self.ask(&request).await?;
+            requests += second.attempts;
+            stop = self.judge_stop(&first, &second, word);
+        }
+        Ok(Check {
+            url: self.address(),
+            endpoint: self.endpoint.name(),
+            asked: self.model.clone(),
+            answered: first.decoded.model.clone(),
+            stop,
+            max_tokens: judge_limit(&first),
+            max_tokens_name: if self.refuses_max_tokens() { "max_completion_tokens" } else { "max_tokens" },
+            usage: first.decoded.usage.is_some(),
+            finish_reason: first.decoded.finish_reason.clone(),
+            latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
+            requests,
+            sample: crate::net::redact::printable(&first.decoded.text, 80),
+        })
+    }
+
+    fn judge_stop(&self, first: &Raw, second: &Raw, word: &str) -> Verdict {
+        if self.refuses_stop() {
+            return Verdict::Refused;
+        }
+        let text = &second.decoded.text;
+        if text.contains(word) {
+            return Verdict::Ignored;
+        }
+        let cut = first.decoded.text.split(word).next().unwrap_or_default();
+        let ended = second.decoded.finish_reason.as_deref() == Some("stop");
+        if cut.trim_end() == text.trim_end() || ended { Verdict::Honoured } else { Verdict::Unclear }
+    }
+}
+
+/// A word from the middle of `text` that stands in it only from there on.
+fn later_word(text: &str) -> Option<&str> {
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|w| w.chars().count() >= 3).collect();
+    let middle = text.len() / 3;
+    words.into_iter().take(200).find(|word| text.find(word).is_some_and(|at| at >= middle))
+}
+
+fn judge_limit(first: &Raw) -> Verdict {
+    let decoded = &first.decoded;
+    if let Some(usage) = decoded.usage.filter(|usage| usage.completion_tokens > 0) {
+        return if usage.completion_tokens <= u64::from(FEW_TOKENS) { Verdict::Honoured } else { Verdict::Ignored };
+    }
+    if decoded.text.chars().count() > FEW_CHARS {
+        return Verdict::Ignored;
+    }
+    if decoded.finish_reason.as_deref() == Some("length") { Verdict::Honoured } else { Verdict::Unclear }
+}
+
+impl Verdict {
+    /// The word under which it is shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Honoured => "honoured",
+            Self::Ignored => "ignored",
+            Self::Refused => "refused",
+            Self::Unclear => "unclear",
+        }
+    }
+}
