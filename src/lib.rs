@@ -34,3 +34,4 @@ pub mod protocol;
 pub mod stats;
 pub mod store;
 pub mod types;
+pub mod wiki;

@@ -1,0 +1,247 @@
+//! A `MediaWiki` site asked through its Action API, as programs should.
+//!
+//! A title near match leads to the page; otherwise the text search gives up to twenty titles, worded as the search page
+//! words them. Every request carries `maxlag`, so that a struggling site can send us away.
+//!
+//! A query that the site refuses as such, for its length or its syntax, finds nothing: the agent wrote it, and asking
+//! again would not help. All other errors say nothing about the query, and are failures of the source.
+
+mod answers;
+
+use super::cache::{Extracted, PageCache, Reading};
+use super::html::{ArticleOptions, PageKind};
+use super::html_source::shown;
+use super::manners::{self, LiveSettings, MannersError, Site, Way};
+use super::near_match;
+use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
+use super::stamp;
+use crate::net::{Answer, redact::printable};
+use crate::types::{Compat, Provenance, sha256_hex};
+use answers::{Envelope, ErrorBody, Parsed};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The name under which this source is recorded.
+const NAME: &str = "api";
+/// Where a site has its API.
+const PATH: &str = "/w/api.php";
+/// How many titles a text search gives.
+const TITLES: &str = "20";
+
+/// Errors of `action=parse` that say that there is nothing to read under a title.
+const NO_PAGE: [&str; 3] = ["missingtitle", "pagecannotexist", "invalidtitle"];
+
+/// How a site that lags behind is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LagSettings {
+    /// How often a request is sent in all.
+    pub attempts: u32,
+    /// Shortest wait, whatever the site says.
+    pub least: Duration,
+    /// Longest wait.
+    pub longest: Duration,
+}
+
+impl Default for LagSettings {
+    /// Five attempts; between them the time the site asks for, 5 s to 60 s.
+    fn default() -> Self {
+        Self { attempts: 5, least: Duration::from_secs(5), longest: Duration::from_mins(1) }
+    }
+}
+
+/// A site's Action API as a source.
+pub struct ApiSource {
+    site: Site,
+    reading: Reading,
+    lag: LagSettings,
+    cache: PageCache,
+}
+
+impl ApiSource {
+    /// A source over the site at `base`, such as `https://en.wikipedia.org`. Sends nothing yet.
+    pub fn new(
+        base: &str,
+        settings: &LiveSettings,
+        options: ArticleOptions,
+        lag: LagSettings,
+    ) -> Result<Self, MannersError> {
+        let reading = match settings.compat {
+            Compat::Paper => Reading::Paper,
+            Compat::Fixed => Reading::Article(options),
+        };
+        let site = manners::site(base, Way::Api, settings)?;
+        Ok(Self { site, reading, lag, cache: PageCache::default() })
+    }
+
+    async fn find(&self, query: &str) -> Result<Found, SourceError> {
+        let trimmed = query.trim();
+        if !near_match::skips(trimmed) && trimmed.len() <= LONGEST_QUERY {
+            let (found, _) = self.list(trimmed, "nearmatch", "1").await?;
+            if let Some(hit) = found.into_iter().next() {
+                match self.page(&hit.title).await {
+                    // Special pages and pages deleted in this moment match, but cannot be read.
+                    Err(SourceError::Api { code, .. }) if NO_PAGE.contains(&code.as_str()) => {}
+                    answer => return answer,
+                }
+            }
+        }
+        self.titles(query, trimmed).await
+    }
+
+    async fn titles(&self, query: &str, trimmed: &str) -> Result<Found, SourceError> {
+        if trimmed.is_empty() || trimmed.len() > LONGEST_QUERY {
+            // The API refuses such a search, so nothing is sent.
+            let provenance = stamp::unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
+        }
+        let (hits, answer) = self.list(trimmed, "text", TITLES).await?;
+        let provenance = stamp::of(&answer, NAME, query);
+        if hits.is_empty() {
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
+        }
+        Ok(Found::Titles { titles: hits.iter().map(answers::Hit::heading).collect(), provenance })
+    }
+
+    async fn list(&self, query: &str, what: &str, limit: &str) -> Result<(Vec<answers::Hit>, Answer), SourceError> {
+        let parameters = [
+            ("action", "query"),
+            ("list", "search"),
+            ("srwhat", what),
+            ("srlimit", limit),
+            ("srprop", "redirecttitle|sectiontitle|categorysnippet"),
+            ("srsearch", query),
+        ];
+        let reply = self.ask(&parameters).await?;
+        if reply.refuses_query() {
+            return Ok((Vec::new(), reply.answer));
+        }
+        let (envelope, answer) = reply.content()?;
+        let query = envelope.query.ok_or_else(|| shape(&answer, "no `query`"))?;
+        let hits = query.search.ok_or_else(|| shape(&answer, "no `query.search`"))?;
+        Ok((hits, answer))
+    }
+
+    async fn page(&self, title: &str) -> Result<Found, SourceError> {
+        let parameters = [
+            ("action", "parse"),
+            ("redirects", "1"),
+            ("prop", "text|revid|properties"),
+            ("disableeditsection", "1"),
+            ("page", title),
+        ];
+        let (envelope, answer) = self.ask(&parameters).await?.content()?;
+        let parsed = envelope.parse.ok_or_else(|| shape(&answer, "no `parse`"))?;
+        let marked = match parsed.is_disambiguation() {
+            Some(marked) => marked,
+            None => self.has_disambiguation_property(&parsed.title).await?,
+        };
+        let Parsed { title, pageid, revid, text, .. } = parsed;
+        let digest = sha256_hex([text.as_bytes()]);
+        let page = self.cache.read(digest, self.reading, &answer.url, text).await?;
+        let provenance = Provenance { pageid, revid, ..stamp::of(&answer, NAME, &title) };
+        Ok(match &*page {
+            Extracted::Article { kind, blocks, links, .. } if marked || *kind == PageKind::Disambiguation => {
+                Found::Disambiguation { title, entries: Arc::clone(links), blocks: Arc::clone(blocks), provenance }
+            }
+            Extracted::Paper { blocks, .. } | Extracted::Article { blocks, .. } => {
+                Found::Page { title, blocks: Arc::clone(blocks), provenance }
+            }
+        })
+    }
+
+    /// Asked for only where the answer to `parse` says nothing about the page's properties.
+    async fn has_disambiguation_property(&self, title: &str) -> Result<bool, SourceError> {
+        if self.reading == Reading::Paper {
+            return Ok(false);
+        }
+        let parameters = [("action", "query"), ("prop", "pageprops"), ("ppprop", "disambiguation"), ("titles", title)];
+        let (envelope, answer) = self.ask(&parameters).await?.content()?;
+        let query = envelope.query.ok_or_else(|| shape(&answer, "no `query`"))?;
+        Ok(query.pages.iter().flatten().any(answers::Page::is_disambiguation))
+    }
+
+    /// One request, repeated while the site says that it lags.
+    async fn ask(&self, parameters: &[(&str, &str)]) -> Result<Reply, SourceError> {
+        let url = self.address(parameters);
+        let mut attempts = 0;
+        loop {
+            let answer = self.site.client.get(&url, &[("Accept", "application/json")]).await?;
+            attempts += 1;
+            let reply = Reply::read(answer)?;
+            if attempts >= self.lag.attempts || !reply.error.as_ref().is_some_and(ErrorBody::passing) {
+                return Ok(reply);
+            }
+            let asked = reply.answer.retry_after.unwrap_or_default();
+            // The site struggles with all of our requests, so all of them wait.
+            self.site.client.hold(asked.max(self.lag.least).min(self.lag.longest), reply.answer.status);
+        }
+    }
+
+    fn address(&self, parameters: &[(&str, &str)]) -> String {
+        let fixed = [("format", "json"), ("formatversion", "2"), ("maxlag", "5")];
+        let pairs: Vec<String> = parameters
+            .iter()
+            .chain(&fixed)
+            .map(|(name, value)| format!("{name}={}", super::quote::form(value)))
+            .collect();
+        self.site.address(&format!("{PATH}?{}", pairs.join("&")))
+    }
+}
+
+impl Source for ApiSource {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.find(query).boxed()
+    }
+}
+
+/// What the site said to one request.
+struct Reply {
+    envelope: Envelope,
+    error: Option<ErrorBody>,
+    answer: Answer,
+}
+
+impl Reply {
+    fn read(answer: Answer) -> Result<Self, SourceError> {
+        if answer.status == URI_TOO_LONG {
+            return Ok(Self { envelope: Envelope::default(), error: None, answer });
+        }
+        if !answer.ok() {
+            return Err(SourceError::Status { url: shown(&answer.url), status: answer.status });
+        }
+        let declared = answer.content_type.as_deref().unwrap_or("");
+        if !declared.to_ascii_lowercase().contains("json") {
+            return Err(SourceError::ContentType {
+                url: shown(&answer.url),
+                content_type: printable(declared, 80),
+                expected: "JSON",
+            });
+        }
+        let mut envelope: Envelope =
+            serde_json::from_slice(&answer.body).map_err(|error| shape(&answer, &error.to_string()))?;
+        let error = envelope.error.take();
+        Ok(Self { envelope, error, answer })
+    }
+
+    fn refuses_query(&self) -> bool {
+        self.answer.status == URI_TOO_LONG || self.error.as_ref().is_some_and(ErrorBody::refuses_query)
+    }
+
+    /// The content, for requests that must not be refused.
+    fn content(self) -> Result<(Envelope, Answer), SourceError> {
+        let url = shown(&self.answer.url);
+        match self.error {
+            Some(error) => {
+                Err(SourceError::Api { url, code: printable(&error.code, 60), info: printable(&error.info, 200) })
+            }
+            None if self.answer.status == URI_TOO_LONG => Err(SourceError::Status { url, status: URI_TOO_LONG }),
+            None => Ok((self.envelope, self.answer)),
+        }
+    }
+}
+
+fn shape(answer: &Answer, detail: &str) -> SourceError {
+    SourceError::Shape { url: shown(&answer.url), detail: printable(detail, 200) }
+}

@@ -1,0 +1,156 @@
+//! Extracted pages by the digest of their bytes, so that a page asked twice is parsed once.
+
+use super::html::{Article, ArticleOptions, ExtractError, PageKind, PaperPage, article, paper_page};
+use super::source::SourceError;
+use lru::LruCache;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How many pages are kept.
+const PAGES: NonZeroUsize = NonZeroUsize::new(256).unwrap();
+/// How many bytes of text they may hold together.
+const BYTES: usize = 64 << 20;
+
+/// Which reading of a page is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Reading {
+    /// The paper's.
+    Paper,
+    /// The article only.
+    Article(ArticleOptions),
+}
+
+/// A page that was read. Its texts are shared with whatever was found in it.
+#[derive(Debug)]
+pub(super) enum Extracted {
+    /// The paper's reading.
+    Paper {
+        /// Headings of results.
+        headings: Arc<[String]>,
+        /// Texts of blocks.
+        blocks: Arc<[String]>,
+    },
+    /// The article only.
+    Article {
+        /// The page's main heading.
+        title: Option<String>,
+        /// What sort of page it is.
+        kind: PageKind,
+        /// Texts of blocks.
+        blocks: Arc<[String]>,
+        /// Where its lists lead.
+        links: Arc<[String]>,
+        /// Headings of results.
+        titles: Arc<[String]>,
+    },
+}
+
+type Key = (String, Reading);
+
+/// A bounded store of extracted pages, shared by all sessions of a source.
+pub(super) struct PageCache {
+    kept: Mutex<Kept>,
+}
+
+/// The pages with their sizes in bytes, and the sum of these.
+struct Kept {
+    pages: LruCache<Key, (Arc<Extracted>, usize)>,
+    bytes: usize,
+}
+
+impl Default for PageCache {
+    fn default() -> Self {
+        Self { kept: Mutex::new(Kept { pages: LruCache::new(PAGES), bytes: 0 }) }
+    }
+}
+
+impl PageCache {
+    /// The page with this digest, read from `text` on a blocking thread unless it is at hand.
+    pub(super) async fn read(
+        &self,
+        digest: String,
+        reading: Reading,
+        url: &str,
+        text: String,
+    ) -> Result<Arc<Extracted>, SourceError> {
+        let key = (digest, reading);
+        if let Some(page) = self.get(&key) {
+            return Ok(page);
+        }
+        let parsed = tokio::task::spawn_blocking(move || extract(&text, reading)).await;
+        let page = parsed
+            .map_err(|_| SourceError::Internal("the page reader stopped".to_owned()))?
+            .map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
+        let page = Arc::new(page);
+        self.put(key, &page);
+        Ok(page)
+    }
+
+    fn get(&self, key: &Key) -> Option<Arc<Extracted>> {
+        // A panic elsewhere cannot leave the store half-changed in a way that matters.
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.pages.get(key).map(|(page, _)| Arc::clone(page))
+    }
+
+    fn put(&self, key: Key, page: &Arc<Extracted>) {
+        let size = size(page);
+        if size > BYTES / 4 {
+            return;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.bytes += size;
+        if let Some((_, (_, gone))) = kept.pages.push(key, (Arc::clone(page), size)) {
+            kept.bytes -= gone;
+        }
+        while kept.bytes > BYTES
+            && let Some((_, (_, gone))) = kept.pages.pop_lru()
+        {
+            kept.bytes -= gone;
+        }
+    }
+}
+
+fn extract(text: &str, reading: Reading) -> Result<Extracted, ExtractError> {
+    Ok(match reading {
+        Reading::Paper => {
+            let PaperPage { headings, blocks } = paper_page(text)?;
+            Extracted::Paper { headings: headings.into(), blocks: blocks.into() }
+        }
+        Reading::Article(options) => {
+            let Article { title, kind, blocks, links, titles } = article(text, options)?;
+            Extracted::Article { title, kind, blocks: blocks.into(), links: links.into(), titles: titles.into() }
+        }
+    })
+}
+
+fn size(page: &Extracted) -> usize {
+    let of = |texts: &[String]| texts.iter().map(|text| text.len() + size_of::<String>()).sum::<usize>();
+    match page {
+        Extracted::Paper { headings, blocks } => of(headings) + of(blocks),
+        Extracted::Article { blocks, links, titles, .. } => of(blocks) + of(links) + of(titles),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BYTES, Extracted, PageCache, Reading};
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn a_page_is_read_once_and_old_ones_make_room() {
+        let cache = PageCache::default();
+        let read = |digest: &str, text: String| cache.read(digest.to_owned(), Reading::Paper, "http://h/", text);
+        let first = read("a", "<p>one".to_owned()).await.expect("reads");
+        let again = read("a", "<p>other".to_owned()).await.expect("reads");
+        assert!(Arc::ptr_eq(&first, &again));
+        let Extracted::Paper { blocks, .. } = &*again else { panic!("the paper's reading") };
+        assert_eq!(**blocks, ["one"]);
+        let large = "x".repeat(BYTES / 5);
+        for digest in ["b", "c", "d", "e", "f"] {
+            read(digest, format!("<p>{large}")).await.expect("reads");
+        }
+        let later = read("a", "<p>other".to_owned()).await.expect("reads");
+        assert!(!Arc::ptr_eq(&first, &later));
+        assert!(cache.kept.lock().expect("sound").bytes <= BYTES);
+    }
+}

@@ -1,0 +1,148 @@
+//! The lines of `articles.jsonl`.
+
+use super::CorpusError;
+use flate2::read::MultiGzDecoder;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::sync::Arc;
+
+/// How much a packed file may unpack to, in bytes; a corpus lives in memory.
+const LARGEST: u64 = 8 << 30;
+
+/// One article.
+#[derive(Debug)]
+pub(super) struct Article {
+    /// Its title.
+    pub(super) title: String,
+    /// Its paragraphs and lists.
+    pub(super) blocks: Arc<[String]>,
+    /// On a disambiguation page: the titles it lists.
+    pub(super) entries: Option<Arc<[String]>>,
+}
+
+/// Where an article's record stands, and what else leads to it.
+#[derive(Debug)]
+pub(super) struct Place {
+    line: usize,
+    redirects: Vec<String>,
+}
+
+/// A line as it is written.
+#[derive(Deserialize)]
+struct Line {
+    title: String,
+    #[serde(default)]
+    blocks: Option<Vec<String>>,
+    #[serde(default)]
+    redirects: Vec<String>,
+    #[serde(default)]
+    entries: Option<Vec<(String, String)>>,
+}
+
+/// The bytes of a file, unpacked if they are gzip.
+pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CorpusError> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(Cow::Borrowed(bytes));
+    }
+    let broken = |reason: String| CorpusError::Unpack { file: file.to_owned(), reason };
+    let mut unpacked = Vec::new();
+    let length = MultiGzDecoder::new(bytes).take(LARGEST + 1).read_to_end(&mut unpacked);
+    match length.map_err(|error| broken(error.to_string()))? {
+        length if length as u64 > LARGEST => Err(broken(format!("it holds more than {LARGEST} bytes"))),
+        _ => Ok(Cow::Owned(unpacked)),
+    }
+}
+
+/// Reads all articles; blank lines are passed over.
+pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Vec<(Article, Place)>, CorpusError> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let mut records = Vec::new();
+    for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let number = number + 1;
+        let wrong = |reason: String| CorpusError::Line { file: file.to_owned(), line: number, reason };
+        let parsed: Line = serde_json::from_slice(line).map_err(|error| wrong(said(&error)))?;
+        if parsed.title.trim().is_empty() {
+            return Err(wrong("`title` is empty".to_owned()));
+        }
+        if parsed.blocks.is_none() && parsed.entries.is_none() {
+            return Err(wrong("there are neither `blocks` nor `entries`".to_owned()));
+        }
+        let place = Place { line: number, redirects: parsed.redirects };
+        records.push((article(parsed.title, parsed.blocks, parsed.entries), place));
+    }
+    Ok(records)
+}
+
+/// The library's words without its own count of lines, which is always 1 here.
+fn said(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.replacen(" at line 1 column", " at column", 1)
+}
+
+fn article(title: String, blocks: Option<Vec<String>>, entries: Option<Vec<(String, String)>>) -> Article {
+    let lists = |entries: &[(String, String)]| {
+        let line = |(entry, description): &(String, String)| match description.trim() {
+            "" => entry.clone(),
+            description => format!("{entry}, {description}"),
+        };
+        entries.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let blocks = blocks.filter(|blocks| !blocks.is_empty() || entries.is_none());
+    let blocks =
+        blocks.unwrap_or_else(|| vec![format!("{title} may refer to:"), lists(entries.as_deref().unwrap_or_default())]);
+    let entries = entries
+        .map(|entries| entries.into_iter().map(|(entry, _)| entry).collect::<Vec<_>>())
+        .or_else(|| listed_entries(&blocks));
+    Article { title, blocks: blocks.into(), entries: entries.map(Arc::from) }
+}
+
+/// The entries of a disambiguation page that is one by its text alone: the lines below `… may refer to:`, up to the
+/// comma that begins a description.
+fn listed_entries(blocks: &[String]) -> Option<Vec<String>> {
+    let (first, rest) = blocks.split_first()?;
+    if !first.trim_end().ends_with("may refer to:") {
+        return None;
+    }
+    let lines = rest.iter().flat_map(|block| block.lines());
+    let entries = lines.map(|line| line.split(", ").next().unwrap_or(line).trim().to_owned());
+    Some(entries.filter(|entry| !entry.is_empty()).collect())
+}
+
+/// Places of articles by a name.
+type Names = HashMap<String, usize>;
+
+/// Titles and redirects, each leading to the place of one article.
+pub(super) fn names(file: &str, records: &[(Article, Place)]) -> Result<(Names, Names), CorpusError> {
+    let taken = |what, name: &str, taken, at: usize, first: usize| CorpusError::Taken {
+        file: file.to_owned(),
+        line: records[at].1.line,
+        what,
+        name: name.to_owned(),
+        taken,
+        first: records[first].1.line,
+    };
+    let mut titles = Names::with_capacity(records.len());
+    for (at, (article, _)) in records.iter().enumerate() {
+        if let Some(first) = titles.insert(article.title.clone(), at) {
+            return Err(taken("title", &article.title, "a title", at, first));
+        }
+    }
+    let mut redirects = Names::new();
+    for (at, (_, place)) in records.iter().enumerate() {
+        for redirect in &place.redirects {
+            if let Some(&first) = titles.get(redirect) {
+                return Err(taken("redirect", redirect, "a title", at, first));
+            }
+            match redirects.insert(redirect.clone(), at) {
+                Some(first) if first != at => return Err(taken("redirect", redirect, "a redirect", at, first)),
+                _ => {}
+            }
+        }
+    }
+    Ok((titles, redirects))
+}

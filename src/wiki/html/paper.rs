@@ -1,0 +1,238 @@
+//! Page text as the paper's environment had it: `get_text` of all `<p>`, then of all `<ul>`.
+//!
+//! Beautiful Soup over `html.parser` builds its tree from a plain stack of open tags: nothing is closed for being
+//! misplaced, and a closing tag closes everything down to its own. The text of an element is then one stretch of the
+//! page's text, so a single walk over the tokens suffices and no tree is built. An HTML5 tree (which is what the
+//! `fixed` extraction walks) would give other paragraphs wherever a page leaves a `<p>` open.
+
+use super::start_tag::StartTag;
+use super::{ExtractError, tokens};
+use crate::types::tool::is_python_space;
+use std::collections::HashMap;
+
+/// What the paper's environment reads from a page.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PaperPage {
+    /// Stripped texts of the result headings; a page that has one is a list of results.
+    pub headings: Vec<String>,
+    /// Stripped texts of all `<p>`, then of all `<ul>`; a nested list is repeated.
+    pub blocks: Vec<String>,
+}
+
+/// The class that marks the heading of a result.
+pub(super) const HEADING: &str = "mw-search-result-heading";
+
+/// Text of all blocks together may be this many times as long as the page, within bounds in bytes: lists nested
+/// thousands deep would otherwise repeat themselves into gigabytes.
+const REPEATS: usize = 64;
+/// The bounds. Many pages are read at once, so no page may have more than the upper one.
+const TEXT: std::ops::RangeInclusive<usize> = 1_000_000..=64 << 20;
+
+/// Reads a page.
+pub fn paper_page(html: &str) -> Result<PaperPage, ExtractError> {
+    let mut walk = Walk::default();
+    tokens::read(html, &mut walk).map_err(|_| ExtractError::Rejected)?;
+    walk.finish(html.len())
+}
+
+/// Elements whose text is collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Paragraph,
+    List,
+    Heading,
+}
+
+/// An open tag.
+struct Open {
+    /// Number of its name.
+    name: usize,
+    /// Its place among the collected elements.
+    element: Option<usize>,
+    /// Whether text inside it is set aside.
+    hides: bool,
+    /// Whether white space inside it is kept.
+    keeps_space: bool,
+}
+
+/// A collected element: its stretch of the text.
+struct Element {
+    kind: Kind,
+    start: usize,
+    end: Option<usize>,
+}
+
+/// Builds the text while the tokens go by.
+#[derive(Default)]
+struct Walk {
+    /// Text that counts, of the whole page.
+    text: String,
+    /// Where the current text node begins in it.
+    node: usize,
+    elements: Vec<Element>,
+    stack: Vec<Open>,
+    /// Numbers of tag names, and how many of each are open.
+    names: HashMap<Box<str>, usize>,
+    open: Vec<usize>,
+    /// How many void elements of each name were closed without a closing tag.
+    already_closed: HashMap<usize, usize>,
+    hiding: usize,
+    keeping_space: usize,
+}
+
+impl Walk {
+    /// Ends the current text node: one of ASCII white space alone shrinks to a newline or a space.
+    fn flush(&mut self) {
+        let node = &self.text[self.node..];
+        if self.keeping_space == 0
+            && !node.is_empty()
+            && node.bytes().all(|byte| matches!(byte, b' ' | b'\n' | b'\t' | 0x0c | b'\r'))
+        {
+            let shrunk = if node.contains('\n') { '\n' } else { ' ' };
+            self.text.truncate(self.node);
+            self.text.push(shrunk);
+        }
+        self.node = self.text.len();
+    }
+
+    fn name_number(&mut self, name: &str) -> usize {
+        if let Some(&number) = self.names.get(name) {
+            return number;
+        }
+        let number = self.open.len();
+        self.names.insert(name.into(), number);
+        self.open.push(0);
+        number
+    }
+
+    fn push(&mut self, name: &str, number: usize, tag: &StartTag<'_>) {
+        let kind = match name {
+            "p" => Some(Kind::Paragraph),
+            "ul" => Some(Kind::List),
+            "div" if is_heading(tag) => Some(Kind::Heading),
+            _ => None,
+        };
+        let element = kind.map(|kind| {
+            self.elements.push(Element { kind, start: self.text.len(), end: None });
+            self.elements.len() - 1
+        });
+        let hides = matches!(name, "script" | "style" | "template" | "rt" | "rp");
+        let keeps_space = matches!(name, "pre" | "textarea");
+        self.hiding += usize::from(hides);
+        self.keeping_space += usize::from(keeps_space);
+        self.open[number] += 1;
+        self.stack.push(Open { name: number, element, hides, keeps_space });
+    }
+
+    /// Closes everything down to the innermost open tag of this name; nothing where none is open.
+    fn pop_to(&mut self, number: usize) {
+        while self.open[number] > 0
+            && let Some(top) = self.stack.pop()
+        {
+            self.open[top.name] -= 1;
+            self.hiding -= usize::from(top.hides);
+            self.keeping_space -= usize::from(top.keeps_space);
+            if let Some(element) = top.element {
+                self.elements[element].end = Some(self.text.len());
+            }
+            if top.name == number {
+                break;
+            }
+        }
+    }
+
+    fn finish(mut self, page_length: usize) -> Result<PaperPage, ExtractError> {
+        self.flush();
+        let mut left = page_length.saturating_mul(REPEATS).clamp(*TEXT.start(), *TEXT.end());
+        let mut page = PaperPage::default();
+        let mut lists = Vec::new();
+        for element in &self.elements {
+            let text = self.text[element.start..element.end.unwrap_or(self.text.len())].trim_matches(is_python_space);
+            left = left.checked_sub(text.len()).ok_or(ExtractError::TooMuchText)?;
+            match element.kind {
+                Kind::Paragraph => page.blocks.push(text.to_owned()),
+                Kind::List => lists.push(text.to_owned()),
+                Kind::Heading => page.headings.push(text.to_owned()),
+            }
+        }
+        page.blocks.append(&mut lists);
+        Ok(page)
+    }
+}
+
+impl tokens::Sink for Walk {
+    fn data(&mut self, text: &str) {
+        if self.hiding == 0 {
+            self.text.push_str(text);
+        }
+    }
+
+    fn start(&mut self, name: &str, tag: &StartTag<'_>, closed: bool) {
+        self.flush();
+        let number = self.name_number(name);
+        self.push(name, number, tag);
+        if closed {
+            self.pop_to(number);
+        } else if is_void(name) {
+            self.pop_to(number);
+            *self.already_closed.entry(number).or_default() += 1;
+        }
+    }
+
+    fn end(&mut self, name: &str) {
+        let number = self.name_number(name);
+        if let Some(count) = self.already_closed.get_mut(&number).filter(|count| **count > 0) {
+            // `</br>` after `<br>`: the parser crosses it off, and does not even end the text node.
+            *count -= 1;
+            return;
+        }
+        self.flush();
+        self.pop_to(number);
+    }
+
+    fn interruption(&mut self) {
+        self.flush();
+    }
+
+    fn section(&mut self, text: &str) {
+        self.flush();
+        // A node of a kind of its own: what hides other text does not hide it.
+        self.text.push_str(text);
+        self.flush();
+    }
+}
+
+fn is_heading(tag: &StartTag<'_>) -> bool {
+    tag.attribute("class").is_some_and(|class| class.split(is_python_space).any(|token| token == HEADING))
+}
+
+/// Elements that Beautiful Soup closes at once.
+fn is_void(name: &str) -> bool {
+    matches!(
+        name,
+        "area"
+            | "base"
+            | "br"
+            | "col"
+            | "embed"
+            | "hr"
+            | "img"
+            | "input"
+            | "keygen"
+            | "link"
+            | "menuitem"
+            | "meta"
+            | "param"
+            | "source"
+            | "track"
+            | "wbr"
+            | "basefont"
+            | "bgsound"
+            | "command"
+            | "frame"
+            | "image"
+            | "isindex"
+            | "nextid"
+            | "spacer"
+    )
+}

@@ -1,0 +1,225 @@
+//! A `MediaWiki` site read the paper's way: its search page is asked, and whatever comes back is read.
+
+use super::cache::{Extracted, PageCache, Reading};
+use super::html::{ArticleOptions, PageKind};
+use super::manners::{self, LiveSettings, MannersError, Site, Way};
+use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
+use super::{quote, stamp};
+use crate::net::Answer;
+use crate::types::{Compat, sha256_hex};
+use encoding_rs::Encoding;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use percent_encoding::percent_decode_str;
+use std::sync::Arc;
+
+/// The name under which this source is recorded.
+const NAME: &str = "html";
+
+/// A site's search page as a source.
+pub struct HtmlSource {
+    site: Site,
+    compat: Compat,
+    reading: Reading,
+    cache: PageCache,
+}
+
+impl HtmlSource {
+    /// A source over the site at `base`, such as `https://en.wikipedia.org`. Sends nothing yet.
+    pub fn new(base: &str, settings: &LiveSettings, options: ArticleOptions) -> Result<Self, MannersError> {
+        let reading = match settings.compat {
+            Compat::Paper => Reading::Paper,
+            Compat::Fixed => Reading::Article(options),
+        };
+        let site = manners::site(base, Way::Html, settings)?;
+        Ok(Self { site, compat: settings.compat, reading, cache: PageCache::default() })
+    }
+
+    async fn find(&self, query: &str) -> Result<Found, SourceError> {
+        let value = match self.compat {
+            Compat::Paper => quote::like_requests(query),
+            Compat::Fixed => quote::form(query),
+        };
+        if self.compat == Compat::Fixed && query.len() > LONGEST_QUERY {
+            let provenance = stamp::unsent(&format!("{}/w/index.php", self.site.shown), NAME, query);
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
+        }
+        let url = self.site.address(&format!("/w/index.php?search={value}"));
+        let answer = self.site.client.get(&url, &[]).await?;
+        if self.compat == Compat::Fixed && answer.status == URI_TOO_LONG {
+            return Ok(Found::Nothing { blocks: no_results(), provenance: stamp::of(&answer, NAME, query) });
+        }
+        let text = match self.compat {
+            Compat::Paper => text_like_requests(&answer),
+            Compat::Fixed => page_text(&answer)?,
+        };
+        let digest = sha256_hex([answer.body.as_slice(), answer.content_type.as_deref().unwrap_or("").as_bytes()]);
+        let page = self.cache.read(digest, self.reading, &answer.url, text).await?;
+        Ok(found(&page, &answer, query))
+    }
+}
+
+impl Source for HtmlSource {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.find(query).boxed()
+    }
+}
+
+fn found(page: &Extracted, answer: &Answer, query: &str) -> Found {
+    let titled = |title: &str| stamp::of(answer, NAME, title);
+    match page {
+        Extracted::Paper { headings, .. } if !headings.is_empty() => {
+            Found::Titles { titles: Arc::clone(headings), provenance: titled(query) }
+        }
+        Extracted::Paper { blocks, .. } => {
+            let title = title_of(&answer.url).unwrap_or_else(|| query.to_owned());
+            Found::Page { provenance: titled(&title), title, blocks: Arc::clone(blocks) }
+        }
+        Extracted::Article { title, kind, blocks, links, titles } => {
+            let title = title_of(&answer.url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
+            let blocks = Arc::clone(blocks);
+            match kind {
+                PageKind::Results if titles.is_empty() => Found::Nothing { blocks, provenance: titled(query) },
+                PageKind::Results => Found::Titles { titles: Arc::clone(titles), provenance: titled(query) },
+                PageKind::Disambiguation => {
+                    let provenance = titled(&title);
+                    Found::Disambiguation { title, entries: Arc::clone(links), blocks, provenance }
+                }
+                PageKind::Article => Found::Page { provenance: titled(&title), title, blocks },
+            }
+        }
+    }
+}
+
+/// The title that an article's address spells.
+fn title_of(url: &str) -> Option<String> {
+    let path = url.split(['?', '#']).next()?;
+    let name = path.split_once("/wiki/")?.1;
+    let title = percent_decode_str(name).decode_utf8_lossy().replace('_', " ");
+    (!title.is_empty()).then_some(title)
+}
+
+/// `Response.text` of the paper's client: the declared encoding, Latin-1 for texts that declare none, faults replaced.
+fn text_like_requests(answer: &Answer) -> String {
+    let declared = answer.content_type.as_deref().unwrap_or("");
+    let body = answer.body.as_slice();
+    match charset(declared) {
+        None if declared.to_ascii_lowercase().contains("text") => latin1(body),
+        // The client would guess here; sites of our time send UTF-8.
+        None => String::from_utf8_lossy(body).into_owned(),
+        Some(name) => match name.to_ascii_lowercase().replace('_', "-").as_str() {
+            "iso-8859-1" | "iso8859-1" | "latin-1" | "latin1" | "l1" => latin1(body),
+            "ascii" | "us-ascii" => {
+                body.iter().map(|&byte| if byte < 128 { char::from(byte) } else { '\u{fffd}' }).collect()
+            }
+            name => match Encoding::for_label(name.as_bytes()) {
+                Some(encoding) if encoding != encoding_rs::UTF_8 => {
+                    encoding.decode_without_bom_handling(body).0.into_owned()
+                }
+                _ => String::from_utf8_lossy(body).into_owned(),
+            },
+        },
+    }
+}
+
+fn latin1(body: &[u8]) -> String {
+    body.iter().copied().map(char::from).collect()
+}
+
+/// The `charset` parameter of a content type, without quotes.
+fn charset(content_type: &str) -> Option<&str> {
+    content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        let value = value.trim().trim_matches(['"', '\'']);
+        (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then_some(value)
+    })
+}
+
+/// The text of an answer that is a whole HTML page; anything else is an error.
+fn page_text(answer: &Answer) -> Result<String, SourceError> {
+    if !answer.ok() {
+        return Err(SourceError::Status { url: shown(&answer.url), status: answer.status });
+    }
+    let declared = answer.content_type.as_deref().unwrap_or("");
+    let media_type = declared.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    if !matches!(media_type.as_str(), "text/html" | "application/xhtml+xml") {
+        return Err(SourceError::ContentType {
+            url: shown(&answer.url),
+            content_type: crate::net::redact::printable(declared, 80),
+            expected: "HTML",
+        });
+    }
+    let label = charset(declared).unwrap_or("utf-8");
+    let wrong = || SourceError::Encoding {
+        url: shown(&answer.url),
+        encoding: crate::net::redact::printable(&label.to_ascii_uppercase(), 40),
+    };
+    let encoding = Encoding::for_label(label.as_bytes()).ok_or_else(wrong)?;
+    let text = encoding.decode_without_bom_handling_and_without_replacement(&answer.body);
+    text.map(std::borrow::Cow::into_owned).ok_or_else(wrong)
+}
+
+/// An address for a message: capped, one line.
+pub(super) fn shown(url: &str) -> String {
+    crate::net::redact::printable(url, 200)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{page_text, text_like_requests, title_of};
+    use crate::net::Answer;
+    use std::time::Duration;
+
+    fn answer(status: u16, content_type: Option<&str>, body: &[u8]) -> Answer {
+        Answer {
+            status,
+            content_type: content_type.map(str::to_owned),
+            retry_after: None,
+            url: "http://h/w/index.php?search=x".to_owned(),
+            redirects: Vec::new(),
+            body: body.to_vec(),
+            attempts: 1,
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn the_papers_client_decodes_as_declared_and_texts_as_latin_1() {
+        let body = "Café".as_bytes();
+        for (declared, text) in [
+            (Some("text/html; charset=UTF-8"), "Café"),
+            (Some("text/html;charset=\"utf-8\""), "Café"),
+            (Some("text/html"), "CafÃ©"),
+            (Some("text/html; charset=latin1"), "CafÃ©"),
+            (Some("text/html; charset=ascii"), "Caf\u{fffd}\u{fffd}"),
+            (Some("text/html; charset=nonsense"), "Café"),
+            (Some("application/octet-stream"), "Café"),
+            (None, "Café"),
+        ] {
+            assert_eq!(text_like_requests(&answer(503, declared, body)), text, "{declared:?}");
+        }
+    }
+
+    #[test]
+    fn anything_but_a_page_is_an_error() {
+        let html = Some("text/html; charset=UTF-8");
+        let told = |status, declared, body: &[u8]| {
+            page_text(&answer(status, declared, body)).unwrap_or_else(|error| error.to_string())
+        };
+        assert_eq!(told(200, html, b"<p>x"), "<p>x");
+        let url = "http://h/w/index.php?search=x";
+        assert_eq!(told(503, html, b"<p>x"), format!("`{url}` answered with status 503"));
+        assert_eq!(
+            told(200, Some("application/pdf"), b"x"),
+            format!("`{url}` answered with content type `application/pdf` instead of HTML")
+        );
+        assert_eq!(told(200, None, b"x"), format!("`{url}` answered with content type `` instead of HTML"));
+        assert_eq!(told(200, html, b"\xff"), format!("the answer of `{url}` is not valid UTF-8"));
+    }
+
+    #[test]
+    fn titles_are_spelled_by_addresses() {
+        assert_eq!(title_of("http://h/wiki/Bein'_Green%3F?x=1").as_deref(), Some("Bein' Green?"));
+        assert_eq!(title_of("http://h/w/index.php?search=/wiki/x"), None);
+    }
+}

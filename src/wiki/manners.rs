@@ -1,0 +1,233 @@
+//! Manners towards live sites: who may be asked, how often, and under which name.
+//!
+//! Wikimedia counts requests by User-Agent, so it must carry the contact of whoever runs the program; without one, all
+//! users of the program would share one counter and one block.
+
+use crate::net::{Client, ClientSettings, NetError, RetrySettings};
+use crate::types::Compat;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// Requests a minute to public hosts unless told otherwise; identified clients are allowed 200 (2026).
+const PUBLIC_PER_MINUTE: NonZeroU32 = NonZeroU32::new(180).unwrap();
+
+/// Version of the HTTP library that the User-Agent names.
+const LIBRARY: &str = "reqwest/0.13";
+
+/// How a live site is asked.
+#[derive(Debug, Clone, Default)]
+pub struct LiveSettings {
+    /// Semantics of the tool.
+    pub compat: Compat,
+    /// Mail address or page of whoever runs the program; required for public hosts.
+    pub contact: Option<String>,
+    /// Whether Wikipedia's pages may be read as HTML, which its robots.txt asks programs not to do.
+    pub allow_html: bool,
+    /// Requests in any minute; 180 for public hosts and unlimited for others if absent.
+    pub per_minute: Option<NonZeroU32>,
+    /// Requests at once; 1 for public hosts and 16 for others if absent.
+    pub concurrent: Option<usize>,
+    /// Longest time for one whole answer; 30 s if absent.
+    pub timeout: Option<Duration>,
+    /// Largest page in bytes; 16 MiB if absent.
+    pub max_body: Option<usize>,
+    /// What is tried again in `fixed` mode. The paper's environment asked once.
+    pub retry: Option<RetrySettings>,
+}
+
+/// Why a site is not asked.
+#[derive(Debug, thiserror::Error)]
+pub enum MannersError {
+    /// Not an http address.
+    #[error("`{url}` is not the base URL of a site")]
+    BadUrl {
+        /// What was given, without user part and query.
+        url: String,
+    },
+    /// A public host without a contact.
+    #[error("`{host}` is a public site, and no contact was given")]
+    Contact {
+        /// The host.
+        host: String,
+    },
+    /// A contact that cannot stand in a header.
+    #[error("the contact `{contact}` cannot be sent as part of a User-Agent")]
+    BadContact {
+        /// What was given, capped.
+        contact: String,
+    },
+    /// Wikipedia read as HTML without leave.
+    #[error("`{host}` asks programs not to read its search pages")]
+    Html {
+        /// The host.
+        host: String,
+    },
+    /// The client could not be built.
+    #[error(transparent)]
+    Net(#[from] NetError),
+}
+
+impl MannersError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::BadUrl { .. } => "a base URL looks like https://en.wikipedia.org or http://127.0.0.1:9102",
+            Self::Contact { .. } => {
+                "give your own mail address or page as `--contact`; the site counts requests by it, \
+                 and blocks clients that hide"
+            }
+            Self::BadContact { .. } => "a contact is one line, such as you@example.org, without brackets",
+            Self::Html { .. } => "use `--wiki api`, or give `--allow-html` (and `--contact`) to do it all the same",
+            Self::Net(error) => return error.hint(),
+        })
+    }
+}
+
+/// A site that may be asked. Not printable as a whole: its address may hold a password.
+pub(super) struct Site {
+    /// The address without a final slash, as requests need it.
+    base: String,
+    /// The same without user part, as records may have it.
+    pub(super) shown: String,
+    /// The client for it.
+    pub(super) client: Client,
+}
+
+impl Site {
+    /// The address of `path` (from `/` on) to ask for; not for records.
+    pub(super) fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+}
+
+/// Which way a site is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Pages, as a browser does.
+    Html,
+    /// The Action API.
+    Api,
+}
+
+/// Checks that `base` may be asked in this `way`, and makes the client.
+pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site, MannersError> {
+    let bad = || MannersError::BadUrl { url: crate::net::redact::url(base) };
+    let url = url::Url::parse(base).map_err(|_| bad())?;
+    let host = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https")).ok_or_else(bad)?.to_owned();
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(bad());
+    }
+    let public = !is_private(&host);
+    if public && settings.contact.as_deref().is_none_or(|contact| contact.trim().is_empty()) {
+        return Err(MannersError::Contact { host });
+    }
+    if way == Way::Html && is_wikimedia(&host) && !settings.allow_html {
+        return Err(MannersError::Html { host });
+    }
+    let client = Client::new(client_settings(settings, way, public)?)?;
+    let shown = crate::net::redact::user(base).trim_end_matches('/').to_owned();
+    Ok(Site { base: base.trim_end_matches('/').to_owned(), shown, client })
+}
+
+fn client_settings(settings: &LiveSettings, way: Way, public: bool) -> Result<ClientSettings, MannersError> {
+    let default = ClientSettings::default();
+    let like_paper = way == Way::Html && settings.compat == Compat::Paper;
+    let once = RetrySettings { attempts: 1, ..RetrySettings::default() };
+    Ok(ClientSettings {
+        user_agent: user_agent(settings.contact.as_deref())?,
+        timeout: settings.timeout.unwrap_or(Duration::from_secs(30)),
+        max_body: settings.max_body.unwrap_or(default.max_body),
+        // `requests` follows thirty.
+        max_redirects: if like_paper { 30 } else { 5 },
+        // The paper's client took any status as it came; asking again would change what it saw.
+        retry: if like_paper { once } else { settings.retry.clone().unwrap_or_default() },
+        per_minute: settings.per_minute.or(public.then_some(PUBLIC_PER_MINUTE)),
+        concurrent: settings.concurrent.unwrap_or(if public { 1 } else { 16 }),
+        ..default
+    })
+}
+
+/// `wikitrail/VERSION (contact) reqwest/0.13`.
+fn user_agent(contact: Option<&str>) -> Result<String, MannersError> {
+    let name = concat!("wikitrail/", env!("CARGO_PKG_VERSION"));
+    let Some(contact) = contact.map(str::trim).filter(|contact| !contact.is_empty()) else {
+        return Ok(format!("{name} {LIBRARY}"));
+    };
+    let fits = contact.len() <= 200 && contact.chars().all(|c| matches!(c, ' '..='~') && !matches!(c, '(' | ')'));
+    if !fits {
+        return Err(MannersError::BadContact { contact: crate::net::redact::printable(contact, 60) });
+    }
+    Ok(format!("{name} ({contact}) {LIBRARY}"))
+}
+
+/// Whether a host is this machine or on a private network.
+pub fn is_private(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || ip.is_unspecified(),
+        Ok(IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified()
+        }
+        Err(_) => {
+            let name = bare.trim_end_matches('.').to_ascii_lowercase();
+            // A name without a dot is one of the local network.
+            !name.contains('.') || [".localhost", ".local", ".internal", ".lan"].iter().any(|end| name.ends_with(end))
+        }
+    }
+}
+
+fn is_wikimedia(host: &str) -> bool {
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    ["wikipedia.org", "wikimedia.org", "wiktionary.org", "wikibooks.org"]
+        .iter()
+        .any(|site| name.strip_suffix(site).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LiveSettings, Way, is_private, site, user_agent};
+
+    fn refusal(base: &str, way: Way, contact: Option<&str>, allow_html: bool) -> String {
+        let settings = LiveSettings { contact: contact.map(str::to_owned), allow_html, ..LiveSettings::default() };
+        site(base, way, &settings).map_or_else(|error| error.to_string(), |site| site.shown)
+    }
+
+    #[test]
+    fn public_sites_want_a_contact_and_wikipedia_leave_for_html() {
+        let contact = Some("a@example.org");
+        let wikipedia = "https://en.wikipedia.org/";
+        for (base, way, contact, allow, told) in [
+            (wikipedia, Way::Api, None, true, "`en.wikipedia.org` is a public site, and no contact was given"),
+            (wikipedia, Way::Api, Some(" "), true, "`en.wikipedia.org` is a public site, and no contact was given"),
+            (wikipedia, Way::Html, contact, false, "`en.wikipedia.org` asks programs not to read its search pages"),
+            (wikipedia, Way::Html, None, true, "`en.wikipedia.org` is a public site, and no contact was given"),
+            (wikipedia, Way::Html, contact, true, "https://en.wikipedia.org"),
+            (wikipedia, Way::Api, contact, false, "https://en.wikipedia.org"),
+            ("http://wiki.example.org", Way::Html, contact, false, "http://wiki.example.org"),
+            ("http://127.0.0.1:9/", Way::Html, None, false, "http://127.0.0.1:9"),
+            ("http://user:SECRET@127.0.0.1:9/mirror/", Way::Api, None, false, "http://127.0.0.1:9/mirror"),
+            ("ftp://127.0.0.1", Way::Html, None, false, "`ftp://127.0.0.1/` is not the base URL of a site"),
+        ] {
+            assert_eq!(refusal(base, way, contact, allow), told);
+        }
+    }
+
+    #[test]
+    fn private_hosts_are_known() {
+        for host in ["localhost", "127.0.0.2", "[::1]", "10.1.2.3", "192.168.0.1", "wiki", "a.local", "[fd00::1]"] {
+            assert!(is_private(host), "{host}");
+        }
+        for host in ["en.wikipedia.org", "8.8.8.8", "[2001:db8::1]", "evil.localhost.example.org"] {
+            assert!(!is_private(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn the_user_agent_names_program_operator_and_library() {
+        let version = env!("CARGO_PKG_VERSION");
+        let agent = user_agent(Some("a@example.org")).expect("a header");
+        assert_eq!(agent, format!("wikitrail/{version} (a@example.org) reqwest/0.13"));
+        assert!(user_agent(Some("a\nb")).is_err());
+    }
+}

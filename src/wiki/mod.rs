@@ -1,0 +1,43 @@
+//! The Wikipedia tool: one [`Session`] per question over a shared [`Source`].
+//!
+//! A source says what a search found; the session alone turns findings into observations, so the same finding reads
+//! the same wherever it came from.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `session` | the open page, the lookup and its cursor, the answer |
+//! | [`observe`] | the strings that the tool answers with |
+//! | [`clean_str()`] | the paper's mending of page text, faults included |
+//! | [`html`] | text out of pages, the paper's way and the article only |
+//! | `source` | what a source is, what it finds, why it fails |
+//! | `html_source` | a `MediaWiki` site read as a browser would, the paper's way |
+//! | `api_source` | a `MediaWiki` site asked as a program should |
+//! | [`corpus`] | a frozen encyclopedia in memory, with a text index |
+//! | [`near_match`] | which titles `MediaWiki` tries for a query |
+//! | [`manners`] | who may be asked, how often, and under which name |
+//! | `cache` | extracted pages, by digest |
+//! | `quote` | queries inside URLs |
+
+mod api_source;
+mod cache;
+mod clean_str;
+#[cfg(feature = "index")]
+pub mod corpus;
+pub mod html;
+mod html_source;
+pub mod manners;
+pub mod near_match;
+pub mod observe;
+mod quote;
+mod session;
+mod source;
+mod stamp;
+
+pub use api_source::{ApiSource, LagSettings};
+pub use clean_str::{PythonError, clean_str};
+#[cfg(feature = "index")]
+pub use corpus::{Corpus, CorpusError};
+pub use html_source::HtmlSource;
+pub use manners::{LiveSettings, MannersError};
+pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
+pub use source::{Found, Source, SourceError};

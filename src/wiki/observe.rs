@@ -1,0 +1,136 @@
+//! The strings that the tool answers with: the paper's sentences, lookup lists and messages.
+
+use crate::types::tool::is_python_space;
+use std::fmt::Write as _;
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// How many sentences of a page, and how many similar titles, an observation shows.
+const SHOWN: usize = 5;
+
+/// The observation before the first step.
+pub const START: &str = "Interact with Wikipedia using search[], lookup[], and finish[].\n";
+/// The observation of a lookup past its last result, or without a page.
+pub const NO_MORE: &str = "No more results.\n";
+/// The observation of `think[...]`.
+pub const THOUGHT: &str = "Nice thought.";
+/// The observation of `finish[...]`; the environment itself gives no reward.
+pub const FINISHED: &str = "Episode finished, reward = 0\n";
+
+/// The observation of a page: its first five sentences.
+pub fn page(text: &str) -> String {
+    sentences(text).take(SHOWN).collect::<Vec<_>>().join(" ")
+}
+
+/// The sentences of a page: its lines, stripped, split on `. `, each stripped again and given a final full stop.
+pub fn sentences(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split('\n')
+        .map(strip)
+        .filter(|line| !line.is_empty())
+        .flat_map(|line| line.split(". "))
+        .map(strip)
+        .filter(|sentence| !sentence.is_empty())
+        .map(|sentence| format!("{sentence}."))
+}
+
+/// The sentences of a page that contain `keyword`, in any case.
+pub fn lookup_list(text: &str, keyword: &str) -> Vec<String> {
+    let keyword = keyword.to_lowercase();
+    sentences(text).filter(|sentence| sentence.to_lowercase().contains(&keyword)).collect()
+}
+
+/// The observation of a lookup's result `number` (from 1) of `count`.
+pub fn lookup_result(number: usize, count: usize, sentence: &str) -> String {
+    format!("(Result {number} / {count}) {sentence}")
+}
+
+/// The observation of a search without a page: the query as it was sent, and the first five of `titles`.
+pub fn not_found<T: AsRef<str>>(query: &str, titles: &[T]) -> String {
+    let shown: Vec<String> = titles.iter().take(SHOWN).map(|title| python_repr(title.as_ref())).collect();
+    format!("Could not find {query}. Similar: [{}].", shown.join(", "))
+}
+
+/// The observation of an action that names no tool.
+pub fn invalid(action: &str) -> String {
+    format!("Invalid action: {action}")
+}
+
+/// `str.strip()`.
+pub fn strip(text: &str) -> &str {
+    text.trim_matches(is_python_space)
+}
+
+/// `repr(text)` of a Python `str`.
+pub fn python_repr(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut repr = String::with_capacity(text.len() + 2);
+    repr.push(quote);
+    for c in text.chars() {
+        // Writing to a String cannot fail.
+        let _ = match c {
+            '\\' => repr.write_str("\\\\"),
+            '\n' => repr.write_str("\\n"),
+            '\r' => repr.write_str("\\r"),
+            '\t' => repr.write_str("\\t"),
+            _ if c == quote => write!(repr, "\\{c}"),
+            _ if is_printable(c) => repr.write_char(c),
+            _ => match u32::from(c) {
+                point @ ..=0xff => write!(repr, "\\x{point:02x}"),
+                point @ ..=0xffff => write!(repr, "\\u{point:04x}"),
+                point => write!(repr, "\\U{point:08x}"),
+            },
+        };
+    }
+    repr.push(quote);
+    repr
+}
+
+/// `str.isprintable` of one character: neither a separator but the space, nor in a category "other".
+fn is_printable(c: char) -> bool {
+    use GeneralCategory::{
+        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate, Unassigned,
+    };
+    match c {
+        ' '..='~' => true,
+        _ => !matches!(
+            get_general_category(c),
+            Control
+                | Format
+                | LineSeparator
+                | ParagraphSeparator
+                | PrivateUse
+                | SpaceSeparator
+                | Surrogate
+                | Unassigned
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{lookup_list, not_found, page, python_repr};
+
+    #[test]
+    fn sentences_end_in_one_stop_more_than_they_had() {
+        assert_eq!(page("P one. P two.\nQ one. Q two.\n"), "P one. P two.. Q one. Q two..");
+        assert_eq!(page(". . ."), "..");
+        assert_eq!(page("a. b. c. d. e. f. g"), "a. b. c. d. e.");
+        assert_eq!(page(" \n\u{1f}\n"), "");
+    }
+
+    #[test]
+    fn lookup_ignores_case_and_an_empty_keyword_matches_all() {
+        assert_eq!(lookup_list("Σίσυφος here. The ΣΊΣΥΦΟΣ. x", "σίσυφος"), ["Σίσυφος here.", "The ΣΊΣΥΦΟΣ."]);
+        assert_eq!(lookup_list("a. b", ""), ["a.", "b."]);
+        assert_eq!(lookup_list("a. b", "b."), ["b."]);
+    }
+
+    #[test]
+    fn titles_print_as_a_python_list() {
+        assert_eq!(not_found::<&str>("x", &[]), "Could not find x. Similar: [].");
+        assert_eq!(
+            not_found("[x]", &["It's", "\"q\"", "a'b\"c", "é", "\u{a0}", "sixth"]),
+            "Could not find [x]. Similar: [\"It's\", '\"q\"', 'a\\'b\"c', 'é', '\\xa0']."
+        );
+        assert_eq!(python_repr("\u{200b}\u{7}\u{e000}\u{1f600}\u{e0001}\\"), "'\\u200b\\x07\\ue000😀\\U000e0001\\\\'");
+    }
+}

@@ -1,0 +1,168 @@
+//! Tests of the session over findings made up here.
+
+use super::{PageError, Session, SessionError, SessionOptions};
+use crate::types::{Compat, Provenance, Tool};
+use crate::wiki::{Found, Source, SourceError};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::sync::{Arc, Mutex};
+
+/// Answers from a function, and remembers what it was asked.
+struct Made {
+    answer: fn(&str) -> Result<Found, SourceError>,
+    asked: Mutex<Vec<String>>,
+}
+
+impl Source for Made {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        self.asked.lock().expect("sound").push(query.to_owned());
+        std::future::ready((self.answer)(query)).boxed()
+    }
+}
+
+fn provenance() -> Provenance {
+    Provenance {
+        source: "made".to_owned(),
+        url: "made:".to_owned(),
+        title: "T".to_owned(),
+        pageid: None,
+        revid: None,
+        status: 200,
+        fetched_at: String::new(),
+        sha256: String::new(),
+    }
+}
+
+fn page(blocks: &[&str]) -> Found {
+    let blocks = blocks.iter().map(|block| (*block).to_owned()).collect();
+    Found::Page { title: "T".to_owned(), blocks, provenance: provenance() }
+}
+
+fn session(compat: Compat, answer: fn(&str) -> Result<Found, SourceError>) -> (Session, Arc<Made>) {
+    let source = Arc::new(Made { answer, asked: Mutex::default() });
+    (Session::new(source.clone(), compat, SessionOptions::default()), source)
+}
+
+#[tokio::test]
+async fn disambiguation_is_capped_and_leaves_the_state_alone() {
+    let (mut session, source) = session(Compat::Paper, |_| Ok(page(&["it may refer to: more"])));
+    let error = session.call(Tool::Search, "x").await.expect_err("no end");
+    assert!(!error.is_infrastructure());
+    let SessionError::Page(error) = error else { panic!("the original raises") };
+    assert_eq!(error, PageError::Disambiguation { query: "x".to_owned(), retries: 5 });
+    assert_eq!(error.kind(), "RecursionError");
+    assert_eq!(source.asked.lock().expect("sound").len(), 6);
+    assert_eq!(source.asked.lock().expect("sound")[2], "[[x]]");
+    assert_eq!((session.state().steps, session.page()), (0, None));
+}
+
+#[tokio::test]
+async fn an_exception_leaves_the_page_half_filled_and_the_lookup_standing() {
+    let (mut session, _) = session(Compat::Paper, |query| match query {
+        "good" => Ok(page(&["one two three", "too short"])),
+        _ => Ok(page(&["kept as it is", r"a \xi here", "never read at all"])),
+    });
+    session.call(Tool::Search, "good").await.expect("a page");
+    assert_eq!(session.page(), Some("one two three\n"));
+    session.call(Tool::Lookup, "TWO").await.expect("a result");
+    let error = session.call(Tool::Search, "bad").await.expect_err("raises");
+    assert!(!error.is_infrastructure());
+    assert_eq!(
+        error.to_string(),
+        "the paper's environment raises `UnicodeDecodeError`: 'unicodeescape' codec can't decode bytes in position 2-3: \
+         truncated \\xXX escape"
+    );
+    assert_eq!(session.observation(), "(Result 1 / 1) one two three.");
+    assert_eq!(session.page(), Some("kept as it is\n"));
+    let state = session.state();
+    assert_eq!((state.lookup_keyword.as_deref(), state.lookup_cnt, state.steps), (Some("TWO"), Some(1), 2));
+}
+
+#[tokio::test]
+async fn fixed_skips_clean_str_and_reads_nothing_as_an_empty_list() {
+    let (mut session, _) = session(Compat::Fixed, |query| match query {
+        "math" => Ok(page(&[r"a \xi here", "x may refer to: y"])),
+        "dis" => Ok(Found::Disambiguation {
+            title: "T".to_owned(),
+            entries: Arc::new(["A".to_owned(), "B".to_owned()]),
+            blocks: Arc::default(),
+            provenance: provenance(),
+        }),
+        "gone" => Err(SourceError::Internal("gone".to_owned())),
+        _ => Ok(Found::Nothing { blocks: Arc::new(["There were no results.".to_owned()]), provenance: provenance() }),
+    });
+    let first = session.call(Tool::Search, "none").await.expect("an answer");
+    assert_eq!((first.text.as_str(), first.note), ("Could not find none. Similar: [].", None));
+    let math = session.call(Tool::Search, "math").await.expect("a page");
+    assert_eq!(math.text, r"a \xi here. x may refer to: y.");
+    assert_eq!(math.provenance, Some(provenance()));
+    session.call(Tool::Lookup, "x").await.expect("a result");
+    let dis = session.call(Tool::Search, "dis").await.expect("an answer");
+    assert_eq!(dis.text, "Could not find dis. Similar: ['A', 'B'].");
+    assert_eq!(dis.note.as_deref(), Some("no page was found; `T` stays open"));
+    let before = session.state();
+    let gone = session.call(Tool::Search, "gone").await.expect_err("no source");
+    assert!(matches!(gone, SessionError::Source(_)) && gone.is_infrastructure());
+    assert_eq!(session.state(), before);
+    let next = session.call(Tool::Lookup, "x").await.expect("a result");
+    assert_eq!(next.text, "(Result 2 / 2) x may refer to: y.");
+    assert_eq!(session.call(Tool::Lookup, "x").await.expect("a result").text, "No more results.\n");
+}
+
+#[tokio::test]
+async fn the_state_counts_characters_once_however_often_it_is_asked() {
+    let (mut session, _) = session(Compat::Paper, |query| match query {
+        "long" => Ok(page(&[&"é is. ".repeat(100_000), "and one more block"])),
+        "bad" => Ok(page(&["ä ö ü", r"a \xi here"])),
+        _ => Ok(page(&[r"one \x41\n two"])),
+    });
+    session.call(Tool::Search, "long").await.expect("a page");
+    // A scan of the page at each of these would take minutes.
+    for n in 1..=100_000 {
+        session.call(Tool::Lookup, "IS").await.expect("a result");
+        assert_eq!((session.state().page_chars, session.state().lookup_cnt), (Some(600_020), Some(n)));
+    }
+    session.call(Tool::Search, "bad").await.expect_err("raises");
+    assert_eq!(session.state().page_chars, Some(6));
+    // What `clean_str` makes of a block is what counts.
+    session.call(Tool::Search, "other").await.expect("a page");
+    assert_eq!((session.page(), session.state().page_chars), (Some("one A\n two\n"), Some(11)));
+}
+
+#[tokio::test]
+async fn a_search_without_a_page_is_marked_as_missed() {
+    let answer = |query: &str| {
+        let nothing = Arc::new(["There were no results matching the query.".to_owned()]);
+        Ok(match query {
+            "page" => page(&["one two three"]),
+            "said" => page(&["There were no results matching the query."]),
+            "list" | "[dis]" => Found::Titles { titles: Arc::default(), provenance: provenance() },
+            "dis" => Found::Disambiguation {
+                title: "T".to_owned(),
+                entries: Arc::default(),
+                blocks: Arc::new(["T may refer to:".to_owned()]),
+                provenance: provenance(),
+            },
+            _ => Found::Nothing { blocks: nothing, provenance: provenance() },
+        })
+    };
+    for (compat, said) in [(Compat::Fixed, false), (Compat::Paper, true)] {
+        let (mut session, _) = session(compat, answer);
+        for (query, missed) in [("page", false), ("list", true), ("dis", true), ("none", true), ("said", said)] {
+            let given = session.call(Tool::Search, query).await.expect("an answer");
+            assert_eq!(given.missed, missed, "{compat:?} {query}");
+            assert!(!session.call(Tool::Lookup, "zz").await.expect("an answer").missed);
+        }
+    }
+}
+
+#[tokio::test]
+async fn after_an_answer_nothing_moves() {
+    let (mut session, source) = session(Compat::Fixed, |_| Ok(page(&[])));
+    session.call(Tool::Finish, "").await.expect("an answer");
+    assert!(session.done());
+    let after = session.call(Tool::Search, "x").await.expect("the last observation");
+    assert_eq!((after.text.as_str(), after.provenance), ("Episode finished, reward = 0\n", None));
+    assert_eq!((session.state().steps, session.state().answer.as_deref()), (1, Some("")));
+    assert!(source.asked.lock().expect("sound").is_empty());
+}

@@ -1,0 +1,188 @@
+//! What stands between the tool and wherever pages come from.
+
+use super::html::ExtractError;
+use crate::net::NetError;
+use crate::types::Provenance;
+use futures_util::future::BoxFuture;
+use std::sync::Arc;
+
+/// Where pages come from. Answers one question: what does a search for this query find?
+pub trait Source: Send + Sync {
+    /// Searches for `query`, exactly as the model wrote it.
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>>;
+}
+
+/// What a search found. Identical findings give identical observations, whichever source they came from.
+///
+/// Texts are shared with the source's store of pages, so that a page asked for by many episodes is in memory once.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// A page.
+    Page {
+        /// Its title.
+        title: String,
+        /// The stripped texts of its blocks.
+        blocks: Arc<[String]>,
+        /// Where it came from.
+        provenance: Provenance,
+    },
+    /// A page that lists the articles of one name.
+    Disambiguation {
+        /// Its title.
+        title: String,
+        /// The titles that it lists, in order.
+        entries: Arc<[String]>,
+        /// The stripped texts of its blocks.
+        blocks: Arc<[String]>,
+        /// Where it came from.
+        provenance: Provenance,
+    },
+    /// No page of that title, but a list of others.
+    Titles {
+        /// Their titles, best first.
+        titles: Arc<[String]>,
+        /// Where the list came from.
+        provenance: Provenance,
+    },
+    /// Neither page nor list.
+    Nothing {
+        /// The stripped texts of the blocks of the page that said so.
+        blocks: Arc<[String]>,
+        /// Where it came from.
+        provenance: Provenance,
+    },
+}
+
+/// The status for addresses that are too long, which only the query can make them.
+pub(crate) const URI_TOO_LONG: u16 = 414;
+
+/// Queries longer than this, in bytes, are not sent: no title and no search comes near it, and sites and proxies differ in
+/// what they do with addresses beyond 8 KiB.
+pub(crate) const LONGEST_QUERY: usize = 2048;
+
+/// What the site says when a search finds nothing; sources without such a page say it in its place, because the paper's
+/// environment takes it for an article.
+pub(crate) const NO_RESULTS: &str = "There were no results matching the query.";
+
+/// The blocks of a page that says [`NO_RESULTS`] and nothing else.
+pub(crate) fn no_results() -> Arc<[String]> {
+    Arc::new([NO_RESULTS.to_owned()])
+}
+
+impl Found {
+    /// Where the finding came from.
+    pub fn provenance(&self) -> &Provenance {
+        match self {
+            Self::Page { provenance, .. }
+            | Self::Disambiguation { provenance, .. }
+            | Self::Titles { provenance, .. }
+            | Self::Nothing { provenance, .. } => provenance,
+        }
+    }
+}
+
+/// Why a source has no answer. It makes an episode `not_measured`; it never becomes an observation in `fixed` mode.
+///
+/// A site's refusal of the query itself (too long, not readable as a search) is no error: such a query finds nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The request itself failed, after all retries.
+    #[error("wikipedia did not answer: {0}")]
+    Net(#[from] NetError),
+    /// The site answered with something other than success, after all retries.
+    #[error("`{url}` answered with status {status}")]
+    Status {
+        /// The address after redirects.
+        url: String,
+        /// HTTP status.
+        status: u16,
+    },
+    /// The answer is no page.
+    #[error("`{url}` answered with content type `{content_type}` instead of {expected}")]
+    ContentType {
+        /// The address after redirects.
+        url: String,
+        /// What it said it sent; empty where it said nothing.
+        content_type: String,
+        /// What was expected, in words.
+        expected: &'static str,
+    },
+    /// The bytes are not in the encoding that the answer declares.
+    #[error("the answer of `{url}` is not valid {encoding}")]
+    Encoding {
+        /// The address after redirects.
+        url: String,
+        /// The declared encoding.
+        encoding: String,
+    },
+    /// The page could not be read.
+    #[error("`{url}`: {error}")]
+    Extract {
+        /// The address after redirects.
+        url: String,
+        /// What was wrong with it.
+        error: ExtractError,
+    },
+    /// The site's API reported an error.
+    #[error("the API at `{url}` reported `{code}`: {info}")]
+    Api {
+        /// The API's address.
+        url: String,
+        /// Its error code.
+        code: String,
+        /// Its explanation, capped.
+        info: String,
+    },
+    /// The API's answer is not what its documentation describes.
+    #[error("the API at `{url}` answered out of shape: {detail}")]
+    Shape {
+        /// The API's address.
+        url: String,
+        /// What is missing or wrong.
+        detail: String,
+    },
+    /// The source's own worker failed.
+    #[error("the wikipedia source failed inside: {0}")]
+    Internal(String),
+}
+
+impl SourceError {
+    /// A short name of the kind of error, for records and programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Net(_) => "net",
+            Self::Status { .. } => "status",
+            Self::ContentType { .. } => "content_type",
+            Self::Encoding { .. } => "encoding",
+            Self::Extract { .. } => "extract",
+            Self::Api { .. } => "api",
+            Self::Shape { .. } => "shape",
+            Self::Internal(_) => "internal",
+        }
+    }
+
+    /// Whether the failure says nothing about the agent: another time or another machine may do better. Only pages that
+    /// the paper's own parser dies on are no infrastructure.
+    pub fn is_infrastructure(&self) -> bool {
+        !matches!(self, Self::Extract { error: ExtractError::Rejected, .. })
+    }
+
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Net(error) => error.hint().map(str::to_owned),
+            Self::Status { status: 429, .. } => {
+                Some("the site limits requests; lower `--wiki-per-minute` and give `--contact`".to_owned())
+            }
+            Self::Status { status: 403, .. } => {
+                Some("the site refuses this client; give a `--contact` that its operators can reach".to_owned())
+            }
+            Self::Status { status: 500.., .. } => Some("the site has trouble of its own; try again later".to_owned()),
+            Self::ContentType { .. } | Self::Shape { .. } => {
+                Some("check that `--wiki-url` names a MediaWiki site, without `/w/index.php`".to_owned())
+            }
+            Self::Extract { error, .. } => error.hint().map(str::to_owned),
+            _ => None,
+        }
+    }
+}
