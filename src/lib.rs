@@ -26,6 +26,7 @@
 //! | [`report`] | tables, progress, one trajectory for reading | types, score, stats |
 //! | `cli` | one file a command; the only user of clap and anyhow | everything |
 
+pub mod agent;
 pub mod dataset;
 pub mod llm;
 pub mod net;

@@ -1,0 +1,174 @@
+//! Import of episodes that others recorded from the paper's notebooks, as trajectories of our own form.
+
+use crate::types::trajectory::TRAJECTORY_VERSION;
+use crate::types::{Call, Compat, Outcome, Repair, Step, Trajectory, Usage};
+use serde::Deserialize;
+
+/// One recorded episode and the figures that its record claims.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    /// The episode; its id is the position in the recorded run.
+    pub trajectory: Trajectory,
+    /// What the record says of it.
+    pub claims: Claims,
+}
+
+/// The figures of a record, against which a replay is held.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claims {
+    /// Model calls.
+    pub n_calls: usize,
+    /// Calls for a missing action.
+    pub n_badcalls: usize,
+    /// Steps of the environment, the closing finish included.
+    pub steps: usize,
+    /// The answer; empty without one.
+    pub answer: String,
+    /// Exact match: 0 or 1.
+    pub em: f64,
+    /// F1, 0 to 1, where the record has it.
+    pub f1: Option<f64>,
+    /// Whether it is a claim that was judged, not a question that was answered.
+    pub claim: bool,
+    /// SHA-256 of the prompt after the last step, where the record has it.
+    pub final_prompt_sha256: Option<String>,
+}
+
+/// One line of a recorded run.
+#[derive(Debug, Deserialize)]
+struct Line {
+    order: usize,
+    question: Option<String>,
+    claim: Option<String>,
+    gold: String,
+    steps: Vec<LineStep>,
+    calls: Vec<LineCall>,
+    final_answer: String,
+    em: f64,
+    f1: Option<f64>,
+    info: Info,
+    n_calls: usize,
+    n_badcalls: usize,
+    final_prompt_sha256: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct LineStep {
+    n: usize,
+    thought: String,
+    action_text: String,
+    observation: String,
+    bad_call: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct LineCall {
+    prompt_sha256: String,
+    prompt_chars: usize,
+    stop: Vec<String>,
+    completion: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Info {
+    steps: usize,
+}
+
+/// Reads one line of a recorded run.
+pub fn import(line: &str) -> Result<Imported, serde_json::Error> {
+    let line: Line = serde_json::from_str(line)?;
+    let claim = line.claim.is_some();
+    let Some(question) = line.claim.clone().or_else(|| line.question.clone()) else {
+        return Err(serde::de::Error::missing_field("question"));
+    };
+    let claims = Claims {
+        claim,
+        n_calls: line.n_calls,
+        n_badcalls: line.n_badcalls,
+        steps: line.info.steps,
+        answer: line.final_answer.clone(),
+        em: line.em,
+        f1: line.f1,
+        final_prompt_sha256: line.final_prompt_sha256.clone(),
+    };
+    Ok(Imported { trajectory: trajectory(question, line), claims })
+}
+
+fn trajectory(question: String, line: Line) -> Trajectory {
+    // The notebook counts a step more than it lists where it closed the episode itself.
+    let closed = line.info.steps > line.steps.len();
+    let repairs = line
+        .steps
+        .iter()
+        .filter(|step| step.bad_call)
+        .map(|step| Repair { step: step.n, kind: Repair::MISSING_ACTION.to_owned() })
+        .collect();
+    Trajectory {
+        v: TRAJECTORY_VERSION,
+        id: line.order.to_string(),
+        index: line.order,
+        variant: "react-notebook".to_owned(),
+        repeat: 0,
+        question,
+        answers: vec![line.gold],
+        steps: steps(line.steps, line.calls, closed),
+        answer: (!closed).then_some(line.final_answer),
+        outcome: if closed { Outcome::StepLimit } else { Outcome::Finished },
+        detail: None,
+        usage: Usage::default(),
+        cost_usd: None,
+        started_at: String::new(),
+        wall_ms: 0,
+        compat: Compat::Paper,
+        repairs,
+        key: String::new(),
+    }
+}
+
+/// Deals the calls out: one a step, two where the action was missing; what is left goes to the last step, so that
+/// nothing of the record is lost.
+fn steps(recorded: Vec<LineStep>, calls: Vec<LineCall>, closed: bool) -> Vec<Step> {
+    let mut calls = calls.into_iter().map(call);
+    let mut steps: Vec<Step> = Vec::with_capacity(recorded.len() + 1);
+    for step in recorded {
+        let count = if step.bad_call { 2 } else { 1 };
+        let calls = calls.by_ref().take(count).collect();
+        steps.push(blank(step.n, Some(step.thought), step.action_text, step.observation, calls));
+    }
+    if let Some(last) = steps.last_mut() {
+        last.calls.extend(calls);
+    }
+    if closed {
+        steps.push(blank(steps.len() + 1, None, "finish[]".to_owned(), String::new(), Vec::new()));
+    }
+    steps
+}
+
+fn blank(n: usize, thought: Option<String>, action: String, observation: String, calls: Vec<Call>) -> Step {
+    Step {
+        n,
+        thought,
+        tool: None,
+        input: None,
+        action_text: Some(action),
+        observation: Some(observation),
+        provenance: None,
+        note: None,
+        discarded: None,
+        calls,
+    }
+}
+
+fn call(line: LineCall) -> Call {
+    Call {
+        prompt_sha256: line.prompt_sha256,
+        prompt_chars: line.prompt_chars,
+        stop: line.stop,
+        completion: line.completion,
+        finish_reason: None,
+        usage: None,
+        latency_ms: 0,
+        attempts: 1,
+        cached: false,
+    }
+}
