@@ -32,6 +32,7 @@ pub mod llm;
 pub mod net;
 pub mod prompt;
 pub mod protocol;
+pub mod score;
 pub mod stats;
 pub mod store;
 pub mod types;

@@ -1,0 +1,161 @@
+//! Trajectory metrics of an episode, and their sum over a run: retrieval, grounding, failure class.
+//!
+//! No official script has these; `docs/metrics.md` gives each formula.
+
+use super::evidence::GoldEvidence;
+use super::failure::{Failure, FailureClass, failure};
+use super::grounding::Grounding;
+use super::observed::Observed;
+use super::overlap::AnswerScore;
+use super::retrieval::{Match, Retrieval};
+use crate::types::Trajectory;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+/// Trajectory metrics of one measured episode.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Assessment {
+    /// What it retrieved.
+    pub retrieval: Retrieval,
+    /// Where its answer comes from; absent without an answer and where the gold is hidden.
+    pub grounding: Option<Grounding>,
+    /// Why it is wrong; present exactly where it is.
+    pub failure: Option<Failure>,
+}
+
+impl Assessment {
+    /// Assesses an episode with the score of its answer; nothing where it was not measured.
+    ///
+    /// `score` decides what is wrong (EM 0), by whichever metric; it is absent where the gold is hidden. `evidence` is
+    /// absent where the dataset names none.
+    pub fn of(trajectory: &Trajectory, score: Option<AnswerScore>, evidence: Option<&GoldEvidence>) -> Option<Self> {
+        if !trajectory.measured() {
+            return None;
+        }
+        let seen = Observed::of(trajectory);
+        let gold = evidence.and_then(|evidence| Match::of(evidence, &seen));
+        let grounding = || Grounding::of(trajectory.answer.as_deref()?, score?, &seen);
+        Some(Self {
+            retrieval: Retrieval::of(&seen, gold.as_ref().map(|found| found.gold)),
+            grounding: grounding(),
+            failure: score.and_then(|score| failure(trajectory, score, &seen, gold.as_ref())),
+        })
+    }
+}
+
+/// A share as the two counts that it is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Share {
+    /// How many.
+    pub count: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Share {
+    /// `count / of`, `0.0..=1.0`; absent for a share of nothing.
+    #[expect(clippy::cast_precision_loss, reason = "counts of steps and sentences are far below 2^53")]
+    pub fn value(self) -> Option<f64> {
+        (self.of > 0).then(|| self.count as f64 / self.of as f64)
+    }
+
+    fn add(&mut self, count: u64, of: u64) {
+        self.count += count;
+        self.of += of;
+    }
+}
+
+/// `{"count", "of", "share"}`.
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Share", 3)?;
+        fields.serialize_field("count", &self.count)?;
+        fields.serialize_field("of", &self.of)?;
+        fields.serialize_field("share", &self.value())?;
+        fields.end()
+    }
+}
+
+/// Trajectory metrics of a run: sums over its measured episodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct RunAssessment {
+    /// Gold pages opened, of all gold pages.
+    pub gold_pages: Share,
+    /// Episodes that opened a gold page, of those with gold pages.
+    pub first_hop: Share,
+    /// Episodes that opened all their gold pages, of those with gold pages.
+    pub all_hops: Share,
+    /// Gold sentences that stood in an observation, of those whose text is known.
+    pub sentences: Share,
+    /// Searches that opened no page, of all searches.
+    pub missed_searches: Share,
+    /// Lookups that found nothing, of all lookups.
+    pub empty_lookups: Share,
+    /// Answers that stood in an observation, of the answers that have a text.
+    pub grounded: Share,
+    /// Right answers that stood in none, of the same.
+    pub lucky: Share,
+    /// Wrong answers that stood in none, of the same.
+    pub ungrounded: Share,
+    /// Answers that are yes, no or a label, and therefore in none of these three.
+    pub verdicts: u64,
+    /// Wrong episodes; the failure classes add up to it.
+    pub wrong: u64,
+    /// Wrong episodes by class.
+    pub failures: FailureCounts,
+}
+
+/// Wrong episodes by class, all classes present; as JSON an object of class names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FailureCounts([u64; FailureClass::ALL.len()]);
+
+impl FailureCounts {
+    /// Episodes of that class.
+    pub fn of(&self, class: FailureClass) -> u64 {
+        self.iter().find(|(other, _)| *other == class).map_or(0, |(_, count)| count)
+    }
+
+    /// All classes in their order, with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (FailureClass, u64)> {
+        FailureClass::ALL.into_iter().zip(self.0)
+    }
+
+    fn add(&mut self, class: FailureClass) {
+        for (other, count) in FailureClass::ALL.into_iter().zip(&mut self.0) {
+            *count += u64::from(other == class);
+        }
+    }
+}
+
+impl Serialize for FailureCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter().map(|(class, count)| (class.name(), count)))
+    }
+}
+
+impl RunAssessment {
+    /// Adds one episode.
+    pub fn add(&mut self, episode: &Assessment) {
+        let retrieval = &episode.retrieval;
+        self.missed_searches.add(retrieval.missed_searches, retrieval.searches);
+        self.empty_lookups.add(retrieval.empty_lookups, retrieval.lookups);
+        if let Some(gold) = &retrieval.gold {
+            self.gold_pages.add(gold.pages_opened, gold.pages);
+            self.first_hop.add(u64::from(gold.first_hop()), 1);
+            self.all_hops.add(u64::from(gold.all_hops()), 1);
+            self.sentences.add(gold.sentences_seen, gold.sentences);
+        }
+        match episode.grounding {
+            None => {}
+            Some(Grounding::Verdict) => self.verdicts += 1,
+            Some(grounding) => {
+                self.grounded.add(u64::from(grounding == Grounding::Grounded), 1);
+                self.lucky.add(u64::from(grounding == Grounding::Lucky), 1);
+                self.ungrounded.add(u64::from(grounding == Grounding::Ungrounded), 1);
+            }
+        }
+        if let Some(failure) = &episode.failure {
+            self.wrong += 1;
+            self.failures.add(failure.class);
+        }
+    }
+}

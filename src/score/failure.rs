@@ -1,0 +1,290 @@
+//! Failure classes: why a wrong answer is wrong, after the `ReAct` paper's Table 2, by rule.
+//!
+//! Every wrong measured answer has exactly one class, the first whose rule holds, in this order:
+//!
+//! | class | rule |
+//! |---|---|
+//! | `format` | the outcome is a format failure; or no answer, and at least half of the actions named no tool; or the agent ended with an answer without words |
+//! | `label` | F1 of at least 0.5 with a gold answer, or one contains the other, word by word |
+//! | `loop` | step limit or budget, and the last two actions or more (or all) had been done before |
+//! | `limit` | no answer |
+//! | `hallucination` | nothing observed supports the answer |
+//! | `reasoning` | all gold sentences were seen |
+//! | `search` | a gold page was never opened |
+//! | `lookup` | a gold sentence was never seen |
+//! | `reasoning` | what is left |
+//!
+//! Without supporting facts, or for pages whose sentences the dataset does not give, the gold answer's text decides
+//! whether the evidence was seen.
+
+use super::evidence::GoldFact;
+use super::hotpot::hotpot;
+use super::observed::{Observed, cap, is_verdict};
+use super::overlap::AnswerScore;
+use super::retrieval::{Match, fact_seen, page_opened};
+use super::wording::{quoted, stands_in, words};
+use crate::types::{Outcome, Trajectory};
+use serde::Serialize;
+
+/// F1 from which on a wrong answer is a matter of wording.
+const NEAR: f64 = 0.5;
+
+/// Why an answer is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailureClass {
+    /// A gold page was never opened.
+    Search,
+    /// The gold pages were opened, a gold sentence was never seen.
+    Lookup,
+    /// What was needed was seen, and the answer is wrong.
+    Reasoning,
+    /// The answer is nearly right, or right in other words.
+    Label,
+    /// Answered without any supporting observation.
+    Hallucination,
+    /// The same actions over and over, to the limit.
+    Loop,
+    /// The model's text could not be followed.
+    Format,
+    /// No answer before steps or budget ran out.
+    Limit,
+}
+
+impl FailureClass {
+    /// All classes, in the order in which they are shown.
+    pub const ALL: [Self; 8] = [
+        Self::Search,
+        Self::Lookup,
+        Self::Reasoning,
+        Self::Label,
+        Self::Hallucination,
+        Self::Loop,
+        Self::Format,
+        Self::Limit,
+    ];
+
+    /// The name under which it is shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Lookup => "lookup",
+            Self::Reasoning => "reasoning",
+            Self::Label => "label",
+            Self::Hallucination => "hallucination",
+            Self::Loop => "loop",
+            Self::Format => "format",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+/// The class of a wrong answer, and what decided it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// The class.
+    pub class: FailureClass,
+    /// What decided it, in one line for a person to read.
+    pub evidence: String,
+}
+
+/// The class of a wrong answer; nothing for a right one. The score must be that of this measured episode.
+pub(super) fn failure(
+    trajectory: &Trajectory,
+    score: AnswerScore,
+    seen: &Observed,
+    gold: Option<&Match<'_>>,
+) -> Option<Failure> {
+    if score.em > 0.0 {
+        return None;
+    }
+    let answer = trajectory.answer.as_deref().map(cap).filter(|answer| words(answer).len() > 1);
+    let case = Case { trajectory, seen, gold, answer };
+    let decided = case
+        .format()
+        .or_else(|| case.label())
+        .or_else(|| case.repetition())
+        .or_else(|| case.limit())
+        .or_else(|| case.hallucination())
+        .unwrap_or_else(|| case.retrieval());
+    Some(Failure { class: decided.0, evidence: decided.1 })
+}
+
+type Decided = (FailureClass, String);
+
+struct Case<'a> {
+    trajectory: &'a Trajectory,
+    seen: &'a Observed,
+    gold: Option<&'a Match<'a>>,
+    /// The answer, if it has words.
+    answer: Option<&'a str>,
+}
+
+impl Case<'_> {
+    fn format(&self) -> Option<Decided> {
+        let say = |evidence: String| Some((FailureClass::Format, evidence));
+        if self.trajectory.outcome == Outcome::FormatFailure {
+            let detail = self.trajectory.detail.as_deref().map(|detail| format!(": {}", quoted(detail)));
+            return say(format!("the model's text could not be followed{}", detail.unwrap_or_default()));
+        }
+        if self.answer.is_some() {
+            return None;
+        }
+        let invalid = self.seen.actions.iter().filter(|action| action.tool.is_none()).count();
+        let all = self.seen.actions.len();
+        if invalid > 0 && 2 * invalid >= all {
+            return say(format!("no answer; {invalid} of {all} actions named no tool"));
+        }
+        match (self.trajectory.outcome, &self.trajectory.answer) {
+            (Outcome::Finished, Some(answer)) => say(format!("ended with {}, an answer without words", quoted(answer))),
+            (Outcome::Finished, None) => say("ended without an answer".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn label(&self) -> Option<Decided> {
+        let (answer, golds) = (self.answer?, &self.trajectory.answers);
+        let mut near: Option<(f64, &String)> = None;
+        for gold in golds {
+            let f1 = hotpot(answer, gold).f1;
+            if near.is_none_or(|(best, _)| best < f1) {
+                near = Some((f1, gold));
+            }
+        }
+        if let Some((f1, gold)) = near.filter(|(f1, _)| *f1 >= NEAR) {
+            return Some((FailureClass::Label, format!("F1 {f1:.2} of {} with {}", quoted(answer), quoted(gold))));
+        }
+        let said = words(answer);
+        let gold = golds.iter().find(|gold| contain_one_another(&said, gold))?;
+        Some((FailureClass::Label, format!("{} and {} contain one another", quoted(answer), quoted(gold))))
+    }
+
+    fn repetition(&self) -> Option<Decided> {
+        if !matches!(self.trajectory.outcome, Outcome::StepLimit | Outcome::Budget) {
+            return None;
+        }
+        let (repeats, all) = (self.seen.trailing_repeats(), self.seen.actions.len());
+        if repeats < 2 && (repeats == 0 || repeats + 1 < all) {
+            return None;
+        }
+        let last = self.seen.actions.last()?;
+        let times = self.seen.actions.iter().filter(|action| *action == last).count();
+        let shown = format!("{}[{}]", last.tool.map_or("invalid", tool_name), last.input);
+        Some((
+            FailureClass::Loop,
+            format!(
+                "the last {repeats} of {all} actions had been done before, {} {times} times in all",
+                quoted(&shown)
+            ),
+        ))
+    }
+
+    fn limit(&self) -> Option<Decided> {
+        let how = self.trajectory.outcome.name();
+        let steps = self.seen.actions.len();
+        self.answer.is_none().then(|| (FailureClass::Limit, format!("{how}: no answer after {steps} actions")))
+    }
+
+    fn hallucination(&self) -> Option<Decided> {
+        let answer = self.answer?;
+        let supported = if is_verdict(answer) {
+            // A verdict has no text of its own, and one that says "not enough" asserts nothing.
+            self.seen.texts > 0 || is_abstention(answer)
+        } else {
+            self.seen.shows_answer(answer) || self.any_gold_seen()
+        };
+        if supported {
+            return None;
+        }
+        let what = if self.seen.texts == 0 {
+            "no text of a page was seen".to_owned()
+        } else if self.gold.is_some() {
+            format!("it stood in no observation, and none of {} opened pages is a gold one", self.seen.opened_count())
+        } else {
+            "neither it nor the gold answer stood in an observation".to_owned()
+        };
+        Some((FailureClass::Hallucination, format!("answered {}: {what}", quoted(answer))))
+    }
+
+    /// Whether anything that supports the right answer was met: a gold page, a gold sentence, the gold answer's text.
+    fn any_gold_seen(&self) -> bool {
+        match self.gold {
+            Some(Match { gold, .. }) => gold.pages_opened > 0 || gold.sentences_seen > 0,
+            None => self.gold_text_seen().is_some(),
+        }
+    }
+
+    /// The gold answer that stood in an observation.
+    fn gold_text_seen(&self) -> Option<&String> {
+        self.trajectory.answers.iter().find(|gold| !is_verdict(gold) && self.seen.shows_answer(gold))
+    }
+
+    fn retrieval(&self) -> Decided {
+        let Some(Match { group, gold }) = self.gold else { return self.by_answer_string() };
+        if gold.all_seen() {
+            let evidence = format!("{0} of {0} gold sentences were seen", gold.sentences);
+            return (FailureClass::Reasoning, evidence);
+        }
+        if let Some(page) = group.pages.iter().find(|page| !page_opened(group, page, self.seen)) {
+            let missing = gold.pages - gold.pages_opened;
+            let evidence =
+                format!("{} was never opened; {missing} of {} gold pages were not", quoted(page), gold.pages);
+            return (FailureClass::Search, evidence);
+        }
+        let unseen = |fact: &&GoldFact| !fact.texts.is_empty() && !fact_seen(fact, self.seen);
+        if let Some(fact) = group.facts.iter().find(unseen) {
+            let text = fact.texts.first().map(|text| quoted(text)).unwrap_or_default();
+            return (FailureClass::Lookup, format!("{} was opened, but {text} was never seen", quoted(&fact.page)));
+        }
+        let opened = format!("{0} of {0} gold pages were opened; the dataset does not give the sentences", gold.pages);
+        match self.gold_text_seen() {
+            Some(text) => (FailureClass::Reasoning, format!("{opened}; {} was seen", quoted(text))),
+            None if self.trajectory.answers.iter().all(|gold| is_verdict(gold)) => (FailureClass::Reasoning, opened),
+            None => (FailureClass::Lookup, format!("{opened}; the gold answer was never seen")),
+        }
+    }
+
+    fn by_answer_string(&self) -> Decided {
+        const UNKNOWN: &str = "supporting facts are not known";
+        if let Some(text) = self.gold_text_seen() {
+            return (FailureClass::Reasoning, format!("{UNKNOWN}; {} was seen", quoted(text)));
+        }
+        if self.seen.texts == 0 {
+            return (FailureClass::Search, format!("{UNKNOWN}; no text of a page was seen"));
+        }
+        if self.trajectory.answers.iter().all(|gold| is_verdict(gold)) {
+            let evidence =
+                format!("{UNKNOWN}, and a verdict has no text; {} pages were opened", self.seen.opened_count());
+            return (FailureClass::Reasoning, evidence);
+        }
+        (FailureClass::Search, format!("{UNKNOWN}; the gold answer was never seen"))
+    }
+}
+
+/// Whether one holds the other, word by word. A verdict is a word like any other, so it counts only where the answer
+/// begins with it; and an answer of function words is in everything.
+fn contain_one_another(said: &str, gold: &str) -> bool {
+    const FUNCTION: [&str; 16] =
+        ["of", "and", "in", "on", "to", "is", "was", "for", "by", "it", "he", "she", "or", "at", "with", "as"];
+    let wanted = words(gold);
+    if is_verdict(gold) {
+        return said.starts_with(&wanted);
+    }
+    let telling = said.split_ascii_whitespace().any(|word| !FUNCTION.contains(&word) && word.len() > 1);
+    stands_in(&wanted, said) || (telling && stands_in(said, &wanted))
+}
+
+fn is_abstention(answer: &str) -> bool {
+    matches!(super::normalize::normalize(answer).as_str(), "not enough info" | "noanswer")
+}
+
+fn tool_name(tool: crate::types::Tool) -> &'static str {
+    use crate::types::Tool;
+    match tool {
+        Tool::Search => "search",
+        Tool::Lookup => "lookup",
+        Tool::Finish => "finish",
+        Tool::Think => "think",
+        Tool::Invalid => "invalid",
+    }
+}

@@ -1,0 +1,139 @@
+//! Which metric a question is scored by, and the score itself.
+
+use super::characters::characters;
+use super::fever::{FEVER_LABELS, fever_label};
+use super::hotpot::{hotpot, hotpot_max};
+use super::overlap::AnswerScore;
+use super::paper::paper_reward;
+use crate::types::{AnswerKind, Question};
+
+/// How an answer is compared with its golds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Metric {
+    /// `HotpotQA`'s EM and F1 against the official gold alone, `answers[0]`.
+    Hotpot,
+    /// The same against every gold, each number's maximum: for datasets that list aliases.
+    Aliases,
+    /// FEVER's label accuracy: case is ignored, nothing else. All four numbers are the same.
+    Fever,
+    /// The reward of the paper's harness against `answers[0]`. All four numbers are the same.
+    Paper,
+    /// Exact match and F1 over characters, for scripts without spaces; the best of all golds.
+    Characters,
+}
+
+impl Metric {
+    /// All metrics, in the order in which they are listed.
+    pub const ALL: [Self; 5] = [Self::Hotpot, Self::Aliases, Self::Fever, Self::Paper, Self::Characters];
+
+    /// The name under which it is typed and shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hotpot => "hotpot",
+            Self::Aliases => "aliases",
+            Self::Fever => "fever",
+            Self::Paper => "paper",
+            Self::Characters => "cjk",
+        }
+    }
+
+    /// The metric of that name, in any case.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|metric| metric.name().eq_ignore_ascii_case(name.trim()))
+    }
+
+    /// The dataset's own metric for a question: label accuracy for labels, the official gold alone for `HotpotQA`,
+    /// the best of all golds elsewhere.
+    pub fn for_question(question: &Question) -> Self {
+        match question.answer_kind {
+            AnswerKind::Label => Self::Fever,
+            _ if question.dataset == "hotpotqa" => Self::Hotpot,
+            _ => Self::Aliases,
+        }
+    }
+
+    /// The dataset's own metric where only the golds of a question are at hand, as in a trajectory.
+    ///
+    /// Golds that are FEVER's labels are scored as labels, whatever the dataset is called.
+    pub fn for_answers(dataset: &str, answers: &[String]) -> Self {
+        let label = |answer: &String| FEVER_LABELS.contains(&answer.as_str());
+        match dataset {
+            "fever" => Self::Fever,
+            "hotpotqa" => Self::Hotpot,
+            _ if !answers.is_empty() && answers.iter().all(label) => Self::Fever,
+            _ => Self::Aliases,
+        }
+    }
+}
+
+/// Scores the answer to a question; nothing where the gold is hidden. See [`score_answers`].
+pub fn score_question(metric: Metric, prediction: Option<&str>, question: &Question) -> Option<AnswerScore> {
+    score_answers(metric, prediction, &question.answers)
+}
+
+/// Scores an answer against the golds of a question, the official one first; nothing where there are none.
+///
+/// No answer at all scores zero even where the gold normalises to nothing: the official script's `"" == ""` is
+/// kept for an answer that was given and is empty.
+pub fn score_answers(metric: Metric, prediction: Option<&str>, golds: &[String]) -> Option<AnswerScore> {
+    let official = golds.first()?;
+    let Some(prediction) = prediction else { return Some(AnswerScore::ZERO) };
+    Some(match metric {
+        Metric::Hotpot => hotpot(prediction, official),
+        Metric::Aliases => hotpot_max(prediction, golds),
+        Metric::Fever => AnswerScore::right(golds.iter().any(|gold| fever_label(prediction, gold))),
+        Metric::Paper => AnswerScore::right(paper_reward(Some(prediction), official)),
+        Metric::Characters => characters(prediction, golds),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Metric, score_answers, score_question};
+    use crate::score::AnswerScore;
+    use crate::types::{AnswerKind, Question};
+
+    fn golds(golds: &[&str]) -> Vec<String> {
+        golds.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for metric in Metric::ALL {
+            assert_eq!(Metric::parse(metric.name()), Some(metric));
+        }
+        assert_eq!(Metric::parse(" Hotpot "), Some(Metric::Hotpot));
+        assert_eq!(Metric::parse("rouge"), None);
+    }
+
+    #[test]
+    fn the_dataset_decides() {
+        let mut question = Question::new("1", "Is it?", golds(&["b", "c d"]));
+        assert_eq!(Metric::for_question(&question), Metric::Aliases);
+        assert_eq!(score_question(Metric::Aliases, Some("C D"), &question), Some(AnswerScore::right(true)));
+        question.dataset = "hotpotqa".into();
+        assert_eq!(Metric::for_question(&question), Metric::Hotpot);
+        assert_eq!(score_question(Metric::Hotpot, Some("C D"), &question), Some(AnswerScore::ZERO));
+        question.answer_kind = AnswerKind::Label;
+        assert_eq!(Metric::for_question(&question), Metric::Fever);
+        assert_eq!(Metric::for_answers("sample-claims", &golds(&["REFUTES"])), Metric::Fever);
+        assert_eq!(Metric::for_answers("sample", &golds(&["refutes"])), Metric::Aliases);
+        assert_eq!(Metric::for_answers("sample", &[]), Metric::Aliases);
+        assert_eq!(Metric::for_answers("hotpotqa", &golds(&["x"])), Metric::Hotpot);
+    }
+
+    #[test]
+    fn no_answer_is_not_an_empty_answer() {
+        for metric in Metric::ALL {
+            assert_eq!(score_answers(metric, None, &golds(&[""])), Some(AnswerScore::ZERO), "{metric:?}");
+            assert_eq!(score_answers(metric, Some("x"), &[]), None, "{metric:?}");
+        }
+        let empty = score_answers(Metric::Hotpot, Some(""), &golds(&["the"])).expect("a score");
+        assert_eq!((empty.em, empty.f1), (1.0, 0.0));
+        assert_eq!(
+            score_answers(Metric::Paper, Some("supports."), &golds(&["SUPPORTS"])),
+            Some(AnswerScore::right(true))
+        );
+        assert_eq!(score_answers(Metric::Fever, Some("supports."), &golds(&["SUPPORTS"])), Some(AnswerScore::ZERO));
+    }
+}

@@ -1,0 +1,186 @@
+//! What an episode saw before it gave its answer: pages opened, text shown, actions taken.
+
+use super::normalize::normalize;
+use super::wording::{official_words, page_key, stands_in, words};
+use crate::types::{Step, Tool, Trajectory};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Characters of an observation or an answer that are looked at: far more than five sentences, and a bound for hostile
+/// texts.
+const TEXT_CHARS: usize = 200_000;
+
+/// What an episode saw.
+#[derive(Debug, Default)]
+pub(super) struct Observed {
+    /// Keys of the pages opened, after redirects.
+    pages: HashSet<String>,
+    /// Words of everything shown, an observation a line, so that nothing is found across two of them.
+    words: String,
+    /// The same after the official normalisation.
+    official: String,
+    /// The actions, in order, the answer not among them.
+    pub(super) actions: Vec<Action>,
+    /// Searches made.
+    pub(super) searches: u64,
+    /// Searches that opened no page.
+    pub(super) missed_searches: u64,
+    /// Lookups made.
+    pub(super) lookups: u64,
+    /// Lookups answered by `No more results.`
+    pub(super) empty_lookups: u64,
+    /// Observations that showed text of a page.
+    pub(super) texts: u64,
+}
+
+/// One use of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Action {
+    /// The tool; absent where none was named.
+    pub(super) tool: Option<Tool>,
+    /// Its argument in lower case, spaces squeezed.
+    pub(super) input: String,
+    /// For lookups the page that was open: a keyword on another page is another action.
+    page: String,
+    /// Whether it showed a lookup's next result: such a step goes on, though it is written as the last one was.
+    advanced: bool,
+}
+
+impl Observed {
+    /// Reads an episode up to its answer.
+    pub(super) fn of(trajectory: &Trajectory) -> Self {
+        let mut seen = Self::default();
+        let mut open = String::new();
+        for step in &trajectory.steps {
+            let Some((tool, input)) = action_of(step) else { continue };
+            if tool == Tool::Finish {
+                break;
+            }
+            let observation = step.observation.as_deref().map(cap).unwrap_or_default();
+            let mut advanced = false;
+            match tool {
+                Tool::Search => seen.search(step, &input, observation, &mut open),
+                Tool::Lookup => advanced = seen.lookup(observation),
+                Tool::Finish | Tool::Think | Tool::Invalid => {}
+            }
+            seen.actions.push(Action {
+                tool: (tool != Tool::Invalid).then_some(tool),
+                input: page_key(&input),
+                page: if tool == Tool::Lookup { open.clone() } else { String::new() },
+                advanced,
+            });
+        }
+        seen
+    }
+
+    fn search(&mut self, step: &Step, input: &str, observation: &str, open: &mut String) {
+        self.searches += 1;
+        if search_missed(step) {
+            self.missed_searches += 1;
+            // The query is an echo; only the titles come from Wikipedia.
+            self.show(observation.rsplit_once(SIMILAR).map_or("", |(_, titles)| titles));
+            return;
+        }
+        if step.observation.is_none() {
+            return;
+        }
+        // A foreign record may lack the title after redirects; the query is the best that is known then.
+        *open = page_key(step.provenance.as_ref().map_or(input, |provenance| &provenance.title));
+        self.pages.insert(open.clone());
+        self.texts += 1;
+        self.show(observation);
+    }
+
+    /// Whether a result was shown.
+    fn lookup(&mut self, observation: &str) -> bool {
+        self.lookups += 1;
+        if lookup_found_nothing(observation) {
+            self.empty_lookups += 1;
+            return false;
+        }
+        // `(Result 1 / 2) …`: the numbers are the tool's own.
+        let text = observation.strip_prefix("(Result ").and_then(|rest| rest.split_once(") "));
+        let text = text.map_or(observation, |(_, sentence)| sentence);
+        self.texts += u64::from(!text.is_empty());
+        self.show(text);
+        !text.is_empty()
+    }
+
+    fn show(&mut self, text: &str) {
+        self.words.push_str(&words(text));
+        self.words.push('\n');
+        self.official.push_str(&official_words(text));
+        self.official.push('\n');
+    }
+
+    /// Whether that page was opened.
+    pub(super) fn opened(&self, title: &str) -> bool {
+        self.pages.contains(&page_key(title))
+    }
+
+    /// How many pages were opened.
+    pub(super) fn opened_count(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Whether the words of an answer stood side by side in an observation, in the official normal form or as they are.
+    pub(super) fn shows_answer(&self, answer: &str) -> bool {
+        stands_in(&official_words(answer), &self.official) || stands_in(&words(answer), &self.words)
+    }
+
+    /// Whether these words, as [`words`] gives them, stood side by side in an observation.
+    pub(super) fn shows_words(&self, words: &str) -> bool {
+        stands_in(words, &self.words)
+    }
+
+    /// How many of the last actions had been done before, each counted that repeats an earlier one.
+    pub(super) fn trailing_repeats(&self) -> usize {
+        let mut before = HashSet::new();
+        let repeats: Vec<bool> = self
+            .actions
+            .iter()
+            .map(|action| !before.insert((action.tool, &action.input, &action.page)) && !action.advanced)
+            .collect();
+        repeats.iter().rev().take_while(|repeat| **repeat).count()
+    }
+}
+
+/// What stands between the query of a search that missed and the titles that it lists.
+const SIMILAR: &str = ". Similar: [";
+
+/// Whether a search opened no page: the tool said `Could not find …`, the site's page said that there are no results (the
+/// paper's environment takes it for an article), or the site answered with an error.
+pub fn search_missed(step: &Step) -> bool {
+    let observation = step.observation.as_deref().unwrap_or_default();
+    let status = step.provenance.as_ref().map_or(200, |provenance| provenance.status);
+    (observation.starts_with("Could not find ") && observation.contains(SIMILAR))
+        || observation.starts_with("There were no results matching the query.")
+        || !(200..300).contains(&status)
+}
+
+/// Whether a lookup found nothing, or nothing more.
+fn lookup_found_nothing(observation: &str) -> bool {
+    observation.trim() == "No more results."
+}
+
+/// Tool and argument of a step, read from the action's text where the record has no more (imported episodes).
+fn action_of(step: &Step) -> Option<(Tool, Cow<'_, str>)> {
+    if let Some(tool) = step.tool {
+        return Some((tool, Cow::Borrowed(step.input.as_deref().unwrap_or_default())));
+    }
+    let text = step.action_text.as_deref()?;
+    let first = text.chars().next()?;
+    let lowered: String = first.to_lowercase().chain(text.chars().skip(1)).collect();
+    let (tool, input) = Tool::parse_action(&lowered);
+    Some((tool, Cow::Owned(input.to_owned())))
+}
+
+/// As much of a text as is looked at.
+pub(super) fn cap(text: &str) -> &str {
+    text.char_indices().nth(TEXT_CHARS).map_or(text, |(at, _)| &text[..at])
+}
+
+/// Whether an answer is a verdict: yes, no, or one of FEVER's labels. It has no text that could stand on a page.
+pub(super) fn is_verdict(answer: &str) -> bool {
+    matches!(normalize(answer).as_str(), "yes" | "no" | "noanswer" | "supports" | "refutes" | "not enough info")
+}

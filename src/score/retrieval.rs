@@ -1,0 +1,127 @@
+//! Retrieval: were the gold pages opened, were the gold sentences shown, how often did the tool come back empty.
+
+use super::evidence::{EvidenceGroup, GoldEvidence, GoldFact};
+use super::observed::Observed;
+use super::wording::{page_key, pieces, words};
+use serde::Serialize;
+
+/// Words from which on a sentence says which page it is from.
+const TELLING_WORDS: usize = 6;
+
+/// What one episode retrieved, in counts. What needs gold evidence is absent where none is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Retrieval {
+    /// Searches made.
+    pub searches: u64,
+    /// Searches that opened no page. See [`search_missed`](super::search_missed).
+    pub missed_searches: u64,
+    /// Lookups made.
+    pub lookups: u64,
+    /// Lookups answered by `No more results.`
+    pub empty_lookups: u64,
+    /// Gold pages and sentences, where the dataset names them.
+    pub gold: Option<GoldRetrieval>,
+}
+
+/// How much of the gold evidence was retrieved. Of alternatives it is the one that was retrieved best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct GoldRetrieval {
+    /// Gold pages, 1 or more.
+    pub pages: u64,
+    /// How many of them were opened, redirects followed.
+    pub pages_opened: u64,
+    /// Gold sentences whose text is known.
+    pub sentences: u64,
+    /// How many of them stood in an observation.
+    pub sentences_seen: u64,
+    /// Gold sentences whose text the dataset does not give; in no share.
+    pub sentences_unknown: u64,
+}
+
+impl GoldRetrieval {
+    /// Whether a gold page was opened at all. Datasets do not say which page comes first, so whichever it was is the
+    /// first hop.
+    pub fn first_hop(&self) -> bool {
+        self.pages_opened > 0
+    }
+
+    /// Whether every gold page was opened.
+    pub fn all_hops(&self) -> bool {
+        self.pages_opened == self.pages
+    }
+
+    /// Whether every gold sentence stood in an observation; never where the text of one is not known.
+    pub fn all_seen(&self) -> bool {
+        self.sentences > 0 && self.sentences_seen == self.sentences && self.sentences_unknown == 0
+    }
+
+    /// Better retrieved is larger: whole groups first, then the share of pages, then that of sentences.
+    fn rank(&self) -> (bool, u64, u64) {
+        let share = |part: u64, whole: u64| (part * 1_000_000).checked_div(whole).unwrap_or(0);
+        (self.all_hops(), share(self.pages_opened, self.pages), share(self.sentences_seen, self.sentences))
+    }
+}
+
+/// The best retrieved group of the gold evidence and what was retrieved of it.
+pub(super) struct Match<'a> {
+    pub(super) group: &'a EvidenceGroup,
+    pub(super) gold: GoldRetrieval,
+}
+
+impl<'a> Match<'a> {
+    /// Holds an episode against each group; the first of equally good ones counts.
+    pub(super) fn of(evidence: &'a GoldEvidence, seen: &Observed) -> Option<Self> {
+        let mut best: Option<Self> = None;
+        for group in evidence.groups() {
+            let found = Self { group, gold: gold(group, seen) };
+            if best.as_ref().is_none_or(|best| best.gold.rank() < found.gold.rank()) {
+                best = Some(found);
+            }
+        }
+        best
+    }
+}
+
+impl Retrieval {
+    pub(super) fn of(seen: &Observed, gold: Option<GoldRetrieval>) -> Self {
+        Self {
+            searches: seen.searches,
+            missed_searches: seen.missed_searches,
+            lookups: seen.lookups,
+            empty_lookups: seen.empty_lookups,
+            gold,
+        }
+    }
+}
+
+fn gold(group: &EvidenceGroup, seen: &Observed) -> GoldRetrieval {
+    let known = || group.facts.iter().filter(|fact| !fact.texts.is_empty());
+    let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+    GoldRetrieval {
+        pages: count(group.pages.len()),
+        pages_opened: count(group.pages.iter().filter(|page| page_opened(group, page, seen)).count()),
+        sentences: count(known().count()),
+        sentences_seen: count(known().filter(|fact| fact_seen(fact, seen)).count()),
+        sentences_unknown: count(group.facts.len()).saturating_sub(count(known().count())),
+    }
+}
+
+/// Whether a gold page was opened under its own title, or under another one (a redirect that the site did not tell):
+/// then a whole sentence of it was shown.
+pub(super) fn page_opened(group: &EvidenceGroup, page: &str, seen: &Observed) -> bool {
+    seen.opened(page) || {
+        let key = page_key(page);
+        let telling = |fact: &GoldFact| fact.texts.iter().any(|text| words(text).split(' ').count() > TELLING_WORDS);
+        group.facts.iter().any(|fact| page_key(&fact.page) == key && telling(fact) && fact_seen(fact, seen))
+    }
+}
+
+/// Whether a fact's sentence stood in an observation, whole or in the pieces into which the tool cuts it at `. `.
+pub(super) fn fact_seen(fact: &GoldFact, seen: &Observed) -> bool {
+    fact.texts.iter().any(|text| {
+        seen.shows_words(&words(text)) || {
+            let pieces = pieces(text);
+            !pieces.is_empty() && pieces.iter().all(|piece| seen.shows_words(piece))
+        }
+    })
+}

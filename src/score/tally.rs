@@ -1,0 +1,191 @@
+//! The score of a run, one trajectory at a time: the progress bar and the final table are the same sum.
+
+use super::metric::{Metric, score_answers};
+use super::overlap::AnswerScore;
+use crate::types::{Outcome, Repair, Trajectory, Usage};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A running sum over trajectories. Its memory does not grow.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    rule: Rule,
+    score: RunScore,
+    em_sum: f64,
+    f1_sum: f64,
+    /// Sum of squared distances from the running mean of F1 (Welford's recurrence).
+    f1_squares: f64,
+    f1_running_mean: f64,
+    /// Episodes that were not measured and whose gold is known.
+    missing: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Rule {
+    /// Each trajectory by its dataset's own metric.
+    Dataset(String),
+    Fixed(Metric),
+}
+
+/// What a run scored. Counts are of episodes; means are over `scored` and absent where that is 0.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RunScore {
+    /// All episodes seen.
+    pub episodes: u64,
+    /// Episodes that count: all but `not_measured`.
+    pub measured: u64,
+    /// Measured episodes whose gold is known; the `n` of the means.
+    pub scored: u64,
+    /// Measured episodes whose gold is hidden; in no mean.
+    pub hidden: u64,
+    /// Episodes without a measurement; in no mean, and never counted wrong.
+    pub not_measured: u64,
+    /// Scored episodes with EM 1.
+    pub correct: u64,
+    /// Mean EM, `0.0..=1.0`.
+    pub em: Option<f64>,
+    /// Mean F1, `0.0..=1.0`.
+    pub f1: Option<f64>,
+    /// Sample variance of F1 (divided by `scored - 1`); absent below two.
+    pub f1_variance: Option<f64>,
+    /// Smallest and largest EM that the episodes without a measurement allow: all wrong, all right.
+    pub em_bounds: Option<[f64; 2]>,
+    /// Episodes by outcome, under the names of [`Outcome::name`]; all outcomes are present.
+    pub outcomes: BTreeMap<&'static str, u64>,
+    /// Steps of measured episodes.
+    pub steps: u64,
+    /// Model calls of measured episodes.
+    pub calls: u64,
+    /// Calls of measured episodes whose text lacked an action (repairs of kind `missing_action`).
+    pub bad_calls: u64,
+    /// Tokens of all episodes; those without a measurement were paid for too.
+    pub usage: Usage,
+    /// Cost of all episodes in US dollars; absent where no price was known.
+    pub cost_usd: Option<f64>,
+}
+
+impl Tally {
+    /// An empty sum that scores each trajectory by the metric of the dataset of that name.
+    ///
+    /// See [`Metric::for_answers`].
+    pub fn new(dataset: impl Into<String>) -> Self {
+        Self::by(Rule::Dataset(dataset.into()))
+    }
+
+    /// An empty sum that scores each trajectory by this metric.
+    pub fn with_metric(metric: Metric) -> Self {
+        Self::by(Rule::Fixed(metric))
+    }
+
+    fn by(rule: Rule) -> Self {
+        let outcomes = Outcome::ALL.into_iter().map(|outcome| (outcome.name(), 0)).collect();
+        Self {
+            rule,
+            score: RunScore { outcomes, ..RunScore::default() },
+            em_sum: 0.0,
+            f1_sum: 0.0,
+            f1_squares: 0.0,
+            f1_running_mean: 0.0,
+            missing: 0,
+        }
+    }
+
+    /// The metric by which a trajectory with these golds is scored.
+    pub fn metric_for(&self, answers: &[String]) -> Metric {
+        match &self.rule {
+            Rule::Dataset(dataset) => Metric::for_answers(dataset, answers),
+            Rule::Fixed(metric) => *metric,
+        }
+    }
+
+    /// Adds one trajectory and gives its score: nothing where it was not measured or its gold is hidden.
+    ///
+    /// Sums run in the order of the calls, so that equal input gives equal bits.
+    pub fn add(&mut self, trajectory: &Trajectory) -> Option<AnswerScore> {
+        let total = &mut self.score;
+        total.episodes += 1;
+        *total.outcomes.entry(trajectory.outcome.name()).or_default() += 1;
+        total.usage += trajectory.usage;
+        if let Some(cost) = trajectory.cost_usd {
+            total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost);
+        }
+        if !trajectory.measured() {
+            total.not_measured += 1;
+            self.missing += u64::from(!trajectory.answers.is_empty());
+            return None;
+        }
+        total.measured += 1;
+        total.steps += count(trajectory.steps.len());
+        total.calls += count(trajectory.call_count());
+        total.bad_calls +=
+            count(trajectory.repairs.iter().filter(|repair| repair.kind == Repair::MISSING_ACTION).count());
+        let metric = self.metric_for(&trajectory.answers);
+        let Some(score) = score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers) else {
+            self.score.hidden += 1;
+            return None;
+        };
+        self.add_score(score);
+        Some(score)
+    }
+
+    fn add_score(&mut self, score: AnswerScore) {
+        self.score.scored += 1;
+        self.score.correct += u64::from(score.em > 0.0);
+        self.em_sum += score.em;
+        self.f1_sum += score.f1;
+        let distance = score.f1 - self.f1_running_mean;
+        self.f1_running_mean += distance / float(self.score.scored);
+        self.f1_squares += distance * (score.f1 - self.f1_running_mean);
+    }
+
+    /// The score so far.
+    pub fn score(&self) -> RunScore {
+        let scored = self.score.scored;
+        let mut score = self.score.clone();
+        if scored > 0 {
+            score.em = Some(self.em_sum / float(scored));
+            score.f1 = Some(self.f1_sum / float(scored));
+        }
+        if scored > 1 {
+            score.f1_variance = Some(self.f1_squares / float(scored - 1));
+        }
+        let all = scored + self.missing;
+        if all > 0 {
+            score.em_bounds = Some([self.em_sum / float(all), (self.em_sum + float(self.missing)) / float(all)]);
+        }
+        score
+    }
+}
+
+impl RunScore {
+    /// The score of these trajectories by the metric of the dataset of that name.
+    pub fn of<'a>(dataset: &str, trajectories: impl IntoIterator<Item = &'a Trajectory>) -> Self {
+        let mut tally = Tally::new(dataset);
+        for trajectory in trajectories {
+            tally.add(trajectory);
+        }
+        tally.score()
+    }
+
+    /// Mean steps of a measured episode; absent without one.
+    pub fn mean_steps(&self) -> Option<f64> {
+        (self.measured > 0).then(|| float(self.steps) / float(self.measured))
+    }
+
+    /// Share of model calls whose text lacked an action; absent without a call.
+    pub fn bad_call_rate(&self) -> Option<f64> {
+        (self.calls > 0).then(|| float(self.bad_calls) / float(self.calls))
+    }
+}
+
+fn count(n: usize) -> u64 {
+    n.try_into().unwrap_or(u64::MAX)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of episodes are far below 2^53")]
+fn float(n: u64) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! What a run's sum counts, and what it leaves out.
+
+use super::{RunScore, Tally};
+use crate::score::{AnswerScore, Metric};
+use crate::types::trajectory::TRAJECTORY_VERSION;
+use crate::types::{Compat, Outcome, Repair, Step, Trajectory, Usage};
+
+fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajectory {
+    let step = Step {
+        n: 1,
+        thought: None,
+        tool: None,
+        input: None,
+        action_text: None,
+        observation: None,
+        provenance: None,
+        note: None,
+        discarded: None,
+        calls: Vec::new(),
+    };
+    Trajectory {
+        v: TRAJECTORY_VERSION,
+        id: "q".into(),
+        index: 0,
+        variant: "v".into(),
+        repeat: 0,
+        question: "?".into(),
+        answers: answers.iter().map(ToString::to_string).collect(),
+        steps: vec![step],
+        answer: answer.map(ToString::to_string),
+        outcome,
+        detail: None,
+        usage: Usage { prompt_tokens: 10, completion_tokens: 2 },
+        cost_usd: None,
+        started_at: String::new(),
+        wall_ms: 0,
+        compat: Compat::Fixed,
+        repairs: vec![Repair { step: 1, kind: "missing_action".into() }, Repair { step: 1, kind: "other".into() }],
+        key: String::new(),
+    }
+}
+
+#[test]
+fn not_measured_and_hidden_are_in_no_mean() {
+    let mut paid = episode(Outcome::NotMeasured, None, &["x"]);
+    paid.cost_usd = Some(0.25);
+    let episodes = [
+        episode(Outcome::Finished, Some("Ray Charles"), &["Charles"]),
+        episode(Outcome::Finished, Some("the x"), &["X"]),
+        episode(Outcome::StepLimit, None, &[""]),
+        episode(Outcome::Finished, Some("y"), &[]),
+        paid,
+        episode(Outcome::NotMeasured, None, &[]),
+    ];
+    let score = RunScore::of("hotpotqa", &episodes);
+    let f1 = 2.0 * 0.5 * 1.0 / 1.5;
+    assert_eq!((score.episodes, score.measured, score.scored, score.hidden, score.not_measured), (6, 4, 3, 1, 2));
+    assert_eq!((score.correct, score.em, score.f1), (1, Some(1.0 / 3.0), Some((f1 + 1.0) / 3.0)));
+    assert_eq!(score.em_bounds, Some([0.25, 0.5]));
+    let outcomes: Vec<(&str, u64)> = score.outcomes.clone().into_iter().collect();
+    assert_eq!(
+        outcomes,
+        [("budget", 0), ("finished", 3), ("format_failure", 0), ("not_measured", 2), ("step_limit", 1)]
+    );
+    assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (4, 0, 4, Some(0.25)));
+    assert_eq!(score.usage, Usage { prompt_tokens: 60, completion_tokens: 12 });
+    assert_eq!((score.mean_steps(), score.bad_call_rate()), (Some(1.0), None));
+    let mean = f64::midpoint(f1, 1.0) * 2.0 / 3.0;
+    let variance = ((f1 - mean).powi(2) + (1.0 - mean).powi(2) + mean.powi(2)) / 2.0;
+    assert!((score.f1_variance.expect("three scores") - variance).abs() < 1e-15);
+}
+
+#[test]
+fn nothing_scored_has_no_mean() {
+    let score = Tally::new("sample").score();
+    assert_eq!((score.em, score.f1, score.f1_variance, score.em_bounds), (None, None, None, None));
+    let lost = RunScore::of("sample", &[episode(Outcome::NotMeasured, None, &["x"])]);
+    assert_eq!((lost.em, lost.em_bounds), (None, Some([0.0, 1.0])));
+}
+
+#[test]
+fn the_rule_is_the_datasets_or_the_given_one() {
+    let claim = episode(Outcome::Finished, Some("supports."), &["SUPPORTS"]);
+    let mut official = Tally::new("sample-claims");
+    assert_eq!(official.add(&claim), Some(AnswerScore::ZERO));
+    let mut paper = Tally::with_metric(Metric::Paper);
+    assert_eq!(paper.add(&claim), Some(AnswerScore::right(true)));
+    assert_eq!((paper.score().em, official.score().em), (Some(1.0), Some(0.0)));
+}

@@ -1,0 +1,181 @@
+//! Texts made comparable: page titles, sentences and answers against what the tool showed.
+//!
+//! The tool cuts pages at `. `, doubles full stops and leaves footnote marks in; datasets have other quotes and
+//! dashes. So texts are compared word by word, and nothing but letters and digits counts.
+
+use super::normalize::normalize;
+use crate::types::tool::is_python_space;
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Pieces with fewer words are the remains of an abbreviation (`Dr.`, `St.`) and need not be found by themselves.
+const PIECE_WORDS: usize = 3;
+
+/// Longest footnote mark, brackets not counted, in bytes.
+const MARK_BYTES: usize = 24;
+
+/// A page title as it is compared: no case, underscores are spaces, runs of spaces are one, FEVER's escapes
+/// (`-LRB-`, `-RRB-`, `-LSB-`, `-RSB-`, `-COLON-`) undone, composed characters (NFC).
+pub(super) fn page_key(title: &str) -> String {
+    let mut title = title.to_owned();
+    for (escape, character) in [("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-COLON-", ":")] {
+        if title.contains(escape) {
+            title = title.replace(escape, character);
+        }
+    }
+    let lowered = title.nfc().flat_map(char::to_lowercase).collect::<String>();
+    let words = lowered.split(|c| c == '_' || is_python_space(c)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The words of a text, each between single spaces: `" ray charles "`, or one space for a text without words.
+///
+/// Letters and digits in lower case are words; everything else separates. Footnote marks and the articles a, an and
+/// the are left out. Characters of scripts that are written without spaces are a word each, so that a name is found
+/// inside a sentence.
+pub(super) fn words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push(' ');
+    let mut start = out.len();
+    for c in without_marks(text).nfc().flat_map(char::to_lowercase) {
+        if !c.is_alphanumeric() {
+            end_word(&mut out, &mut start);
+        } else if is_unspaced(c) {
+            end_word(&mut out, &mut start);
+            out.push(c);
+            end_word(&mut out, &mut start);
+        } else {
+            out.push(c);
+        }
+    }
+    end_word(&mut out, &mut start);
+    out
+}
+
+/// [`words`] after the official normalisation, which deletes ASCII punctuation: `U.S.` is `us`.
+pub(super) fn official_words(text: &str) -> String {
+    words(&normalize(&without_marks(text)))
+}
+
+fn end_word(out: &mut String, start: &mut usize) {
+    if out.len() == *start {
+        return;
+    }
+    if matches!(&out[*start..], "a" | "an" | "the") {
+        out.truncate(*start);
+        return;
+    }
+    out.push(' ');
+    *start = out.len();
+}
+
+/// Whether `needle` has words and they stand in `haystack` side by side. Both come from [`words`].
+pub(super) fn stands_in(needle: &str, haystack: &str) -> bool {
+    needle.len() > 1 && haystack.contains(needle)
+}
+
+/// The pieces into which the tool cuts a sentence that has `. ` inside, as [`words`]; those too short to mean anything
+/// are left out, unless all are.
+pub(super) fn pieces(sentence: &str) -> Vec<String> {
+    let all: Vec<String> = sentence.split(". ").map(words).filter(|piece| piece.len() > 1).collect();
+    let long = |piece: &&String| piece.split_ascii_whitespace().count() >= PIECE_WORDS;
+    if all.iter().any(|piece| long(&piece)) { all.iter().filter(long).cloned().collect() } else { all }
+}
+
+/// The text without `[2]`, `[a]`, `[note 3]`, `[citation needed]`.
+fn without_marks(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'[', rest.as_bytes()) {
+        let (before, bracket) = rest.split_at(at);
+        out.push_str(before);
+        let window = &bracket.as_bytes()[1..bracket.len().min(MARK_BYTES + 2)];
+        let inside = memchr::memchr(b']', window).and_then(|end| std::str::from_utf8(&window[..end]).ok());
+        if let Some(mark) = inside.filter(|mark| is_mark(mark)) {
+            rest = &bracket[mark.len() + 2..];
+        } else {
+            out.push('[');
+            rest = &bracket[1..];
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+fn is_mark(inside: &str) -> bool {
+    let numbered = |text: &str| !text.is_empty() && text.len() <= 3 && text.bytes().all(|b| b.is_ascii_digit());
+    let lettered = |text: &str| !text.is_empty() && text.len() <= 2 && text.bytes().all(|b| b.is_ascii_lowercase());
+    numbered(inside)
+        || lettered(inside)
+        || inside.ends_with(" needed")
+        || ["note ", "nb ", "n "].iter().any(|kind| inside.strip_prefix(kind).is_some_and(numbered))
+}
+
+/// Scripts without spaces between words, and Korean, whose particles cling to names.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c),
+        0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x31F0..=0x31FF | 0x3400..=0x4DBF
+        | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
+}
+
+/// A text as it may stand in an explanation: one line, between backticks, at most 80 characters.
+pub(super) fn quoted(text: &str) -> String {
+    const SHOWN: usize = 80;
+    let one_line = |c: char| if c.is_control() || c == '`' { ' ' } else { c };
+    let text = text.trim();
+    let mut shown: String = text.chars().take(SHOWN).map(one_line).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{official_words, page_key, pieces, quoted, stands_in, words};
+
+    #[test]
+    fn titles_are_the_same_page_in_any_spelling() {
+        assert_eq!(page_key("The_Leopard_-LRB-1963_film-RRB-"), page_key(" the leopard  (1963 Film)"));
+        assert_eq!(page_key("Rene\u{301}e"), page_key("Ren\u{e9}e"));
+        assert_eq!(page_key("Mission-COLON-Impossible"), "mission:impossible");
+        assert_ne!(page_key("The Leopard"), page_key("Leopard"));
+    }
+
+    #[test]
+    fn words_are_letters_and_digits_alone() {
+        assert_eq!(
+            words("The Palme d’Or.. was given[2] [note 1]to\nAda[citation needed]!"),
+            " palme d or was given to ada "
+        );
+        assert_eq!(words("1990–1992 [1943] ['a']"), " 1990 1992 1943 ");
+        assert_eq!(words("他生于北京市。"), " 他 生 于 北 京 市 ");
+        assert_eq!([words(""), words("the ..."), words("[")], [" ", " ", " "]);
+        assert_eq!(official_words("The U.S.[3] Navy"), " us navy ");
+        assert_eq!(words("[é".repeat(3).as_str()), " é é é ");
+    }
+
+    #[test]
+    fn only_whole_words_are_found() {
+        assert!(stands_in(&words("Ada"), &words("It was Ada.")));
+        assert!(!stands_in(&words("Ada"), &words("It was Adam.")));
+        assert!(!stands_in(&words("the"), &words("It was the end.")));
+        assert!(stands_in(&words("北京"), &words("他生于北京市。")));
+    }
+
+    #[test]
+    fn pieces_are_cut_as_the_tool_cuts() {
+        assert_eq!(
+            pieces(" He met Dr. Ito in St. Louis once or twice."),
+            [" he met dr ", " ito in st ", " louis once or twice "]
+        );
+        assert_eq!(pieces("J. R. R. Tolkien wrote it down."), [" tolkien wrote it down "]);
+        assert_eq!(pieces("No. 5."), [" no ", " 5 "]);
+        assert!(pieces(" . ").is_empty());
+    }
+
+    #[test]
+    fn quotes_are_short_and_on_one_line() {
+        assert_eq!(quoted(" a\nb`c\u{1b}d "), "`a b c d`");
+        assert_eq!(quoted(&"é".repeat(81)), format!("`{}…`", "é".repeat(80)));
+    }
+}
