@@ -32,6 +32,7 @@ pub mod llm;
 pub mod net;
 pub mod prompt;
 pub mod protocol;
+pub mod run;
 pub mod score;
 pub mod stats;
 pub mod store;

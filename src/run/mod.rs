@@ -1,0 +1,10 @@
+//! Running a plan: which episodes there are, which are still to do, and doing them.
+
+mod plan;
+mod runner;
+
+pub use plan::{Due, Plan, differences};
+pub use runner::{Answer, run};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! The plan: every question under every variant, as often as asked, and what of it is still to do.
+
+use crate::agent::Episode;
+use crate::store::Records;
+use crate::types::{Manifest, Question, Variant, sha256_hex};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// All episodes of a run, question by question.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    episodes: Vec<Episode>,
+}
+
+/// A plan held against what is recorded.
+#[derive(Debug, Clone)]
+pub struct Due {
+    /// Episodes that are finished and are kept.
+    pub keep: usize,
+    /// Episodes that were tried but not measured.
+    pub redo: usize,
+    /// Episodes that were never tried.
+    pub new: usize,
+    /// Recorded episodes that the plan does not know.
+    pub foreign: usize,
+    /// What is to be done, in the plan's order.
+    pub episodes: Vec<Episode>,
+}
+
+impl Plan {
+    /// Every question under every variant, `repeats` times. Variants of one question stand next to each
+    /// other, so that a drift of model or Wikipedia during the run hits all of them alike.
+    pub fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32) -> Self {
+        let variants: Vec<Arc<Variant>> = variants.iter().cloned().map(Arc::new).collect();
+        let mut episodes = Vec::with_capacity(questions.len() * variants.len() * repeats as usize);
+        for question in questions {
+            let question = Arc::new(question);
+            for repeat in 0..repeats {
+                for variant in &variants {
+                    let key = key(&question, variant, repeat);
+                    episodes.push(Episode {
+                        question: Arc::clone(&question),
+                        variant: Arc::clone(variant),
+                        repeat,
+                        key,
+                    });
+                }
+            }
+        }
+        Self { episodes }
+    }
+
+    /// Number of episodes.
+    pub fn len(&self) -> usize {
+        self.episodes.len()
+    }
+
+    /// Episodes whose question has no gold answer.
+    pub fn without_gold(&self) -> usize {
+        self.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count()
+    }
+
+    /// Whether there is nothing to run.
+    pub fn is_empty(&self) -> bool {
+        self.episodes.is_empty()
+    }
+
+    /// What is to be done when `records` exist already: measured episodes are kept, the rest is due.
+    pub fn against(&self, records: Option<&Records>) -> Due {
+        let recorded: HashMap<&str, bool> = records.into_iter().flat_map(Records::keys).collect();
+        let mut due = Due { keep: 0, redo: 0, new: 0, foreign: 0, episodes: Vec::new() };
+        for episode in &self.episodes {
+            match recorded.get(episode.key.as_str()) {
+                Some(true) => {
+                    due.keep += 1;
+                    continue;
+                }
+                Some(false) => due.redo += 1,
+                None => due.new += 1,
+            }
+            due.episodes.push(episode.clone());
+        }
+        let planned: HashSet<&str> = self.episodes.iter().map(|episode| episode.key.as_str()).collect();
+        due.foreign = recorded.keys().filter(|key| !planned.contains(*key)).count();
+        due
+    }
+}
+
+/// SHA-256 over everything that decides an episode's course: question, prompt, protocol, model, tool, repeat.
+///
+/// Names, paths and the address of a model's server are left out: they may change without changing the episode.
+fn key(question: &Question, variant: &Variant, repeat: u32) -> String {
+    let identity = json!({
+        "question": { "id": question.id, "text": question.question, "answers": question.answers },
+        "variant": identity(variant),
+        "repeat": repeat,
+    });
+    sha256_hex([identity.to_string().as_bytes()])
+}
+
+/// The settings of a variant that decide its episodes.
+fn identity(variant: &Variant) -> Value {
+    json!({
+        "prompt_sha256": variant.prompt_sha256,
+        "question_label": variant.question_label,
+        "protocol": variant.protocol,
+        "options": variant.options,
+        "method": variant.method,
+        "max_steps": variant.max_steps,
+        "model": variant.model,
+        "endpoint": variant.endpoint,
+        "decoding": variant.decoding,
+        // The kind of source; which encyclopedia it is, its origin says. A folder may be moved.
+        "wiki": variant.wiki.split(':').next(),
+        "wiki_origin": variant.wiki_origin,
+        "compat": variant.compat,
+    })
+}
+
+/// The settings in which a recorded run differs from a planned one, each as `name: was X, now Y`.
+///
+/// A different selection from the same file is no difference by itself: a run may be extended.
+pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut compare = |name: &str, was: &Value, now: &Value| {
+        if was != now {
+            found.push(format!("{name}: was {was}, now {now}"));
+        }
+    };
+    compare("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256));
+    compare("repeats", &json!(recorded.repeats), &json!(planned.repeats));
+    compare("number of variants", &json!(recorded.variants.len()), &json!(planned.variants.len()));
+    for (was, now) in recorded.variants.iter().zip(&planned.variants) {
+        let (was, now) = (identity(was), identity(now));
+        for (name, value) in was.as_object().into_iter().flatten() {
+            compare(name, value, &now[name]);
+        }
+    }
+    found
+}

@@ -1,0 +1,98 @@
+//! Doing what is due: a bounded number of episodes in flight, one writer, clean stops.
+
+use crate::agent::Episode;
+use crate::store::{Appender, StoreError};
+use crate::types::{RunEvent, Trajectory};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinError, JoinSet};
+
+/// How an episode becomes a trajectory.
+pub type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Trajectory> + Send + Sync>;
+
+/// Trajectories that may wait for the writer; a slow disk then slows the run instead of filling memory.
+const WAITING: usize = 256;
+
+/// Runs `episodes`, at most `in_flight` at a time, and appends each as it ends.
+///
+/// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. When `stop` turns true no further
+/// episode is begun, and those in flight are finished. Dropping the future ends it at once; what was handed
+/// to the writer is still written.
+pub async fn run(
+    episodes: Vec<Episode>,
+    answer: Answer,
+    appender: Appender,
+    in_flight: usize,
+    events: mpsc::UnboundedSender<RunEvent>,
+    mut stop: watch::Receiver<bool>,
+) -> Result<(), StoreError> {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    let writer_events = events.clone();
+    let writer = tokio::task::spawn_blocking(move || write(appender, receiver, &writer_events));
+    let mut due = episodes.into_iter();
+    let mut tasks = JoinSet::new();
+    let mut told = false;
+    loop {
+        while tasks.len() < in_flight.max(1) && !*stop.borrow() && !sender.is_closed() {
+            let Some(episode) = due.next() else { break };
+            tasks.spawn(guarded(Arc::clone(&answer), episode));
+        }
+        tokio::select! {
+            ended = tasks.join_next() => match ended {
+                // The writer has gone after an error; its own result says why.
+                Some(Ok(trajectory)) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
+                Some(Err(_)) => {}
+                None => break,
+            },
+            Ok(()) = stop.changed(), if !told => {
+                told = true;
+                // Nobody may be listening any more, which is no reason to stop.
+                let _ = events.send(RunEvent::Stopping);
+            }
+        }
+    }
+    drop(sender);
+    writer.await.unwrap_or_else(|error| Err(writer_died(error)))
+}
+
+/// An episode that panics is not measured; it must not take the run down with it.
+async fn guarded(answer: Answer, episode: Episode) -> Trajectory {
+    match AssertUnwindSafe(answer(episode.clone())).catch_unwind().await {
+        Ok(trajectory) => trajectory,
+        Err(payload) => {
+            let reason = payload
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| payload.downcast_ref::<&str>().copied())
+                .unwrap_or("no reason given");
+            episode.not_measured(format!("a fault in wikitrail: {reason}"))
+        }
+    }
+}
+
+/// The only place that appends: takes what is there, writes it in one go, and tells once it is on disk.
+fn write(
+    mut appender: Appender,
+    mut ended: mpsc::Receiver<Arc<Trajectory>>,
+    events: &mpsc::UnboundedSender<RunEvent>,
+) -> Result<(), StoreError> {
+    while let Some(first) = ended.blocking_recv() {
+        let mut batch = vec![first];
+        while let Ok(next) = ended.try_recv() {
+            batch.push(next);
+        }
+        appender.append(batch.iter().map(AsRef::as_ref))?;
+        for trajectory in batch {
+            // The reporter may be gone; the record is what counts.
+            let _ = events.send(RunEvent::Recorded(trajectory));
+        }
+    }
+    Ok(())
+}
+
+fn writer_died(error: JoinError) -> StoreError {
+    StoreError::Io { action: "append to", path: "trajectories.jsonl".into(), source: std::io::Error::other(error) }
+}

@@ -1,0 +1,239 @@
+//! Tests of plan and runner with episodes that need neither model nor Wikipedia.
+
+use super::*;
+use crate::agent::Episode;
+use crate::store::RunFolder;
+use crate::types::{
+    Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant,
+};
+use futures_util::FutureExt as _;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::{mpsc, watch};
+
+fn variant(name: &str) -> Variant {
+    Variant {
+        name: name.to_owned(),
+        protocol: "react-paper".to_owned(),
+        options: BTreeMap::new(),
+        method: "react".to_owned(),
+        max_steps: 7,
+        prompt: "prompts/hotpotqa.toml".to_owned(),
+        prompt_sha256: "0".repeat(64),
+        question_label: "Question".to_owned(),
+        model: "baseline".to_owned(),
+        endpoint: "none".to_owned(),
+        base_url: None,
+        decoding: Decoding::default(),
+        wiki: "corpus:x".to_owned(),
+        wiki_origin: None,
+        compat: Compat::Fixed,
+    }
+}
+
+fn manifest(variant: Variant) -> Manifest {
+    Manifest {
+        v: 1,
+        variants: vec![variant],
+        repeats: 1,
+        dataset: DatasetRecord {
+            name: "d".to_owned(),
+            path: "d.jsonl".to_owned(),
+            format: "jsonl".to_owned(),
+            columns: BTreeMap::new(),
+            sha256: "1".repeat(64),
+            questions: 3,
+            selection: Selection::default(),
+            selected: 3,
+        },
+        wikitrail: "0".to_owned(),
+        git_revision: None,
+        command_line: vec![],
+        started_at: String::new(),
+        ended_at: None,
+        active_ms: 0,
+    }
+}
+
+fn questions(n: usize) -> Vec<Question> {
+    (0..n).map(|i| Question { index: i, ..Question::new(format!("q{i}"), format!("Question {i}?"), vec![]) }).collect()
+}
+
+fn finished(episode: &Episode) -> Trajectory {
+    Trajectory { outcome: Outcome::Finished, detail: None, ..episode.not_measured("") }
+}
+
+fn answer(f: impl Fn(&Episode) -> Trajectory + Send + Sync + 'static) -> Answer {
+    let f = Arc::new(f);
+    Arc::new(move |episode| {
+        let f = Arc::clone(&f);
+        async move {
+            tokio::task::yield_now().await;
+            f(&episode)
+        }
+        .boxed()
+    })
+}
+
+struct Bench {
+    dir: tempfile::TempDir,
+    stop: watch::Sender<bool>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), stop: watch::channel(false).0 }
+    }
+
+    fn folder(&self) -> RunFolder {
+        RunFolder::at(self.dir.path())
+    }
+
+    /// Runs what is due and returns the events.
+    async fn run(&self, plan: &Plan, in_flight: usize, answer: Answer) -> Vec<RunEvent> {
+        let folder = self.folder();
+        let lock = folder.lock().unwrap();
+        let appender = folder.appender(&lock).unwrap();
+        let due = plan.against(Some(&folder.records().unwrap()));
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        run(due.episodes, answer, appender, in_flight, sender, self.stop.subscribe()).await.unwrap();
+        let mut events = Vec::new();
+        while let Ok(event) = receiver.try_recv() {
+            events.push(event);
+        }
+        events
+    }
+}
+
+#[tokio::test]
+async fn every_episode_is_recorded_once_and_no_more_are_in_flight_than_asked() {
+    let bench = Bench::new();
+    let plan = Plan::new(questions(100), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2);
+    assert_eq!(plan.len(), 400);
+    let (flying, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (f, m) = (Arc::clone(&flying), Arc::clone(&most));
+    let slow: Answer = Arc::new(move |episode| {
+        let (f, m) = (Arc::clone(&f), Arc::clone(&m));
+        async move {
+            m.fetch_max(f.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::task::yield_now().await;
+            f.fetch_sub(1, Ordering::SeqCst);
+            finished(&episode)
+        }
+        .boxed()
+    });
+    let events = bench.run(&plan, 8, slow).await;
+    assert_eq!(events.len(), 400);
+    assert!(most.load(Ordering::SeqCst) <= 8);
+    let keys: HashSet<String> =
+        bench.folder().records().unwrap().iter().map(|trajectory| trajectory.unwrap().key).collect();
+    assert_eq!(keys.len(), 400);
+}
+
+#[tokio::test]
+async fn what_was_not_measured_is_done_again_and_the_rest_is_kept() {
+    let bench = Bench::new();
+    let plan = Plan::new(questions(10), &[variant("a")], 1);
+    bench.run(&plan, 3, answer(|e| if e.question.index % 3 == 0 { e.not_measured("503") } else { finished(e) })).await;
+    let due = plan.against(Some(&bench.folder().records().unwrap()));
+    assert_eq!((due.keep, due.redo, due.new, due.foreign), (6, 4, 0, 0));
+    let again: Vec<usize> = due.episodes.iter().map(|episode| episode.question.index).collect();
+    assert_eq!(again, [0, 3, 6, 9]);
+    assert_eq!(bench.run(&plan, 3, answer(finished)).await.len(), 4);
+    let due = plan.against(Some(&bench.folder().records().unwrap()));
+    assert_eq!((due.keep, due.redo, due.new), (10, 0, 0));
+}
+
+#[tokio::test]
+async fn a_stop_begins_nothing_new_and_loses_nothing() {
+    let bench = Bench::new();
+    let plan = Plan::new(questions(50), &[variant("a")], 1);
+    let stop = bench.stop.clone();
+    let events = bench
+        .run(
+            &plan,
+            4,
+            answer(move |e| {
+                if e.question.index == 9 {
+                    stop.send_replace(true);
+                }
+                finished(e)
+            }),
+        )
+        .await;
+    let recorded = events.iter().filter(|event| matches!(event, RunEvent::Recorded(_))).count();
+    assert!((10..=16).contains(&recorded), "{recorded}");
+    assert_eq!(events.iter().filter(|event| matches!(event, RunEvent::Stopping)).count(), 1);
+    bench.stop.send_replace(false);
+    assert_eq!(bench.run(&plan, 4, answer(finished)).await.len(), 50 - recorded);
+}
+
+#[tokio::test]
+async fn a_panic_costs_one_episode_and_says_why() {
+    let bench = Bench::new();
+    let plan = Plan::new(questions(5), &[variant("a")], 1);
+    bench
+        .run(
+            &plan,
+            2,
+            answer(|e| {
+                assert_ne!(e.question.index, 2, "planted");
+                finished(e)
+            }),
+        )
+        .await;
+    let unmeasured: Vec<Trajectory> =
+        bench.folder().records().unwrap().iter().map(Result::unwrap).filter(|t| !t.measured()).collect();
+    assert_eq!(unmeasured.len(), 1);
+    assert!(unmeasured[0].detail.as_ref().unwrap().contains("planted"), "{unmeasured:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_ends_the_run_with_an_error() {
+    let bench = Bench::new();
+    std::os::unix::fs::symlink("/dev/full", bench.dir.path().join("trajectories.jsonl")).unwrap();
+    let folder = bench.folder();
+    let lock = folder.lock().unwrap();
+    let appender = folder.appender(&lock).unwrap();
+    let plan = Plan::new(questions(1000), &[variant("a")], 1);
+    let (sender, _receiver) = mpsc::unbounded_channel();
+    let result = run(plan.against(None).episodes, answer(finished), appender, 4, sender, bench.stop.subscribe()).await;
+    assert!(result.unwrap_err().to_string().contains("No space left"));
+}
+
+#[test]
+fn the_key_follows_what_decides_an_episode_and_nothing_else() {
+    let key = |variant: Variant, question: Question, repeats: u32| {
+        Plan::new(vec![question], &[variant], repeats).against(None).episodes.last().unwrap().key.clone()
+    };
+    let question = || Question::new("q", "Why?", vec!["x".to_owned()]);
+    let base = key(variant("a"), question(), 1);
+    assert_eq!(base, key(variant("another name"), question(), 1));
+    assert_eq!(base, key(Variant { base_url: Some("http://h".to_owned()), ..variant("a") }, question(), 1));
+    assert_eq!(base, key(variant("a"), Question { index: 7, ..question() }, 1));
+    let changed = [
+        key(Variant { model: "openai:x".to_owned(), ..variant("a") }, question(), 1),
+        key(Variant { max_steps: 5, ..variant("a") }, question(), 1),
+        key(Variant { compat: Compat::Paper, ..variant("a") }, question(), 1),
+        key(Variant { prompt_sha256: "2".repeat(64), ..variant("a") }, question(), 1),
+        key(Variant { decoding: Decoding { temperature: 0.7, ..Decoding::default() }, ..variant("a") }, question(), 1),
+        key(variant("a"), Question { question: "Why not?".to_owned(), ..question() }, 1),
+        key(variant("a"), question(), 2),
+        base,
+    ];
+    assert_eq!(changed.iter().collect::<HashSet<_>>().len(), changed.len());
+}
+
+#[test]
+fn differing_settings_are_named() {
+    let recorded = manifest(variant("a"));
+    assert_eq!(differences(&recorded, &recorded), Vec::<String>::new());
+    let mut planned = manifest(Variant { max_steps: 5, model: "openai:x".to_owned(), ..variant("a") });
+    planned.dataset.selection.limit = Some(2);
+    assert_eq!(
+        differences(&recorded, &planned),
+        ["max_steps: was 7, now 5", "model: was \"baseline\", now \"openai:x\""]
+    );
+}
