@@ -28,6 +28,7 @@
 
 pub mod agent;
 pub mod dataset;
+pub mod export;
 pub mod llm;
 pub mod net;
 pub mod prompt;

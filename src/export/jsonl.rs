@@ -1,0 +1,39 @@
+//! JSON Lines: each stored trajectory, with its score added.
+
+use super::scored::Numbers;
+use super::{Export, ExportError, Scored};
+use crate::types::Trajectory;
+use serde::Serialize;
+use std::io::{self, BufWriter, Write};
+
+/// Writes one trajectory a line, as it is stored, with `score: {em, f1, precision, recall}` (or `null`) at its end.
+#[derive(Debug)]
+pub struct Jsonl<W: Write> {
+    out: BufWriter<W>,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    trajectory: &'a Trajectory,
+    score: Option<Numbers>,
+}
+
+impl<W: Write> Jsonl<W> {
+    /// Writes to `out`, which needs no buffer of its own.
+    pub fn new(out: W) -> Self {
+        Self { out: BufWriter::new(out) }
+    }
+}
+
+impl<W: Write> Export for Jsonl<W> {
+    fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
+        let line = Line { trajectory: scored.trajectory, score: scored.score.map(|_| scored.numbers()) };
+        serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
+        Ok(self.out.write_all(b"\n")?)
+    }
+
+    fn finish(&mut self) -> Result<(), ExportError> {
+        Ok(self.out.flush()?)
+    }
+}

@@ -1,0 +1,43 @@
+//! Trajectories in the formats of other programs: one file a format, row by row, never a whole run in memory.
+
+pub mod csv_questions;
+pub mod csv_steps;
+mod csv_table;
+pub mod jsonl;
+mod scored;
+
+pub use csv_questions::QuestionsCsv;
+pub use csv_steps::StepsCsv;
+pub use csv_table::{CsvOptions, MAX_CELL_CHARS};
+pub use jsonl::Jsonl;
+pub use scored::Scored;
+
+/// Something that writes one trajectory after the other.
+pub trait Export {
+    /// Writes what the format says of one trajectory.
+    fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError>;
+
+    /// Writes what is held back, such as the header of an export without rows. Without it the end may be missing.
+    fn finish(&mut self) -> Result<(), ExportError>;
+}
+
+/// Why an export ended early. What was written so far is whole rows.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The output cannot be written.
+    #[error("cannot write the export: {0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl ExportError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => None,
+            Self::Io(_) => Some("check free space and rights of the output; the run itself is untouched"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

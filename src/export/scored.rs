@@ -1,0 +1,53 @@
+//! A trajectory beside its score and its trajectory metrics.
+
+use crate::score::{AnswerScore, Assessment};
+use crate::types::Trajectory;
+use serde::{Serialize, Serializer};
+
+/// A trajectory, what its answer scored, and how it came about.
+#[derive(Debug, Clone, Copy)]
+pub struct Scored<'a> {
+    /// The trajectory.
+    pub trajectory: &'a Trajectory,
+    /// Its score, each number in `0.0..=1.0`; absent where it was not measured or its gold is hidden.
+    pub score: Option<AnswerScore>,
+    /// Its trajectory metrics; absent where it was not measured.
+    pub assessment: Option<&'a Assessment>,
+}
+
+/// The four numbers as the formats show them; all absent without a score.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct Numbers {
+    #[serde(serialize_with = "number")]
+    pub(super) em: Option<f64>,
+    #[serde(serialize_with = "number")]
+    pub(super) f1: Option<f64>,
+    #[serde(serialize_with = "number")]
+    pub(super) precision: Option<f64>,
+    #[serde(serialize_with = "number")]
+    pub(super) recall: Option<f64>,
+}
+
+impl Scored<'_> {
+    pub(super) fn numbers(&self) -> Numbers {
+        let of = |value: fn(AnswerScore) -> f64| self.score.map(value);
+        Numbers {
+            em: of(|score| score.em),
+            f1: of(|score| score.f1),
+            precision: of(|score| score.precision),
+            recall: of(|score| score.recall),
+        }
+    }
+}
+
+/// Zero and one are written `0` and `1`, as the official scripts print EM.
+#[expect(clippy::ref_option, reason = "serde passes a reference to the field")]
+#[expect(clippy::float_cmp, reason = "only the exact values are meant")]
+fn number<S: Serializer>(value: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match value {
+        None => serializer.serialize_none(),
+        Some(value) if *value == 0.0 => serializer.serialize_u8(0),
+        Some(value) if *value == 1.0 => serializer.serialize_u8(1),
+        Some(value) => serializer.serialize_f64(*value),
+    }
+}
