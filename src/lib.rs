@@ -33,6 +33,7 @@ pub mod llm;
 pub mod net;
 pub mod prompt;
 pub mod protocol;
+pub mod report;
 pub mod run;
 pub mod score;
 pub mod stats;

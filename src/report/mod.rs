@@ -1,0 +1,12 @@
+//! What a person reads: the table at a run's end, progress while it runs, one trajectory.
+
+mod assessment;
+pub mod escape;
+pub mod progress;
+pub mod table;
+pub mod trajectory;
+
+pub use escape::visible;
+pub use progress::Progress;
+pub use table::{RunSummary, SummaryRow};
+pub use trajectory::View;

@@ -1,0 +1,166 @@
+//! What is shown while a run goes on: a bar on a terminal, plain lines elsewhere.
+
+use super::table::{duration, thousands};
+use crate::score::Tally;
+use crate::types::RunEvent;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, Write};
+use std::time::{Duration, Instant};
+
+/// Without a terminal a line is written when this time has passed since the last one…
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// …or when another tenth of the episodes is done.
+const TENTHS: usize = 10;
+
+/// The consumer of a run's events that a person watches. It writes to standard error.
+pub struct Progress {
+    total: usize,
+    done: usize,
+    tally: Tally,
+    started: Instant,
+    shown: Shown,
+}
+
+enum Shown {
+    Nothing,
+    Bar(ProgressBar),
+    Lines { out: Box<dyn Write + Send>, last: Instant, tenths: usize },
+}
+
+impl Progress {
+    /// Progress over `total` episodes that are due; nothing is shown when `quiet`.
+    pub fn new(total: usize, quiet: bool) -> Self {
+        let started = Instant::now();
+        let shown = if quiet || total == 0 {
+            Shown::Nothing
+        } else if std::io::stderr().is_terminal() {
+            Shown::Bar(bar(total))
+        } else {
+            Shown::Lines { out: Box::new(std::io::stderr()), last: started, tenths: 0 }
+        };
+        Self { total, done: 0, tally: Tally::new(""), started, shown }
+    }
+
+    /// The same, with the running EM by the metric of this empty sum.
+    #[must_use]
+    pub fn scored_by(mut self, tally: Tally) -> Self {
+        self.tally = tally;
+        self
+    }
+
+    /// Takes one event in and shows what changed.
+    pub fn event(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Recorded(trajectory) => {
+                self.done += 1;
+                self.tally.add(trajectory);
+                self.show(Instant::now());
+            }
+            RunEvent::Stopping => {
+                if let Shown::Bar(bar) = &self.shown {
+                    bar.set_prefix("stopping ");
+                }
+            }
+        }
+    }
+
+    /// Ends the display: the bar is taken away, the last plain line is written.
+    pub fn finish(&mut self) {
+        let line = self.line(Instant::now());
+        match std::mem::replace(&mut self.shown, Shown::Nothing) {
+            Shown::Nothing => {}
+            Shown::Bar(bar) => bar.finish_and_clear(),
+            Shown::Lines { mut out, .. } => tell(&mut *out, &line),
+        }
+    }
+
+    fn show(&mut self, now: Instant) {
+        let line = self.line(now);
+        let sum = self.sum();
+        match &mut self.shown {
+            Shown::Nothing => {}
+            Shown::Bar(bar) => {
+                bar.set_position(self.done as u64);
+                bar.set_message(sum);
+            }
+            Shown::Lines { out, last, tenths } => {
+                let reached = self.done * TENTHS / self.total.max(1);
+                // The last line is `finish`'s.
+                if self.done < self.total && (reached > *tenths || now.duration_since(*last) >= LINE_EVERY) {
+                    tell(&mut **out, &line);
+                    (*last, *tenths) = (now, reached);
+                }
+            }
+        }
+    }
+
+    /// `12 of 60 episodes, 4.0 a second, EM 33.3 %, …, 12 s left`
+    fn line(&self, now: Instant) -> String {
+        let elapsed = now.duration_since(self.started);
+        let mut line = format!("{} of {} episodes", self.done, self.total);
+        if let Some(rate) = rate(self.done, elapsed) {
+            let _ = write!(line, ", {rate:.1} a second");
+        }
+        line = line + ", " + &self.sum();
+        match self.total.checked_sub(self.done).filter(|left| *left > 0) {
+            Some(left) => line + &left_text(left, self.done, elapsed),
+            None => line + ", took " + &duration(millis(elapsed)),
+        }
+    }
+
+    /// What the finished episodes amount to.
+    fn sum(&self) -> String {
+        let score = self.tally.score();
+        let mut sum = score.em.map_or_else(|| "EM –".to_owned(), |em| format!("EM {:.1} %", 100.0 * em));
+        if score.not_measured > 0 {
+            let _ = write!(sum, ", {} not measured", thousands(score.not_measured));
+        }
+        let tokens = score.usage.prompt_tokens + score.usage.completion_tokens;
+        if tokens > 0 {
+            let _ = write!(sum, ", {} tokens", thousands(tokens));
+        }
+        if let Some(cost) = score.cost_usd {
+            let _ = write!(sum, ", {cost:.4} US $");
+        }
+        sum
+    }
+}
+
+fn bar(total: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
+    let template = "{prefix}{bar:20} {pos}/{len} {per_sec:.0} {msg} {eta} left";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+/// Progress is a courtesy: a closed standard error must not end a run.
+fn tell(out: &mut dyn Write, line: &str) {
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn left_text(left: usize, done: usize, elapsed: Duration) -> String {
+    if done == 0 {
+        return String::new();
+    }
+    let ms = millis(elapsed).saturating_mul(left as u64) / done as u64;
+    format!(", {} left", duration(ms))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Episodes a second; nothing before any time has passed.
+#[expect(clippy::cast_precision_loss, reason = "episodes are far fewer than 2^53")]
+fn rate(done: usize, elapsed: Duration) -> Option<f64> {
+    let seconds = elapsed.as_secs_f64();
+    (seconds > 0.0 && done > 0).then(|| done as f64 / seconds)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+use super::{Progress, Shown};
+use crate::types::{RunEvent, Trajectory};
+use serde_json::json;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+#[derive(Clone, Default)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Sink {
+    fn lines(&self) -> Vec<String> {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap().lines().map(str::to_owned).collect()
+    }
+}
+
+fn recorded(answer: &str) -> RunEvent {
+    let trajectory: Trajectory = serde_json::from_value(json!({
+        "v": 1, "id": "a", "index": 0, "variant": "main", "repeat": 0, "question": "q", "answers": ["yes"], "steps": [],
+        "answer": answer, "outcome": "finished", "usage": {"prompt_tokens": 500, "completion_tokens": 10},
+        "cost_usd": 0.01, "started_at": "", "wall_ms": 1, "compat": "fixed", "repairs": [], "key": "k"
+    }))
+    .unwrap();
+    RunEvent::Recorded(Arc::new(trajectory))
+}
+
+fn watched(total: usize) -> (Progress, Sink) {
+    let sink = Sink::default();
+    let mut progress = Progress::new(total, true);
+    progress.shown = Shown::Lines { out: Box::new(sink.clone()), last: progress.started, tenths: 0 };
+    (progress, sink)
+}
+
+#[test]
+fn without_a_terminal_there_is_a_line_for_each_tenth() {
+    let (mut progress, sink) = watched(40);
+    // As if nothing took time, so that only tenths count.
+    for i in 0..40 {
+        progress.event(&recorded(if i % 4 == 0 { "yes" } else { "no" }));
+    }
+    progress.finish();
+    let lines = sink.lines();
+    assert_eq!(lines.len(), 10, "{lines:?}");
+    assert!(lines[0].starts_with("4 of 40 episodes, "), "{}", lines[0]);
+    assert!(lines[0].contains(", EM 25.0 %, 2,040 tokens, 0.0400 US $, "), "{}", lines[0]);
+    assert!(lines[0].ends_with(" left"), "{}", lines[0]);
+    assert!(lines[9].starts_with("40 of 40 episodes, ") && lines[9].contains(", took "), "{}", lines[9]);
+}
+
+#[test]
+fn a_slow_run_speaks_every_ten_seconds() {
+    let (mut progress, sink) = watched(1000);
+    for _ in 0..3 {
+        progress.event(&recorded("yes"));
+    }
+    assert_eq!(sink.lines().len(), 0);
+    progress.show(Instant::now() + Duration::from_secs(11));
+    assert_eq!(sink.lines().len(), 1);
+}
+
+#[test]
+fn quiet_is_quiet_and_nothing_due_is_no_fault() {
+    for (total, quiet) in [(2, true), (0, false)] {
+        let mut progress = Progress::new(total, quiet);
+        progress.event(&RunEvent::Stopping);
+        progress.event(&recorded("yes"));
+        assert!(matches!(progress.shown, Shown::Nothing));
+        progress.finish();
+    }
+}

@@ -1,0 +1,194 @@
+//! The tables at a run's end: scores with intervals, outcomes, what it cost, and what was read on the way.
+
+use super::escape::visible_line;
+use crate::score::{RunAssessment, RunScore};
+use crate::stats::{Interval, mean_interval, wilson};
+use crate::types::Outcome;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use std::fmt::Write as _;
+
+/// Columns of the table; it fits the narrowest usual terminal.
+const WIDTH: u16 = 80;
+
+/// Coverage of the intervals.
+const LEVEL: f64 = 0.95;
+
+/// A run summed up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// Line above the table, such as the run's folder.
+    pub title: String,
+    /// One row a variant.
+    pub rows: Vec<SummaryRow>,
+    /// What else has to be said of the run, one a line below the table.
+    pub notes: Vec<String>,
+    /// Commands that may come next, one a line below that.
+    pub next: Vec<String>,
+}
+
+/// One variant summed up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SummaryRow {
+    /// Name of the variant.
+    pub variant: String,
+    /// Its score.
+    pub score: RunScore,
+    /// Its trajectory metrics.
+    pub assessment: RunAssessment,
+    /// Time from the first start to the last end, in milliseconds, where it is known.
+    pub wall_ms: Option<u64>,
+}
+
+impl RunSummary {
+    /// The summary as text for an 80-column terminal, ending in a line break.
+    ///
+    /// EM comes with its Wilson interval, F1 with Student's interval of its mean, both at 95 %. Episodes without a
+    /// measurement are in neither; what they allow is said below the table.
+    pub fn render(&self) -> String {
+        let mut text =
+            format!("{}\n{}\n{}\n", visible_line(&self.title, 200), self.scores().trim_fmt(), self.costs().trim_fmt());
+        text.push_str(&super::assessment::render(&self.rows));
+        for row in &self.rows {
+            for note in notes(row) {
+                let _ = writeln!(text, "{note}");
+            }
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "{}", visible_line(note, 500));
+        }
+        if !self.next.is_empty() {
+            text.push_str("next:\n");
+            for command in &self.next {
+                let _ = writeln!(text, "  {}", visible_line(command, 500));
+            }
+        }
+        text
+    }
+
+    fn scores(&self) -> Table {
+        let mut table = empty(&["variant", "n", "EM % [95 %]", "F1 % [95 %]", "outcomes"]);
+        for SummaryRow { variant, score, .. } in &self.rows {
+            let em = score.em.map(|em| (em, Some(wilson(score.correct, score.scored, LEVEL))));
+            table.add_row(vec![
+                visible_line(variant, 40),
+                thousands(score.scored),
+                estimate(em),
+                estimate(score.f1.map(|f1| (f1, f1_interval(score, f1)))),
+                outcomes(score),
+            ]);
+        }
+        right_aligned(table, 1..4)
+    }
+
+    fn costs(&self) -> Table {
+        let header = ["variant", "steps", "calls", "bad calls", "tokens in", "tokens out", "US $", "time"];
+        let mut table = empty(&header);
+        for SummaryRow { variant, score, wall_ms, .. } in &self.rows {
+            table.add_row(vec![
+                visible_line(variant, 40),
+                score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
+                thousands(score.calls),
+                thousands(score.bad_calls),
+                thousands(score.usage.prompt_tokens),
+                thousands(score.usage.completion_tokens),
+                score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
+                wall_ms.map_or_else(dash, duration),
+            ]);
+        }
+        right_aligned(table, 1..header.len())
+    }
+}
+
+fn f1_interval(score: &RunScore, f1: f64) -> Option<Interval> {
+    mean_interval(f1, score.f1_variance?, score.scored, LEVEL)
+}
+
+/// What the numbers alone would not say.
+fn notes(row: &SummaryRow) -> Vec<String> {
+    let (variant, score) = (visible_line(&row.variant, 40), &row.score);
+    let mut notes = Vec::new();
+    if score.not_measured > 0 {
+        let bounds = score.em_bounds.map_or_else(String::new, |[low, high]| {
+            format!("; with them EM lies between {:.1} and {:.1} %", 100.0 * low, 100.0 * high)
+        });
+        notes.push(format!("{variant}: {} not measured, in no mean{bounds}", counted(score.not_measured, "episode")));
+    }
+    if score.hidden > 0 {
+        notes.push(format!("{variant}: {} without a gold answer, not scored", counted(score.hidden, "episode")));
+    }
+    notes
+}
+
+fn outcomes(score: &RunScore) -> String {
+    let parts: Vec<String> = Outcome::ALL
+        .iter()
+        .filter_map(|outcome| {
+            let count = score.outcomes.get(outcome.name()).copied().filter(|count| *count > 0)?;
+            Some(format!("{} {}", thousands(count), outcome.name()))
+        })
+        .collect();
+    if parts.is_empty() { dash() } else { parts.join(", ") }
+}
+
+/// A share in per cent with its interval, which may reach past 0 or 100 for a mean of few values: it is cut there.
+fn estimate(value: Option<(f64, Option<Interval>)>) -> String {
+    let Some((value, interval)) = value else { return dash() };
+    match interval {
+        Some(Interval { low, high }) => {
+            format!("{:.1} [{:.1}, {:.1}]", 100.0 * value, 100.0 * low.max(0.0), 100.0 * high.min(1.0))
+        }
+        None => format!("{:.1}", 100.0 * value),
+    }
+}
+
+pub(super) fn empty(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH).set_header(header.to_vec());
+    table
+}
+
+pub(super) fn right_aligned(mut table: Table, columns: std::ops::Range<usize>) -> Table {
+    for column in columns {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+pub(super) fn dash() -> String {
+    "–".to_owned()
+}
+
+fn counted(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(n)) }
+}
+
+/// A count with a comma between thousands.
+pub(super) fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A time in milliseconds as a person says it: `25 ms`, `1.8 s`, `12 s`, `3 min 5 s`, `2 h 7 min`.
+pub(super) fn duration(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0 => format!("{ms} ms"),
+        1..10 => format!("{seconds}.{} s", ms % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+use super::{RunSummary, SummaryRow, duration, thousands};
+use crate::score::{Assessment, Failure, FailureClass, GoldRetrieval, Grounding, Retrieval, RunAssessment, RunScore};
+use crate::types::{Outcome, Usage};
+use unicode_width::UnicodeWidthStr as _;
+
+fn score() -> RunScore {
+    let mut outcomes: std::collections::BTreeMap<_, _> = Outcome::ALL.iter().map(|o| (o.name(), 0)).collect();
+    outcomes.insert("finished", 480);
+    outcomes.insert("step_limit", 20);
+    outcomes.insert("not_measured", 3);
+    RunScore {
+        episodes: 503,
+        measured: 500,
+        scored: 499,
+        hidden: 1,
+        not_measured: 3,
+        correct: 137,
+        em: Some(137.0 / 499.0),
+        f1: Some(0.35),
+        f1_variance: Some(0.16),
+        em_bounds: Some([0.2729, 0.2789]),
+        outcomes,
+        steps: 1625,
+        calls: 1800,
+        bad_calls: 12,
+        usage: Usage { prompt_tokens: 3_500_000, completion_tokens: 98_765 },
+        cost_usd: Some(1.5),
+    }
+}
+
+/// Three episodes: a grounded right answer, a wrong one out of nowhere, and one that never came.
+fn assessment() -> RunAssessment {
+    let gold = GoldRetrieval { pages: 2, pages_opened: 1, sentences: 3, sentences_seen: 2, sentences_unknown: 0 };
+    let retrieval = Retrieval { searches: 4, missed_searches: 1, lookups: 2, empty_lookups: 2, gold: Some(gold) };
+    let failure = |class| Some(Failure { class, evidence: "e".into() });
+    let mut sum = RunAssessment::default();
+    for (grounding, failure) in [
+        (Some(Grounding::Grounded), None),
+        (Some(Grounding::Ungrounded), failure(FailureClass::Search)),
+        (None, failure(FailureClass::Limit)),
+    ] {
+        sum.add(&Assessment { retrieval, grounding, failure });
+    }
+    sum
+}
+
+fn summary(variants: &[&str]) -> RunSummary {
+    let row = |name: &&str| SummaryRow {
+        variant: (*name).to_owned(),
+        score: score(),
+        assessment: assessment(),
+        wall_ms: Some(185_000),
+    };
+    RunSummary {
+        title: "results/first".into(),
+        rows: variants.iter().map(row).collect(),
+        notes: vec!["3 of 9 planned episodes are not recorded yet".into()],
+        next: vec!["wikitrail show results/first ID".into()],
+    }
+}
+
+#[test]
+fn the_table_says_what_was_measured_and_how_surely() {
+    let text = summary(&["main"]).render();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let said = words.join(" ");
+    // Wilson's interval of 137 of 499 at 95 %; Student's of 0.35 with variance 0.16.
+    assert!(said.contains("27.5 [23.7, 31.5]"), "{text}");
+    assert!(said.contains("35.0 [31.5, 38.5]"), "{text}");
+    for part in ["3.25", "1,800", "12", "3,500,000", "98,765", "1.5000", "3 min 5 s", "480 finished"] {
+        assert!(said.contains(part), "`{part}` is missing:\n{text}");
+    }
+    // Gold pages, all hops, sentences, missed searches, empty lookups, grounded, lucky, ungrounded.
+    assert!(said.contains("50.0 0.0 66.7 25.0 100.0 50.0 0.0 50.0"), "{text}");
+    assert!(said.contains("main 2 1 search, 1 limit"), "{text}");
+    assert!(
+        text.ends_with(
+            "main: 3 episodes not measured, in no mean; with them EM lies between 27.3 and 27.9 %\n\
+         main: 1 episode without a gold answer, not scored\n3 of 9 planned episodes are not recorded yet\nnext:\n  wikitrail show results/first ID\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn eighty_columns_are_enough() {
+    let text = summary(&["a", "a-variant-with-quite-a-long-name-\u{1b}[31m-and-more-of-it", "东京"]).render();
+    assert!(text.lines().take_while(|line| !line.contains("in no mean")).all(|line| line.width() <= 80), "{text}");
+    assert!(!text.contains('\u{1b}'));
+}
+
+#[test]
+fn an_empty_run_has_no_numbers() {
+    let row = SummaryRow {
+        variant: "main".into(),
+        score: RunScore::default(),
+        assessment: RunAssessment::default(),
+        wall_ms: None,
+    };
+    let text = RunSummary { title: "t".into(), rows: vec![row], notes: vec![], next: Vec::new() }.render();
+    assert!(!text.contains("failure classes"), "{text}");
+    assert!(!text.contains("NaN") && text.contains('–'), "{text}");
+}
+
+#[test]
+fn numbers_are_written_for_people() {
+    assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    assert_eq!(
+        [25, 9_999, 12_000, 185_000, 7_620_000].map(duration),
+        ["25 ms", "9.9 s", "12 s", "3 min 5 s", "2 h 7 min"]
+    );
+}
