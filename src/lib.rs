@@ -27,6 +27,7 @@
 //! | `cli` | one file a command; the only user of clap and anyhow | everything |
 
 pub mod agent;
+pub mod cli;
 pub mod dataset;
 pub mod export;
 pub mod llm;

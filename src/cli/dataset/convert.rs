@@ -1,0 +1,63 @@
+//! `dataset convert`: a file in our canonical form, one question a line.
+
+use super::{FileArgs, atomic, cannot};
+use crate::cli::failure::{self, Failure};
+use crate::cli::say::say;
+use crate::types::Question;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Flags of `dataset convert`.
+#[derive(Debug, clap::Args)]
+pub(super) struct ConvertArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// File to write; an older one is replaced when the new one is complete [default: stdout].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Carries the command out and returns its exit code.
+pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
+    if let Some(out) = args.out.as_deref().filter(|out| same_file(&args.file.file, out)) {
+        return Err(Failure::usage(
+            format!("`{}` is the file that is converted", out.display()),
+            "name another file with --out",
+        ));
+    }
+    let dataset = args.file.load()?;
+    let Some(path) = &args.out else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        lines(&dataset.questions, &mut out)?;
+        out.flush()?;
+        return Ok(failure::OK);
+    };
+    atomic::write(path, |out| lines(&dataset.questions, out)).map_err(|error| cannot("write", path, &error))?;
+    let (count, left_out) = (dataset.questions.len(), dataset.skipped.len());
+    let and = if left_out == 0 { String::new() } else { format!(", {left_out} bad records left out") };
+    say(format_args!("{count} questions written to {}{and}", path.display()));
+    Ok(failure::OK)
+}
+
+fn lines(questions: &[Question], out: &mut dyn Write) -> io::Result<()> {
+    for question in questions {
+        serde_json::to_writer(&mut *out, question)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// Whether two paths lead to one file, by links too.
+fn same_file(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let identity = |path: &Path| path.metadata().ok().map(|meta| (meta.dev(), meta.ino()));
+        identity(one).is_some_and(|id| Some(id) == identity(other))
+    }
+    #[cfg(not(unix))]
+    {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        canonical(one).is_some_and(|path| Some(path) == canonical(other))
+    }
+}

@@ -1,0 +1,178 @@
+//! `dataset fetch`: files from public sources, with their licences; resumable and checked.
+
+use super::cannot;
+use super::part_file::{PartFile, megabytes};
+use crate::cli::failure::{self, Failure};
+use crate::cli::say::say;
+use crate::dataset::{PUBLIC_SOURCES, PublicSource, sha256_of_file};
+use crate::net::download::{DownloadError, Sink as _};
+use crate::net::{Client, ClientSettings, NetError, redact};
+use serde_json::json;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Largest file that is fetched, in bytes.
+const LARGEST: u64 = 16 << 30;
+
+/// Flags of `dataset fetch`.
+#[derive(Debug, clap::Args)]
+pub(super) struct FetchArgs {
+    /// Name of the source [default: list all sources].
+    name: Option<String>,
+    /// Folder for the file.
+    #[arg(long, value_name = "DIR", default_value = "datasets")]
+    out: PathBuf,
+    /// Folder of a mirror that has the file under its original name.
+    #[arg(long, value_name = "URL", requires = "name")]
+    base_url: Option<String>,
+    /// Print what was fetched, or the sources, as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What was fetched.
+struct Fetched {
+    sha256: String,
+    bytes: u64,
+    /// Bytes that were here already.
+    resumed_from: u64,
+}
+
+/// Carries the command out and returns its exit code.
+pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
+    let Some(name) = &args.name else {
+        list(args.json)?;
+        return Ok(failure::OK);
+    };
+    let source = PublicSource::find(name).ok_or_else(|| {
+        let names: Vec<&str> = PUBLIC_SOURCES.iter().map(|source| source.name).collect();
+        let what = format!("unknown source `{}`", redact::printable(name, 80));
+        Failure::usage(what, format!("sources are {}", names.join(", ")))
+    })?;
+    let url = address(source, args.base_url.as_deref());
+    let target = args.out.join(source.file);
+    say(format_args!("{}: {}; licence: {}", source.name, source.about, source.licence));
+    std::fs::create_dir_all(&args.out).map_err(|error| cannot("create", &args.out, &error))?;
+    let fetched = match here_already(source, &target)? {
+        Some(fetched) => fetched,
+        None => fetch(source, &url, &target, args.quiet).await?,
+    };
+    report(source, &url, &target, &fetched, args.json)?;
+    Ok(failure::OK)
+}
+
+fn list(json: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    for PublicSource { name, url, file, licence, sha256, about } in PUBLIC_SOURCES {
+        if json {
+            let line =
+                json!({"name": name, "file": file, "licence": licence, "sha256": sha256, "about": about, "url": url});
+            writeln!(out, "{line}")?;
+        } else {
+            let checked = if sha256.is_some() { "checked" } else { "-" };
+            writeln!(out, "{name:<20} {licence:<36} {checked:<8} {about}")?;
+        }
+    }
+    Ok(())
+}
+
+fn address(source: &PublicSource, base: Option<&str>) -> String {
+    base.map_or_else(
+        || source.url.to_owned(),
+        |base| format!("{}/{}", base.trim_end_matches('/'), source.remote_file()),
+    )
+}
+
+/// A file of the wanted name that is there: taken where its digest is right or not known.
+fn here_already(source: &PublicSource, target: &Path) -> anyhow::Result<Option<Fetched>> {
+    let Ok(meta) = target.metadata() else { return Ok(None) };
+    let sha256 = sha256_of_file(target).map_err(|error| cannot("read", target, &error))?;
+    if source.sha256.is_some_and(|wanted| wanted != sha256) {
+        return Err(Failure::bad_input(
+            format!("`{}` is there already, and is another file: {}", target.display(), wrong(source, &sha256)),
+            "remove it, or name another folder with --out",
+        ));
+    }
+    let how = if source.sha256.is_some() { "its checksum is right" } else { "no checksum is known" };
+    say(format_args!("{} is there already; {how}", target.display()));
+    Ok(Some(Fetched { sha256, bytes: meta.len(), resumed_from: meta.len() }))
+}
+
+fn wrong(source: &PublicSource, found: &str) -> String {
+    format!("its SHA-256 is `{found}`, not `{}`", source.sha256.unwrap_or_default())
+}
+
+async fn fetch(source: &PublicSource, url: &str, target: &Path, quiet: bool) -> anyhow::Result<Fetched> {
+    let client =
+        Client::new(ClientSettings { concurrent: 1, ..ClientSettings::default() }).map_err(|e| explain(&e.into()))?;
+    let mut part = PartFile::open(target, quiet).map_err(|error| cannot("write", target, &error))?;
+    let resumed_from = part.position();
+    if resumed_from > 0 {
+        say(format_args!("{} MB are here already", megabytes(resumed_from)));
+    }
+    if let Err(error) = client.download(url, LARGEST, &mut part).await {
+        let kept = part.position();
+        part.leave();
+        if kept > 0 {
+            say(format_args!("{} MB are kept; the same command goes on from there", megabytes(kept)));
+        }
+        return Err(explain(&error));
+    }
+    part.finish().map_err(|error| cannot("write", target, &error))?;
+    let failed = |error: io::Error| cannot("write", target, &error);
+    let bytes = part.position();
+    let sha256 = sha256_of_file(part.path()).map_err(failed)?;
+    if let Some(problem) = problem(source, part.path(), &sha256, bytes).map_err(failed)? {
+        part.discard().map_err(failed)?;
+        return Err(Failure::bad_input(
+            format!("`{}`: {problem}", redact::url(url)),
+            "nothing was kept; try again, and look at the address in a browser if it stays so",
+        ));
+    }
+    part.keep(target).map_err(failed)?;
+    Ok(Fetched { sha256, bytes, resumed_from })
+}
+
+/// What is wrong with a file that came whole.
+fn problem(source: &PublicSource, path: &Path, sha256: &str, bytes: u64) -> io::Result<Option<String>> {
+    if bytes == 0 {
+        return Ok(Some("the answer is empty".to_owned()));
+    }
+    let mut start = Vec::new();
+    std::fs::File::open(path)?.take(512).read_to_end(&mut start)?;
+    if start.trim_ascii_start().starts_with(b"<") {
+        return Ok(Some("the answer is an HTML page, not a dataset".to_owned()));
+    }
+    let differs = source.sha256.is_some_and(|wanted| wanted != sha256);
+    Ok(differs.then(|| format!("the file is damaged or has changed: {}", wrong(source, sha256))))
+}
+
+/// A page is a bad input; everything else comes from the network or the disk.
+fn explain(error: &DownloadError) -> anyhow::Error {
+    let hint = error.hint().unwrap_or("try again: what came so far is kept");
+    match error {
+        DownloadError::Page { .. } => Failure::bad_input(error, hint),
+        DownloadError::Net(NetError::BadUrl { .. }) => Failure::usage(error, hint),
+        _ => Failure::unexpected(error, hint),
+    }
+}
+
+fn report(source: &PublicSource, url: &str, target: &Path, fetched: &Fetched, json: bool) -> io::Result<()> {
+    let Fetched { sha256, bytes, resumed_from } = fetched;
+    let mut out = io::stdout().lock();
+    if json {
+        let line = json!({
+            "name": source.name, "file": target.display().to_string(), "bytes": bytes, "sha256": sha256,
+            "checked": source.sha256.is_some(), "licence": source.licence, "url": redact::url(url),
+            "resumed_from": resumed_from,
+        });
+        return writeln!(out, "{line}");
+    }
+    writeln!(out, "{}", target.display())?;
+    let checked = if source.sha256.is_some() { "checked" } else { "no checksum is known" };
+    say(format_args!("{} MB, sha256 {sha256} ({checked})", megabytes(*bytes)));
+    Ok(())
+}

@@ -1,0 +1,280 @@
+//! `dataset info`: counts, supporting facts, duplicates, leaked exemplars.
+
+use super::FileArgs;
+use super::leakage::{self, Leakage};
+use crate::cli::{builtin, failure};
+use crate::dataset::Dataset;
+use crate::report::escape::visible_line;
+use crate::types::{AnswerKind, Question};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::io::{self, Write};
+
+/// Groups and matches that are listed; the rest is counted.
+const LISTED: usize = 10;
+/// Where a question has no type or level.
+const NONE: &str = "(none)";
+
+/// Flags of `dataset info`.
+#[derive(Debug, clap::Args)]
+pub(super) struct InfoArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Prompt whose exemplars are looked for in the file; may be given again [default: the shipped ones].
+    #[arg(long, value_name = "FILE[#KEY]")]
+    prompt: Vec<String>,
+    /// Print the figures as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The figures of a file. All counts are of questions unless they say otherwise.
+#[derive(Debug, Serialize)]
+struct Info {
+    file: String,
+    format: &'static str,
+    dataset: String,
+    sha256: String,
+    questions: usize,
+    /// Bad records that were left out.
+    skipped: usize,
+    types: BTreeMap<String, usize>,
+    levels: BTreeMap<String, usize>,
+    answer_kinds: BTreeMap<&'static str, usize>,
+    /// Without a gold answer.
+    hidden_answers: usize,
+    /// Marked as not answerable from their own context.
+    unanswerable: usize,
+    /// With more than one gold answer.
+    several_answers: usize,
+    /// With paragraphs of their own.
+    with_context: usize,
+    supporting_facts: Facts,
+    /// With groups of evidence.
+    with_evidence_sets: usize,
+    duplicates: Duplicates,
+    leakage: Vec<Leakage>,
+}
+
+/// Supporting facts against the paragraphs of their question. `total` is the sum of the four after it.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Facts {
+    /// Questions that have any.
+    questions: usize,
+    total: usize,
+    resolved: usize,
+    /// No paragraph has the title.
+    title_missing: usize,
+    /// The paragraph has fewer sentences.
+    sentence_missing: usize,
+    /// The question has no paragraphs.
+    no_context: usize,
+}
+
+/// Questions that are the same after normalisation.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Duplicates {
+    /// Questions that repeat an earlier one.
+    questions: usize,
+    /// Of these, twins of one cluster, which some datasets have by design.
+    twins: usize,
+    /// Ids that share a question, in file order.
+    groups: Vec<Vec<String>>,
+}
+
+/// Carries the command out and returns its exit code.
+pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
+    let dataset = args.file.load()?;
+    let prompts: Vec<String> =
+        if args.prompt.is_empty() { builtin::prompts().map(str::to_owned).collect() } else { args.prompt.clone() };
+    let info = gather(args.file.file.display().to_string(), &dataset, &prompts)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer(&mut out, &info).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write_text(&info, &mut out)?;
+    }
+    Ok(failure::OK)
+}
+
+fn gather(file: String, dataset: &Dataset, prompts: &[String]) -> anyhow::Result<Info> {
+    let questions = &dataset.questions;
+    let keys: Vec<String> = questions.iter().map(|question| leakage::key(&question.question)).collect();
+    let count = |of: fn(&Question) -> bool| questions.iter().filter(|question| of(question)).count();
+    let leakage = prompts.iter().map(|spec| leakage::of(spec, questions, &keys)).collect::<anyhow::Result<_>>()?;
+    Ok(Info {
+        file,
+        format: dataset.format.name(),
+        dataset: dataset.name.clone(),
+        sha256: dataset.sha256.clone(),
+        questions: questions.len(),
+        skipped: dataset.skipped.len(),
+        types: counts(questions, |question| question.kind.as_deref()),
+        levels: counts(questions, |question| question.level.as_deref()),
+        answer_kinds: questions.iter().fold(BTreeMap::new(), |mut counts, question| {
+            *counts.entry(kind_name(question.answer_kind)).or_default() += 1;
+            counts
+        }),
+        hidden_answers: count(|question| question.answers.is_empty()),
+        unanswerable: count(|question| !question.answerable),
+        several_answers: count(|question| question.answers.len() > 1),
+        with_context: count(|question| !question.context.is_empty()),
+        supporting_facts: facts(questions),
+        with_evidence_sets: count(|question| !question.evidence_sets.is_empty()),
+        duplicates: duplicates(questions, &keys),
+        leakage,
+    })
+}
+
+fn counts(questions: &[Question], of: impl Fn(&Question) -> Option<&str>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for question in questions {
+        let name = of(question).unwrap_or(NONE);
+        match counts.get_mut(name) {
+            Some(count) => *count += 1,
+            None => drop(counts.insert(name.to_owned(), 1)),
+        }
+    }
+    counts
+}
+
+fn kind_name(kind: AnswerKind) -> &'static str {
+    match kind {
+        AnswerKind::Span => "span",
+        AnswerKind::YesNo => "yesno",
+        AnswerKind::Label => "label",
+        AnswerKind::Freeform => "freeform",
+    }
+}
+
+fn facts(questions: &[Question]) -> Facts {
+    let mut found = Facts::default();
+    for question in questions.iter().filter(|question| !question.supporting_facts.is_empty()) {
+        found.questions += 1;
+        found.total += question.supporting_facts.len();
+        if question.context.is_empty() {
+            found.no_context += question.supporting_facts.len();
+            continue;
+        }
+        let mut sentences: HashMap<&str, usize> = HashMap::new();
+        for paragraph in &question.context {
+            let most = sentences.entry(&paragraph.title).or_default();
+            *most = paragraph.sentences.len().max(*most);
+        }
+        for fact in &question.supporting_facts {
+            let place = match sentences.get(fact.0.as_str()) {
+                None => &mut found.title_missing,
+                Some(&count) if usize::try_from(fact.1).is_ok_and(|n| n < count) => &mut found.resolved,
+                Some(_) => &mut found.sentence_missing,
+            };
+            *place += 1;
+        }
+    }
+    found
+}
+
+fn duplicates(questions: &[Question], keys: &[String]) -> Duplicates {
+    let mut first: HashMap<&str, usize> = HashMap::with_capacity(keys.len());
+    let mut groups: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut found = Duplicates::default();
+    for (at, (question, key)) in questions.iter().zip(keys).enumerate() {
+        let one = *first.entry(key).or_insert(at);
+        if one == at {
+            continue;
+        }
+        found.questions += 1;
+        let cluster = |at: usize| questions[at].cluster.as_deref();
+        found.twins += usize::from(cluster(at).is_some() && cluster(at) == cluster(one));
+        groups.entry(one).or_insert_with(|| vec![questions[one].id.clone()]).push(question.id.clone());
+    }
+    found.groups = groups.into_values().collect();
+    found
+}
+
+fn write_text(info: &Info, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}: {} questions of {} ({})",
+        info.file,
+        info.questions,
+        visible_line(&info.dataset, 60),
+        info.format
+    )?;
+    let mut row = |name: &str, value: String| writeln!(out, "  {name:<18} {value}");
+    row("sha256", info.sha256.clone())?;
+    row("types", listed(&info.types))?;
+    row("levels", listed(&info.levels))?;
+    row("answers", listed(&info.answer_kinds))?;
+    row("hidden answers", info.hidden_answers.to_string())?;
+    for (name, count) in [
+        ("unanswerable", info.unanswerable),
+        ("several answers", info.several_answers),
+        ("with context", info.with_context),
+        ("with evidence sets", info.with_evidence_sets),
+        ("skipped records", info.skipped),
+    ] {
+        if count > 0 {
+            row(name, count.to_string())?;
+        }
+    }
+    let facts = &info.supporting_facts;
+    if facts.total > 0 {
+        let mut text = format!("{} in {} questions; {} resolved", facts.total, facts.questions, facts.resolved);
+        for (count, what) in [
+            (facts.title_missing, "with a title that is not in the context"),
+            (facts.sentence_missing, "past the paragraph's end"),
+            (facts.no_context, "without a context"),
+        ] {
+            if count > 0 {
+                text = format!("{text}, {count} {what}");
+            }
+        }
+        row("supporting facts", text)?;
+    }
+    write_duplicates(&info.duplicates, out)?;
+    info.leakage.iter().try_for_each(|leakage| write_leakage(leakage, out))
+}
+
+fn write_duplicates(duplicates: &Duplicates, out: &mut dyn Write) -> io::Result<()> {
+    let twins =
+        if duplicates.twins > 0 { format!(", {} of them twins by design", duplicates.twins) } else { String::new() };
+    writeln!(out, "  {:<18} {}{twins}", "duplicates", duplicates.questions)?;
+    for group in duplicates.groups.iter().take(LISTED) {
+        let ids: Vec<String> = group.iter().take(LISTED).map(|id| visible_line(id, 60)).collect();
+        writeln!(out, "    {}", ids.join(" = "))?;
+    }
+    more(duplicates.groups.len(), out)
+}
+
+fn write_leakage(leakage: &Leakage, out: &mut dyn Write) -> io::Result<()> {
+    let Leakage { prompt, exemplars, equal, near } = leakage;
+    writeln!(
+        out,
+        "  {:<18} {prompt}: of {exemplars} exemplars {} in the dataset, {} nearly",
+        "leakage",
+        equal.len(),
+        near.len()
+    )?;
+    for found in equal.iter().chain(near).take(LISTED) {
+        let (id, question) = (visible_line(&found.id, 60), visible_line(&found.question, 100));
+        writeln!(out, "    exemplar {} ~ {id} ({:.2}): {question}", found.exemplar, found.similarity)?;
+    }
+    more(equal.len() + near.len(), out)
+}
+
+fn more(count: usize, out: &mut dyn Write) -> io::Result<()> {
+    if count > LISTED { writeln!(out, "    and {} more (--json lists all)", count - LISTED) } else { Ok(()) }
+}
+
+/// The most frequent names with their counts.
+fn listed(counts: &BTreeMap<impl AsRef<str>, usize>) -> String {
+    let mut rows: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (name.as_ref(), *count)).collect();
+    rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let mut parts: Vec<String> =
+        rows.iter().take(LISTED).map(|(name, count)| format!("{} {count}", visible_line(name, 40))).collect();
+    if rows.len() > LISTED {
+        parts.push(format!("{} more", rows.len() - LISTED));
+    }
+    parts.join(", ")
+}

@@ -1,0 +1,140 @@
+//! Exemplars of a prompt that stand in the dataset: a model that is shown the answer proves nothing.
+
+use super::super::builtin;
+use crate::prompt::{self, PromptSource, QUESTION_LABELS};
+use crate::score::overlap::overlap;
+use crate::score::{normalize, normalize_characters};
+use crate::types::Question;
+use serde::Serialize;
+
+/// From which share of common words on two questions are nearly the same.
+const NEAR: f64 = 0.8;
+/// Questions of fewer words are the same or they are not.
+const NEAR_WORDS: usize = 4;
+
+/// What a prompt's exemplars share with a dataset.
+#[derive(Debug, Serialize)]
+pub(super) struct Leakage {
+    /// The prompt as it was named.
+    pub(super) prompt: String,
+    /// Its exemplars.
+    pub(super) exemplars: usize,
+    /// Exemplars that are the same question after normalisation.
+    pub(super) equal: Vec<Match>,
+    /// Exemplars whose words are nearly the same.
+    pub(super) near: Vec<Match>,
+}
+
+/// An exemplar and the question that it resembles most.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Match {
+    /// Number of the exemplar, from 1.
+    pub(super) exemplar: usize,
+    /// Id of the question in the dataset.
+    pub(super) id: String,
+    /// The question's text.
+    pub(super) question: String,
+    /// F1 of their words, 1 for the same.
+    pub(super) similarity: f64,
+}
+
+/// A question as it is compared: words without case, punctuation and articles, characters of unspaced scripts apart.
+pub(super) fn key(question: &str) -> String {
+    normalize_characters(&normalize(question))
+}
+
+/// The exemplars of a prompt that stand among the questions, whose keys are given in the same order.
+pub(super) fn of(spec: &str, questions: &[Question], keys: &[String]) -> anyhow::Result<Leakage> {
+    let exemplars = exemplars(&prompt::load(spec, None, &builtin::file)?);
+    let words: Vec<usize> = keys.iter().map(|key| count(key)).collect();
+    let mut found =
+        Leakage { prompt: spec.to_owned(), exemplars: exemplars.len(), equal: Vec::new(), near: Vec::new() };
+    for (number, exemplar) in exemplars.iter().enumerate() {
+        let Some((best, similarity)) = closest(&key(exemplar), keys, &words) else { continue };
+        let question = &questions[best];
+        let (id, text) = (question.id.clone(), question.question.clone());
+        let same = keys[best] == key(exemplar);
+        let list = if same { &mut found.equal } else { &mut found.near };
+        list.push(Match { exemplar: number + 1, id, question: text, similarity });
+    }
+    Ok(found)
+}
+
+/// The questions of a prompt's exemplars; in a finished text, the lines that begin with a question's label.
+fn exemplars(source: &PromptSource) -> Vec<String> {
+    match source {
+        PromptSource::File(file) => file.exemplars.iter().map(|exemplar| exemplar.question.clone()).collect(),
+        PromptSource::Text(text) => text
+            .text
+            .lines()
+            .filter_map(|line| {
+                let (label, question) = line.split_once(':')?;
+                QUESTION_LABELS.contains(&label.trim()).then(|| question.trim().to_owned())
+            })
+            .filter(|question| !question.is_empty())
+            .collect(),
+    }
+}
+
+/// The question that is most like the exemplar, where one is like it at all.
+fn closest(exemplar: &str, keys: &[String], words: &[usize]) -> Option<(usize, f64)> {
+    if exemplar.is_empty() {
+        return None;
+    }
+    if let Some(same) = keys.iter().position(|key| key == exemplar) {
+        return Some((same, 1.0));
+    }
+    let mine = count(exemplar);
+    let mut best: Option<(usize, f64)> = None;
+    for (at, key) in keys.iter().enumerate() {
+        // Where the lengths differ too much, no overlap reaches the threshold: F1 is at most 2 · min / sum.
+        let (short, sum) = (mine.min(words[at]), mine + words[at]);
+        if short < NEAR_WORDS || 10 * 2 * short < 8 * sum {
+            continue;
+        }
+        let similarity = overlap(exemplar, key).f1;
+        if similarity >= NEAR && best.is_none_or(|(_, most)| similarity > most) {
+            best = Some((at, similarity));
+        }
+    }
+    best
+}
+
+fn count(key: &str) -> usize {
+    key.split(' ').filter(|word| !word.is_empty()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{closest, count, key, of};
+    use crate::types::Question;
+
+    #[test]
+    fn equality_forgives_case_punctuation_and_articles_and_nearness_a_word() {
+        let keys: Vec<String> =
+            ["Who wrote Solaris?", "In which year did the poet of the Duino Elegies die?", "谁写了《红楼梦》？"]
+                .map(key)
+                .to_vec();
+        let words: Vec<usize> = keys.iter().map(|key| count(key)).collect();
+        let like = |text: &str| closest(&key(text), &keys, &words);
+        assert_eq!(like("who wrote the SOLARIS"), Some((0, 1.0)));
+        assert_eq!(like("who wrote Stalker"), None);
+        let f1 = 2.0 * (8.0 / 9.0) * (8.0 / 9.0) / (8.0 / 9.0 + 8.0 / 9.0);
+        assert_eq!(like("In which year did the author of the Duino Elegies die?"), Some((1, f1)));
+        assert_eq!(like("谁写了红楼梦"), Some((2, 1.0)));
+        assert_eq!(like("…"), None);
+    }
+
+    #[test]
+    fn shipped_exemplars_are_found_in_a_dataset_that_holds_one() {
+        let shipped = crate::cli::builtin::file("prompts/hotpotqa.toml").expect("shipped");
+        let text = std::str::from_utf8(shipped).expect("text");
+        let first = text.lines().find_map(|line| line.strip_prefix("question = \"")).expect("an exemplar");
+        let planted = first.trim_end_matches('"').to_uppercase();
+        let questions = [Question::new("1", "Who?", vec![]), Question::new("2", planted, vec![])];
+        let keys: Vec<String> = questions.iter().map(|question| key(&question.question)).collect();
+        let found = of("prompts/hotpotqa.toml", &questions, &keys).expect("a prompt");
+        assert_eq!((found.equal.len(), found.near.len()), (1, 0));
+        assert_eq!((found.equal[0].exemplar, found.equal[0].id.as_str()), (1, "2"));
+    }
+}

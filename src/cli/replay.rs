@@ -1,0 +1,257 @@
+//! `replay`: recorded episodes executed again, every difference listed.
+
+use super::builtin;
+use super::failure::{self, Failure};
+use super::say::say;
+use crate::agent::notebook::{self, Claims, Imported};
+use crate::agent::replay::{Difference, Replayed, replay};
+use crate::prompt::{self, ExemplarOrder, RenderSettings};
+use crate::protocol::numbered::{question_line, step_text};
+use crate::protocol::{Protocol, Setup, react_paper};
+use crate::score::{AnswerScore, Metric, score_answers};
+use crate::store::RunFolder;
+use crate::types::{Decoding, Manifest, Trajectory, sha256_hex};
+use serde_json::json;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Flags of `replay`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A run's folder or its trajectories.jsonl; with --import, a file of episodes that others recorded.
+    file: PathBuf,
+    /// Read the recordings of another program.
+    #[arg(long, value_enum, requires = "prompt")]
+    import: Option<Import>,
+    /// Prompt that the recorded run used (with --import).
+    #[arg(long, value_name = "FILE[#KEY]", requires = "import")]
+    prompt: Option<String>,
+    /// Instruction put before the exemplars (with --import).
+    #[arg(long, value_name = "FILE", requires = "import")]
+    instruction: Option<String>,
+    /// Label before the question (with --import) [default: `Claim` where the record has claims, else `Question`].
+    #[arg(long, value_name = "LABEL", requires = "import")]
+    question_label: Option<String>,
+    /// Print one JSON object an episode.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Import {
+    /// Episodes of the paper's notebooks, one JSON object a line.
+    ReactNotebook,
+}
+
+/// One episode that was replayed.
+struct Outcome {
+    id: String,
+    replayed: Replayed,
+    score: Option<AnswerScore>,
+}
+
+/// Carries the command out and returns its exit code.
+pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    let outcomes = match args.import {
+        Some(Import::ReactNotebook) => notebook_file(args)?,
+        None => own_run(&args.file)?,
+    };
+    if outcomes.is_empty() {
+        return Err(Failure::bad_input(
+            format!("`{}` holds no episode", args.file.display()),
+            "name a run's folder, or a file of recordings with --import",
+        ));
+    }
+    print(&outcomes, args.json)?;
+    let differing = outcomes.iter().filter(|outcome| !outcome.replayed.differences.is_empty()).count();
+    Ok(if differing == 0 { failure::OK } else { failure::DIFFERENCE })
+}
+
+/// Replays a run of ours with the prompts that it stored.
+fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
+    let folder = match path.file_name() {
+        Some(name) if path.is_file() && name.to_string_lossy().ends_with(".jsonl") => path.parent().unwrap_or(path),
+        _ => path,
+    };
+    let folder = RunFolder::open(folder)?;
+    let (manifest, records) = (folder.manifest()?, folder.records()?);
+    for line in records.skipped() {
+        say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
+    }
+    let setups = setups(&folder, &manifest)?;
+    let mut outcomes = Vec::new();
+    for trajectory in records.iter() {
+        let trajectory = trajectory?;
+        let Some((protocol, setup)) = setups.get(&trajectory.variant) else {
+            return Err(Failure::bad_input(
+                format!(
+                    "episode `{}` is of variant `{}`, which manifest.json does not have",
+                    trajectory.id, trajectory.variant
+                ),
+                "restore the manifest that belongs to this file",
+            ));
+        };
+        let metric = Metric::for_answers(&manifest.dataset.name, &trajectory.answers);
+        outcomes.push(outcome(&trajectory, *protocol, setup, metric));
+    }
+    Ok(outcomes)
+}
+
+fn setups(folder: &RunFolder, manifest: &Manifest) -> anyhow::Result<HashMap<String, (Protocol, Setup)>> {
+    let mut setups = HashMap::new();
+    for variant in &manifest.variants {
+        let protocol = Protocol::parse(&variant.protocol).ok_or_else(|| {
+            Failure::bad_input(
+                format!("the run was made with protocol `{}`, which this program does not know", variant.protocol),
+                "use the version of wikitrail that made it",
+            )
+        })?;
+        let setup = Setup {
+            prefix: Arc::from(folder.prompt(&variant.prompt_sha256)?),
+            question_label: variant.question_label.clone(),
+            max_steps: variant.max_steps,
+            decoding: variant.decoding.clone(),
+        };
+        setups.insert(variant.name.clone(), (protocol, setup));
+    }
+    Ok(setups)
+}
+
+fn outcome(trajectory: &Trajectory, protocol: Protocol, setup: &Setup, metric: Metric) -> Outcome {
+    let replayed = replay(trajectory, protocol.dialogue(setup));
+    let score = score_answers(metric, replayed.answer.as_deref(), &trajectory.answers);
+    Outcome { id: trajectory.id.clone(), replayed, score }
+}
+
+/// Replays what others recorded with the paper's notebooks, and holds the figures of the record against it.
+fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
+    let spec = args.prompt.as_deref().unwrap_or_default();
+    let instruction = args.instruction.as_deref();
+    let source = prompt::load(spec, instruction, &builtin::file)?;
+    let settings = RenderSettings {
+        protocol: react_paper::ID,
+        method: "react",
+        shots: None,
+        order: ExemplarOrder::default(),
+        max_steps: react_paper::MAX_STEPS,
+    };
+    let prefix = prompt::render(&source, &settings)?.text;
+    let shown = args.file.display();
+    let file = File::open(&args.file)
+        .map_err(|error| Failure::bad_input(format!("cannot read `{shown}`: {error}"), "check the path"))?;
+    let mut outcomes = Vec::new();
+    for (number, line) in BufReader::new(file).lines().enumerate() {
+        let bad = |error: &dyn std::fmt::Display| {
+            let message = format!("`{shown}`, line {}: not a recorded episode: {error}", number + 1);
+            Failure::bad_input(message, "--import react-notebook takes one recorded episode a line")
+        };
+        let line = line.map_err(|error| bad(&error))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let imported = notebook::import(&line).map_err(|error| bad(&error))?;
+        let label = args.question_label.as_deref().unwrap_or(if imported.claims.claim { "Claim" } else { "Question" });
+        outcomes.push(imported_outcome(&imported, &prefix, label));
+    }
+    Ok(outcomes)
+}
+
+fn imported_outcome(imported: &Imported, prefix: &Arc<str>, label: &str) -> Outcome {
+    let setup = Setup {
+        prefix: Arc::clone(prefix),
+        question_label: label.to_owned(),
+        max_steps: react_paper::MAX_STEPS,
+        decoding: Decoding::default(),
+    };
+    let metric = if imported.claims.claim { Metric::Paper } else { Metric::Hotpot };
+    let mut outcome = outcome(&imported.trajectory, Protocol::ReactPaper, &setup, metric);
+    let found = held_against(&imported.claims, &outcome, &imported.trajectory, prefix, label);
+    outcome.replayed.differences.extend(found);
+    outcome
+}
+
+/// The figures that a record claims, where the replay gives others.
+fn held_against(
+    claims: &Claims,
+    outcome: &Outcome,
+    trajectory: &Trajectory,
+    prefix: &str,
+    label: &str,
+) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let replayed = &outcome.replayed;
+    let mut compare = |field: &'static str, expected: String, got: String| {
+        if expected != got {
+            found.push(Difference { step: replayed.steps.max(1), field, expected, got });
+        }
+    };
+    compare("n_calls", claims.n_calls.to_string(), replayed.calls.to_string());
+    compare("n_badcalls", claims.n_badcalls.to_string(), replayed.bad_calls.to_string());
+    compare("steps", claims.steps.to_string(), replayed.steps.to_string());
+    compare("answer", claims.answer.clone(), replayed.answer.clone().unwrap_or_default());
+    let score = outcome.score.unwrap_or(AnswerScore::ZERO);
+    compare("em", claims.em.to_string(), score.em.to_string());
+    if let Some(f1) = claims.f1 {
+        compare("f1", f1.to_string(), score.f1.to_string());
+    }
+    if let Some(expected) = &claims.final_prompt_sha256 {
+        compare("final_prompt_sha256", expected.clone(), final_prompt(trajectory, prefix, label));
+    }
+    found
+}
+
+/// SHA-256 of the prompt as it stands after the last step that the model took.
+fn final_prompt(trajectory: &Trajectory, prefix: &str, label: &str) -> String {
+    let mut text = format!("{prefix}{}", question_line(label, &trajectory.question));
+    for step in &trajectory.steps {
+        if let (Some(thought), Some(action), Some(observation)) = (&step.thought, &step.action_text, &step.observation)
+        {
+            text.push_str(&step_text(step.n, thought, action, &react_paper::as_observed(observation)));
+        }
+    }
+    sha256_hex([text.as_bytes()])
+}
+
+fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    for outcome in outcomes {
+        if json {
+            serde_json::to_writer(&mut out, &to_json(outcome)).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+            continue;
+        }
+        for Difference { step, field, expected, got } in &outcome.replayed.differences {
+            let line = format!("{}, step {step}, {field}: recorded {expected}, computed {got}", outcome.id);
+            writeln!(out, "{}", crate::report::escape::visible_line(&line, 400))?;
+        }
+    }
+    if !json {
+        let same = outcomes.iter().filter(|outcome| outcome.replayed.differences.is_empty()).count();
+        writeln!(out, "{same} of {} episodes without a difference", outcomes.len())?;
+    }
+    Ok(())
+}
+
+fn to_json(outcome: &Outcome) -> serde_json::Value {
+    let Outcome { id, replayed, score } = outcome;
+    let differences: Vec<_> = replayed
+        .differences
+        .iter()
+        .map(|d| json!({ "step": d.step, "field": d.field, "expected": d.expected, "got": d.got }))
+        .collect();
+    json!({
+        // A recorded order is a number, and is printed as one.
+        "id": id.parse::<u64>().map_or_else(|_| json!(id), |order| json!(order)),
+        "prompt_sha256": replayed.prompt_sha256,
+        "n_calls": replayed.calls,
+        "n_badcalls": replayed.bad_calls,
+        "steps": replayed.steps,
+        "answer": replayed.answer.as_deref().unwrap_or_default(),
+        "em": score.map(|score| score.em),
+        "f1": score.map(|score| score.f1),
+        "differences": differences,
+    })
+}

@@ -1,0 +1,210 @@
+//! The run's folder: which one, what of it is kept, and what stands in it at the end.
+
+use super::args::Args;
+use super::load::Job;
+use crate::cli::failure::Failure;
+use crate::cli::say::say;
+use crate::cli::score::{Summary, summarise};
+use crate::run::{Due, differences};
+use crate::store::{Appender, Lock, Records, RunFolder};
+use crate::types::Manifest;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+/// Where a run goes, held against what is there.
+pub(super) struct Target {
+    folder: RunFolder,
+    recorded: Option<Manifest>,
+    due: Due,
+    resume: bool,
+}
+
+/// A run's folder that this process writes.
+pub(super) struct Open {
+    pub(super) folder: RunFolder,
+    pub(super) due: Due,
+    started: Instant,
+    appender: Mutex<Option<Appender>>,
+    _lock: Lock,
+}
+
+impl Target {
+    /// Finds the folder and what is left to do in it. Writes nothing.
+    pub(super) fn choose(args: &Args, job: &Job) -> anyhow::Result<Self> {
+        let path = args.out.clone().unwrap_or_else(|| fresh(&job.manifest));
+        let folder = RunFolder::at(&path);
+        let recorded = if folder.exists() { Some(folder.manifest()?) } else { None };
+        match &recorded {
+            Some(recorded) if args.resume => refuse_other_settings(&path, recorded, &job.manifest)?,
+            Some(_) => {
+                return Err(holds_a_run(&path));
+            }
+            None => refuse_other_files(&path)?,
+        }
+        let records = if recorded.is_some() { Some(folder.records()?) } else { None };
+        let due = job.plan.against(records.as_ref());
+        if due.foreign > 0 {
+            return Err(Failure::bad_input(
+                format!("`{}` holds {} episodes that this selection does not ask for", path.display(), due.foreign),
+                "use the selection that the run was started with, or a larger one, or another --out",
+            ));
+        }
+        for line in records.iter().flat_map(Records::skipped) {
+            say(format_args!(
+                "warning: {}:{}: {}; its episode is run again",
+                line.path.display(),
+                line.line,
+                line.reason
+            ));
+        }
+        Ok(Self { folder, recorded, due, resume: args.resume })
+    }
+
+    /// Says what is about to happen.
+    pub(super) fn tell(&self, job: &Job) {
+        let variant = &job.manifest.variants[0];
+        say(format_args!(
+            "{} {} of {}, {} with {} over {} ({})",
+            job.manifest.dataset.selected,
+            if job.manifest.dataset.selected == 1 { "question" } else { "questions" },
+            job.manifest.dataset.path,
+            variant.protocol,
+            variant.model,
+            variant.wiki,
+            variant.compat.name(),
+        ));
+        let Due { keep, redo, new, .. } = self.due;
+        say(format_args!("plan: keep {keep}, redo {redo}, new {new}; at most {} model calls", self.most_calls(job)));
+        let hidden = job.plan.without_gold();
+        if hidden > 0 {
+            say(format_args!("note: {hidden} of these episodes have no gold answer and cannot be scored"));
+        }
+        if self.resume && self.recorded.is_none() {
+            say(format_args!("note: there is nothing to resume in `{}` yet", self.folder.path().display()));
+        }
+    }
+
+    /// The plan as JSON: what `--dry-run --json` prints.
+    pub(super) fn to_json(&self, job: &Job) -> serde_json::Value {
+        serde_json::json!({
+            "run": self.folder.path().display().to_string(),
+            "dataset": job.manifest.dataset,
+            "variants": job.manifest.variants,
+            "keep": self.due.keep,
+            "redo": self.due.redo,
+            "new": self.due.new,
+            "most_model_calls": self.most_calls(job),
+        })
+    }
+
+    /// The bound on model calls: two a step, when every action is missing.
+    fn most_calls(&self, job: &Job) -> usize {
+        2 * job.manifest.variants[0].max_steps * self.due.episodes.len()
+    }
+
+    /// Takes the lock and writes down what is about to run.
+    pub(super) fn open(self, job: &mut Job) -> anyhow::Result<Open> {
+        let lock = self.folder.lock()?;
+        // Another process may have started or ended a run here between the look and the lock.
+        let recorded = if self.folder.exists() { Some(self.folder.manifest()?) } else { None };
+        match &recorded {
+            Some(recorded) if self.resume => refuse_other_settings(self.folder.path(), recorded, &job.manifest)?,
+            Some(_) => return Err(holds_a_run(self.folder.path())),
+            None => {}
+        }
+        if let Some(recorded) = recorded {
+            // The first start stays on record; what may have grown is the selection.
+            let manifest = &mut job.manifest;
+            manifest.started_at = recorded.started_at;
+            manifest.command_line = recorded.command_line;
+            manifest.active_ms = recorded.active_ms;
+        }
+        self.folder.write_manifest(&job.manifest)?;
+        self.folder.write_prompt(&job.prompt.sha256, &job.prompt.text)?;
+        let appender = self.folder.appender(&lock)?;
+        if let Some(bytes) = appender.dropped() {
+            say(format_args!("note: dropped {bytes} bytes of a torn last line; its episode is run again"));
+        }
+        // Another process may have written between the look and the lock.
+        let due = job.plan.against(Some(&self.folder.records()?));
+        Ok(Open {
+            folder: self.folder,
+            due,
+            started: Instant::now(),
+            appender: Mutex::new(Some(appender)),
+            _lock: lock,
+        })
+    }
+}
+
+impl Open {
+    /// The appender, for the one runner that needs it.
+    pub(super) fn take_appender(&self) -> Option<Appender> {
+        self.appender.lock().ok()?.take()
+    }
+
+    /// Writes the end into the manifest and sums the run up from what is on disk.
+    pub(super) fn close(self, job: &mut Job) -> anyhow::Result<Summary> {
+        job.manifest.ended_at = Some(jiff::Timestamp::now().to_string());
+        job.manifest.active_ms += u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.folder.write_manifest(&job.manifest)?;
+        summarise(&self.folder, None)
+    }
+}
+
+fn holds_a_run(path: &Path) -> anyhow::Error {
+    Failure::bad_input(
+        format!("`{}` holds a run already", path.display()),
+        "add --resume to go on with it, or name another folder with --out",
+    )
+}
+
+fn refuse_other_settings(path: &Path, recorded: &Manifest, planned: &Manifest) -> anyhow::Result<()> {
+    let differing = differences(recorded, planned);
+    if differing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::bad_input(
+        format!("`{}` holds a run with other settings:\n  {}", path.display(), differing.join("\n  ")),
+        "use the settings that the run was started with, or another --out",
+    ))
+}
+
+/// A folder that is not ours is left alone, unless it is empty.
+fn refuse_other_files(path: &Path) -> anyhow::Result<()> {
+    let Ok(entries) = std::fs::read_dir(path) else { return Ok(()) };
+    // A start that was killed early leaves its lock, and perhaps half a manifest.
+    let foreign = entries.flatten().find(|entry| entry.file_name() != ".lock" && entry.file_name() != "manifest.tmp");
+    match foreign {
+        None => Ok(()),
+        Some(entry) => Err(Failure::bad_input(
+            format!(
+                "`{}` is not a run and is not empty (it holds `{}`)",
+                path.display(),
+                entry.file_name().to_string_lossy()
+            ),
+            "name a new folder with --out",
+        )),
+    }
+}
+
+/// A new folder under `results/`, named after what is run and when.
+fn fresh(manifest: &Manifest) -> PathBuf {
+    let variant = &manifest.variants[0];
+    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
+    let model = variant.model.rsplit(':').next().unwrap_or("model");
+    let name: String = format!("{}-{}-{model}-{time}", manifest.dataset.name, variant.protocol)
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' })
+        .collect();
+    let base = Path::new("results").join(&name);
+    // Two starts within one second get two folders.
+    let mut path = base.clone();
+    let mut n = 1;
+    while path.exists() {
+        n += 1;
+        path = base.with_file_name(format!("{name}-{n}"));
+    }
+    path
+}

@@ -1,0 +1,71 @@
+//! The figures of a run as JSON, in full precision.
+
+use super::{Item, LEVEL, Summary, VariantScore, em_interval, f1_interval};
+use crate::stats::Interval;
+use serde_json::{Value, json};
+
+/// The whole summary; `items` stands in it where they were collected.
+pub(super) fn summary(summary: &Summary) -> Value {
+    let variants: Vec<Value> = summary.variants.iter().map(variant).collect();
+    let mut value = json!({
+        "run": summary.run.display().to_string(),
+        "dataset": summary.manifest.dataset.name,
+        "selected": summary.manifest.dataset.selected,
+        "planned": summary.planned(),
+        "missing": summary.missing(),
+        "not_measured_reasons": summary.reasons,
+        "level": LEVEL,
+        "wall_ms": summary.wall_ms(),
+        "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
+        "variants": variants,
+    });
+    if let Some(items) = &summary.items {
+        value["items"] = items.iter().map(item).collect();
+    }
+    value
+}
+
+fn variant(variant: &VariantScore) -> Value {
+    let pair = |interval: Option<Interval>| interval.map(|interval| [interval.low, interval.high]);
+    let score = &variant.score;
+    json!({
+        "name": variant.name,
+        "metric": variant.metric,
+        "episodes": score.episodes,
+        "measured": score.measured,
+        "scored": score.scored,
+        "hidden": score.hidden,
+        "em": score.em,
+        "em_wilson": pair(em_interval(score)),
+        "em_bounds": score.em_bounds,
+        "f1": score.f1,
+        "f1_t": pair(f1_interval(score)),
+        "outcomes": score.outcomes,
+        "steps": score.steps,
+        "calls": score.calls,
+        "bad_calls": score.bad_calls,
+        "usage": score.usage,
+        "cost_usd": score.cost_usd,
+        "episode_ms": variant.episode_ms,
+        "trajectory": variant.assessment,
+    })
+}
+
+fn item(item: &Item) -> Value {
+    let gold = item.assessment.as_ref().and_then(|assessment| assessment.retrieval.gold);
+    json!({
+        "variant": item.variant,
+        "repeat": item.repeat,
+        "id": item.id,
+        "outcome": item.outcome.name(),
+        "em": item.score.map(|score| score.em),
+        "f1": item.score.map(|score| score.f1),
+        "precision": item.score.map(|score| score.precision),
+        "recall": item.score.map(|score| score.recall),
+        "retrieval": item.assessment.as_ref().map(|assessment| assessment.retrieval),
+        "first_hop": gold.map(|gold| gold.first_hop()),
+        "all_hops": gold.map(|gold| gold.all_hops()),
+        "grounding": item.assessment.as_ref().and_then(|assessment| assessment.grounding),
+        "failure": item.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref()),
+    })
+}

@@ -1,0 +1,166 @@
+//! `wiki`: the tool by hand, for people and for other people's agents.
+
+mod interactive;
+mod lines;
+mod script;
+
+use super::failure::Failure;
+use super::wiki_args::WikiArgs;
+use crate::types::{Provenance, Tool};
+use crate::wiki::{Observation, Session, SessionError, SessionOptions};
+use clap::{Args, Subcommand};
+use std::io::{IsTerminal as _, Write};
+use std::sync::Arc;
+
+/// Search and look up, as an agent would.
+#[derive(Debug, Clone, Args)]
+pub(super) struct WikiCommandArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) command: WikiCommand,
+}
+
+/// What can be done with the tool.
+#[derive(Debug, Clone, Subcommand)]
+pub(super) enum WikiCommand {
+    /// Open a page by its title, or learn similar titles.
+    Search(SearchArgs),
+    /// Find the sentences of a page that contain a keyword.
+    Lookup(LookupArgs),
+    /// Use the tool action by action: `search[X]`, `lookup[y]`, `finish[z]`.
+    Session(SessionArgs),
+}
+
+/// Flags of `wiki search`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SearchArgs {
+    /// What to search for.
+    #[arg(allow_hyphen_values = true)]
+    pub(super) query: String,
+    /// Print one JSON object instead of the observation.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// The source.
+    #[command(flatten)]
+    pub(super) wiki: WikiArgs,
+}
+
+/// Flags of `wiki lookup`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LookupArgs {
+    /// The page to open.
+    pub(super) title: String,
+    /// What its sentences should contain; case does not matter.
+    pub(super) keyword: String,
+    /// All results instead of the first.
+    #[arg(long)]
+    pub(super) all: bool,
+    /// Print one JSON object instead of the observations.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// The source.
+    #[command(flatten)]
+    pub(super) wiki: WikiArgs,
+}
+
+/// Flags of `wiki session`.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SessionArgs {
+    /// Read one action a line from standard input, write one JSON object each; a line `reset` starts over.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// The source.
+    #[command(flatten)]
+    pub(super) wiki: WikiArgs,
+}
+
+/// Runs the command, writes its result to `out`, and gives the exit code.
+pub(super) async fn execute(args: WikiCommandArgs, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+    match args.command {
+        WikiCommand::Search(args) => search(&args, out).await?,
+        WikiCommand::Lookup(args) => lookup(&args, out).await?,
+        WikiCommand::Session(args) => {
+            let start = starter(&args.wiki)?;
+            if args.json {
+                script::run(tokio::io::stdin(), out, start).await?;
+            } else if std::io::stdin().is_terminal() {
+                interactive::run(out, start).await?;
+            } else {
+                interactive::run_plain(tokio::io::stdin(), out, start).await?;
+            }
+        }
+    }
+    Ok(0)
+}
+
+/// Makes sessions over one source.
+fn starter(args: &WikiArgs) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
+    let source = args.build()?.source;
+    let compat = args.compat;
+    Ok(move || Session::new(Arc::clone(&source), compat, SessionOptions::default()))
+}
+
+async fn search(args: &SearchArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
+    let mut session = starter(&args.wiki)?();
+    let observation = session.call(Tool::Search, &args.query).await.map_err(failed)?;
+    if args.json {
+        return line(out, &found_json(&args.query, &session, &observation));
+    }
+    Ok(writeln!(out, "{}", observation.text)?)
+}
+
+async fn lookup(args: &LookupArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
+    let mut session = starter(&args.wiki)?();
+    let opened = session.call(Tool::Search, &args.title).await.map_err(failed)?;
+    if session.page().is_none() {
+        return Err(Failure::bad_input(opened.text, "`wiki search` shows which titles there are"));
+    }
+    let mut results = Vec::new();
+    loop {
+        let before = session.state().lookup_cnt.unwrap_or(0);
+        let observation = session.call(Tool::Lookup, &args.keyword).await.map_err(failed)?;
+        let state = session.state();
+        let found = state.lookup_cnt.unwrap_or(0) > before;
+        if found || results.is_empty() {
+            results.push(observation.text);
+        }
+        if !args.all || state.lookup_cnt >= state.lookup_len {
+            break;
+        }
+    }
+    if args.json {
+        let matches = session.state().lookup_len;
+        let value = serde_json::json!({
+            "title": args.title, "keyword": args.keyword, "matches": matches, "observations": results,
+            "provenance": opened.provenance,
+        });
+        return line(out, &value);
+    }
+    for result in results {
+        writeln!(out, "{}", result.trim_end_matches('\n'))?;
+    }
+    Ok(())
+}
+
+fn found_json(query: &str, session: &Session, observation: &Observation) -> serde_json::Value {
+    let Observation { text, provenance, note, missed } = observation;
+    let provenance: &Option<Provenance> = provenance;
+    serde_json::json!({
+        "query": query, "observation": text, "page_chars": session.state().page_chars, "missed": missed, "note": note,
+        "provenance": provenance,
+    })
+}
+
+/// One JSON value on a line of its own, sent at once.
+fn line(out: &mut impl Write, value: &serde_json::Value) -> anyhow::Result<()> {
+    writeln!(out, "{value}")?;
+    Ok(out.flush()?)
+}
+
+fn failed(error: SessionError) -> anyhow::Error {
+    let hint = error.hint().unwrap_or_else(|| "try again later".to_owned());
+    Failure::unexpected(error, hint)
+}
+
+#[cfg(all(test, feature = "index"))]
+mod tests;

@@ -1,0 +1,127 @@
+//! The tool for a person: a prompt, line editing, and help.
+
+use super::lines::{Line, Lines};
+use crate::types::Tool;
+use crate::wiki::Session;
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use std::io::Write;
+use tokio::io::AsyncRead;
+
+const PROMPT: &str = "wiki> ";
+const HELP: &str = "\
+search[X]   open the page X, or see similar titles
+lookup[y]   the next sentence of the open page that contains y
+finish[z]   give an answer; afterwards only `reset` helps
+reset       start over
+state       what is open, and where the lookup stands
+help        this text
+quit        leave (also Ctrl-D)
+";
+
+/// What to do after a line.
+enum Next {
+    Go,
+    Leave,
+}
+
+/// Talks with a person at a terminal. History lasts as long as the program.
+pub(super) async fn run(out: &mut impl Write, start: impl Fn() -> Session) -> anyhow::Result<()> {
+    let mut editor = DefaultEditor::new()?;
+    let mut session = start();
+    writeln!(out, "{}`help` lists what else there is.", session.observation())?;
+    out.flush()?;
+    loop {
+        // The editor waits for keys, so it does so on a thread of its own.
+        let (back, line) = tokio::task::spawn_blocking(move || {
+            let line = editor.readline(PROMPT);
+            (editor, line)
+        })
+        .await?;
+        editor = back;
+        let line = match line {
+            Ok(line) => line,
+            Err(ReadlineError::Interrupted) => continue,
+            Err(ReadlineError::Eof) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        if line.trim().is_empty() {
+            continue;
+        }
+        // A line that cannot be remembered can still be carried out.
+        let _ = editor.add_history_entry(line.as_str());
+        if let Next::Leave = answer(&line, &mut session, &start, out).await? {
+            return Ok(());
+        }
+    }
+}
+
+/// The same without a terminal: lines in, observations out.
+pub(super) async fn run_plain(
+    input: impl AsyncRead + Unpin,
+    out: &mut impl Write,
+    start: impl Fn() -> Session,
+) -> anyhow::Result<()> {
+    let mut lines = Lines::new(input);
+    let mut session = start();
+    while let Some(line) = lines.next().await? {
+        match line {
+            Line::Text(line) if line.trim().is_empty() => {}
+            Line::Text(line) => {
+                if let Next::Leave = answer(&line, &mut session, &start, out).await? {
+                    return Ok(());
+                }
+            }
+            Line::NotText => writeln!(out, "error: the line is not UTF-8")?,
+            Line::TooLong => writeln!(out, "error: the line is longer than 1 MiB")?,
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+async fn answer(
+    line: &str,
+    session: &mut Session,
+    start: &impl Fn() -> Session,
+    out: &mut impl Write,
+) -> anyhow::Result<Next> {
+    match line.trim() {
+        "quit" | "exit" => return Ok(Next::Leave),
+        "help" | "?" => write!(out, "{HELP}")?,
+        "reset" => {
+            *session = start();
+            write!(out, "{}", session.observation())?;
+        }
+        "state" => writeln!(out, "{}", serde_json::to_string(&session.state())?)?,
+        action => act(action, session, out).await?,
+    }
+    out.flush()?;
+    Ok(Next::Go)
+}
+
+async fn act(action: &str, session: &mut Session, out: &mut impl Write) -> anyhow::Result<()> {
+    let lowered = lower_first(action);
+    let (tool, input) = Tool::parse_action(&lowered);
+    match session.call(tool, input).await {
+        Ok(observation) => {
+            writeln!(out, "{}", observation.text.trim_end_matches('\n'))?;
+            if let Some(note) = observation.note {
+                writeln!(out, "({note})")?;
+            }
+        }
+        Err(error) => {
+            writeln!(out, "error: {error}")?;
+            if let Some(hint) = error.hint() {
+                writeln!(out, "hint: {hint}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// People write `Search[X]` as models do.
+fn lower_first(action: &str) -> String {
+    let mut chars = action.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}

@@ -1,0 +1,75 @@
+//! Lines of input, capped.
+
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
+
+/// Longest line in bytes; an action is far shorter.
+const LONGEST: usize = 1 << 20;
+
+/// A line, or why it is none.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Its text without the line end.
+    Text(String),
+    /// Its bytes are not UTF-8.
+    NotText,
+    /// It is longer than any action; the rest of it was passed over.
+    TooLong,
+}
+
+/// Reads lines from any input.
+pub(super) struct Lines<R> {
+    input: BufReader<R>,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Reads from `input`.
+    pub(super) fn new(input: R) -> Self {
+        Self { input: BufReader::new(input) }
+    }
+
+    /// The next line; nothing at the end.
+    pub(super) async fn next(&mut self) -> std::io::Result<Option<Line>> {
+        let mut bytes = Vec::new();
+        if self.piece(&mut bytes).await? == 0 {
+            return Ok(None);
+        }
+        if bytes.len() > LONGEST {
+            while bytes.last() != Some(&b'\n') {
+                bytes.clear();
+                if self.piece(&mut bytes).await? == 0 {
+                    break;
+                }
+            }
+            return Ok(Some(Line::TooLong));
+        }
+        Ok(Some(match String::from_utf8(bytes) {
+            Ok(text) => {
+                let text = text.strip_suffix('\n').unwrap_or(&text);
+                Line::Text(text.strip_suffix('\r').unwrap_or(text).to_owned())
+            }
+            Err(_) => Line::NotText,
+        }))
+    }
+
+    async fn piece(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+        (&mut self.input).take(LONGEST as u64 + 1).read_until(b'\n', bytes).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST, Line, Lines};
+
+    #[tokio::test]
+    async fn bad_lines_do_not_stop_the_good_ones() {
+        let long = "x".repeat(3 * LONGEST);
+        let input = [b"a\r\n\n\xff\n".as_slice(), long.as_bytes(), b"\nlast"].concat();
+        let mut lines = Lines::new(input.as_slice());
+        let mut read = Vec::new();
+        while let Some(line) = lines.next().await.expect("memory does not fail") {
+            read.push(line);
+        }
+        let text = |text: &str| Line::Text(text.to_owned());
+        assert_eq!(read, [text("a"), text(""), Line::NotText, Line::TooLong, text("last")]);
+    }
+}

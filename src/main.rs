@@ -1,0 +1,7 @@
+//! The `wikitrail` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    wikitrail::cli::main()
+}
