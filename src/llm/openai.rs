@@ -132,6 +132,7 @@ impl OpenAi {
     /// Prepares a model. Sends nothing.
     pub fn new(settings: OpenAiSettings) -> Result<Self, ModelError> {
         let client = Client::new(ClientSettings {
+            hold_all: false,
             timeout: settings.timeout,
             max_body: settings.max_body,
             retry: settings.retry,

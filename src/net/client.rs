@@ -33,10 +33,14 @@ pub struct ClientSettings {
     pub per_minute: Option<NonZeroU32>,
     /// Requests at once; 0 is read as 1.
     pub concurrent: usize,
+    /// Whether a `Retry-After` that one request is given binds all requests of this client. A site asks its visitor to
+    /// wait; a model's server often turns away single requests of many, which then wait alone.
+    pub hold_all: bool,
 }
 
 impl Default for ClientSettings {
-    /// `wikitrail/VERSION`, 10 s to connect, 60 s in all, 16 MiB, 5 redirects, 16 at once, no rate limit.
+    /// `wikitrail/VERSION`, 10 s to connect, 60 s in all, 16 MiB, 5 redirects, 16 at once, no rate limit,
+    /// a `Retry-After` binds all requests.
     fn default() -> Self {
         Self {
             user_agent: concat!("wikitrail/", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -47,6 +51,7 @@ impl Default for ClientSettings {
             retry: RetrySettings::default(),
             per_minute: None,
             concurrent: 16,
+            hold_all: true,
         }
     }
 }

@@ -71,7 +71,9 @@ pub(super) async fn attempt(
             return Err(NetError::Timeout { host, after: settings.timeout });
         };
         // Before the slot is free: whoever waits for it must know.
-        if let Ok(Hop::Arrived(Answer { status: status @ (429 | 503), retry_after: Some(wait), .. })) = &result {
+        if let Ok(Hop::Arrived(Answer { status: status @ (429 | 503), retry_after: Some(wait), .. })) = &result
+            && settings.hold_all
+        {
             client.gate().hold(*wait, *status);
         }
         drop(slot);
