@@ -201,8 +201,8 @@ fn ctrl_c_once_finishes_what_is_in_flight_and_twice_stops_at_once() {
 
     // Now every call takes longer than anybody waits: only the second signal ends the run, and at once.
     llm.get("/config?latency=60000");
-    let mut child = start(&["--resume"]);
     llm.get("/reset");
+    let mut child = start(&["--resume"]);
     while llm.requests() == 0 {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
