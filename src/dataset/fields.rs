@@ -21,6 +21,16 @@ pub(super) struct Records {
     pub(super) layout: Layout,
 }
 
+impl Records {
+    /// Takes a record, or what was wrong with it.
+    pub(super) fn push(&mut self, record: Result<Record, DatasetError>) {
+        match record {
+            Ok(record) => self.list.push(record),
+            Err(fault) => self.faults.push(fault),
+        }
+    }
+}
+
 /// How a file is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Layout {

@@ -140,10 +140,7 @@ fn array(file: &str, text: &str, start: usize, layout: Layout) -> Result<Records
         }
         let place = cursor.place();
         let value = cursor.value()?;
-        match record(file, place, value) {
-            Ok(record) => found.list.push(record),
-            Err(fault) => found.faults.push(fault),
-        }
+        found.push(record(file, place, value));
         cursor.skip_space();
         match cursor.peek() {
             Some(b',') => cursor.advance(1),
@@ -187,10 +184,7 @@ fn objects(file: &str, text: &str) -> Result<Records, DatasetError> {
     while cursor.peek().is_some() {
         let place = cursor.place();
         let value = cursor.value()?;
-        match record(file, place, value) {
-            Ok(record) => found.list.push(record),
-            Err(fault) => found.faults.push(fault),
-        }
+        found.push(record(file, place, value));
         cursor.skip_space();
         cursor.record += 1;
     }

@@ -65,7 +65,7 @@ fn row<'a>(trajectory: &'a Trajectory, step: &'a Step) -> Vec<Cell<'a>> {
         Cell::text(&trajectory.id),
         Cell::plain(step.n),
         Cell::optional(step.thought.as_deref()),
-        Cell::optional_plain(step.tool.map(tool_name)),
+        Cell::optional_plain(step.tool.map(Tool::name)),
         Cell::optional(step.input.as_deref()),
         Cell::optional(step.action_text.as_deref()),
         Cell::optional(step.observation.as_deref()),
@@ -107,15 +107,4 @@ fn usage(step: &Step) -> Option<Usage> {
         sum += usage;
         sum
     })
-}
-
-/// The name under which a tool is stored.
-fn tool_name(tool: Tool) -> &'static str {
-    match tool {
-        Tool::Search => "search",
-        Tool::Lookup => "lookup",
-        Tool::Finish => "finish",
-        Tool::Think => "think",
-        Tool::Invalid => "invalid",
-    }
 }

@@ -169,7 +169,7 @@ impl Case<'_> {
         }
         let last = self.seen.actions.last()?;
         let times = self.seen.actions.iter().filter(|action| *action == last).count();
-        let shown = format!("{}[{}]", last.tool.map_or("invalid", tool_name), last.input);
+        let shown = format!("{}[{}]", last.tool.map_or("invalid", crate::types::Tool::name), last.input);
         Some((
             FailureClass::Loop,
             format!(
@@ -276,15 +276,4 @@ fn contain_one_another(said: &str, gold: &str) -> bool {
 
 fn is_abstention(answer: &str) -> bool {
     matches!(super::normalize::normalize(answer).as_str(), "not enough info" | "noanswer")
-}
-
-fn tool_name(tool: crate::types::Tool) -> &'static str {
-    use crate::types::Tool;
-    match tool {
-        Tool::Search => "search",
-        Tool::Lookup => "lookup",
-        Tool::Finish => "finish",
-        Tool::Think => "think",
-        Tool::Invalid => "invalid",
-    }
 }

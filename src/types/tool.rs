@@ -36,6 +36,17 @@ pub struct ToolCall {
 }
 
 impl Tool {
+    /// The name under which it is stored and shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Search => "search",
+            Self::Lookup => "lookup",
+            Self::Finish => "finish",
+            Self::Think => "think",
+            Self::Invalid => "invalid",
+        }
+    }
+
     /// Reads an action of the paper's environment: `search[X]`, `lookup[y]`, `finish[z]`, `think[t]`.
     ///
     /// The text is trimmed as Python's `str.strip` does; verbs are lower-case; the argument runs to the

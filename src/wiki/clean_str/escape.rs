@@ -38,9 +38,10 @@ fn decode_one(bytes: &[u8], start: usize, points: &mut Vec<u32>) -> Result<usize
         b'v' => (11, after),
         b'a' => (7, after),
         b'0'..=b'7' => octal(bytes, start + 1),
-        b'x' => hexadecimal(bytes, after, 2, "truncated \\xXX escape")?,
-        b'u' => hexadecimal(bytes, after, 4, "truncated \\uXXXX escape")?,
-        b'U' => hexadecimal(bytes, after, 8, "truncated \\UXXXXXXXX escape")?,
+        // Python's messages show a pair of digits for each byte.
+        b'x' => hexadecimal(bytes, after, 2, concat!("truncated \\x", "XX", " escape"))?,
+        b'u' => hexadecimal(bytes, after, 4, concat!("truncated \\u", "XX", "XX", " escape"))?,
+        b'U' => hexadecimal(bytes, after, 8, concat!("truncated \\U", "XX", "XX", "XX", "XX", " escape"))?,
         b'N' => named(bytes, after)?,
         _ => {
             points.push(u32::from(b'\\'));
