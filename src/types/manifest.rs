@@ -1,6 +1,6 @@
 //! What a run was: everything needed to understand it, to resume it, and to do it again.
 
-use super::{Compat, Decoding};
+use super::{Compat, Decoding, Voting, Wording};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -88,23 +88,38 @@ pub struct Variant {
     pub options: BTreeMap<String, String>,
     /// Prompting method, such as `react`.
     pub method: String,
+    /// How a vote is held; absent for methods that do not vote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub voting: Option<Voting>,
+    /// Whether a direct method is shown the gold paragraphs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub oracle_context: bool,
     /// Step limit.
     pub max_steps: usize,
     /// The prompt as it was named on the command line.
     pub prompt: String,
-    /// SHA-256 of the rendered prompt prefix, stored under `prompts/`.
+    /// SHA-256 of the rendered prompt, stored under `prompts/`.
     pub prompt_sha256: String,
+    /// SHA-256 of the rendered prompt of the direct part of a back-off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct_prompt_sha256: Option<String>,
+    /// File of protocol texts that was used instead of ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<String>,
     /// Label before the question, `Question` or `Claim`.
     pub question_label: String,
-    /// The model as it was named, `openai:NAME` or `baseline`.
+    /// The model as it was named, such as `openai:NAME`, or `baseline`.
     pub model: String,
-    /// `completions`, `chat` or `none`.
+    /// `chat`, `chat+prefill`, `completions`, `messages`, `messages+prefill`, `generateContent` or `none`.
     pub endpoint: String,
-    /// Base URL of the model's server, without user part and query.
+    /// Base URL of the model's server, without user part and query; of several, joined by `,`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// Sampling settings.
     pub decoding: Decoding,
+    /// Tokens of a reply at most in the direct part of a back-off, where that is another number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct_max_tokens: Option<u32>,
     /// Source of Wikipedia as it was named, `html`, `api` or `corpus:DIR`.
     pub wiki: String,
     /// Base URL of the site, or the digest of the frozen corpus.
@@ -112,4 +127,7 @@ pub struct Variant {
     pub wiki_origin: Option<String>,
     /// Semantics of the tool.
     pub compat: Compat,
+    /// Language in which the tool answers.
+    #[serde(default, skip_serializing_if = "Wording::is_english")]
+    pub wording: Wording,
 }

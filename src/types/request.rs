@@ -34,8 +34,25 @@ pub enum Prompt {
 pub struct Message {
     /// Who speaks.
     pub role: Role,
-    /// What is said.
-    pub content: String,
+    /// What is said. Shared, because a conversation is sent again at every step.
+    pub content: Arc<str>,
+}
+
+impl Message {
+    /// A message of the instructions above the conversation.
+    pub fn system(content: impl Into<Arc<str>>) -> Self {
+        Self { role: Role::System, content: content.into() }
+    }
+
+    /// A message of the user's, or of a tool's in most protocols.
+    pub fn user(content: impl Into<Arc<str>>) -> Self {
+        Self { role: Role::User, content: content.into() }
+    }
+
+    /// A message of the model's.
+    pub fn assistant(content: impl Into<Arc<str>>) -> Self {
+        Self { role: Role::Assistant, content: content.into() }
+    }
 }
 
 /// Who speaks in a conversation.
@@ -66,7 +83,7 @@ pub struct Decoding {
 }
 
 /// A model's answer to one request.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
     /// The text, cut before the first stop.
     pub text: String,
@@ -89,6 +106,23 @@ pub struct Usage {
     pub prompt_tokens: u64,
     /// Tokens of the completion.
     pub completion_tokens: u64,
+}
+
+/// Bytes that a token has on average, where nobody counts tokens: a rule of thumb for English, and about right for other
+/// scripts with the tokenizers of newer models.
+pub const BYTES_PER_TOKEN: usize = 4;
+
+impl Usage {
+    /// Tokens of texts of that many bytes, by [`BYTES_PER_TOKEN`].
+    pub fn estimated(prompt_bytes: usize, completion_bytes: usize) -> Self {
+        let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
+        Self { prompt_tokens: tokens(prompt_bytes), completion_tokens: tokens(completion_bytes) }
+    }
+
+    /// Tokens of prompt and completion together.
+    pub fn total(self) -> u64 {
+        self.prompt_tokens + self.completion_tokens
+    }
 }
 
 impl std::ops::AddAssign for Usage {
@@ -117,6 +151,14 @@ impl Prompt {
         match self {
             Self::Text { prefix, rest } => prefix.chars().count() + rest.chars().count(),
             Self::Messages(messages) => messages.iter().map(|m| m.content.chars().count()).sum(),
+        }
+    }
+
+    /// Length in bytes, contents only.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Text { prefix, rest } => prefix.len() + rest.len(),
+            Self::Messages(messages) => messages.iter().map(|m| m.content.len()).sum(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Tools that an agent can use, and one use of them.
 
+use super::python::is_python_space;
 use serde::{Deserialize, Serialize};
 
 /// The tools of the paper's environment.
@@ -33,6 +34,20 @@ pub struct ToolCall {
     pub input: String,
     /// Model text after the action that was set aside.
     pub discarded: Option<String>,
+    /// Who answers.
+    pub reply: Reply,
+}
+
+/// Who answers a [`ToolCall`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Reply {
+    /// The Wikipedia tool.
+    #[default]
+    Tool,
+    /// The agent's system itself, with this text: an unknown tool, arguments that cannot be read.
+    Given(String),
+    /// Nobody: the answer stands in the model's text, and there is no tool to take it.
+    None,
 }
 
 impl Tool {
@@ -62,11 +77,6 @@ impl Tool {
         }
         (Self::Invalid, text)
     }
-}
-
-/// White space as Python's `str.strip` and `str.split` see it: Unicode's, and the separators U+001C to U+001F.
-pub fn is_python_space(c: char) -> bool {
-    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
 #[cfg(test)]

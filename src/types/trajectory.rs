@@ -46,15 +46,21 @@ pub struct Trajectory {
     pub compat: Compat,
     /// Deviations from the protocol that were mended, by step and kind.
     pub repairs: Vec<Repair>,
+    /// The votes of a majority, most first, ties by first seen; empty for methods that do not vote.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub votes: Vec<Vote>,
     /// SHA-256 over everything that decides this episode; resume matches on it.
     pub key: String,
 }
 
 /// One step: model calls, the action taken from them, what the tool answered.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Step {
     /// Number of the step, from 1.
     pub n: usize,
+    /// Which sample of a vote this is, from 1; absent for steps of an agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<u32>,
     /// What the model thought.
     pub thought: Option<String>,
     /// The tool used; absent when the episode ended before one was.
@@ -110,7 +116,7 @@ pub enum Outcome {
     StepLimit,
     /// The model's text could not be followed.
     FormatFailure,
-    /// A budget ended it.
+    /// The run's budget was spent before it ended: there is no measurement, and a resumed run does it again.
     Budget,
     /// Model or Wikipedia failed for good: there is no measurement, and a resumed run does it again.
     NotMeasured,
@@ -123,6 +129,17 @@ pub struct Repair {
     pub step: usize,
     /// What was mended, such as `missing_action`.
     pub kind: String,
+}
+
+/// One answer among the samples of a vote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vote {
+    /// The answer as it was first given.
+    pub answer: String,
+    /// Its normal form, under which votes are counted.
+    pub normalized: String,
+    /// How many samples gave it, 1 or more.
+    pub count: u32,
 }
 
 /// Semantics of the Wikipedia tool.
@@ -188,12 +205,24 @@ impl Compat {
 impl Repair {
     /// Kind of the repair that a second call for a missing action is: the paper's `n_badcalls`.
     pub const MISSING_ACTION: &'static str = "missing_action";
+    /// Kind of the repair that a second call for the answer of a chain of thought is.
+    pub const MISSING_ANSWER: &'static str = "missing_answer";
 }
 
 impl Trajectory {
-    /// Whether the episode counts: everything but [`Outcome::NotMeasured`] does.
+    /// Whether the episode counts: everything but [`Outcome::NotMeasured`] and [`Outcome::Budget`] does.
     pub fn measured(&self) -> bool {
-        self.outcome != Outcome::NotMeasured
+        !matches!(self.outcome, Outcome::NotMeasured | Outcome::Budget)
+    }
+
+    /// The steps of an agent, in order; samples of a vote are left out.
+    pub fn agent_steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.sample.is_none())
+    }
+
+    /// How many samples a vote drew.
+    pub fn sample_count(&self) -> usize {
+        self.steps.iter().filter_map(|step| step.sample).max().map_or(0, |number| number as usize)
     }
 
     /// Number of model calls over all steps.

@@ -1,0 +1,73 @@
+//! `repr` of a Python `str`.
+
+use std::fmt::Write as _;
+use unicode_general_category::{GeneralCategory, get_general_category};
+
+/// `repr(text)` of a string.
+pub fn repr(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut shown = String::with_capacity(text.len() + 2);
+    shown.push(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => shown.push_str("\\\\"),
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            _ if c == quote => shown.extend(['\\', c]),
+            _ if is_printable(c) => shown.push(c),
+            _ => push_escape(&mut shown, u32::from(c)),
+        }
+    }
+    shown.push(quote);
+    shown
+}
+
+fn push_escape(shown: &mut String, point: u32) {
+    // Writing to a `String` cannot fail.
+    let _ = match point {
+        ..=0xff => write!(shown, "\\x{point:02x}"),
+        0x100..=0xffff => write!(shown, "\\u{point:04x}"),
+        _ => write!(shown, "\\U{point:08x}"),
+    };
+}
+
+/// `str.isprintable` of one character: neither a separator but the space, nor in a category "other".
+fn is_printable(c: char) -> bool {
+    use GeneralCategory::{
+        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate, Unassigned,
+    };
+    match c {
+        ' '..='~' => true,
+        _ => !matches!(
+            get_general_category(c),
+            Control
+                | Format
+                | LineSeparator
+                | ParagraphSeparator
+                | PrivateUse
+                | SpaceSeparator
+                | Surrogate
+                | Unassigned
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::repr;
+
+    #[test]
+    fn strings_are_quoted_as_python_quotes_them() {
+        for (text, shown) in [
+            ("a", "'a'"),
+            ("it's", "\"it's\""),
+            ("it's \"x\"", "'it\\'s \"x\"'"),
+            ("a\\\n\t", "'a\\\\\\n\\t'"),
+            ("\u{a0}é\u{200b}\u{e0001}", "'\\xa0é\\u200b\\U000e0001'"),
+            ("\u{7}\u{e000}\u{1f600}", "'\\x07\\ue000😀'"),
+        ] {
+            assert_eq!(repr(text), shown);
+        }
+    }
+}
