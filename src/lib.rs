@@ -13,14 +13,15 @@
 //! | [`types`] | questions, requests, tool calls, trajectories, manifests, events: plain data | nothing |
 //! | [`stats`] | intervals over counts and numbers | nothing |
 //! | [`net`] | the one user of HTTP: timeouts, retry, rate limit, size caps, redaction | nothing |
+//! | [`tape`] | record and replay of request and answer pairs in a file; a cache on disk | nothing |
 //! | [`dataset`] | one file a format, from bytes to questions; selection and shuffles | types |
 //! | [`store`] | a run's folder: manifest, append, read, lock, what is left to do | types |
 //! | [`protocol`] | dialogues without I/O: model text to tool calls and back | types |
 //! | [`prompt`] | prompt files, exemplars, rendering, the paper's JSON, digests | types, protocol |
-//! | [`llm`] | request to completion: OpenAI-compatible servers, the baseline policy | types, net |
-//! | [`wiki`] | search and lookup: session, HTML extraction, sources, frozen corpus | types, net |
-//! | [`agent`] | one question to one trajectory | types, protocol, prompt, llm, wiki |
+//! | [`llm`] | request to completion: OpenAI-compatible servers, the baseline policy | types, net, tape, protocol |
+//! | [`wiki`] | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
 //! | [`score`] | normalisation, official metrics, trajectory metrics | types |
+//! | [`agent`] | one question to one trajectory, by method | types, protocol, llm, wiki, score |
 //! | [`run`] | plan, runner, resume | types, agent, store |
 //! | [`export`] | one file a format | types, score |
 //! | [`report`] | tables, progress, one trajectory for reading | types, score, stats |
@@ -39,5 +40,6 @@ pub mod run;
 pub mod score;
 pub mod stats;
 pub mod store;
+pub mod tape;
 pub mod types;
 pub mod wiki;
