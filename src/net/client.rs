@@ -1,6 +1,8 @@
 //! The client: settings, and the loop of attempts that makes one logical request.
 
+use super::balance::Balance;
 use super::exchange::{self, Outgoing};
+use super::listen::{Keep, Listener};
 use super::rate::Gate;
 use super::retry::{Attempt, Backoff, Retry, RetrySettings, should_retry};
 use super::{NetError, redact};
@@ -21,9 +23,11 @@ pub struct ClientSettings {
     /// Longest time to make a connection.
     pub connect_timeout: Duration,
     /// Longest time from sending an attempt to the last byte of its answer, redirects included.
-    /// Waiting for a slot, for the rate limit or for a retry does not count.
+    /// Waiting for a slot, for the rate limit or for a retry does not count. Where a [`Listener`] hears the answer event
+    /// by event, the longest wait for the next event.
     pub timeout: Duration,
-    /// Largest body, in bytes after decompression.
+    /// Largest body, in bytes after decompression. Of a stream of events, the largest event; the whole of it may be
+    /// 16 times as large.
     pub max_body: usize,
     /// Redirects that are followed; at 0 the redirect itself is the answer.
     pub max_redirects: usize,
@@ -84,7 +88,23 @@ impl Answer {
     }
 }
 
-/// An HTTP client for one server. Share it: connections are kept and used again.
+/// A secret, and how it travels.
+#[derive(Debug, Clone, Copy)]
+pub enum Credential<'a> {
+    /// As bearer token.
+    Bearer(&'a SecretString),
+    /// As it is, in the header of this name.
+    Header(&'static str, &'a SecretString),
+}
+
+/// What is sent, wherever it goes.
+struct Message {
+    method: Method,
+    headers: HeaderMap,
+    body: Option<Vec<u8>>,
+}
+
+/// An HTTP client for one server, or for several that do the same work. Share it: connections are kept and used again.
 ///
 /// A `Retry-After` with status 429 or 503 binds all of its requests, those that are under way to be sent included. One
 /// beyond [`LONGEST_RETRY_AFTER`](super::retry::LONGEST_RETRY_AFTER) is not waited for: until it has passed, every
@@ -133,7 +153,8 @@ impl Client {
         headers: &[(&'static str, &str)],
         accept: Accept<'_>,
     ) -> Result<Answer, NetError> {
-        self.send(self.outgoing(Method::GET, url, header_map(headers)?, None)?, accept).await
+        let message = Message { method: Method::GET, headers: header_map(headers)?, body: None };
+        self.send(&[url.to_owned()], &Balance::new(1), message, &mut Keep(accept)).await
     }
 
     /// Posts a JSON `body`, with `secret` as bearer token where there is one. Retried like [`Client::get`], and
@@ -146,12 +167,29 @@ impl Client {
         body: Vec<u8>,
         accept: Accept<'_>,
     ) -> Result<Answer, NetError> {
+        let credential = secret.map(Credential::Bearer);
+        self.post_json_to(&[url.to_owned()], &Balance::new(1), headers, credential, body, &mut Keep(accept)).await
+    }
+
+    /// [`Client::post_json`] to one of several servers that do the same work, each attempt to the one with the least in
+    /// flight by `balance`, which counts as many servers. The answer is one that `listener` may hear event by event, as
+    /// it comes; it also says whether the answer can be used.
+    pub async fn post_json_to(
+        &self,
+        urls: &[String],
+        balance: &Balance,
+        headers: &[(&'static str, &str)],
+        credential: Option<Credential<'_>>,
+        body: Vec<u8>,
+        listener: &mut dyn Listener,
+    ) -> Result<Answer, NetError> {
         let mut map = header_map(headers)?;
         map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(secret) = secret {
-            map.insert(AUTHORIZATION, bearer(secret)?);
+        if let Some(credential) = credential {
+            let (name, value) = secret_header(credential)?;
+            map.insert(name, value);
         }
-        self.send(self.outgoing(Method::POST, url, map, Some(body))?, accept).await
+        self.send(urls, balance, Message { method: Method::POST, headers: map, body: Some(body) }, listener).await
     }
 
     /// Sends nothing for `wait`, for servers that ask for it in other ways than by status and header.
@@ -159,29 +197,50 @@ impl Client {
         self.gate.hold(wait, status);
     }
 
-    fn outgoing(
-        &self,
-        method: Method,
-        url: &str,
-        headers: HeaderMap,
-        body: Option<Vec<u8>>,
-    ) -> Result<Outgoing, NetError> {
+    fn outgoing(&self, url: &str, message: &Message) -> Result<Outgoing, NetError> {
         let url = parse(url)?;
-        Outgoing::new(self.http(&url), method, url, headers, body)
+        let Message { method, headers, body } = message;
+        Outgoing::new(self.http(&url), method.clone(), url, headers.clone(), body.clone())
     }
 
-    async fn send(&self, outgoing: Outgoing, accept: Accept<'_>) -> Result<Answer, NetError> {
+    async fn send(
+        &self,
+        urls: &[String],
+        balance: &Balance,
+        message: Message,
+        listener: &mut dyn Listener,
+    ) -> Result<Answer, NetError> {
         // Waiting for the first slot is our own doing and says nothing about the server.
         let mut first = None;
         let mut backoff = Backoff::new(&self.settings.retry);
         let mut attempts = 0;
+        let mut passed_on = 0;
+        let mut last = None;
         loop {
             attempts += 1;
-            let result = exchange::attempt(self, &outgoing, &mut first).await;
-            let retry = should_retry(&summary(&result, accept));
+            let turn = balance.take(last);
+            let server = turn.server;
+            last = Some(server);
+            let outgoing = self.outgoing(urls.get(server).map_or("", String::as_str), &message)?;
+            let result = exchange::attempt(self, &outgoing, listener, &mut first).await;
+            match &result {
+                Ok(_) => turn.answered(),
+                Err(NetError::Connect { .. }) => {
+                    turn.unreachable();
+                    // Nothing was sent, so another server may have it at once, but not for ever.
+                    if passed_on + 1 < urls.len() && balance.others(server) {
+                        passed_on += 1;
+                        continue;
+                    }
+                }
+                Err(_) => {}
+            }
+            passed_on = 0;
+            let retry = should_retry(&summary(&result, listener));
             let wait = if retry == Retry::No { None } else { backoff.next() };
             let Some(wait) = wait else { return finish(result, attempts, first) };
             let wait = if let Retry::NotBefore(least) = retry { wait.max(least) } else { wait };
+            drop(turn);
             tokio::time::sleep(wait).await;
         }
     }
@@ -207,10 +266,10 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     })
 }
 
-fn summary(result: &Result<Answer, NetError>, accept: Accept<'_>) -> Attempt {
+fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> Attempt {
     match result {
         Ok(answer) => {
-            Attempt::Answered { status: answer.status, accepted: accept(answer), retry_after: answer.retry_after }
+            Attempt::Answered { status: answer.status, accepted: listener.end(answer), retry_after: answer.retry_after }
         }
         Err(error) => Attempt::Failed { passing: error.passing() },
     }
@@ -243,11 +302,18 @@ fn header_map(headers: &[(&'static str, &str)]) -> Result<HeaderMap, NetError> {
     Ok(map)
 }
 
-fn bearer(secret: &SecretString) -> Result<HeaderValue, NetError> {
-    let text = format!("Bearer {}", secret.expose_secret());
-    let mut value = HeaderValue::try_from(text).map_err(|_| NetError::BadHeader { name: AUTHORIZATION.to_string() })?;
+fn secret_header(credential: Credential<'_>) -> Result<(HeaderName, HeaderValue), NetError> {
+    let (name, text) = match credential {
+        Credential::Bearer(secret) => (AUTHORIZATION, format!("Bearer {}", secret.expose_secret())),
+        Credential::Header(name, secret) => {
+            let known = HeaderName::from_bytes(name.as_bytes());
+            let known = known.map_err(|_| NetError::BadHeader { name: name.to_owned() })?;
+            (known, secret.expose_secret().to_owned())
+        }
+    };
+    let mut value = HeaderValue::try_from(text).map_err(|_| NetError::BadHeader { name: name.to_string() })?;
     value.set_sensitive(true);
-    Ok(value)
+    Ok((name, value))
 }
 
 fn chain(error: &reqwest::Error) -> String {

@@ -1,15 +1,23 @@
-//! One attempt: send, follow redirects, read the body under its cap.
+//! One attempt: send, follow redirects, read the body under its cap, whole or event by event.
 
 use super::client::{Answer, Client};
+use super::events::Events;
+use super::listen::{Heard, Listener};
 use super::rate::Refused;
 use super::retry::retry_after;
 use super::{NetError, redact};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Body, Method, Request, Response, StatusCode, Url};
+use std::ops::Deref;
 use std::time::{Duration, Instant};
+use tokio::time::timeout_at;
 
 /// Room made for a body before it comes; a server that lies about its length costs no more than this.
 const FIRST_ROOM: usize = 1 << 20;
+/// How many times as large as a whole body a stream of events may be: each wraps a few characters in hundreds.
+const STREAM_FACTOR: usize = 16;
+/// How long what may follow the last event that matters is waited for.
+const AFTERWARDS: Duration = Duration::from_secs(2);
 
 /// A request that can be sent again at no cost: its body is shared between the copies.
 pub(super) struct Outgoing {
@@ -42,7 +50,12 @@ impl Outgoing {
         let copy = self.request.try_clone();
         let mut copy = copy.ok_or_else(|| NetError::Setup { reason: "the request cannot be repeated".to_owned() })?;
         if url.origin() != self.request.url().origin() {
-            copy.headers_mut().remove(AUTHORIZATION);
+            let headers = copy.headers_mut();
+            let secret = |(name, value): (&HeaderName, &HeaderValue)| value.is_sensitive().then(|| name.clone());
+            let secrets: Vec<HeaderName> = headers.iter().filter_map(secret).chain([AUTHORIZATION]).collect();
+            for name in secrets {
+                headers.remove(name);
+            }
         }
         *copy.url_mut() = url.clone();
         Ok(copy)
@@ -53,6 +66,7 @@ impl Outgoing {
 pub(super) async fn attempt(
     client: &Client,
     outgoing: &Outgoing,
+    listener: &mut dyn Listener,
     first: &mut Option<Instant>,
 ) -> Result<Answer, NetError> {
     let settings = client.settings();
@@ -66,10 +80,8 @@ pub(super) async fn attempt(
             entered.map_err(|Refused { status, left }| NetError::HeldOff { host: host.clone(), status, left })?;
         let started = Instant::now();
         first.get_or_insert(started);
-        let once = hop(client, outgoing.to(&url)?, &host, redirects.len());
-        let Ok(result) = tokio::time::timeout(left, once).await else {
-            return Err(NetError::Timeout { host, after: settings.timeout });
-        };
+        let patience = Patience { host: &host, until: tokio::time::Instant::now() + left, allowed: settings.timeout };
+        let result = hop(client, outgoing.to(&url)?, patience, redirects.len(), listener).await;
         // Before the slot is free: whoever waits for it must know.
         if let Ok(Hop::Arrived(Answer { status: status @ (429 | 503), retry_after: Some(wait), .. })) = &result
             && settings.hold_all
@@ -93,11 +105,43 @@ enum Hop {
     Moved(Url),
 }
 
-async fn hop(client: &Client, request: Request, host: &str, hops: usize) -> Result<Hop, NetError> {
+/// How long one hop may take.
+struct Patience<'a> {
+    host: &'a str,
+    until: tokio::time::Instant,
+    allowed: Duration,
+}
+
+impl Patience<'_> {
+    async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, NetError> {
+        let late = |_| NetError::Timeout { host: self.host.to_owned(), after: self.allowed };
+        timeout_at(self.until, work).await.map_err(late)
+    }
+
+    /// The next piece of a body, or its end.
+    async fn piece(&self, response: &mut Response) -> Result<Option<impl Deref<Target = [u8]> + use<>>, NetError> {
+        let piece = self.within(response.chunk()).await?;
+        piece.map_err(|e| NetError::from_body(&e, self.host.to_owned(), self.allowed))
+    }
+
+    /// Begins anew, for as long as `allowed`.
+    fn renew(&mut self, allowed: Duration) {
+        self.until = tokio::time::Instant::now() + allowed;
+    }
+}
+
+async fn hop(
+    client: &Client,
+    request: Request,
+    patience: Patience<'_>,
+    hops: usize,
+    listener: &mut dyn Listener,
+) -> Result<Hop, NetError> {
     let settings = client.settings();
+    let host = patience.host;
     let method = request.method().clone();
     let url = request.url().clone();
-    let sent = client.http(&url).execute(request).await;
+    let sent = patience.within(client.http(&url).execute(request)).await?;
     let response = sent.map_err(|e| NetError::from_send(&e, host.to_owned(), settings.connect_timeout))?;
     if settings.max_redirects > 0
         && let Some(next) = moved(&method, &url, &response)?
@@ -119,7 +163,12 @@ async fn hop(client: &Client, request: Request, host: &str, hops: usize) -> Resu
         attempts: 1,
         elapsed: Duration::ZERO,
     };
-    let body = body(response, host, settings.max_body, settings.timeout).await?;
+    let body = if listener.begin(&answer) {
+        hear(response, patience, settings.max_body, listener).await?;
+        Vec::new()
+    } else {
+        body(response, &patience, settings.max_body).await?
+    };
     Ok(Hop::Arrived(Answer { body, ..answer }))
 }
 
@@ -144,21 +193,63 @@ pub(super) fn moved(method: &Method, from: &Url, response: &Response) -> Result<
 }
 
 /// Reads the body piece by piece, so that neither a huge nor a well-packed one fills the memory.
-async fn body(mut response: Response, host: &str, limit: usize, timeout: Duration) -> Result<Vec<u8>, NetError> {
-    let too_large = || NetError::TooLarge { host: host.to_owned(), limit };
+async fn body(mut response: Response, patience: &Patience<'_>, limit: usize) -> Result<Vec<u8>, NetError> {
+    let too_large = || NetError::TooLarge { host: patience.host.to_owned(), limit };
     // The library drops the length where the body is packed, so this is the length of what will come.
     let announced = usize::try_from(response.content_length().unwrap_or(0)).unwrap_or(usize::MAX);
     if announced > limit {
         return Err(too_large());
     }
     let mut body = Vec::with_capacity(announced.min(FIRST_ROOM));
-    loop {
-        let piece = response.chunk().await.map_err(|e| NetError::from_body(&e, host.to_owned(), timeout))?;
-        let Some(piece) = piece else { return Ok(body) };
+    while let Some(piece) = patience.piece(&mut response).await? {
         if body.len() + piece.len() > limit {
             return Err(too_large());
         }
         body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+/// Gives the events of the body to the listener as they come. Here the time allowed is the longest wait for the next
+/// event; comments do not count, by which a server merely says that it is still there.
+async fn hear(
+    mut response: Response,
+    mut patience: Patience<'_>,
+    limit: usize,
+    listener: &mut dyn Listener,
+) -> Result<(), NetError> {
+    let too_large = || NetError::TooLarge { host: patience.host.to_owned(), limit };
+    let mut events = Events::default();
+    let (mut bytes, mut whole) = (0_usize, false);
+    loop {
+        let piece = match patience.piece(&mut response).await {
+            // What matters is here, however the rest breaks off.
+            Ok(None) | Err(_) if whole => return Ok(()),
+            piece => piece?,
+        };
+        let mut heard = None;
+        let mut each = |data: &[u8]| {
+            heard = Some(listener.event(data));
+            heard != Some(Heard::Enough)
+        };
+        let Some(piece) = piece else {
+            events.finish(&mut each);
+            return Ok(());
+        };
+        bytes = bytes.saturating_add(piece.len());
+        events.push(&piece, &mut each);
+        match heard {
+            Some(Heard::Enough) => return Ok(()),
+            Some(Heard::More) => patience.renew(patience.allowed),
+            Some(Heard::Whole) if !whole => {
+                whole = true;
+                patience.renew(AFTERWARDS.min(patience.allowed));
+            }
+            Some(Heard::Whole) | None => {}
+        }
+        if events.held() > limit || bytes > limit.saturating_mul(STREAM_FACTOR) {
+            return Err(too_large());
+        }
     }
 }
 

@@ -6,25 +6,36 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `client` | settings, the client, its loop of attempts |
+//! | `balance` | which of several servers is asked next |
 //! | `exchange` | one attempt: redirects, the body under its cap |
+//! | `listen` | who takes an answer: whole, or event by event |
+//! | `events` | server-sent events out of pieces: pure |
 //! | [`download`] | a large body into a sink, taken up again where it broke off |
 //! | `error` | why there is no answer, and what to do about it |
 //! | [`retry`] | which attempts are worth another, and when: pure |
 //! | `rate` | requests a minute, requests at once, none while the server wants none |
 //! | `hold` | how long the server wants none: pure |
+//! | [`adaptive`] | how many requests at once, learned from the answers; its state machine is pure |
 //! | [`redact`] | texts and addresses without secrets |
 
+pub mod adaptive;
+mod balance;
 mod client;
 pub mod download;
 mod error;
+mod events;
 mod exchange;
 mod hold;
+mod listen;
 mod rate;
 pub mod redact;
 pub mod retry;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub use client::{Accept, Answer, Client, ClientSettings};
+pub use balance::Balance;
+pub use client::{Accept, Answer, Client, ClientSettings, Credential};
 pub use error::NetError;
+pub(crate) use events::Events;
+pub use listen::{Heard, Listener};
 pub use retry::RetrySettings;

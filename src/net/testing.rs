@@ -1,6 +1,8 @@
 //! A server for tests that says exactly what it is told to, well-formed or not.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -15,6 +17,8 @@ pub(crate) enum Reply {
     Hang,
     /// Sends these bytes and then says nothing.
     Stall(Vec<u8>),
+    /// Sends these pieces one by one, then waits for the other side to close the connection.
+    Pieces(Vec<Vec<u8>>),
 }
 
 /// A running server. Its n-th request gets the n-th reply; those after the last one get the last.
@@ -23,20 +27,26 @@ pub(crate) struct Server {
     /// `http://127.0.0.1:PORT`.
     pub(crate) url: String,
     requests: Arc<Mutex<Vec<String>>>,
+    closed: Arc<AtomicUsize>,
 }
 
 impl Server {
     pub(crate) async fn start(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("bound"));
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
+        let server = Self { url, requests: Arc::default(), closed: Arc::default() };
+        let all = server.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(answer(stream, replies.clone(), Arc::clone(&seen)));
+                tokio::spawn(answer(stream, replies.clone(), all.clone()));
             }
         });
-        Self { url, requests }
+        server
+    }
+
+    /// How often the other side closed the connection of a [`Reply::Pieces`].
+    pub(crate) fn closed(&self) -> usize {
+        self.closed.load(Ordering::SeqCst)
     }
 
     /// The requests so far, heads and bodies, in order of arrival.
@@ -45,10 +55,10 @@ impl Server {
     }
 }
 
-async fn answer(mut stream: TcpStream, replies: Vec<Reply>, seen: Arc<Mutex<Vec<String>>>) {
+async fn answer(mut stream: TcpStream, replies: Vec<Reply>, server: Server) {
     let request = read(&mut stream).await;
     let n = {
-        let mut seen = seen.lock().expect("no test panics here");
+        let mut seen = server.requests.lock().expect("no test panics here");
         seen.push(request);
         seen.len() - 1
     };
@@ -60,6 +70,17 @@ async fn answer(mut stream: TcpStream, replies: Vec<Reply>, seen: Arc<Mutex<Vec<
         Some(Reply::Stall(bytes)) => {
             let _ = stream.write_all(bytes).await;
             std::future::pending::<()>().await;
+        }
+        Some(Reply::Pieces(pieces)) => {
+            for piece in pieces {
+                if stream.write_all(piece).await.is_err() {
+                    break;
+                }
+                // Without a pause the system would send several pieces as one.
+                tokio::time::sleep(Duration::from_millis(3)).await;
+            }
+            let _ = stream.read(&mut [0; 16]).await;
+            server.closed.fetch_add(1, Ordering::SeqCst);
         }
         Some(Reply::Hang) => std::future::pending::<()>().await,
         Some(Reply::Close) | None => {}

@@ -1,6 +1,6 @@
 //! The client against servers that answer well, badly and not at all.
 
-use super::{Answer, Client, ClientSettings, NetError, RetrySettings, is_loopback};
+use super::{Answer, Balance, Client, ClientSettings, Credential, Keep, NetError, RetrySettings, is_loopback};
 use crate::net::testing::{Reply, Server, reply, short};
 use secrecy::SecretString;
 use std::io::Write as _;
@@ -310,4 +310,51 @@ fn this_machine_is_known_by_its_names() {
     ] {
         assert_eq!(is_loopback(&address.parse().expect("a URL")), near, "{address}");
     }
+}
+
+#[tokio::test]
+async fn a_key_in_a_header_of_its_own_stays_at_its_host_too() {
+    let key = SecretString::from("sk-0123456789");
+    let other = Server::start(vec![reply(200, "", b"{}")]).await;
+    let server = Server::start(vec![reply(307, &format!("location: {}/take\r\n", other.url), b"")]).await;
+    let credential = Some(Credential::Header("x-api-key", &key));
+    let post = |urls: Vec<String>| async move {
+        let balance = Balance::new(urls.len());
+        client(1).post_json_to(&urls, &balance, &[], credential, b"{}".to_vec(), &mut Keep(&|_| true)).await
+    };
+    post(vec![server.url.clone()]).await.expect("an answer");
+    assert!(server.requests()[0].contains("x-api-key: sk-0123456789\r\n"), "{}", server.requests()[0]);
+    assert!(!other.requests()[0].contains("x-api-key"), "{}", other.requests()[0]);
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_costs_nothing_while_another_is_there() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let gone = format!("http://{}", listener.local_addr().expect("bound"));
+    drop(listener);
+    let there = Server::start(vec![reply(200, "", b"{}")]).await;
+    let urls = [gone.clone(), there.url.clone()];
+    let balance = Balance::new(2);
+    let client = client(1);
+    for attempts in [2, 1, 1] {
+        let answer = client.post_json_to(&urls, &balance, &[], None, vec![], &mut Keep(&|_| true)).await;
+        assert_eq!(answer.expect("an answer").attempts, attempts);
+    }
+    assert_eq!(there.requests().len(), 3);
+    let nobody = [gone.clone(), gone];
+    let error = client.post_json_to(&nobody, &Balance::new(2), &[], None, vec![], &mut Keep(&|_| true)).await;
+    let error = error.expect_err("nobody is there");
+    assert!(matches!(error.last(), NetError::Connect { refused: true, .. }), "{error:?}");
+    assert_eq!(error.attempts(), 2);
+}
+
+#[tokio::test]
+async fn a_retry_goes_to_another_server() {
+    let busy = Server::start(vec![reply(503, "", b"")]).await;
+    let free = Server::start(vec![reply(200, "", b"{}")]).await;
+    let urls = [busy.url.clone(), free.url.clone()];
+    let client = client(3);
+    let answer = client.post_json_to(&urls, &Balance::new(2), &[], None, vec![], &mut Keep(&|_| true)).await;
+    assert_eq!(answer.expect("an answer").attempts, 2);
+    assert_eq!((busy.requests().len(), free.requests().len()), (1, 1));
 }

@@ -1,0 +1,178 @@
+//! Several servers that do the same work: each request goes to the one with the least in flight.
+//!
+//! | a server | what becomes of it |
+//! |---|---|
+//! | answers, whatever it says | gets its share |
+//! | cannot be connected to | rests for 1 s, twice as long each time it fails again, at most 60 s |
+//! | has rested | gets one request; if that is answered, it gets its share again |
+//!
+//! Ties go round. If all of them rest, the one whose rest ends first is asked even so: a request that can be tried is
+//! never given up for want of a server.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The first rest.
+const FIRST_REST: Duration = Duration::from_secs(1);
+/// The longest rest.
+const LONGEST_REST: Duration = Duration::from_mins(1);
+
+/// Who has how much to do. Share it between all requests to the same servers.
+#[derive(Debug)]
+pub struct Balance {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    servers: Vec<Server>,
+    /// The server that a tie goes to, or the next one after it.
+    next: usize,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Server {
+    in_flight: usize,
+    rest: Option<Rest>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Rest {
+    until: Instant,
+    length: Duration,
+}
+
+impl Server {
+    /// Whether it may be asked: after a rest it has to show with one request that it is back.
+    fn awake(&self, now: Instant) -> bool {
+        self.rest.is_none_or(|rest| rest.until <= now && self.in_flight == 0)
+    }
+}
+
+/// One attempt's turn at a server; the server has it in flight until this is dropped.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    balance: &'a Balance,
+    /// Which server.
+    pub(super) server: usize,
+}
+
+impl Balance {
+    /// So many servers (0 is read as 1), all of them awake.
+    pub fn new(servers: usize) -> Self {
+        Self { state: Mutex::new(State { servers: vec![Server::default(); servers.max(1)], next: 0 }) }
+    }
+
+    /// Chooses a server, another one than `avoided` if one is awake.
+    pub(super) fn take(&self, avoided: Option<usize>) -> Turn<'_> {
+        self.take_at(avoided, Instant::now())
+    }
+
+    fn take_at(&self, avoided: Option<usize>, now: Instant) -> Turn<'_> {
+        let mut state = self.state();
+        let count = state.servers.len();
+        let around: Vec<usize> = (state.next..count).chain(0..state.next).collect();
+        let least = |allowed: &dyn Fn(usize) -> bool| {
+            let free = around.iter().copied().filter(|at| allowed(*at) && state.servers[*at].awake(now));
+            free.min_by_key(|at| state.servers[*at].in_flight)
+        };
+        let soonest = || around.iter().copied().min_by_key(|at| state.servers[*at].rest.map(|rest| rest.until));
+        let chosen = least(&|at| Some(at) != avoided).or_else(|| least(&|_| true)).or_else(soonest).unwrap_or(0);
+        state.servers[chosen].in_flight += 1;
+        state.next = (chosen + 1) % count;
+        Turn { balance: self, server: chosen }
+    }
+
+    /// Whether a server besides this one is awake.
+    pub(super) fn others(&self, besides: usize) -> bool {
+        let now = Instant::now();
+        self.state().servers.iter().enumerate().any(|(at, server)| at != besides && server.awake(now))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing can panic while it is changed.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    /// The server answered.
+    pub(super) fn answered(&self) {
+        self.balance.state().servers[self.server].rest = None;
+    }
+
+    /// The server could not be connected to.
+    pub(super) fn unreachable(&self) {
+        self.unreachable_at(Instant::now());
+    }
+
+    fn unreachable_at(&self, now: Instant) {
+        let rest = &mut self.balance.state().servers[self.server].rest;
+        let length = match *rest {
+            // Requests that were under way together fail together, which is one failure.
+            Some(rest) if rest.until > now => return,
+            Some(rest) => rest.length.saturating_mul(2).min(LONGEST_REST),
+            None => FIRST_REST,
+        };
+        *rest = Some(Rest { until: now + length, length });
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.balance.state().servers[self.server].in_flight -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Balance;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn the_least_busy_is_asked_and_ties_go_round() {
+        let balance = Balance::new(3);
+        let turns: Vec<_> = (0..6).map(|_| balance.take(None)).collect();
+        assert_eq!(turns.iter().map(|turn| turn.server).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
+        let mut turns: Vec<_> = turns.into_iter().map(Some).collect();
+        (turns[1], turns[4]) = (None, None);
+        assert_eq!(balance.take(None).server, 1);
+        assert_eq!(balance.take(Some(1)).server, 2, "a retry goes elsewhere");
+        drop(turns);
+        assert_eq!(balance.state().servers.iter().map(|server| server.in_flight).sum::<usize>(), 0);
+        assert_eq!(Balance::new(0).take(Some(0)).server, 0);
+    }
+
+    #[test]
+    fn who_cannot_be_reached_rests_twice_as_long_each_time() {
+        let balance = Balance::new(2);
+        let mut now = Instant::now();
+        for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
+            let turn = balance.take_at(Some(1), now);
+            assert_eq!(turn.server, 0, "it is asked again after its rest");
+            let together = balance.take_at(None, now);
+            assert_eq!(together.server, 1, "but once only");
+            turn.unreachable_at(now);
+            turn.unreachable_at(now);
+            drop((turn, together));
+            let almost = now + Duration::from_millis(seconds * 1000 - 1);
+            assert_eq!(balance.take_at(Some(1), almost).server, 1, "after {seconds} s");
+            now += Duration::from_secs(seconds);
+        }
+        let turn = balance.take_at(Some(1), now);
+        turn.answered();
+        let both = (balance.take_at(None, now), balance.take_at(Some(1), now));
+        assert_eq!((both.0.server, both.1.server), (1, 0));
+    }
+
+    #[test]
+    fn if_all_rest_the_first_to_wake_is_asked() {
+        let balance = Balance::new(2);
+        let now = Instant::now();
+        balance.take_at(Some(0), now).unreachable_at(now);
+        balance.take_at(Some(1), now).unreachable_at(now + Duration::from_millis(5));
+        assert!(!balance.others(0) && !balance.others(1));
+        assert_eq!(balance.take_at(None, now).server, 1);
+        assert_eq!(balance.take_at(Some(1), now).server, 1);
+    }
+}

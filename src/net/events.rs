@@ -1,0 +1,156 @@
+//! Server-sent events, out of pieces that end anywhere. Nothing here reads: bytes go in, events come out.
+//!
+//! The form is that of the HTML standard (section 9.2.6): lines end in LF, CR LF or CR, a `data` field is a line of the
+//! event, a blank line ends it, a line that begins with a colon is a comment. Two servers' habits are met on top: an
+//! event that nothing ends at the end of the stream counts, and a field `error` is an event `{"error": VALUE}`.
+
+/// Splits a stream into the data of its events.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    /// The line that has begun.
+    line: Vec<u8>,
+    /// The lines of the event that has begun, each with a newline before it but the first.
+    data: Vec<u8>,
+    /// Whether the event has a line; an empty one counts.
+    begun: bool,
+    /// Whether a line feed would belong to the line break before it.
+    after_return: bool,
+    /// Whether a line has ended; before that, a byte order mark may stand.
+    started: bool,
+}
+
+impl Events {
+    /// Takes the next piece. Gives each event that ends in it to `each`, until that wants no more.
+    pub(crate) fn push(&mut self, mut piece: &[u8], each: &mut dyn FnMut(&[u8]) -> bool) {
+        if self.after_return && !piece.is_empty() {
+            self.after_return = false;
+            piece = piece.strip_prefix(b"\n").unwrap_or(piece);
+        }
+        while let Some(at) = piece.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.line.extend_from_slice(&piece[..at]);
+            let rest = &piece[at + 1..];
+            let returned = piece[at] == b'\r';
+            self.after_return = returned && rest.is_empty();
+            piece = if returned { rest.strip_prefix(b"\n").unwrap_or(rest) } else { rest };
+            if !self.end_line(each) {
+                return;
+            }
+        }
+        self.line.extend_from_slice(piece);
+    }
+
+    /// The stream is over: gives out the event that has begun.
+    pub(crate) fn finish(&mut self, each: &mut dyn FnMut(&[u8]) -> bool) {
+        if self.end_line(each) && self.begun {
+            self.end_line(each);
+        }
+    }
+
+    /// Bytes of the event and the line that have begun.
+    pub(super) fn held(&self) -> usize {
+        self.line.len() + self.data.len()
+    }
+
+    fn end_line(&mut self, each: &mut dyn FnMut(&[u8]) -> bool) -> bool {
+        let line = std::mem::take(&mut self.line);
+        let mut field = line.as_slice();
+        if !std::mem::replace(&mut self.started, true) {
+            field = field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field);
+        }
+        let more = if field.is_empty() {
+            !std::mem::take(&mut self.begun) || each(&std::mem::take(&mut self.data))
+        } else {
+            self.field(field);
+            true
+        };
+        // The room is kept for the next line.
+        self.line = line;
+        self.line.clear();
+        more
+    }
+
+    fn field(&mut self, line: &[u8]) {
+        let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+        let value = line.get(colon + 1..).unwrap_or_default();
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let (before, after): (&[u8], &[u8]) = match &line[..colon] {
+            b"data" => (b"", b""),
+            b"error" => (b"{\"error\":", b"}"),
+            _ => return,
+        };
+        if std::mem::replace(&mut self.begun, true) {
+            self.data.push(b'\n');
+        }
+        for part in [before, value, after] {
+            self.data.extend_from_slice(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Events;
+
+    fn events(pieces: &[&[u8]]) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut each = |data: &[u8]| {
+            found.push(String::from_utf8(data.to_vec()).expect("whole characters"));
+            true
+        };
+        let mut events = Events::default();
+        for piece in pieces {
+            events.push(piece, &mut each);
+        }
+        events.finish(&mut each);
+        found
+    }
+
+    #[test]
+    fn fields_lines_and_comments_are_told_apart() {
+        for (stream, found) in [
+            ("data: a\n\ndata:b\n\n", &["a", "b"][..]),
+            ("data:  a\r\n\r\ndata: b\r\rdata: c\n\r\n", &[" a", "b", "c"]),
+            ("\u{feff}data: a\n\n", &["a"]),
+            (": waiting\n\nevent: x\nid: 1\nretry: 5\ndata: a\ndata: b\n\n", &["a\nb"]),
+            ("data\n\ndata:\n\n", &["", ""]),
+            ("data: a\n\n\n\nnonsense\n\n", &["a"]),
+            ("data: a\n\ndata: [DONE]", &["a", "[DONE]"]),
+            ("data: a\n", &["a"]),
+            ("error: {\"code\":500}\n\n", &["{\"error\":{\"code\":500}}"]),
+            ("dat\ndatas: a\n\n", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(events(&[stream.as_bytes()]), found, "{stream:?}");
+        }
+    }
+
+    #[test]
+    fn pieces_may_end_anywhere() {
+        let stream = "\u{feff}: k\r\ndata: Ærø 東京 \u{1f600}\r\ndata: two\r\n\r\ndata: a\r\rdata: b\n\n".as_bytes();
+        let whole = events(&[stream]);
+        assert_eq!(whole, ["Ærø 東京 \u{1f600}\ntwo", "a", "b"]);
+        for at in 0..stream.len() {
+            assert_eq!(events(&[&stream[..at], &[], &stream[at..]]), whole, "cut at {at}");
+        }
+        let bytes: Vec<&[u8]> = stream.chunks(1).collect();
+        assert_eq!(events(&bytes), whole);
+    }
+
+    #[test]
+    fn nothing_is_given_out_after_enough() {
+        let mut count = 0;
+        let mut events = Events::default();
+        events.push(b"data: a\n\ndata: b\n\n", &mut |_| {
+            count += 1;
+            false
+        });
+        assert_eq!(count, 1);
+    }
+
+    #[test]
+    fn an_event_that_does_not_end_is_counted() {
+        let mut events = Events::default();
+        events.push(b"data: abc\nda", &mut |_| true);
+        assert_eq!(events.held(), 5);
+    }
+}
