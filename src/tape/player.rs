@@ -1,0 +1,253 @@
+//! Reading a tape back: an index in memory, answers on demand.
+
+use super::TapeError;
+use super::asked::{Asked, Digest, Kind};
+use super::line::{self, BadEntry, Entry, Head, LONGEST_HEADER};
+use super::miss::{self, Miss, Nearest, Why};
+use super::scope::{self, Counter};
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A tape that is replayed. Cheap to clone; all clones count together.
+#[derive(Debug, Clone)]
+pub struct Player {
+    tape: Arc<Tape>,
+}
+
+#[derive(Debug)]
+struct Tape {
+    path: PathBuf,
+    file: Mutex<File>,
+    known: HashMap<Digest, Known>,
+    scopes: HashMap<String, u32>,
+    entries: usize,
+    torn: Option<u64>,
+    scoped: Counter,
+    shared: Counter,
+    /// The nearest request to each that was missed. Held while searching, so that many misses at once do not read the
+    /// file many times at once.
+    nearest: Mutex<HashMap<Digest, Option<Nearest>>>,
+}
+
+/// The answers to one request.
+#[derive(Debug)]
+struct Known {
+    kind: Kind,
+    /// In the order of the file.
+    spots: Vec<Spot>,
+    /// Which of them are whose, by number.
+    of: HashMap<u32, BTreeMap<u32, usize>>,
+}
+
+/// Where an entry is.
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    line: u64,
+    offset: u64,
+    length: usize,
+    /// Where the request stands within the line.
+    request: (usize, usize),
+}
+
+/// The scope of requests that nobody claims.
+const NOBODY: u32 = 0;
+
+impl Player {
+    /// Reads through the tape once and notes where everything is. A torn last line is left out.
+    pub fn open(path: &Path) -> Result<Self, TapeError> {
+        let file = File::open(path).map_err(TapeError::io("open", path))?;
+        if !file.metadata().map_err(TapeError::io("open", path))?.is_file() {
+            return Err(TapeError::Foreign { path: path.to_owned(), reason: "it is no ordinary file" });
+        }
+        let mut tape = Tape {
+            path: path.to_owned(),
+            file: Mutex::new(file.try_clone().map_err(TapeError::io("open", path))?),
+            known: HashMap::new(),
+            scopes: HashMap::from([(String::new(), NOBODY)]),
+            entries: 0,
+            torn: None,
+            scoped: Counter::default(),
+            shared: Counter::default(),
+            nearest: Mutex::default(),
+        };
+        tape.index(BufReader::new(file))?;
+        Ok(Self { tape: Arc::new(tape) })
+    }
+
+    /// Bytes of a torn last line that reading leaves out.
+    pub fn torn(&self) -> Option<u64> {
+        self.tape.torn
+    }
+
+    /// Number of answers on the tape.
+    pub fn len(&self) -> usize {
+        self.tape.entries
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.tape.entries == 0
+    }
+
+    /// The answer to a request; its place is counted now, and the answer is read when the future runs.
+    ///
+    /// Where the tape has answers for the scope that asks, these count, in their order. Otherwise, as after a variant
+    /// was renamed, all that were recorded for the request are given out one after the other.
+    pub fn answer<A>(&self, asked: Asked) -> impl Future<Output = Result<A, TapeError>> + Send + use<A>
+    where
+        A: DeserializeOwned + Send + 'static,
+    {
+        let found = self.tape.find(&asked);
+        let tape = Arc::clone(&self.tape);
+        async move {
+            let reading = {
+                let tape = Arc::clone(&tape);
+                tokio::task::spawn_blocking(move || match found {
+                    Ok(spot) => tape.read(spot),
+                    Err(why) => Err(tape.miss(&asked, why)),
+                })
+            };
+            reading.await.map_err(|_| TapeError::Stopped { path: tape.path.clone() })?
+        }
+    }
+}
+
+impl Tape {
+    fn index(&mut self, mut reader: BufReader<File>) -> Result<(), TapeError> {
+        let path = self.path.clone();
+        let read = || TapeError::io("read", &path);
+        let mut line = Vec::new();
+        (&mut reader).take(LONGEST_HEADER).read_until(b'\n', &mut line).map_err(read())?;
+        let Head::Tape(length) = line::head(&line, &path)? else {
+            self.torn = (!line.is_empty()).then_some(line.len() as u64);
+            return Ok(());
+        };
+        let (mut offset, mut number) = (length as u64, 1);
+        loop {
+            line.clear();
+            let length = reader.read_until(b'\n', &mut line).map_err(read())?;
+            if length == 0 {
+                return Ok(());
+            }
+            number += 1;
+            match Entry::parse(&line) {
+                Ok(entry) => self.note(&entry, Spot::of(&entry, &line, number, offset)),
+                Err(BadEntry::Newer(found)) => return Err(line::newer(&path, found)),
+                // Only the last line has no line end, and only a crash leaves half of one.
+                Err(BadEntry::Bad(_)) if line.last() != Some(&b'\n') => self.torn = Some(length as u64),
+                Err(BadEntry::Bad(reason)) => return Err(TapeError::BadLine { path, line: number, reason }),
+            }
+            offset += length as u64;
+        }
+    }
+
+    fn note(&mut self, entry: &Entry<'_>, spot: Spot) {
+        let scope = entry.scope.as_deref().unwrap_or_default();
+        let next = u32::try_from(self.scopes.len()).unwrap_or(u32::MAX);
+        let scope = match self.scopes.get(scope) {
+            Some(scope) => *scope,
+            None => *self.scopes.entry(scope.to_owned()).or_insert(next),
+        };
+        let known = self.known.entry(entry.digest).or_insert_with(|| Known {
+            kind: entry.kind,
+            spots: Vec::new(),
+            of: HashMap::new(),
+        });
+        let numbers = known.of.entry(scope).or_default();
+        if let Some(at) = numbers.get(&entry.n) {
+            known.spots[*at] = spot;
+        } else {
+            numbers.insert(entry.n, known.spots.len());
+            known.spots.push(spot);
+            self.entries += 1;
+        }
+    }
+
+    /// Where the next answer to this request is, or why there is none; [`Why::Unknown`] is without its nearest yet.
+    fn find(&self, asked: &Asked) -> Result<Spot, Why> {
+        let scope = scope::current().map(|scope| scope.to_string()).unwrap_or_default();
+        let known = self.known.get(&asked.digest).ok_or(Why::Unknown { nearest: None })?;
+        let Some(numbers) = self.scopes.get(&scope).and_then(|scope| known.of.get(scope)) else {
+            let n = self.shared.next(&asked.digest, "") as usize;
+            return known.spots.get(n).copied().ok_or(Why::RanOut { recorded: known.spots.len() });
+        };
+        let n = self.scoped.next(&asked.digest, &scope);
+        match numbers.get(&n) {
+            Some(at) => Ok(known.spots[*at]),
+            None if numbers.range(n..).next().is_some() => Err(Why::Gap { number: n.saturating_add(1) }),
+            None => Err(Why::RanOut { recorded: numbers.len() }),
+        }
+    }
+
+    fn bytes(&self, offset: u64, length: usize) -> Result<Vec<u8>, TapeError> {
+        let mut bytes = vec![0; length];
+        // Whoever panicked left at worst another position, and every read begins with its own.
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))
+            .and_then(|_| file.read_exact(&mut bytes))
+            .map_err(TapeError::io("read", &self.path))?;
+        Ok(bytes)
+    }
+
+    fn read<A: DeserializeOwned>(&self, spot: Spot) -> Result<A, TapeError> {
+        let bad = |reason| TapeError::BadLine { path: self.path.clone(), line: spot.line, reason };
+        let line = self.bytes(spot.offset, spot.length)?;
+        let entry = Entry::parse(&line).map_err(|error| match error {
+            BadEntry::Newer(found) => line::newer(&self.path, found),
+            BadEntry::Bad(reason) => bad(reason),
+        })?;
+        serde_json::from_str(entry.answer.get()).map_err(|error| bad(format!("not an answer: {error}")))
+    }
+
+    fn miss(&self, asked: &Asked, why: Why) -> TapeError {
+        let why = match why {
+            Why::Unknown { .. } => {
+                // A panic elsewhere cannot leave an answer half-kept.
+                let mut kept = self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
+                let nearest = match kept.get(&asked.digest) {
+                    Some(nearest) => nearest.clone(),
+                    None => match self.nearest(asked) {
+                        Ok(nearest) => kept.entry(asked.digest).or_insert(nearest).clone(),
+                        Err(error) => return error,
+                    },
+                };
+                Why::Unknown { nearest }
+            }
+            why => why,
+        };
+        Miss { path: self.path.clone(), kind: asked.kind, why }.into()
+    }
+
+    /// The recorded request that has the most text in common with this one from the beginning; the first of equals.
+    fn nearest(&self, asked: &Asked) -> Result<Option<Nearest>, TapeError> {
+        let mut spots: Vec<Spot> =
+            self.known.values().filter(|known| known.kind == asked.kind).map(|known| known.spots[0]).collect();
+        spots.sort_unstable_by_key(|spot| spot.offset);
+        let wanted = asked.request.get();
+        let mut best: Option<(usize, u64, Vec<u8>)> = None;
+        for spot in spots {
+            let text = self.bytes(spot.offset + spot.request.0 as u64, spot.request.1)?;
+            if best.as_ref().is_some_and(|(most, ..)| text.get(..=*most) != wanted.as_bytes().get(..=*most)) {
+                continue;
+            }
+            let common = text.iter().zip(wanted.as_bytes()).take_while(|(a, b)| a == b).count();
+            if best.as_ref().is_none_or(|(most, ..)| common > *most) {
+                best = Some((common, spot.line, text));
+            }
+        }
+        Ok(best.map(|(_, line, text)| Nearest { line, difference: miss::difference(&text, wanted.as_bytes()) }))
+    }
+}
+
+impl Spot {
+    fn of(entry: &Entry<'_>, line: &[u8], number: u64, offset: u64) -> Self {
+        let request = entry.request.get();
+        // The request is borrowed from the line, so the distance of the two is where it stands.
+        let begin = request.as_ptr().addr().saturating_sub(line.as_ptr().addr());
+        Self { line: number, offset, length: line.len(), request: (begin, request.len()) }
+    }
+}

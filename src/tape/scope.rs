@@ -1,0 +1,69 @@
+//! Who asks, and how often the same was asked before.
+//!
+//! The scope goes with the task and not through every function between an episode and its requests: who asks must not
+//! make a difference to anyone but a tape.
+
+use super::asked::{Digest, sha256};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+tokio::task_local! {
+    static SCOPE: Scope;
+}
+
+/// An episode, or one sample of its vote.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Scope {
+    episode: String,
+    /// Which repeat of the question the episode is, from 0.
+    pub(super) repeat: u32,
+    /// Which sample of a vote, from 0.
+    pub(super) sample: Option<u32>,
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} repeat {}", self.episode, self.repeat)?;
+        self.sample.map_or(Ok(()), |sample| write!(f, " sample {sample}"))
+    }
+}
+
+/// Runs `future` as an episode: what it asks is counted apart from what others ask at the same time.
+///
+/// `episode` names variant and question, and is the same when the run is replayed.
+pub fn in_episode<F: Future>(episode: String, repeat: u32, future: F) -> impl Future<Output = F::Output> {
+    SCOPE.scope(Scope { episode, repeat, sample: None }, future)
+}
+
+/// Runs `future` as a sample (from 0) of the episode that this is called in.
+pub fn in_sample<F: Future>(sample: u32, future: F) -> impl Future<Output = F::Output> {
+    SCOPE.scope(Scope { sample: Some(sample), ..current().unwrap_or_default() }, future)
+}
+
+/// The scope of the running task.
+pub(super) fn current() -> Option<Scope> {
+    SCOPE.try_with(Clone::clone).ok()
+}
+
+/// Counts how often a scope has asked the same.
+#[derive(Debug, Default)]
+pub(super) struct Counter {
+    /// Half a digest of scope and request is enough to tell them apart, and is all that is kept of them.
+    asked: Mutex<HashMap<[u8; 16], u32>>,
+}
+
+impl Counter {
+    /// How often this was asked before: 0 the first time.
+    pub(super) fn next(&self, digest: &Digest, scope: &str) -> u32 {
+        let whole = sha256([digest.as_slice(), scope.as_bytes()]);
+        let mut half = [0; 16];
+        half.copy_from_slice(&whole[..16]);
+        // A panic elsewhere cannot leave a count half-changed.
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = asked.entry(half).or_default();
+        let before = *count;
+        *count = count.saturating_add(1);
+        before
+    }
+}

@@ -1,0 +1,268 @@
+use super::super::{Asked, Kind, Player, Recorder, TapeError, Why, in_episode, in_sample};
+use super::{asked, missed, play, why};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+const HEADER: &str = "{\"v\":1,\"tape\":\"wikitrail\"}\n";
+
+async fn record(recorder: &Recorder, prompt: &str, answer: Value) {
+    let place = recorder.place(asked(prompt));
+    recorder.record(place, &answer).await.expect("is recorded");
+}
+
+/// A tape with the answers 1, 2 and 3 to `a`, `b` and `a`.
+async fn small(path: &Path) {
+    let recorder = Recorder::open(path).expect("opens");
+    for (prompt, answer) in [("a", 1), ("b", 2), ("a", 3)] {
+        record(&recorder, prompt, json!(answer)).await;
+    }
+}
+
+#[tokio::test]
+async fn the_file_is_a_header_and_a_line_for_each_answer() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    small(&path).await;
+    let text = fs::read_to_string(&path).expect("reads");
+    // The keys are those of `printf 'model\n{"prompt":"a","model":"m"}' | sha256sum`, and of the same with `b`.
+    let a = "8aaf4bd46f456c05ad0679bbd134aee1cc45afd9ea5a0759274433f95d2d894d";
+    let b = "a3da7d196f6af03b7cd305c7976ec1b3d5ece6ec0602879db7ff58f8f1552693";
+    let line = |key: &str, prompt: &str, n: u32, answer: u32| {
+        format!(
+            "{{\"v\":1,\"kind\":\"model\",\"key\":\"{key}\",\"request\":{{\"prompt\":\"{prompt}\",\"model\":\"m\"}},\
+             \"n\":{n},\"answer\":{answer}}}\n"
+        )
+    };
+    assert_eq!(text, [HEADER.to_owned(), line(a, "a", 0, 1), line(b, "b", 0, 2), line(a, "a", 1, 3)].concat());
+}
+
+#[tokio::test]
+async fn the_same_request_has_its_answers_in_order_until_they_run_out() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    small(&path).await;
+    let player = Player::open(&path).expect("opens");
+    assert_eq!((player.len(), player.torn()), (3, None));
+    assert_eq!(play(&player, "a").await, Ok(json!(1)));
+    assert_eq!(play(&player, "b").await, Ok(json!(2)));
+    assert_eq!(play(&player.clone(), "a").await, Ok(json!(3)), "clones count together");
+    let miss = missed(&player, asked("a")).await;
+    assert_eq!(miss.why, Why::RanOut { recorded: 2 });
+    assert!(miss.to_string().ends_with("answers this model request 2 times, and it was made once more"), "{miss}");
+    assert_eq!(why(&player, "b").await, Why::RanOut { recorded: 1 });
+    // Whoever opens it anew begins anew.
+    assert_eq!(play(&Player::open(&path).expect("opens"), "a").await, Ok(json!(1)));
+}
+
+#[tokio::test]
+async fn a_request_that_failed_leaves_its_place_empty() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    let recorder = Recorder::open(&path).expect("opens");
+    drop(recorder.place(asked("a")));
+    record(&recorder, "a", json!("second")).await;
+    let player = Player::open(&path).expect("opens while it is recorded");
+    assert_eq!(why(&player, "a").await, Why::Gap { number: 1 });
+    assert_eq!(play(&player, "a").await, Ok(json!("second")));
+}
+
+#[tokio::test]
+async fn a_miss_names_the_nearest_of_its_kind_and_where_it_differs() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    let recorder = Recorder::open(&path).expect("opens");
+    for prompt in ["Question: A\nThought 1:", "Question: B\nThought 1: x", "Question: C"] {
+        record(&recorder, prompt, json!("")).await;
+    }
+    let player = Player::open(&path).expect("opens");
+    let text = missed(&player, asked("Question: B\nThought 2:")).await.to_string();
+    let expected = "has no such model request; the nearest, in line 3, differs in prompt, character 21: \
+                    recorded \"Question: B\\nThought 1: x\", asked \"Question: B\\nThought 2:\"";
+    assert!(text.ends_with(expected), "{text}");
+    assert_eq!(missed(&player, asked("Question: B\nThought 2:")).await.to_string(), text, "from memory");
+    let other = Asked::new(Kind::Model, &json!({ "prompt": "Question: C", "model": "n" }));
+    let text = missed(&player, other).await.to_string();
+    assert!(text.ends_with("in line 4, differs in model, character 1: recorded \"m\", asked \"n\""), "{text}");
+    // No model's request is near a search, however alike they are.
+    let search = missed(&player, Asked::new(Kind::Wiki, &json!({ "prompt": "Question: C", "model": "m" }))).await;
+    assert_eq!(search.why, Why::Unknown { nearest: None });
+    assert!(search.to_string().ends_with("has no wiki request at all"), "{search}");
+}
+
+#[tokio::test]
+async fn wherever_a_crash_cuts_the_last_line_the_rest_is_read_and_appended_to() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (path, cut) = (dir.path().join("t.jsonl"), dir.path().join("cut.jsonl"));
+    small(&path).await;
+    let whole = fs::read(&path).expect("reads");
+    let before = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').expect("lines") + 1;
+    for length in 0..=whole.len() {
+        fs::write(&cut, &whole[..length]).expect("writes");
+        let lines = whole[..length].split(|byte| *byte == b'\n').count() - 1;
+        let after = length - whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        // A line that lacks nothing but its end is whole; a header is not read without it.
+        let complete = length > 0 && whole.get(length) == Some(&b'\n') && lines > 0;
+        let (entries, torn) = if complete { (lines, None) } else { (lines.saturating_sub(1), Some(after as u64)) };
+        let torn = torn.filter(|torn| *torn > 0);
+        let player = Player::open(&cut).expect("opens");
+        assert_eq!((player.len(), player.torn()), (entries, torn), "{length}");
+        if length < before && length % 7 != 0 {
+            continue;
+        }
+        let recorder = Recorder::open(&cut).expect("opens");
+        assert_eq!(recorder.dropped(), torn, "{length}");
+        record(&recorder, "new", json!("appended")).await;
+        drop(recorder);
+        let player = Player::open(&cut).expect("opens");
+        assert_eq!((player.len(), player.torn()), (entries + 1, None), "{length}");
+        assert_eq!(play(&player, "new").await, Ok(json!("appended")));
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_tape_is_neither_read_nor_touched() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("f");
+    for text in [
+        "{\"v\":1,\"id\":\"q\"}\n",
+        "notes\n",
+        "no line end",
+        "{\"v\":1,\"tape\":\"other\"}\n",
+        "{\"v\":0,\"tape\":\"wikitrail\"}\n",
+        "{\"v\":1,\"tape\":\"wikitrail\",\"more\":1}\n",
+        "{\"v\":9,\"other\":\"wikitrail\"}\n",
+        "\n",
+        &"x".repeat(1 << 16),
+    ] {
+        fs::write(&path, text).expect("writes");
+        assert!(matches!(Player::open(&path), Err(TapeError::Foreign { .. })), "{text:.40}");
+        assert!(matches!(Recorder::open(&path), Err(TapeError::Foreign { .. })), "{text:.40}");
+        assert_eq!(fs::read_to_string(&path).expect("reads"), text);
+    }
+    assert!(Player::open(dir.path()).is_err() && Recorder::open(dir.path()).is_err());
+    assert!(matches!(Player::open(&dir.path().join("none")), Err(TapeError::Io { action: "open", .. })));
+    assert!(!dir.path().join("none").exists());
+}
+
+#[tokio::test]
+async fn newer_and_changed_tapes_are_refused_by_line() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    small(&path).await;
+    let good = fs::read_to_string(&path).expect("reads");
+    let refused = |text: String| {
+        fs::write(&path, text).expect("writes");
+        Player::open(&path).expect_err("refused")
+    };
+    let newer = TapeError::Newer { path: path.clone(), found: 2, known: 1 };
+    assert_eq!(refused("{\"v\":2,\"tape\":\"wikitrail\",\"new\":true}\n".to_owned()), newer);
+    assert_eq!(Recorder::open(&path).expect_err("refused"), newer);
+    assert_eq!(refused(format!("{HEADER}{{\"v\":2,\"new\":true}}\n")), newer);
+    for (from, to, reason) in [
+        ("\"prompt\":\"b\"", "\"prompt\":\"c\"", "the key is not that of the request"),
+        ("\"n\":0,\"answer\":2", "\"n\":0,\"more\":1,\"answer\":2", "unknown field `more`"),
+        ("\"n\":0,\"answer\":2", "\"answer\":2", "missing field `n`"),
+        ("\"n\":0,\"answer\":2", "\"n\":0,\"n\":0,\"answer\":2", "duplicate field `n`"),
+        ("\"answer\":2}", "\"answer\":2", "not an entry"),
+    ] {
+        assert!(good.contains(from));
+        match refused(good.replace(from, to)) {
+            TapeError::BadLine { line: 3, reason: found, .. } => assert!(found.contains(reason), "{found}"),
+            error => panic!("{error}"),
+        }
+    }
+    // An answer may be edited: it is what a replay is to be told.
+    fs::write(&path, good.replace("\"answer\":2", "\"answer\":\"two\"")).expect("writes");
+    assert_eq!(play(&Player::open(&path).expect("opens"), "b").await, Ok(json!("two")));
+}
+
+#[tokio::test]
+async fn one_writer_at_a_time() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    let first = Recorder::open(&path).expect("opens");
+    let locked = Recorder::open(&path).expect_err("refused");
+    assert_eq!(locked, TapeError::Locked { path: path.clone() });
+    assert_eq!(fs::read_to_string(&path).expect("reads"), HEADER);
+    record(&first, "a", json!(1)).await;
+    drop(first);
+    let second = Recorder::open(&path).expect("free again");
+    record(&second, "b", json!(2)).await;
+    assert_eq!(Player::open(&path).expect("opens").len(), 2);
+}
+
+#[tokio::test]
+async fn an_answer_is_written_even_if_nobody_waits_for_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    let recorder = Recorder::open(&path).expect("opens");
+    for number in 0..100 {
+        let place = recorder.place(asked("a"));
+        // Polled once, then dropped, as an episode that is stopped does.
+        let _ = futures_util::FutureExt::now_or_never(recorder.record(place, &json!(number)));
+    }
+    drop(recorder);
+    assert_eq!(Player::open(&path).expect("opens").len(), 100);
+}
+
+/// Asks the same twice in each of two samples of an episode, and gives what came.
+async fn episode<F: Future<Output = Value>>(repeat: u32, ask: impl Fn(u32) -> F) -> Vec<Value> {
+    let samples = (0..2).map(|number| {
+        let (first, second) = (ask(number), ask(number));
+        in_sample(number, async { vec![first.await, second.await] })
+    });
+    let name = "main/q".to_owned();
+    in_episode(name, repeat, async { futures_util::future::join_all(samples).await }).await.concat()
+}
+
+#[tokio::test]
+async fn episodes_and_samples_get_their_own_answers_whoever_is_first() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    let recorder = Recorder::open(&path).expect("opens");
+    let next = std::sync::atomic::AtomicU32::new(0);
+    let ask = |_| async {
+        let place = recorder.place(asked("same"));
+        let answer = json!(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+        recorder.record(place, &answer).await.expect("is recorded");
+        answer
+    };
+    let first_run = tokio::join!(episode(0, ask), episode(1, ask));
+    drop(recorder);
+    let player = Player::open(&path).expect("opens");
+    assert_eq!(player.len(), 8);
+    let replay = |_| async { play(&player, "same").await.expect("is there") };
+    let (second, first) = (episode(1, replay).await, episode(0, replay).await);
+    assert_eq!((first, second), first_run);
+    // Who was never recorded gets all answers, one after the other.
+    let all: Vec<Value> = in_episode("renamed/q".to_owned(), 0, async {
+        let mut all = Vec::new();
+        while let Ok(answer) = play(&player, "same").await {
+            all.push(answer);
+        }
+        all
+    })
+    .await;
+    assert_eq!(all, (0..8).map(|number| json!(number)).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn an_episode_that_is_done_again_replaces_its_first_attempt() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    for attempt in ["first", "second"] {
+        let recorder = Recorder::open(&path).expect("opens");
+        let again = async {
+            record(&recorder, "a", json!(attempt)).await;
+            record(&recorder, "b", json!(attempt)).await;
+        };
+        in_episode("main/q".to_owned(), 0, again).await;
+    }
+    let player = Player::open(&path).expect("opens");
+    assert_eq!(player.len(), 2);
+    let play = in_episode("main/q".to_owned(), 0, async {
+        (play(&player, "b").await, play(&player, "b").await.is_err(), play(&player, "a").await)
+    });
+    assert_eq!(play.await, (Ok(json!("second")), true, Ok(json!("second"))));
+}

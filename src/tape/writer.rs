@@ -1,0 +1,62 @@
+//! One thread that writes what many wait for: everything that is there goes to disk at once, and is synced once.
+
+use super::TapeError;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use tokio::sync::oneshot;
+
+/// An item, and who waits for it to be on disk.
+type Waiting<T> = (T, oneshot::Sender<Result<(), TapeError>>);
+
+/// Hands items to the thread. Dropping it waits until all are written.
+#[derive(Debug)]
+pub(super) struct Writer<T> {
+    items: Option<Sender<Waiting<T>>>,
+    thread: Option<JoinHandle<()>>,
+    path: PathBuf,
+}
+
+impl<T: Send + 'static> Writer<T> {
+    /// Starts the thread; `write` is given one or more items at a time, in the order in which they came.
+    pub(super) fn start(
+        path: PathBuf,
+        write: impl FnMut(Vec<T>) -> Result<(), TapeError> + Send + 'static,
+    ) -> Result<Self, TapeError> {
+        let (items, receiver) = channel();
+        let thread = std::thread::Builder::new()
+            .name("tape".to_owned())
+            .spawn(move || work(&receiver, write))
+            .map_err(TapeError::io("write", &path))?;
+        Ok(Self { items: Some(items), thread: Some(thread), path })
+    }
+
+    /// Waits until the item is on disk. It is written even if nobody waits any more.
+    pub(super) async fn write(&self, item: T) -> Result<(), TapeError> {
+        let (told, written) = oneshot::channel();
+        let stopped = || TapeError::Stopped { path: self.path.clone() };
+        self.items.as_ref().ok_or_else(stopped)?.send((item, told)).map_err(|_| stopped())?;
+        written.await.map_err(|_| stopped())?
+    }
+}
+
+fn work<T>(items: &Receiver<Waiting<T>>, mut write: impl FnMut(Vec<T>) -> Result<(), TapeError>) {
+    while let Ok(first) = items.recv() {
+        let (batch, waiting): (Vec<T>, Vec<_>) = std::iter::once(first).chain(items.try_iter()).unzip();
+        let result = write(batch);
+        for told in waiting {
+            // Who asked may be gone.
+            let _ = told.send(result.clone());
+        }
+    }
+}
+
+impl<T> Drop for Writer<T> {
+    fn drop(&mut self) {
+        self.items = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has told those who waited by going away.
+            let _ = thread.join();
+        }
+    }
+}
