@@ -2,13 +2,44 @@
 //!
 //! A dialogue is built per question. It says what to ask the model, which tool to use, and when to stop;
 //! the driver in [`crate::agent`] carries that out and knows nothing of any protocol.
+//!
+//! | protocol | system | layout |
+//! |---|---|---|
+//! | [`react_paper`] | the `ReAct` paper's notebooks | one text, numbered labels |
+//! | [`react_zh`] | the simplified Chinese script | one text, numbered labels |
+//! | [`qwen_agent`] | Qwen-Agent's `ReActChat` | one user message that grows |
+//! | [`llama_index`] | `LlamaIndex`'s agent, and the event workflow built on its parser | messages |
+//! | [`go_blog`] | the Go agent with an error protocol | messages |
+//! | [`lagent`] | lagent's `ReAct`, with labels or as JSON | messages |
+//! | [`robust`] | ours | messages, numbered labels |
+//!
+//! [`direct`] holds the answers without tools, which no system has a protocol for.
 
+pub mod direct;
+pub mod frame;
+pub mod go_blog;
+pub mod lagent;
+mod lenient_json;
+pub mod llama_index;
+mod named;
 pub mod numbered;
+mod options;
+pub mod parsed;
+mod python;
+pub mod qwen_agent;
 pub mod react_paper;
+pub mod react_zh;
+pub mod robust;
+pub mod tools;
 
+pub use frame::Frame;
+pub use options::{OptionError, Options};
+pub use parsed::{Arguments, Kind, Parsed};
 pub use react_paper::ReactPaper;
+pub use tools::ToolSpec;
 
-use crate::types::{Decoding, Outcome, Question, Repair, Request, ToolCall};
+use crate::types::{Decoding, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
+use std::fmt::Debug;
 use std::sync::Arc;
 
 /// One question's conversation between a model and the tools. Deterministic: no clock, no network, no chance.
@@ -20,8 +51,14 @@ pub trait Dialogue: Send {
     fn begin(&mut self, question: &Question) -> Turn;
     /// The model's answer to the last [`Turn::Ask`].
     fn completion(&mut self, text: &str) -> Turn;
-    /// The tool's answer to the last [`Turn::Use`].
+    /// The answer to the last [`Turn::Use`]: the tool's, the text of [`Reply::Given`](crate::types::Reply::Given),
+    /// or nothing where nobody answers.
     fn observation(&mut self, text: &str) -> Turn;
+    /// After the stop: the whole conversation that the system keeps for the next question, earlier
+    /// [`Setup::history`] included. Nothing for systems that forget.
+    fn memory(&self) -> Vec<Message> {
+        Vec::new()
+    }
 }
 
 /// What a dialogue wants next.
@@ -38,7 +75,7 @@ pub enum Turn {
 /// How a conversation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// The outcome; a dialogue never gives [`Outcome::NotMeasured`].
+    /// The outcome; a dialogue never gives [`Outcome::NotMeasured`] or [`Outcome::Budget`].
     pub outcome: Outcome,
     /// The answer, if one was given.
     pub answer: Option<String>,
@@ -48,53 +85,101 @@ pub struct Stop {
     pub repairs: Vec<Repair>,
 }
 
+impl Stop {
+    /// Whether an answer was given that says anything: `Finish[]` gives none.
+    pub fn answers(&self) -> bool {
+        self.answer.as_deref().is_some_and(|answer| !answer.trim().is_empty())
+    }
+}
+
 /// What a dialogue is built from; the same for every question of a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// Instruction and exemplars in the protocol's own syntax.
-    pub prefix: Arc<str>,
+    /// What is said around the question, in the protocol's own syntax.
+    pub frame: Frame,
     /// Label before the question: `Question` or `Claim`.
     pub question_label: String,
     /// Steps after which an episode without an answer ends.
     pub max_steps: usize,
+    /// Whether the model thinks before it acts; without thoughts the method is `act`.
+    pub thoughts: bool,
     /// Sampling settings of every request.
     pub decoding: Decoding,
+    /// Earlier questions and answers of a conversation, as the system's memory has them.
+    pub history: Vec<Message>,
 }
 
-/// The published agents that can be run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// The `ReAct` paper's numbered loop.
-    ReactPaper,
-}
-
-impl Protocol {
-    /// All protocols, in the order in which they are listed.
-    pub const ALL: [Self; 1] = [Self::ReactPaper];
-
+/// A published agent, with its options: how it builds a dialogue, reads a reply, and writes a step.
+pub trait Protocol: Debug + Send + Sync {
     /// The id under which it is typed and stored.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::ReactPaper => react_paper::ID,
-        }
-    }
-
-    /// The protocol of that id.
-    pub fn parse(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|protocol| protocol.id() == id)
-    }
-
+    fn id(&self) -> &'static str;
     /// The step limit of the published system.
-    pub fn default_max_steps(self) -> usize {
-        match self {
-            Self::ReactPaper => react_paper::MAX_STEPS,
-        }
+    fn max_steps(&self) -> usize;
+    /// The last reply, from 1, whose answer still counts within `max_steps`.
+    fn last_answer(&self, max_steps: usize) -> usize {
+        max_steps
     }
-
+    /// Tokens of a reply at most, unless another number is asked for.
+    fn max_tokens(&self) -> u32 {
+        512
+    }
+    /// What a [`Frame`] of it holds, and where examples stand.
+    fn layout(&self) -> Layout;
+    /// Whether there is a form without thoughts, so that it can be run with the method `act`.
+    fn acts_without_thoughts(&self) -> bool {
+        false
+    }
     /// A dialogue for one question.
-    pub fn dialogue(self, setup: &Setup) -> Box<dyn Dialogue> {
-        match self {
-            Self::ReactPaper => Box::new(ReactPaper::new(setup)),
-        }
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue>;
+    /// What the system's parser makes of one reply of the model's; `step` (from 1) matters to numbered labels.
+    fn parse(&self, output: &str, step: usize) -> Parsed;
+    /// The line or message that puts a question.
+    fn question(&self, label: &str, question: &str) -> String;
+    /// A step as the model should write it: thought (absent for `act`), tool and its argument.
+    fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String;
+    /// The message or lines that show the tool's answer to step `n` (from 1).
+    fn observation(&self, n: usize, text: &str) -> String;
+    /// Who speaks an observation.
+    fn observation_role(&self) -> Role {
+        Role::User
     }
+    /// Values for the slots of the system's template that describe its tools.
+    fn slots(&self, _tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+}
+
+/// Where the parts of a prompt stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Instruction and examples in one text, which the question continues ([`Frame::prefix`] alone).
+    Text,
+    /// One user message made from a template with the question inside ([`Frame::prefix`] and [`Frame::suffix`]),
+    /// examples included.
+    Template,
+    /// A system message ([`Frame::system`]) from the protocol's own template, then examples as turns.
+    System,
+    /// A system message from the prompt file's instruction, then examples as turns.
+    Instruction,
+}
+
+/// Ids of all protocols, in the order in which they are listed.
+pub const IDS: [&str; 7] =
+    [react_paper::ID, robust::ID, qwen_agent::ID, llama_index::ID, go_blog::ID, lagent::ID, react_zh::ID];
+
+/// The protocol of that id with these options; none if there is no such id.
+pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
+    fn made<P: Protocol + 'static>(made: Result<P, OptionError>) -> Result<Arc<dyn Protocol>, OptionError> {
+        made.map(|protocol| Arc::new(protocol) as Arc<dyn Protocol>)
+    }
+    Some(match id {
+        react_paper::ID => made(options.none(id).map(|()| react_paper::Paper)),
+        react_zh::ID => made(options.none(id).map(|()| react_zh::Script)),
+        qwen_agent::ID => made(qwen_agent::QwenAgent::new(options)),
+        llama_index::ID => made(llama_index::LlamaIndex::new(options)),
+        go_blog::ID => made(go_blog::GoBlog::new(options)),
+        lagent::ID => made(lagent::Lagent::new(options)),
+        robust::ID => made(options.none(id).map(|()| robust::Robust)),
+        _ => return None,
+    })
 }

@@ -3,6 +3,9 @@
 //! Prompts and dialogues write the same lines; a model that was shown one form in its examples and meets
 //! another in its own transcript answers worse, and two copies of the form would drift apart.
 
+use super::Parsed;
+use crate::types::Tool;
+
 /// `{label}: {text}` and a newline: the line that puts a question (or a claim).
 pub fn question_line(label: &str, text: &str) -> String {
     format!("{label}: {text}\n")
@@ -16,7 +19,49 @@ pub fn action_text(n: usize, thought: &str, action: &str) -> String {
 
 /// Step `n` (from 1) whole: thought, action and observation, each on its line.
 pub fn step_text(n: usize, thought: &str, action: &str, observation: &str) -> String {
-    format!("Thought {n}: {thought}\nAction {n}: {action}\nObservation {n}: {observation}\n")
+    action_text(n, thought, action) + &observation_line(n, observation)
+}
+
+/// The line that shows what the tool answered to step `n`.
+pub fn observation_line(n: usize, observation: &str) -> String {
+    format!("Observation {n}: {observation}\n")
+}
+
+/// The lines of step `n` before the tool answers: thought, if there is one, and action.
+pub fn action_lines(n: usize, thought: Option<&str>, action: &str) -> String {
+    match thought {
+        Some(thought) => action_text(n, thought, action),
+        None => format!("Action {n}: {action}\n"),
+    }
+}
+
+/// An action as it is written: `Search[X]`. For [`Tool::Invalid`] the input is the whole action.
+pub fn action(tool: Tool, input: &str) -> String {
+    match tool {
+        Tool::Invalid => input.to_owned(),
+        tool => format!("{}[{input}]", verb(tool)),
+    }
+}
+
+/// The verb of a tool; empty for [`Tool::Invalid`].
+pub(super) fn verb(tool: Tool) -> &'static str {
+    match tool {
+        Tool::Search => "Search",
+        Tool::Lookup => "Lookup",
+        Tool::Finish => "Finish",
+        Tool::Think => "Think",
+        Tool::Invalid => "",
+    }
+}
+
+/// A step in the common form, once the environment has read its action; `invalid` words the environment's complaint.
+pub fn parsed(thought: &str, (tool, input): (Tool, &str), invalid: impl Fn(&str) -> String) -> Parsed {
+    let thought = Some(thought.to_owned());
+    match tool {
+        Tool::Finish => Parsed::finish(thought, input),
+        Tool::Invalid => Parsed { thought, ..Parsed::invalid(invalid(input)) },
+        tool => Parsed::act(thought, verb(tool), input),
+    }
 }
 
 #[cfg(test)]

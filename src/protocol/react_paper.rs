@@ -5,10 +5,10 @@
 //! `Action {i}:` and stopping at the line's end, fetches the action. The action's first letter is lowered.
 //! When the steps run out the episode is closed with an empty `finish[]`, which counts as a step.
 
-use super::numbered::{question_line, step_text};
-use super::{Dialogue, Setup, Stop, Turn};
-use crate::types::tool::is_python_space;
-use crate::types::{Decoding, Outcome, Prompt, Question, Repair, Request, Tool, ToolCall};
+use super::numbered::{self, question_line};
+use super::{Dialogue, Kind, Layout, Parsed, Protocol, Setup, Stop, Turn};
+use crate::types::python::is_python_space;
+use crate::types::{Outcome, Prompt, Question, Repair, Reply, Request, Tool, ToolCall};
 use std::sync::Arc;
 
 /// Id of the protocol.
@@ -16,13 +16,62 @@ pub const ID: &str = "react-paper";
 /// The paper's step limit for `HotpotQA`.
 pub const MAX_STEPS: usize = 7;
 
+/// The protocol. It has no options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Paper;
+
+impl Protocol for Paper {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn max_steps(&self) -> usize {
+        MAX_STEPS
+    }
+
+    fn max_tokens(&self) -> u32 {
+        100
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Text
+    }
+
+    fn acts_without_thoughts(&self) -> bool {
+        true
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        Box::new(ReactPaper::new(setup))
+    }
+
+    fn parse(&self, output: &str, step: usize) -> Parsed {
+        let reply = output.trim_matches(is_python_space);
+        let Some((thought, action)) = split_step(reply, step) else {
+            let thought = reply.split('\n').next().unwrap_or_default();
+            return Parsed { thought: Some(thought.to_owned()), ..Parsed::new(Kind::Invalid) };
+        };
+        let lowered = lower_first(action).unwrap_or_default();
+        numbered::parsed(thought, Tool::parse_action(&lowered), |action| format!("Invalid action: {action}"))
+    }
+
+    fn question(&self, label: &str, question: &str) -> String {
+        question_line(label, question)
+    }
+
+    fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        numbered::action_lines(n, thought, &numbered::action(tool, input))
+    }
+
+    fn observation(&self, n: usize, text: &str) -> String {
+        numbered::observation_line(n, text)
+    }
+}
+
 /// The dialogue of one question.
 #[derive(Debug)]
 pub struct ReactPaper {
-    prefix: Arc<str>,
-    label: String,
-    max_steps: usize,
-    decoding: Decoding,
+    setup: Arc<Setup>,
     /// Question and steps so far, as they follow the prefix.
     transcript: String,
     step: usize,
@@ -35,22 +84,19 @@ pub struct ReactPaper {
 enum Waiting {
     /// Thought and action of the current step.
     Step,
-    /// The action alone, after a reply without one.
-    Action { thought: String },
+    /// The action alone: after a reply without one, and where the method has no thoughts.
+    Action { thought: Option<String> },
     /// The tool's answer.
-    Observation { thought: String, action: String, answer: Option<String> },
+    Observation { thought: Option<String>, action: String, answer: Option<String> },
     /// The tool's answer to the empty finish that closes an episode without an answer.
     Closing,
 }
 
 impl ReactPaper {
     /// A dialogue that continues the few-shot prefix of `setup`.
-    pub fn new(setup: &Setup) -> Self {
+    pub fn new(setup: &Arc<Setup>) -> Self {
         Self {
-            prefix: Arc::clone(&setup.prefix),
-            label: setup.question_label.clone(),
-            max_steps: setup.max_steps,
-            decoding: setup.decoding.clone(),
+            setup: Arc::clone(setup),
             transcript: String::new(),
             step: 1,
             waiting: Waiting::Step,
@@ -63,14 +109,18 @@ impl ReactPaper {
         rest.push_str(&self.transcript);
         rest.push_str(tail);
         Turn::Ask(Request {
-            prompt: Prompt::text(Arc::clone(&self.prefix), rest),
+            prompt: Prompt::text(Arc::clone(&self.setup.frame.prefix), rest),
             stop: vec![stop],
-            decoding: self.decoding.clone(),
+            decoding: self.setup.decoding.clone(),
         })
     }
 
     fn ask_step(&mut self) -> Turn {
         let n = self.step;
+        if !self.setup.thoughts {
+            self.waiting = Waiting::Action { thought: None };
+            return self.ask(&format!("Action {n}:"), "\n".to_owned());
+        }
         self.waiting = Waiting::Step;
         self.ask(&format!("Thought {n}:"), format!("\nObservation {n}:"))
     }
@@ -78,31 +128,32 @@ impl ReactPaper {
     fn ask_action(&mut self, thought: &str) -> Turn {
         let n = self.step;
         self.repairs.push(Repair { step: n, kind: Repair::MISSING_ACTION.to_owned() });
-        self.waiting = Waiting::Action { thought: thought.to_owned() };
+        self.waiting = Waiting::Action { thought: Some(thought.to_owned()) };
         self.ask(&format!("Thought {n}: {thought}\nAction {n}:"), "\n".to_owned())
     }
 
-    fn act(&mut self, thought: &str, action: &str) -> Turn {
+    fn act(&mut self, thought: Option<&str>, action: &str) -> Turn {
         let Some(lowered) = lower_first(action) else {
             return self.stop(
                 Outcome::FormatFailure,
                 None,
-                Some("the second call gave an empty action, where the original raises `IndexError`".to_owned()),
+                Some("the reply holds no action, where the original raises `IndexError`".to_owned()),
             );
         };
         let (tool, input) = Tool::parse_action(&lowered);
         self.waiting = Waiting::Observation {
-            thought: thought.to_owned(),
+            thought: thought.map(str::to_owned),
             action: action.to_owned(),
             answer: (tool == Tool::Finish).then(|| input.to_owned()),
         };
         Turn::Use(ToolCall {
             step: self.step,
-            thought: Some(thought.to_owned()),
+            thought: thought.map(str::to_owned),
             action_text: action.to_owned(),
             tool,
             input: input.to_owned(),
             discarded: None,
+            reply: Reply::Tool,
         })
     }
 
@@ -116,6 +167,7 @@ impl ReactPaper {
             tool: Tool::Finish,
             input: String::new(),
             discarded: None,
+            reply: Reply::Tool,
         })
     }
 
@@ -126,16 +178,16 @@ impl ReactPaper {
 
 impl Dialogue for ReactPaper {
     fn begin(&mut self, question: &Question) -> Turn {
-        self.transcript = question_line(&self.label, &question.question);
-        if self.max_steps == 0 { self.close() } else { self.ask_step() }
+        self.transcript = question_line(&self.setup.question_label, &question.question);
+        if self.setup.max_steps == 0 { self.close() } else { self.ask_step() }
     }
 
     fn completion(&mut self, text: &str) -> Turn {
         let reply = text.trim_matches(is_python_space);
         match std::mem::replace(&mut self.waiting, Waiting::Step) {
-            Waiting::Action { thought } => self.act(&thought, reply),
+            Waiting::Action { thought } => self.act(thought.as_deref(), reply),
             _ => match split_step(reply, self.step) {
-                Some((thought, action)) => self.act(thought, action),
+                Some((thought, action)) => self.act(Some(thought), action),
                 None => self.ask_action(reply.split('\n').next().unwrap_or_default()),
             },
         }
@@ -144,15 +196,17 @@ impl Dialogue for ReactPaper {
     fn observation(&mut self, text: &str) -> Turn {
         match std::mem::replace(&mut self.waiting, Waiting::Step) {
             Waiting::Observation { thought, action, answer } => {
-                self.transcript.push_str(&step_text(self.step, &thought, &action, &as_observed(text)));
+                let lines = numbered::action_lines(self.step, thought.as_deref(), &action);
+                self.transcript.push_str(&lines);
+                self.transcript.push_str(&numbered::observation_line(self.step, &as_observed(text)));
                 self.step += 1;
                 match answer {
                     Some(answer) => self.stop(Outcome::Finished, Some(answer), None),
-                    None if self.step > self.max_steps => self.close(),
+                    None if self.step > self.setup.max_steps => self.close(),
                     None => self.ask_step(),
                 }
             }
-            _ => self.stop(Outcome::StepLimit, None, Some(format!("no answer within {} steps", self.max_steps))),
+            _ => self.stop(Outcome::StepLimit, None, Some(format!("no answer within {} steps", self.setup.max_steps))),
         }
     }
 }
@@ -179,14 +233,22 @@ fn lower_first(action: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::Frame;
+    use crate::types::Decoding;
 
-    fn setup() -> Setup {
-        Setup {
-            prefix: Arc::from("EXAMPLES\n"),
+    fn setup() -> Arc<Setup> {
+        with_thoughts(true)
+    }
+
+    fn with_thoughts(thoughts: bool) -> Arc<Setup> {
+        Arc::new(Setup {
+            frame: Frame::text("EXAMPLES\n"),
             question_label: "Question".to_owned(),
             max_steps: MAX_STEPS,
+            thoughts,
             decoding: Decoding::default(),
-        }
+            history: Vec::new(),
+        })
     }
 
     fn asked(turn: Turn) -> (String, Vec<String>) {
@@ -233,6 +295,20 @@ mod tests {
         let (prompt, _) = asked(dialogue.observation("Invalid action: search x"));
         assert!(prompt.ends_with("Action 1: search x\nObservation 1: Invalid action: search x\nThought 2:"));
         assert_eq!(dialogue.repairs, [Repair { step: 1, kind: Repair::MISSING_ACTION.to_owned() }]);
+    }
+
+    #[test]
+    fn without_thoughts_the_action_alone_is_asked_for() {
+        let mut dialogue = ReactPaper::new(&with_thoughts(false));
+        let (prompt, stop) = asked(dialogue.begin(&Question::new("q", "Why?", vec![])));
+        assert_eq!((prompt.as_str(), stop), ("EXAMPLES\nQuestion: Why?\nAction 1:", vec!["\n".to_owned()]));
+        assert_eq!(used(dialogue.completion(" Search[X]")), (Tool::Search, "X".to_owned()));
+        let (prompt, _) = asked(dialogue.observation("It is."));
+        assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nAction 1: Search[X]\nObservation 1: It is.\nAction 2:");
+        let Turn::Use(call) = dialogue.completion(" Finish[yes]") else { panic!("no call") };
+        assert_eq!((call.thought, call.tool), (None, Tool::Finish));
+        let Turn::Stop(stop) = dialogue.observation("Episode finished, reward = 0\n") else { panic!("no stop") };
+        assert_eq!((stop.answer.as_deref(), stop.repairs.len()), (Some("yes"), 0));
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! Options of a protocol, as typed: `--option key=value`.
+
+use std::collections::BTreeMap;
+
+/// Options by name. Which names and values there are, each protocol says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Options(pub BTreeMap<String, String>);
+
+/// An option that a protocol does not have, or a value that it does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OptionError {
+    /// No such option.
+    #[error("protocol `{protocol}` has no option `{name}`")]
+    Unknown {
+        /// Id of the protocol.
+        protocol: &'static str,
+        /// The option as typed.
+        name: String,
+        /// What there is, as `name=values`.
+        known: &'static [&'static str],
+    },
+    /// No such value.
+    #[error("option `{name}` of protocol `{protocol}` cannot be `{value}`")]
+    Value {
+        /// Id of the protocol.
+        protocol: &'static str,
+        /// The option.
+        name: String,
+        /// The value as typed.
+        value: String,
+        /// What is possible, in words.
+        possible: &'static str,
+    },
+}
+
+impl OptionError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unknown { known: [], .. } => "leave --option out".to_owned(),
+            Self::Unknown { known, .. } => format!("it has {}", known.join(", ")),
+            Self::Value { possible, .. } => format!("it can be {possible}"),
+        }
+    }
+}
+
+impl Options {
+    /// The value of an option.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Refuses names that are not among `known`, each given as `name=values` for the hint.
+    pub fn known(&self, protocol: &'static str, known: &'static [&'static str]) -> Result<(), OptionError> {
+        let is_known = |name: &str| known.iter().any(|entry| entry.split('=').next() == Some(name));
+        match self.0.keys().find(|name| !is_known(name)) {
+            None => Ok(()),
+            Some(name) => Err(OptionError::Unknown { protocol, name: name.clone(), known }),
+        }
+    }
+
+    /// Refuses every option.
+    pub fn none(&self, protocol: &str) -> Result<(), OptionError> {
+        let protocol = super::IDS.into_iter().find(|id| *id == protocol).unwrap_or_default();
+        self.known(protocol, &[])
+    }
+
+    /// The value of an option that takes one of a few words; the first is the default.
+    pub fn choice<T: Copy>(
+        &self,
+        protocol: &'static str,
+        name: &str,
+        choices: &[(&str, T)],
+        possible: &'static str,
+    ) -> Result<T, OptionError> {
+        let value = self.get(name).unwrap_or(choices[0].0);
+        choices.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice).ok_or_else(|| OptionError::Value {
+            protocol,
+            name: name.to_owned(),
+            value: value.to_owned(),
+            possible,
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! Tools as protocols with named tools know them: name, description, parameters; and calls of them, mended.
+
+use crate::types::Tool;
+use crate::types::python::is_python_space;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Kind of a [repair](crate::types::Repair): the argument stood under another name.
+pub const ARGUMENT_NAME: &str = "argument_name";
+/// Kind of a repair: the argument was a number or a truth value.
+pub const ARGUMENT_TYPE: &str = "argument_type";
+/// Kind of a repair: the argument stood there without an object around it.
+pub const BARE_ARGUMENT: &str = "bare_argument";
+
+/// A tool that a model is told of by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolSpec {
+    /// The tool behind the name.
+    pub tool: Tool,
+    /// Name that the model writes.
+    pub name: String,
+    /// What it does, in words for the model.
+    pub description: String,
+    /// Its one parameter's name.
+    pub parameter: String,
+    /// What the parameter is, in words for the model.
+    pub parameter_description: String,
+}
+
+/// A call of a named tool, with what had to be mended in its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// The tool.
+    pub tool: Tool,
+    /// The value of its parameter.
+    pub input: String,
+    /// Kinds of the repairs, in order.
+    pub repairs: Vec<&'static str>,
+}
+
+/// Arguments that do not fit a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Misfit {
+    /// These arguments are not known to the tool.
+    Unknown(Vec<String>),
+    /// The argument is missing, or has a value that is no text.
+    Missing(String),
+}
+
+impl ToolSpec {
+    /// The tool that opens pages: `Search`, with the parameter `query`.
+    pub fn search(description: impl Into<String>, parameter_description: impl Into<String>) -> Self {
+        Self::new(Tool::Search, "Search", "query", description.into(), parameter_description.into())
+    }
+
+    /// The tool that finds sentences in the open page: `Lookup`, with the parameter `keyword`.
+    pub fn lookup(description: impl Into<String>, parameter_description: impl Into<String>) -> Self {
+        Self::new(Tool::Lookup, "Lookup", "keyword", description.into(), parameter_description.into())
+    }
+
+    fn new(tool: Tool, name: &str, parameter: &str, description: String, parameter_description: String) -> Self {
+        Self { tool, name: name.to_owned(), description, parameter: parameter.to_owned(), parameter_description }
+    }
+
+    /// The parameter as a JSON schema of an object: `{"properties": …, "required": […], "type": "object"}`.
+    pub fn schema(&self) -> Value {
+        serde_json::json!({
+            "properties": { &self.parameter: { "description": self.parameter_description, "type": "string" } },
+            "required": [self.parameter],
+            "type": "object",
+        })
+    }
+
+    /// Finds the argument in a decoded object. With `mend`, a name in other case or in camel, snake or kebab form
+    /// counts, and so does a single value under any name; other names beside the right one are ignored. Without,
+    /// every other name is refused. Numbers and truth values are written as text; null, lists and objects are no
+    /// value at all.
+    pub fn resolve(&self, args: &Map<String, Value>, mend: bool) -> Result<Resolved, Misfit> {
+        if !mend {
+            let unknown: Vec<_> = args.keys().filter(|name| **name != self.parameter).cloned().collect();
+            if !unknown.is_empty() {
+                return Err(Misfit::Unknown(unknown));
+            }
+        }
+        let mut repairs = Vec::new();
+        let value = if let Some(value) = args.get(&self.parameter) {
+            value
+        } else {
+            repairs.push(ARGUMENT_NAME);
+            self.misnamed(args)?
+        };
+        let input = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(_) | Value::Bool(_) => {
+                repairs.push(ARGUMENT_TYPE);
+                value.to_string()
+            }
+            Value::Null | Value::Array(_) | Value::Object(_) => return Err(self.missing()),
+        };
+        Ok(Resolved { tool: self.tool, input, repairs })
+    }
+
+    /// Finds the argument in the text that stands for it, for systems that hand the text on as it is: a JSON object
+    /// (in a code fence or not) is [resolved](Self::resolve) with mending, a JSON string gives its value, and other
+    /// text is the argument itself, without quotes around the whole of it.
+    pub fn resolve_text(&self, raw: &str) -> Result<Resolved, Misfit> {
+        let text = without_fence(raw.trim_matches(is_python_space));
+        let input = match serde_json::from_str(text) {
+            Ok(Value::Object(args)) => return self.resolve(&args, true),
+            Ok(Value::String(value)) => value,
+            _ if text.is_empty() => return Err(self.missing()),
+            _ => without_quotes(text).to_owned(),
+        };
+        Ok(Resolved { tool: self.tool, input, repairs: vec![BARE_ARGUMENT] })
+    }
+
+    /// The value that stands under another name than the parameter's.
+    fn misnamed<'a>(&self, args: &'a Map<String, Value>) -> Result<&'a Value, Misfit> {
+        let parameter = folded(&self.parameter);
+        if let Some((_, value)) = args.iter().find(|(name, _)| folded(name) == parameter) {
+            return Ok(value);
+        }
+        let mut values = args.values();
+        match (values.next(), values.next()) {
+            (None, _) => Err(self.missing()),
+            (Some(value), None) => Ok(value),
+            (Some(_), Some(_)) => Err(Misfit::Unknown(args.keys().cloned().collect())),
+        }
+    }
+
+    fn missing(&self) -> Misfit {
+        Misfit::Missing(self.parameter.clone())
+    }
+}
+
+/// A name without what distinguishes camel, snake and kebab form.
+fn folded(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
+}
+
+/// The inside of a code fence, bare or marked `json`. Either end counts alone: parsers that split at labels often
+/// leave only one of them in the argument.
+fn without_fence(text: &str) -> &str {
+    let text = match text.strip_prefix("```") {
+        Some(rest) => match rest.strip_prefix("json").unwrap_or(rest) {
+            inside if inside.starts_with(is_python_space) || inside.starts_with(['{', '"']) => inside,
+            // The fence of another language belongs to the argument.
+            _ => return text,
+        },
+        None => text,
+    };
+    text.strip_suffix("```").unwrap_or(text).trim_matches(is_python_space)
+}
+
+/// The text without one pair of quotes around the whole of it. Where the same quote stands inside as well, the outer
+/// ones may not belong together, and the text stays.
+fn without_quotes(text: &str) -> &str {
+    [('"', '"'), ('\'', '\''), ('\u{201c}', '\u{201d}')]
+        .into_iter()
+        .find_map(|(open, close)| {
+            let inside = text.strip_prefix(open)?.strip_suffix(close)?;
+            (!inside.contains([open, close])).then_some(inside)
+        })
+        .unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    type Call = Result<(String, Vec<&'static str>), Misfit>;
+
+    fn search() -> ToolSpec {
+        ToolSpec::search("finds pages", "title of a page")
+    }
+
+    fn resolve(args: &Value, mend: bool) -> Call {
+        let args = args.as_object().expect("an object");
+        search().resolve(args, mend).map(|call| (call.input, call.repairs))
+    }
+
+    fn good(input: &str, repairs: &[&'static str]) -> (String, Vec<&'static str>) {
+        (input.to_owned(), repairs.to_vec())
+    }
+
+    fn missing() -> Misfit {
+        Misfit::Missing("query".to_owned())
+    }
+
+    #[test]
+    fn the_tools_have_the_names_that_models_know() {
+        let (search, lookup) = (search(), ToolSpec::lookup("d", "p"));
+        assert_eq!((search.tool, search.name.as_str(), search.parameter.as_str()), (Tool::Search, "Search", "query"));
+        assert_eq!((lookup.tool, lookup.name.as_str(), lookup.parameter.as_str()), (Tool::Lookup, "Lookup", "keyword"));
+    }
+
+    #[test]
+    fn the_exact_name_is_taken() {
+        assert_eq!(resolve(&json!({ "query": " x " }), true), Ok(good(" x ", &[])));
+        assert_eq!(resolve(&json!({ "query": "x" }), false), Ok(good("x", &[])));
+        assert_eq!(resolve(&json!({ "Query": "a", "n": 5, "query": "x" }), true), Ok(good("x", &[])));
+    }
+
+    #[test]
+    fn names_in_other_form_are_mended() {
+        for name in ["Query", "QUERY", "que_ry", "que-ry", "que ry", "quE_Ry"] {
+            assert_eq!(resolve(&json!({ "n": 5, name: "x" }), true), Ok(good("x", &[ARGUMENT_NAME])), "{name}");
+        }
+        assert_eq!(resolve(&json!({ "entity": "x" }), true), Ok(good("x", &[ARGUMENT_NAME])));
+    }
+
+    #[test]
+    fn what_cannot_be_mended_is_a_misfit() {
+        let unknown = |names: &[&str]| Err(Misfit::Unknown(names.iter().map(|&n| n.to_owned()).collect()));
+        assert_eq!(resolve(&json!({ "entity": "x", "n": 5 }), true), unknown(&["entity", "n"]));
+        assert_eq!(resolve(&json!({}), true), Err(missing()));
+        assert_eq!(resolve(&json!({}), false), Err(missing()));
+        assert_eq!(resolve(&json!({ "z": 1, "query": "x", "Query": "y" }), false), unknown(&["z", "Query"]));
+    }
+
+    #[test]
+    fn values_of_other_types_are_written_or_refused() {
+        assert_eq!(resolve(&json!({ "query": 1984 }), true), Ok(good("1984", &[ARGUMENT_TYPE])));
+        assert_eq!(resolve(&json!({ "q": true }), true), Ok(good("true", &[ARGUMENT_NAME, ARGUMENT_TYPE])));
+        for value in [json!(null), json!(["x"]), json!({ "type": "string" })] {
+            assert_eq!(resolve(&json!({ "query": value }), true), Err(missing()), "{value}");
+        }
+    }
+
+    #[test]
+    fn text_is_decoded_or_is_the_argument() {
+        for (raw, input, repairs) in [
+            (r#" {"query": "x"} "#, "x", &[][..]),
+            ("```json\n{\"query\": \"x\"}\n```", "x", &[]),
+            ("```\n{\"query\": \"x\"}\n```", "x", &[]),
+            ("{\"query\": \"x\"}\n```", "x", &[]),
+            (r#"{"Query": "x"}"#, "x", &[ARGUMENT_NAME]),
+            (r#""a \u4e2d""#, "a 中", &[BARE_ARGUMENT]),
+            ("Milhouse\n", "Milhouse", &[BARE_ARGUMENT]),
+            ("'Milhouse'", "Milhouse", &[BARE_ARGUMENT]),
+            ("'", "'", &[BARE_ARGUMENT]),
+            (r#""a" and "b""#, r#""a" and "b""#, &[BARE_ARGUMENT]),
+            ("1984", "1984", &[BARE_ARGUMENT]),
+            ("```py\nprint(1)\n```", "```py\nprint(1)\n```", &[BARE_ARGUMENT]),
+            ("{query: x}", "{query: x}", &[BARE_ARGUMENT]),
+        ] {
+            let call = search().resolve_text(raw).expect("it fits");
+            assert_eq!((call.input.as_str(), call.repairs.as_slice()), (input, repairs), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn an_object_that_does_not_fit_is_not_searched_for() {
+        assert_eq!(search().resolve_text("{}"), Err(missing()));
+        assert_eq!(search().resolve_text(r#"{"query": null}"#), Err(missing()));
+        assert_eq!(search().resolve_text(" \n"), Err(missing()));
+    }
+
+    #[test]
+    fn endless_nesting_is_only_text() {
+        let deep = "{\"query\":".repeat(100_000);
+        assert_eq!(search().resolve_text(&deep).map(|call| call.input.len()), Ok(deep.len()));
+    }
+}
