@@ -1,0 +1,126 @@
+//! The agent of the library.
+
+use super::super::{Dialogue, Setup, Turn};
+use super::EarlyStopping;
+use super::notes::{self, Notes};
+use super::parse::{Reading, Unreadable};
+use crate::types::python::is_python_space;
+use crate::types::{Message, Outcome, Prompt, Question};
+use std::sync::Arc;
+
+/// Repair: a reply that the parser refused was shown to the model again.
+const UNREADABLE: &str = "unreadable_reply";
+/// Repair: the same with an empty reply.
+const EMPTY: &str = "empty_reply";
+
+/// One question's dialogue.
+#[derive(Debug)]
+pub(super) struct Agent {
+    notes: Notes,
+    stopping: EarlyStopping,
+    /// Whether the answer at the limit was asked for.
+    generating: bool,
+    /// The message that stays in memory besides the question.
+    remembered: Option<Message>,
+}
+
+impl Agent {
+    pub(super) fn new(setup: &Arc<Setup>, mend: bool, stopping: EarlyStopping) -> Self {
+        Self { notes: Notes::new(setup, mend), stopping, generating: false, remembered: None }
+    }
+
+    /// Asks again, with the reply and what is wrong with it; neither enters the scratchpad.
+    fn retry(&mut self, reply: &str, kind: &str, feedback: &str) -> Turn {
+        self.notes.episode.repaired(kind);
+        let bad = [Message::assistant(reply), Message::user(feedback)];
+        self.notes.ask(&[self.notes.question(), &bad].concat())
+    }
+
+    fn said(&self, occasion: &str) -> String {
+        self.notes.episode.setup.frame.said(occasion).to_owned()
+    }
+
+    /// The limit is reached; what the last reply said is not used.
+    fn limit(&mut self) -> Turn {
+        let limit = self.notes.episode.setup.max_steps;
+        match self.stopping {
+            EarlyStopping::Force => self.notes.episode.stop(
+                Outcome::StepLimit,
+                format!(
+                    "Max iterations of {limit} reached! Either something went wrong, or you can increase the max \
+                     iterations with `.run(.., max_iterations=...)` or use `early_stopping_method='generate'` to \
+                     generate a final response instead."
+                ),
+            ),
+            EarlyStopping::Generate => {
+                self.generating = true;
+                let mut messages = self.notes.remembered();
+                messages.push(Message::system(self.said("force_stop").replace("{max_steps}", &limit.to_string())));
+                self.notes.episode.ask(Prompt::Messages(messages), Vec::new())
+            }
+        }
+    }
+}
+
+impl Dialogue for Agent {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.notes.begin(question)
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        if self.generating {
+            self.remembered = Some(Message::assistant(text));
+            return self.notes.episode.finish(None, text.to_owned(), text.to_owned());
+        }
+        self.notes.replies += 1;
+        let reading = (!text.is_empty()).then(|| Reading::of(text));
+        if let Some(Reading::Unreadable(error @ Unreadable::Attribute)) = &reading {
+            let detail = format!("the thought is empty, where the original raises `AttributeError`: {}", error.text());
+            return self.notes.episode.stop(Outcome::FormatFailure, detail);
+        }
+        if self.notes.exhausted() {
+            return self.limit();
+        }
+        match reading {
+            None => {
+                let feedback = self.said("empty_reply");
+                self.retry(text, EMPTY, &feedback)
+            }
+            Some(Reading::Unreadable(error)) => {
+                let feedback = self.said("feedback").replace("{error}", error.text());
+                self.retry(text, UNREADABLE, &feedback)
+            }
+            Some(Reading::Action(action)) => self.notes.act(
+                action,
+                |tool| format!("Tool {tool} not found. Please select a tool that is available."),
+                |_, complaint| complaint,
+            ),
+            Some(Reading::Answer { thought, answer }) => {
+                self.notes.note(Message::assistant(notes::answer(&thought, &answer)));
+                self.remembered = Some(Message::assistant(self.notes.joined()));
+                let response = response(text).to_owned();
+                self.notes.episode.finish(Some(thought), response.clone(), response)
+            }
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.notes.episode.finished() {
+            return self.notes.episode.stop(Outcome::Finished, "");
+        }
+        self.notes.observed(text);
+        self.notes.ask(&[])
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        let mut memory = self.notes.remembered();
+        memory.extend(self.remembered.clone());
+        memory
+    }
+}
+
+/// What the agent gives as its answer: the reply behind its first `Answer:`, or the whole. The parser's answer is
+/// another where a first `Answer:` stands before the thought.
+fn response(reply: &str) -> &str {
+    reply.split_once("Answer:").map_or(reply, |(_, answer)| answer.trim_matches(is_python_space))
+}

@@ -1,0 +1,121 @@
+//! What both systems keep while they work on a question: the messages before it, and the scratchpad behind it.
+
+use super::super::named::Episode;
+use super::super::tools::{Misfit, ToolSpec};
+use super::super::{Setup, Turn};
+use super::parse::Action;
+use crate::types::{Message, Prompt, Question};
+use std::sync::Arc;
+
+/// An observation as the model is shown it.
+pub(super) fn observation(text: &str) -> String {
+    format!("Observation: {text}")
+}
+
+/// An answer as it is remembered.
+pub(super) fn answer(thought: &str, answer: &str) -> String {
+    format!("Thought: {thought}\nAnswer: {answer}")
+}
+
+/// The episode and its scratchpad.
+#[derive(Debug)]
+pub(super) struct Notes {
+    pub(super) episode: Episode,
+    /// Replies that the model has given.
+    pub(super) replies: usize,
+    question: Vec<Message>,
+    scratchpad: Vec<Message>,
+    mend: bool,
+}
+
+impl Notes {
+    pub(super) fn new(setup: &Arc<Setup>, mend: bool) -> Self {
+        Self { episode: Episode::new(setup), replies: 0, question: Vec::new(), scratchpad: Vec::new(), mend }
+    }
+
+    /// Puts the question.
+    pub(super) fn begin(&mut self, question: &Question) -> Turn {
+        self.question = vec![Message::user(question.question.as_str())];
+        self.ask(&[])
+    }
+
+    /// Asks for the next step; `retry` stands between question and scratchpad.
+    pub(super) fn ask(&self, retry: &[Message]) -> Turn {
+        let frame = &self.setup().frame;
+        let mut messages: Vec<Message> =
+            frame.system.iter().map(|system| Message::system(Arc::clone(system))).collect();
+        for part in [&frame.examples[..], &self.setup().history, &self.question, retry, &self.scratchpad] {
+            messages.extend_from_slice(part);
+        }
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
+    }
+
+    /// Whether the model has given as many replies as it may.
+    pub(super) fn exhausted(&self) -> bool {
+        self.replies >= self.setup().max_steps
+    }
+
+    /// What stands before the scratchpad in the system's memory: earlier turns and the question.
+    pub(super) fn remembered(&self) -> Vec<Message> {
+        [&self.setup().history[..], &self.question].concat()
+    }
+
+    /// The question again.
+    pub(super) fn question(&self) -> &[Message] {
+        &self.question
+    }
+
+    /// All steps so far in one text.
+    pub(super) fn joined(&self) -> String {
+        self.scratchpad.iter().map(|note| &*note.content).collect::<Vec<_>>().join("\n")
+    }
+
+    pub(super) fn note(&mut self, note: Message) {
+        self.scratchpad.push(note);
+    }
+
+    pub(super) fn observed(&mut self, text: &str) {
+        self.note(Message::user(observation(text)));
+    }
+
+    /// Uses the tool of an action; the system answers by itself if there is no such tool, or if the arguments do
+    /// not fit it.
+    pub(super) fn act(
+        &mut self,
+        action: Action,
+        unknown: impl FnOnce(&str) -> String,
+        misfit: impl FnOnce(&str, String) -> String,
+    ) -> Turn {
+        self.note(Message::assistant(action.content()));
+        let args = action.json();
+        let Action { thought, tool, input, .. } = action;
+        let thought = Some(thought);
+        let text = format!("{tool} {input}");
+        let Some(spec) = self.episode.tool(&tool) else {
+            return self.episode.answer_itself(thought, text, unknown(&tool));
+        };
+        match spec.resolve(&args, self.mend) {
+            Ok(call) => self.episode.use_tool(thought, text, call),
+            Err(fault) => {
+                let reply = misfit(&tool, complaint(spec, &fault));
+                self.episode.answer_itself(thought, text, reply)
+            }
+        }
+    }
+
+    fn setup(&self) -> &Setup {
+        &self.episode.setup
+    }
+}
+
+/// What is wrong with arguments, in one line. The original shows the Python exception of the call.
+fn complaint(spec: &ToolSpec, fault: &Misfit) -> String {
+    let ToolSpec { name, parameter, .. } = spec;
+    match fault {
+        Misfit::Unknown(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+            format!("{name} has no argument {}; it needs \"{parameter}\".", names.join(", "))
+        }
+        Misfit::Missing(missing) => format!("{name} needs the argument \"{missing}\"."),
+    }
+}
