@@ -1,0 +1,113 @@
+//! The conversation by labels.
+
+use super::super::named::Episode;
+use super::super::{Dialogue, Setup, Turn};
+use super::executor::{Effect, Executor, FINISH, NO_ACTION};
+use super::{Lagent, Release, gbk, parse};
+use crate::types::{Message, Outcome, Prompt, Question};
+use std::sync::Arc;
+
+/// One question's conversation.
+#[derive(Debug)]
+pub(super) struct ByLabels {
+    lagent: Lagent,
+    episode: Episode,
+    /// The question and what has happened since.
+    inner: Vec<Message>,
+    /// Whether the next observation is a tool's, and not the system's own text.
+    from_tool: bool,
+    /// What the system gives back in the end, white space and all.
+    response: Option<String>,
+}
+
+impl ByLabels {
+    pub(super) fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
+        Self {
+            lagent: lagent.clone(),
+            episode: Episode::new(setup),
+            inner: Vec::new(),
+            from_tool: false,
+            response: None,
+        }
+    }
+
+    fn next(&mut self) -> Turn {
+        let setup = Arc::clone(&self.episode.setup);
+        if self.episode.step > setup.max_steps {
+            self.response = Some(self.lagent.given_up.to_owned());
+            return self.episode.stop(Outcome::StepLimit, self.lagent.given_up);
+        }
+        let mut messages: Vec<Message> =
+            setup.frame.system.iter().map(|text| Message::system(Arc::clone(text))).collect();
+        messages.extend_from_slice(&setup.frame.examples);
+        messages.extend_from_slice(&setup.history);
+        messages.extend_from_slice(&self.inner);
+        // The first releases raise the flag for it after the last turn.
+        if self.episode.step == setup.max_steps && self.lagent.release != Release::V01 {
+            let force_stop = setup.frame.texts.get("force_stop").filter(|text| !text.is_empty());
+            messages.extend(force_stop.map(|text| Message::system(Arc::clone(text))));
+        }
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
+    }
+}
+
+impl Dialogue for ByLabels {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.inner = vec![Message::user(question.question.as_str())];
+        self.next()
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        self.inner.push(Message::assistant(text));
+        let setup = Arc::clone(&self.episode.setup);
+        let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
+        let reply = parse::reply(text, &self.lagent.labels);
+        let effect = executor.run(self.lagent.release, reply.action, reply.input);
+        let thought = Some(reply.thought.to_owned());
+        let action_text = match reply.action {
+            FINISH => format!("{}{}", self.lagent.labels.finish, reply.input),
+            NO_ACTION => text.to_owned(),
+            action => format!("{action} {}", reply.input),
+        };
+        self.from_tool = false;
+        match effect {
+            Effect::Use(call) => {
+                self.from_tool = true;
+                self.episode.use_tool(thought, action_text, call)
+            }
+            Effect::Finish(answer) => {
+                let trimmed = answer.trim().to_owned();
+                self.response = Some(answer);
+                self.episode.finish(thought, action_text, trimmed)
+            }
+            Effect::Say(text) => self.episode.answer_itself(thought, action_text, text),
+            Effect::Raise(exception) => {
+                self.episode.stop(Outcome::FormatFailure, format!("the original raises `{exception}`"))
+            }
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
+        }
+        let through_gbk = self.from_tool && self.lagent.release != Release::V01;
+        let text = if through_gbk { gbk::lossy(text) } else { text.into() };
+        self.inner.push(Message::system(self.lagent.response(&text)));
+        self.next()
+    }
+
+    /// The first releases keep what was asked and what was given back. (v0.1.0 returns before it keeps an answer,
+    /// and so remembers only what it could not answer; the release after it kept both.)
+    fn memory(&self) -> Vec<Message> {
+        let mut memory = self.episode.setup.history.clone();
+        match (self.lagent.release, &self.response, self.inner.first()) {
+            (Release::V02, ..) => return Vec::new(),
+            (Release::V01, Some(response), Some(question)) => {
+                memory.extend([question.clone(), Message::assistant(response.as_str())]);
+            }
+            (Release::V01, ..) => {}
+        }
+        memory
+    }
+}

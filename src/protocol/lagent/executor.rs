@@ -1,0 +1,193 @@
+//! What an action gives: a tool's use, the end, a text of the system's own, or an exception upstream.
+
+use super::super::ToolSpec;
+use super::super::python::{JsonError, loads, repr_value, set_repr};
+use super::super::tools::{Misfit, Resolved};
+use super::Release;
+use crate::types::Tool;
+use crate::types::python::is_python_space;
+use crate::types::python::repr;
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+
+/// The action that ends the conversation.
+pub(super) const FINISH: &str = "FinishAction";
+/// The action of a reply that has none.
+pub(super) const NO_ACTION: &str = "NoAction";
+/// What a model is told whose reply has no action.
+pub(super) const FORMAT: &str = "Please follow the format";
+/// What a model is told that names no tool and gives no arguments.
+const NO_SUCH_ACTION: &str = "The action is invalid, please check the action name.";
+/// Kind of a repair: plain text was expected, and an object with the tool's parameter came.
+const OBJECT_FOR_TEXT: &str = "object_for_text";
+
+/// What comes of an action.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// A tool is used.
+    Use(Resolved),
+    /// The conversation ends with this answer.
+    Finish(String),
+    /// The system answers by itself.
+    Say(String),
+    /// The original ends with this exception.
+    Raise(String),
+}
+
+impl Effect {
+    fn raise(exception: impl Into<String>) -> Self {
+        Self::Raise(exception.into())
+    }
+}
+
+/// The tools, and how their arguments are taken.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Executor<'s> {
+    pub(super) tools: &'s [ToolSpec],
+    pub(super) mend: bool,
+}
+
+impl Executor<'_> {
+    /// An action with the text of its arguments.
+    pub(super) fn run(self, release: Release, name: &str, input: &str) -> Effect {
+        if release == Release::V01 {
+            return match self.tool(name) {
+                Some(tool) => Effect::Use(self.plain(tool, input)),
+                None => built_in(name, input),
+            };
+        }
+        self.called(name, |tool| decoded(input).map(|value| self.argument(tool, &value)), || built_in(name, input))
+    }
+
+    /// An action with decoded arguments.
+    pub(super) fn run_decoded(self, name: &str, args: &Map<String, Value>) -> Effect {
+        let built_in = || match name {
+            FINISH => Effect::raise("TypeError: sequence item 0: expected str instance, dict found"),
+            _ if !args.is_empty() => Effect::Say(Value::Object(args.clone()).to_string()),
+            NO_ACTION => Effect::Say(FORMAT.to_owned()),
+            _ => Effect::Say(NO_SUCH_ACTION.to_owned()),
+        };
+        self.called(name, |tool| Ok(self.resolved(tool, args)), built_in)
+    }
+
+    /// Finds the tool of `name`, which may be that of a toolkit's function, `toolkit.function`.
+    fn called(
+        self,
+        name: &str,
+        argument: impl FnOnce(&ToolSpec) -> Result<Effect, Effect>,
+        built_in: impl FnOnce() -> Effect,
+    ) -> Effect {
+        let (name, function) = name.split_once('.').unwrap_or((name, "run"));
+        if function.contains('.') {
+            return Effect::raise("ValueError: too many values to unpack (expected 2)");
+        }
+        match (self.tool(name), function) {
+            (None, _) => built_in(),
+            (Some(tool), "run") => argument(tool).unwrap_or_else(|refused| refused),
+            // These are attributes of every action, but no functions that it knows the parameters of.
+            (Some(tool), "name" | "description" | "enable" | "is_toolkit") => match argument(tool) {
+                Err(refused) | Ok(refused @ Effect::Raise(_)) => refused,
+                Ok(_) => Effect::raise(format!("KeyError: {}", repr(function))),
+            },
+            (Some(_), _) => Effect::Say(format!("invalid API: {function}")),
+        }
+    }
+
+    fn tool(&self, name: &str) -> Option<&ToolSpec> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// The argument as the first releases hand it on: the text as it stands.
+    fn plain(self, tool: &ToolSpec, input: &str) -> Resolved {
+        if self.mend
+            && let Ok(Value::Object(args)) = loads(without_fence(input))
+            && let Ok(mut resolved) = tool.resolve(&args, true)
+        {
+            resolved.repairs.insert(0, OBJECT_FOR_TEXT);
+            return resolved;
+        }
+        Resolved { tool: tool.tool, input: input.to_owned(), repairs: Vec::new() }
+    }
+
+    /// The argument in a decoded value, of which upstream asks first for its elements, whatever it is.
+    fn argument(self, tool: &ToolSpec, value: &Value) -> Effect {
+        let elements: Vec<String> = match value {
+            Value::Object(args) => return self.resolved(tool, args),
+            Value::Array(items) => {
+                if let Some(item) = items.iter().find(|item| item.is_array() || item.is_object()) {
+                    return Effect::raise(format!("TypeError: unhashable type: '{}'", type_name(item)));
+                }
+                items.iter().map(repr_value).collect()
+            }
+            Value::String(text) => {
+                let mut seen = HashSet::new();
+                let characters = text.chars().filter(|c| seen.insert(*c));
+                characters.map(|c| repr(c.encode_utf8(&mut [0; 4]))).collect()
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
+                return Effect::raise(format!("TypeError: '{}' object is not iterable", type_name(value)));
+            }
+        };
+        let parameter = repr(&tool.parameter);
+        let unknown: Vec<String> = elements.iter().filter(|element| **element != parameter).cloned().collect();
+        Effect::Say(if !unknown.is_empty() {
+            format!("unknown arguments: {}", set_repr(unknown))
+        } else if elements.is_empty() {
+            missing(&tool.parameter)
+        } else {
+            format!("{}.run() argument after ** must be a mapping, not {}", tool.name, type_name(value))
+        })
+    }
+
+    fn resolved(self, tool: &ToolSpec, args: &Map<String, Value>) -> Effect {
+        match tool.resolve(args, self.mend) {
+            Ok(Resolved { tool: Tool::Finish, input, .. }) => Effect::Finish(input),
+            Ok(resolved) => Effect::Use(resolved),
+            Err(Misfit::Unknown(names)) => {
+                Effect::Say(format!("unknown arguments: {}", set_repr(names.iter().map(|name| repr(name)))))
+            }
+            Err(Misfit::Missing(name)) => Effect::Say(missing(&name)),
+        }
+    }
+}
+
+fn missing(name: &str) -> String {
+    format!("missing required arguments: {}", set_repr([repr(name)]))
+}
+
+/// The actions that are no tools: they say the text that came as their argument, if one came.
+fn built_in(name: &str, input: &str) -> Effect {
+    match name {
+        FINISH => Effect::Finish(input.to_owned()),
+        _ if !input.is_empty() => Effect::Say(input.to_owned()),
+        NO_ACTION => Effect::Say(FORMAT.to_owned()),
+        _ => Effect::Say(NO_SUCH_ACTION.to_owned()),
+    }
+}
+
+fn decoded(input: &str) -> Result<Value, Effect> {
+    let input = without_fence(input);
+    loads(input).map_err(|error| match error {
+        JsonError::Syntax => Effect::Say(format!("invalid json format: {input}")),
+        JsonError::Depth | JsonError::Digits => Effect::raise(error.exception()),
+    })
+}
+
+/// The inside of a code fence that is closed on its own line; without an opening the fence is taken off all the same.
+fn without_fence(input: &str) -> &str {
+    let Some(body) = input.trim_end_matches(is_python_space).strip_suffix("\n```") else { return input };
+    let body = body.trim_start_matches(is_python_space);
+    body.strip_prefix("```json\n").unwrap_or(body).trim_matches(is_python_space)
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "NoneType",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float",
+        Value::Number(_) => "int",
+        Value::String(_) => "str",
+        Value::Array(_) => "list",
+        Value::Object(_) => "dict",
+    }
+}

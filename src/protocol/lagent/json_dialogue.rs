@@ -1,0 +1,116 @@
+//! The conversation in JSON.
+
+use super::super::named::Episode;
+use super::super::{Dialogue, Setup, Turn};
+use super::executor::{Effect, Executor};
+use super::json::{self, Body};
+use super::{Lagent, gbk};
+use crate::types::{Message, Outcome, Prompt, Question, Role};
+use std::sync::Arc;
+
+/// One question's conversation. It is remembered whole, with all steps.
+#[derive(Debug)]
+pub(super) struct ByJson {
+    lagent: Lagent,
+    episode: Episode,
+    /// The question and what has happened since.
+    inner: Vec<Message>,
+    /// Whether the next observation is a tool's, and not the system's own text.
+    from_tool: bool,
+}
+
+impl ByJson {
+    pub(super) fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
+        Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new(), from_tool: false }
+    }
+
+    fn ask(&self) -> Turn {
+        let setup = &self.episode.setup;
+        let mut messages: Vec<Message> =
+            setup.frame.system.iter().map(|text| Message::system(Arc::clone(text))).collect();
+        messages.extend_from_slice(&setup.frame.examples);
+        for message in setup.history.iter().chain(&self.inner) {
+            push(&mut messages, message);
+        }
+        if self.episode.step == setup.max_steps {
+            // Upstream has none; a frame may.
+            let force_stop = setup.frame.texts.get("force_stop").filter(|text| !text.is_empty());
+            messages.extend(force_stop.map(|text| Message::system(Arc::clone(text))));
+        }
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
+    }
+
+    fn exhausted(&mut self) -> Turn {
+        let detail = format!(
+            "no conclusion within {} steps; the original gives the last action's result",
+            self.episode.setup.max_steps
+        );
+        self.episode.stop(Outcome::StepLimit, detail)
+    }
+
+    fn raise(&mut self, exception: &str) -> Turn {
+        self.episode.stop(Outcome::FormatFailure, format!("the original raises `{exception}`"))
+    }
+}
+
+/// Two messages of the user's in a row become one, with nothing between them.
+fn push(messages: &mut Vec<Message>, message: &Message) {
+    match messages.last_mut() {
+        Some(last) if last.role == Role::User && message.role == Role::User => {
+            *last = Message::user(format!("{}{}", last.content, message.content));
+        }
+        _ => messages.push(message.clone()),
+    }
+}
+
+impl Dialogue for ByJson {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.inner = vec![Message::user(question.question.as_str())];
+        if self.episode.setup.max_steps == 0 { self.exhausted() } else { self.ask() }
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        let reply = match json::reply(text) {
+            Ok(reply) => reply,
+            Err(exception) => return self.raise(&exception),
+        };
+        self.inner.push(Message::assistant(text));
+        let (thought, action_text) = (Some(reply.thought), text.to_owned());
+        let (name, parameters) = match reply.body {
+            Body::Conclusion(answer) => return self.episode.finish(thought, action_text, answer.trim().to_owned()),
+            // The end came by the word alone, and nothing was concluded.
+            Body::Action { .. } if reply.last => return self.episode.finish(thought, action_text, String::new()),
+            Body::Action { name, parameters } => (name, parameters),
+        };
+        let setup = Arc::clone(&self.episode.setup);
+        let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
+        self.from_tool = false;
+        match executor.run_decoded(&name, &parameters) {
+            Effect::Use(call) => {
+                self.from_tool = true;
+                self.episode.use_tool(thought, action_text, call)
+            }
+            Effect::Finish(answer) => self.episode.finish(thought, action_text, answer.trim().to_owned()),
+            Effect::Say(text) => self.episode.answer_itself(thought, action_text, text),
+            Effect::Raise(exception) => self.raise(&exception),
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
+        }
+        if self.episode.step > self.episode.setup.max_steps {
+            return self.exhausted();
+        }
+        let text = if self.from_tool { gbk::lossy(text) } else { text.into() };
+        self.inner.push(Message::user(text.as_ref()));
+        self.ask()
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        let mut memory = self.episode.setup.history.clone();
+        memory.extend_from_slice(&self.inner);
+        memory
+    }
+}

@@ -1,0 +1,234 @@
+//! `lagent`: lagent's `ReAct`, quirks included.
+//!
+//! Every turn is one request: the system message with the call protocol, the conversation so far, and on the last
+//! turn a system message that asks for a result. A reply is read by labels that may stand anywhere in it; the final
+//! answer counts above all, the last action is paired with everything after the first input label, and what the
+//! tool says comes back as a system message `Response:…`.
+//!
+//! In the JSON form a reply is an object with a thought and either an action or a conclusion; what an action gives
+//! comes back as the user's message, bare, and the whole conversation is remembered. A reply that is no such object
+//! ends the run, and so does the word `conclusion` anywhere in a reply.
+//!
+//! In both, a tool's text passes through GBK on its way to the model (module `gbk`).
+//!
+//! | option | values | |
+//! |---|---|---|
+//! | `variant` | `labels`, `json` | replies by labels (up to v0.2), or as JSON objects (later) |
+//! | `labels` | `v0.2`, `v0.1` | `Action Input:` and `Final Answer:`, or `ActionInput:` and `FinalAnswer:` |
+//! | `thought`, `action`, `action_input`, `response`, `finish` | any text | one label, in place of the release's |
+//! | `language` | `en`, `zh` | language of the sentence for a question that was given up |
+//! | `arguments` | `mend`, `strict` | whether misnamed arguments are mended or answered with an error |
+//!
+//! With `labels = "v0.1"` more than the labels is of that release: a tool takes the input as plain text, names with
+//! dots are no calls of a toolkit, the request to come to an end is never sent (the flag for it was set after the
+//! last turn), and questions and answers are remembered.
+//!
+//! Upstream uses labels as regular expressions; here they are plain text.
+
+mod dialogue;
+mod executor;
+mod gbk;
+mod json;
+mod json_dialogue;
+mod parse;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec};
+use crate::types::{Role, Tool};
+use std::sync::Arc;
+
+/// Id of the protocol.
+pub const ID: &str = "lagent";
+/// The limit of the releases v0.2.
+pub const MAX_STEPS: usize = 4;
+/// The limit of the first releases.
+const MAX_STEPS_V01: usize = 2;
+/// The limit of the JSON form.
+const MAX_STEPS_JSON: usize = 5;
+
+/// The options, as they are named in messages.
+const OPTIONS: &[&str] = &[
+    "labels=v0.2|v0.1",
+    "thought=TEXT",
+    "action=TEXT",
+    "action_input=TEXT",
+    "response=TEXT",
+    "finish=TEXT",
+    "variant=labels|json",
+    "language=en|zh",
+    "arguments=mend|strict",
+];
+
+/// The protocol with its options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lagent {
+    form: Form,
+    labels: Arc<Labels>,
+    release: Release,
+    /// The answer to a question that was given up.
+    given_up: &'static str,
+    /// Whether misnamed arguments are mended.
+    mend: bool,
+}
+
+/// How a reply is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Labels,
+    Json,
+}
+
+/// Whose behaviour is kept where releases differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Release {
+    V01,
+    V02,
+}
+
+/// What the parts of a reply begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Labels {
+    thought: String,
+    action: String,
+    action_input: String,
+    response: String,
+    finish: String,
+}
+
+impl Labels {
+    fn new(options: &Options, release: Release) -> Result<Self, OptionError> {
+        let (action_input, finish) = match release {
+            Release::V02 => ("Action Input:", "Final Answer:"),
+            Release::V01 => ("ActionInput:", "FinalAnswer:"),
+        };
+        let label = |name: &str, default: &str| match options.get(name) {
+            Some("") => Err(OptionError::Value {
+                protocol: ID,
+                name: name.to_owned(),
+                value: String::new(),
+                possible: "any text that is not empty",
+            }),
+            given => Ok(given.unwrap_or(default).to_owned()),
+        };
+        Ok(Self {
+            thought: label("thought", "Thought:")?,
+            action: label("action", "Action:")?,
+            action_input: label("action_input", action_input)?,
+            response: label("response", "Response:")?,
+            finish: label("finish", finish)?,
+        })
+    }
+}
+
+impl Lagent {
+    /// The protocol with these options.
+    pub fn new(options: &Options) -> Result<Self, OptionError> {
+        options.known(ID, OPTIONS)?;
+        let form =
+            options.choice(ID, "variant", &[("labels", Form::Labels), ("json", Form::Json)], "`labels` or `json`")?;
+        let release =
+            options.choice(ID, "labels", &[("v0.2", Release::V02), ("v0.1", Release::V01)], "`v0.2` or `v0.1`")?;
+        if form == Form::Json {
+            refuse_labels(options)?;
+        }
+        let given_up = [("en", "Sorry that I cannot answer your question."), ("zh", "对不起，我无法回答你的问题")];
+        Ok(Self {
+            form,
+            labels: Arc::new(Labels::new(options, release)?),
+            release,
+            given_up: options.choice(ID, "language", &given_up, "`en` or `zh`")?,
+            mend: options.choice(ID, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")?,
+        })
+    }
+
+    /// The message that shows what an action gave.
+    fn response(&self, text: &str) -> String {
+        format!("{}{text}\n", self.labels.response)
+    }
+}
+
+/// The JSON form has no labels.
+fn refuse_labels(options: &Options) -> Result<(), OptionError> {
+    let names = ["labels", "thought", "action", "action_input", "response", "finish"];
+    match names.into_iter().find_map(|name| options.get(name).map(|value| (name, value))) {
+        None => Ok(()),
+        Some((name, value)) => Err(OptionError::Value {
+            protocol: ID,
+            name: name.to_owned(),
+            value: value.to_owned(),
+            possible: "set with `variant=labels` only",
+        }),
+    }
+}
+
+impl Protocol for Lagent {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn max_steps(&self) -> usize {
+        match (self.form, self.release) {
+            (Form::Json, _) => MAX_STEPS_JSON,
+            (Form::Labels, Release::V02) => MAX_STEPS,
+            (Form::Labels, Release::V01) => MAX_STEPS_V01,
+        }
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::System
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        match self.form {
+            Form::Labels => Box::new(dialogue::ByLabels::new(self, setup)),
+            Form::Json => Box::new(json_dialogue::ByJson::new(self, setup)),
+        }
+    }
+
+    fn parse(&self, output: &str, _step: usize) -> Parsed {
+        if self.form == Form::Json {
+            return json::parsed(output);
+        }
+        let reply = parse::reply(output, &self.labels);
+        let thought = Some(reply.thought.to_owned());
+        match reply.action {
+            executor::FINISH => Parsed::finish(thought, reply.input),
+            executor::NO_ACTION => Parsed { thought, ..Parsed::invalid(executor::FORMAT) },
+            action => Parsed::act(thought, action, reply.input),
+        }
+    }
+
+    fn question(&self, _label: &str, question: &str) -> String {
+        question.to_owned()
+    }
+
+    fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        match self.form {
+            Form::Labels => slots::labelled_step(self, thought, tool, input),
+            Form::Json => slots::json_step(thought, tool, input),
+        }
+    }
+
+    fn observation(&self, _n: usize, text: &str) -> String {
+        match self.form {
+            Form::Labels => self.response(text),
+            Form::Json => text.to_owned(),
+        }
+    }
+
+    fn observation_role(&self) -> Role {
+        match self.form {
+            Form::Labels => Role::System,
+            Form::Json => Role::User,
+        }
+    }
+
+    fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+        match self.form {
+            Form::Labels => slots::labelled(self, tools),
+            Form::Json => slots::json(tools),
+        }
+    }
+}
