@@ -1,0 +1,237 @@
+//! `go-blog`: the agent of an article on `ReAct` in Go, whose model is told of its errors.
+//!
+//! A reply with `Action:` is a tool call, one with `Answer:` alone is the answer; what is neither, names no tool or
+//! has arguments that do not fit is answered with `Error: …`, and the model tries again. Of a reply that goes on
+//! after its first call, thought, action and input are kept and the rest is set aside, so that invented observations
+//! and answers are never shown to the model again. The article gives no limit; ours counts the model's replies.
+//!
+//! The one option, `arguments`, says whether misnamed arguments are mended (`mend`, which the article asks for) or
+//! answered with an error (`strict`).
+
+mod parse;
+#[cfg(test)]
+mod tests;
+
+use super::named::Episode;
+use super::python::dumps;
+use super::tools::Misfit;
+use super::{Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec, Turn};
+use crate::types::python::is_python_space;
+use crate::types::{Message, Outcome, Prompt, Question, Tool};
+use parse::{Call, Reply};
+use std::sync::Arc;
+
+/// Id of the protocol.
+pub const ID: &str = "go-blog";
+/// Replies after which a question is given up; the article has no limit.
+pub const MAX_STEPS: usize = 20;
+
+/// The article's answer to a call of a tool that there is not.
+const NO_SUCH_TOOL: &str = "Error: 工具不存在,请选择指定的工具类型,......";
+
+/// The protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GoBlog {
+    /// Whether misnamed arguments are mended.
+    mend: bool,
+}
+
+impl GoBlog {
+    /// The protocol with these options.
+    pub fn new(options: &Options) -> Result<Self, OptionError> {
+        options.known(ID, &["arguments=mend|strict"])?;
+        let mend = options.choice(ID, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")?;
+        Ok(Self { mend })
+    }
+}
+
+impl Protocol for GoBlog {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn max_steps(&self) -> usize {
+        MAX_STEPS
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::System
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        Box::new(GoBlogDialogue {
+            mend: self.mend,
+            episode: Episode::new(setup),
+            inner: Vec::new(),
+            from_system: false,
+            memory: setup.history.clone(),
+        })
+    }
+
+    fn parse(&self, output: &str, _step: usize) -> Parsed {
+        match parse::reply(output) {
+            Reply::Answer { thought, answer } => Parsed::finish(Some(stripped(thought)), stripped(answer)),
+            Reply::Neither(_) => Parsed::new(Kind::Invalid),
+            Reply::Call(call) => {
+                let (thought, tool) = (Some(stripped(call.thought)), Some(call.tool.to_owned()));
+                match call.arguments {
+                    Some(args) => {
+                        let input = Some(args.text.to_owned());
+                        let args = Some(Arguments::new(args.object, args.text));
+                        Parsed { thought, tool, input, args, ..Parsed::new(Kind::Act) }
+                    }
+                    None => Parsed { thought, tool, ..Parsed::new(Kind::Invalid) },
+                }
+            }
+        }
+    }
+
+    fn question(&self, _label: &str, question: &str) -> String {
+        format!("Question: {question}")
+    }
+
+    fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        let thought = thought.unwrap_or_default();
+        let argument = |name: &str| format!("{{\"{name}\": {}}}", serde_json::Value::from(input));
+        match tool {
+            Tool::Search => call_text(thought, "Search", &argument("query")),
+            Tool::Lookup => call_text(thought, "Lookup", &argument("keyword")),
+            Tool::Think => call_text(thought, "Think", &argument("thought")),
+            Tool::Finish | Tool::Invalid => format!("Thought: {thought}\nAnswer: {input}"),
+        }
+    }
+
+    fn observation(&self, _n: usize, text: &str) -> String {
+        format!("Observation: {text}")
+    }
+
+    fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
+        let description = |tool: &ToolSpec| {
+            let (name, description, schema) = (&tool.name, &tool.description, dumps(&tool.schema()));
+            format!("> Tool Name: {name}\nTool Description: {description}\nTool Args: {schema}\n")
+        };
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        vec![
+            ("ToolDesc", tools.iter().map(description).collect::<Vec<_>>().join("\n")),
+            ("ToolNames", names.join(", ")),
+        ]
+    }
+}
+
+fn stripped(text: &str) -> String {
+    text.trim_matches(is_python_space).to_owned()
+}
+
+/// A call as it should be written.
+fn call_text(thought: &str, tool: &str, input: &str) -> String {
+    format!("Thought: {thought}\nAction: {tool}\nAction Input: {input}")
+}
+
+/// The dialogue of one question.
+#[derive(Debug)]
+struct GoBlogDialogue {
+    mend: bool,
+    episode: Episode,
+    /// The question and what has happened since.
+    inner: Vec<Message>,
+    /// Whether the next observation is the system's own error.
+    from_system: bool,
+    /// Earlier questions and answers, with this one once it is answered.
+    memory: Vec<Message>,
+}
+
+impl GoBlogDialogue {
+    fn next(&mut self) -> Turn {
+        let setup = Arc::clone(&self.episode.setup);
+        if self.episode.step > setup.max_steps {
+            return self.episode.stop(Outcome::StepLimit, format!("no answer within {} replies", setup.max_steps));
+        }
+        let system = setup.frame.system.iter().map(|text| Message::system(Arc::clone(text)));
+        let rest = setup.frame.examples.iter().chain(&setup.history).chain(&self.inner).cloned();
+        self.episode.ask(Prompt::Messages(system.chain(rest).collect()), Vec::new())
+    }
+
+    fn call(&mut self, text: &str, call: Call<'_>) -> Turn {
+        let thought = stripped(call.thought);
+        let Some(arguments) = call.arguments else {
+            self.inner.push(Message::assistant(text));
+            let action_text = call.tool.to_owned();
+            return match self.episode.tool(call.tool) {
+                Some(_) => self.error(Some(thought), action_text, "the Action Input is not a valid JSON object"),
+                None => self.answer_itself(Some(thought), action_text, NO_SUCH_TOOL.to_owned()),
+            };
+        };
+        let rest = arguments.rest.trim_matches(is_python_space);
+        if rest.is_empty() {
+            self.inner.push(Message::assistant(text));
+        } else {
+            self.episode.discard(rest);
+            self.inner.push(Message::assistant(call_text(&thought, call.tool, arguments.text)));
+        }
+        let action_text = format!("{} {}", call.tool, arguments.text);
+        let Some(tool) = self.episode.tool(call.tool) else {
+            return self.answer_itself(Some(thought), action_text, NO_SUCH_TOOL.to_owned());
+        };
+        match tool.resolve(&arguments.object, self.mend) {
+            Ok(resolved) => self.episode.use_tool(Some(thought), action_text, resolved),
+            Err(misfit) => self.error(Some(thought), action_text, &misfit_text(&misfit)),
+        }
+    }
+
+    /// Feedback in the frame's words.
+    fn error(&mut self, thought: Option<String>, action_text: String, error: &str) -> Turn {
+        let feedback = match self.episode.setup.frame.said("feedback") {
+            "" => error.to_owned(),
+            feedback => feedback.replace("{error}", error),
+        };
+        self.answer_itself(thought, action_text, format!("Error: {feedback}"))
+    }
+
+    fn answer_itself(&mut self, thought: Option<String>, action_text: String, text: String) -> Turn {
+        self.from_system = true;
+        self.episode.answer_itself(thought, action_text, text)
+    }
+}
+
+fn misfit_text(misfit: &Misfit) -> String {
+    match misfit {
+        Misfit::Unknown(names) => format!("the tool has no argument `{}`", names.join("`, `")),
+        Misfit::Missing(name) => format!("the argument `{name}` is missing"),
+    }
+}
+
+impl Dialogue for GoBlogDialogue {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.inner = vec![Message::user(format!("Question: {}", question.question))];
+        self.next()
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        self.from_system = false;
+        match parse::reply(text) {
+            Reply::Call(call) => self.call(text, call),
+            Reply::Answer { thought, answer } => {
+                let (thought, answer) = (stripped(thought), stripped(answer));
+                self.memory.extend(self.inner.first().cloned());
+                self.memory.push(Message::assistant(format!("Thought: {thought}\nAnswer: {answer}")));
+                self.episode.finish(Some(thought), format!("Answer: {answer}"), answer)
+            }
+            Reply::Neither(reason) => {
+                self.inner.push(Message::assistant(text));
+                self.error(None, text.to_owned(), reason)
+            }
+        }
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
+        }
+        self.inner.push(Message::user(if self.from_system { text.to_owned() } else { format!("Observation: {text}") }));
+        self.next()
+    }
+
+    fn memory(&self) -> Vec<Message> {
+        self.memory.clone()
+    }
+}
