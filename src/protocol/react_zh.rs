@@ -1,0 +1,226 @@
+//! `react-zh`: the simplified Chinese script, a chat model's version of the paper's loop.
+//!
+//! Labels are numbered, with no space after the colon. There is no second call: what cannot be read is an invalid
+//! action and costs a step. Labels may have a full-width colon, but the verbs are taken exactly as they are shown.
+
+use super::numbered;
+use super::{Dialogue, Layout, Parsed, Protocol, Setup, Stop, Turn};
+use crate::types::python::is_python_space;
+use crate::types::{Outcome, Prompt, Question, Reply, Request, Tool, ToolCall};
+use std::sync::Arc;
+
+/// Id of the protocol.
+pub const ID: &str = "react-zh";
+/// The system's own limit.
+pub const MAX_STEPS: usize = 8;
+/// What the script answers to `Finish[…]`.
+const DONE: &str = "任务完成。";
+
+/// The protocol. It has no options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Script;
+
+impl Protocol for Script {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn max_steps(&self) -> usize {
+        MAX_STEPS
+    }
+
+    fn max_tokens(&self) -> u32 {
+        200
+    }
+
+    fn layout(&self) -> Layout {
+        Layout::Text
+    }
+
+    fn acts_without_thoughts(&self) -> bool {
+        true
+    }
+
+    fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+        Box::new(ReactZh { setup: Arc::clone(setup), transcript: String::new(), step: 1, answer: None })
+    }
+
+    fn parse(&self, output: &str, step: usize) -> Parsed {
+        let (thought, action) = split_step(output, step);
+        numbered::parsed(thought, dispatch(action), invalid)
+    }
+
+    fn question(&self, label: &str, question: &str) -> String {
+        format!("\n{label}:{question}\n")
+    }
+
+    fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
+        lines(n, thought, &numbered::action(tool, input))
+    }
+
+    fn observation(&self, n: usize, text: &str) -> String {
+        format!("Observation {n}:{text}\n")
+    }
+}
+
+/// The dialogue of one question.
+#[derive(Debug)]
+struct ReactZh {
+    setup: Arc<Setup>,
+    /// Question and steps so far, as they follow the prefix.
+    transcript: String,
+    step: usize,
+    /// The answer, from the moment it is given.
+    answer: Option<String>,
+}
+
+impl ReactZh {
+    fn ask(&self) -> Turn {
+        let (n, limit) = (self.step, self.setup.max_steps);
+        if n > limit {
+            // The script gives a sentence for an answer here, which says that there is none.
+            return stop(Outcome::StepLimit, None, Some(format!("no answer within {limit} steps")));
+        }
+        let label = if self.setup.thoughts { "Thought" } else { "Action" };
+        Turn::Ask(Request {
+            prompt: Prompt::text(Arc::clone(&self.setup.frame.prefix), format!("{}{label} {n}:", self.transcript)),
+            stop: vec![
+                format!("\nObservation {n}:"),
+                format!("\n{}:", self.setup.question_label),
+                format!("\n{label} {}:", n + 1),
+            ],
+            decoding: self.setup.decoding.clone(),
+        })
+    }
+}
+
+impl Dialogue for ReactZh {
+    fn begin(&mut self, question: &Question) -> Turn {
+        self.transcript = Script.question(&self.setup.question_label, &question.question);
+        self.ask()
+    }
+
+    fn completion(&mut self, text: &str) -> Turn {
+        let (thought, action) = if self.setup.thoughts {
+            let (thought, action) = split_step(text, self.step);
+            (Some(thought), action)
+        } else {
+            (None, without_labels(trim(text), "action", self.step))
+        };
+        self.transcript.push_str(&lines(self.step, thought, action));
+        let (tool, input) = dispatch(action);
+        let reply = match tool {
+            Tool::Search | Tool::Lookup => Reply::Tool,
+            Tool::Finish => {
+                // `Finish[]` is answered like any other, but ends nothing.
+                self.answer = (!input.is_empty()).then(|| input.to_owned());
+                Reply::Given(DONE.to_owned())
+            }
+            Tool::Think | Tool::Invalid => Reply::Given(invalid(input)),
+        };
+        Turn::Use(ToolCall {
+            step: self.step,
+            thought: thought.map(str::to_owned),
+            action_text: action.to_owned(),
+            tool,
+            input: input.to_owned(),
+            discarded: None,
+            reply,
+        })
+    }
+
+    fn observation(&mut self, text: &str) -> Turn {
+        self.transcript.push_str(&Script.observation(self.step, text));
+        self.step += 1;
+        match self.answer.take() {
+            Some(answer) => stop(Outcome::Finished, Some(answer), None),
+            None => self.ask(),
+        }
+    }
+}
+
+fn stop(outcome: Outcome, answer: Option<String>, detail: Option<String>) -> Turn {
+    Turn::Stop(Stop { outcome, answer, detail, repairs: Vec::new() })
+}
+
+/// The lines of step `n` before the tool answers: thought, if there is one, and action.
+fn lines(n: usize, thought: Option<&str>, action: &str) -> String {
+    match thought {
+        Some(thought) => format!("Thought {n}:{thought}\nAction {n}:{action}\n"),
+        None => format!("Action {n}:{action}\n"),
+    }
+}
+
+/// An action of the script: three verbs, in exactly this case.
+fn dispatch(action: &str) -> (Tool, &str) {
+    for (verb, tool) in [("Search[", Tool::Search), ("Lookup[", Tool::Lookup), ("Finish[", Tool::Finish)] {
+        if let Some(input) = action.strip_prefix(verb).and_then(|rest| rest.strip_suffix(']')) {
+            return (tool, input);
+        }
+    }
+    (Tool::Invalid, action)
+}
+
+fn invalid(action: &str) -> String {
+    format!("无效动作:{action}")
+}
+
+/// Thought and action of a reply. The action's label as it is shown counts before any other form of it, and at a
+/// line's beginning before elsewhere; only another form ends with its line. Without a label all is thought.
+fn split_step(reply: &str, n: usize) -> (&str, &str) {
+    let mut text = trim(reply);
+    let (thought_label, action_label) = (format!("Thought {n}:"), format!("\nAction {n}:"));
+    // Twice at most: the label may stand behind itself once. What is left of more goes below, in any form.
+    for _ in 0..2 {
+        text = text.strip_prefix(&thought_label).map_or(text, trim);
+    }
+    let (thought, action) = text
+        .split_once(&action_label)
+        .or_else(|| text.split_once(&action_label[1..]))
+        .or_else(|| other_form(text, n))
+        .unwrap_or((text, ""));
+    (trim(without_labels(trim(thought), "thought", n)), trim(action))
+}
+
+/// The text before the action's label in any form, and the rest of the line behind it; white space after the
+/// label, newlines too, is skipped first.
+fn other_form(text: &str, n: usize) -> Option<(&str, &str)> {
+    text.match_indices(['a', 'A']).find_map(|(at, _)| {
+        let action = after_label(&text[at..], "action", n)?;
+        let line = action.split('\n').next().unwrap_or_default();
+        (!line.is_empty()).then_some((&text[..at], line))
+    })
+}
+
+/// The text behind all labels of step `n` at its beginning, in any form.
+fn without_labels<'a>(mut text: &'a str, label: &str, n: usize) -> &'a str {
+    while let Some(rest) = after_label(text, label, n) {
+        text = rest;
+    }
+    text
+}
+
+/// The text behind a label (given in lower case) and the white space after it: any case, white space or none on
+/// both sides of the number, either colon.
+fn after_label<'a>(text: &'a str, label: &str, n: usize) -> Option<&'a str> {
+    let space = |text: &'a str| text.trim_start_matches(is_python_space);
+    let mut rest = text;
+    for expected in label.chars() {
+        let c = rest.chars().next().filter(|c| is_in_any_case(*c, expected))?;
+        rest = &rest[c.len_utf8()..];
+    }
+    let rest = space(rest).strip_prefix(n.to_string().as_str())?;
+    space(rest).strip_prefix([':', '：']).map(space)
+}
+
+/// Python's comparison without case, for the letters of the labels: an `i` has two more forms, of Turkish.
+fn is_in_any_case(c: char, lower: char) -> bool {
+    c.eq_ignore_ascii_case(&lower) || lower == 'i' && matches!(c, 'İ' | 'ı')
+}
+
+fn trim(text: &str) -> &str {
+    text.trim_matches(is_python_space)
+}
+
+#[cfg(test)]
+mod tests;
