@@ -1,0 +1,125 @@
+//! The argument of an action: where its bracket closes, and what of it counts.
+
+use super::repair::{self, Repairs};
+use crate::types::python::is_python_space;
+
+/// A pair of brackets around an argument, in all widths: one kind closes what another opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bracket {
+    Square,
+    Round,
+}
+
+impl Bracket {
+    /// The kind that `c` opens.
+    pub(super) fn opened_by(c: char) -> Option<Self> {
+        match c {
+            '[' | '［' | '【' => Some(Self::Square),
+            '(' | '（' => Some(Self::Round),
+            _ => None,
+        }
+    }
+
+    fn change(self, c: char) -> i32 {
+        match (self, c) {
+            (Self::Square, '[' | '［' | '【') | (Self::Round, '(' | '（') => 1,
+            (Self::Square, ']' | '］' | '】') | (Self::Round, ')' | '）') => -1,
+            _ => 0,
+        }
+    }
+
+    /// Where the bracket closes that was opened `depth` times before `text`: the closing character's begin and end.
+    /// Otherwise how deep the end of `text` is.
+    pub(super) fn close(self, text: &str, mut depth: i32) -> Result<(usize, usize), i32> {
+        for (at, c) in text.char_indices() {
+            depth += self.change(c);
+            if depth == 0 {
+                return Ok((at, at + c.len_utf8()));
+            }
+        }
+        Err(depth)
+    }
+}
+
+/// Quotes by their opening character.
+const QUOTES: [(char, char); 8] =
+    [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('「', '」'), ('『', '』'), ('«', '»')];
+
+/// The character that closes the quote that `c` opens.
+pub(super) fn closing_quote(c: char) -> Option<char> {
+    QUOTES.iter().find(|(open, _)| *open == c).map(|(_, close)| *close)
+}
+
+/// The argument as it counts: one line, trimmed, without quotes around the whole.
+pub(super) fn clean(raw: &str, repairs: &mut Repairs) -> String {
+    let mut text = raw.trim_matches(is_python_space);
+    while let Some(inner) = unquoted(text) {
+        repairs.note(repair::ARGUMENT_QUOTES);
+        text = inner.trim_matches(is_python_space);
+    }
+    if !text.contains(is_line_break) {
+        return text.to_owned();
+    }
+    repairs.note(repair::ARGUMENT_LINES);
+    one_line(text)
+}
+
+/// The lines of a text, trimmed and joined by spaces; empty ones are left out.
+pub(super) fn one_line(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    for line in text.split(is_line_break).map(|line| line.trim_matches(is_python_space)) {
+        if !line.is_empty() {
+            if !joined.is_empty() {
+                joined.push(' ');
+            }
+            joined.push_str(line);
+        }
+    }
+    joined
+}
+
+fn is_line_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// What stands in quotes around the whole; quotes that close and open again inside are not such.
+fn unquoted(text: &str) -> Option<&str> {
+    let open = text.chars().next()?;
+    let close = closing_quote(open)?;
+    let inner = text[open.len_utf8()..].strip_suffix(close)?;
+    (!inner.contains([open, close])).then_some(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bracket, Repairs, clean};
+
+    #[test]
+    fn brackets_balance() {
+        let close = |text| Bracket::Square.close(text, 1);
+        assert_eq!(close("x]"), Ok((1, 2)));
+        assert_eq!(close("[x] y] z]"), Ok((5, 6)));
+        assert_eq!(close("［x】］"), Ok((7, 10)));
+        assert_eq!(close("[x] y"), Err(1));
+        assert_eq!(Bracket::Round.close("x] (y))", 1), Ok((6, 7)));
+    }
+
+    #[test]
+    fn quotes_around_the_whole_go() {
+        for (raw, expected) in [
+            (" x ", "x"),
+            ("\"x\"", "x"),
+            ("“x”", "x"),
+            ("' \"x\" '", "x"),
+            ("「x」", "x"),
+            ("\"A\" and \"B\"", "\"A\" and \"B\""),
+            ("x's", "x's"),
+            ("\"", "\""),
+            ("\"\"", ""),
+            ("《x》", "《x》"),
+            ("a\nb\r\n c", "a b c"),
+        ] {
+            assert_eq!(clean(raw, &mut Repairs::default()), expected, "{raw:?}");
+        }
+    }
+}

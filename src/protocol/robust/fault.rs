@@ -1,0 +1,55 @@
+//! What a reply lacks, in words for the model.
+
+use super::super::numbered::verb;
+use crate::types::Tool;
+use std::fmt;
+
+/// Longest piece of the model's own text that a sentence repeats, in characters.
+const SHOWN: usize = 40;
+
+/// Why a reply cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Nothing but white space.
+    Empty,
+    /// The reply ends before its `<think>` block does.
+    Thinking,
+    /// There is no action.
+    NoAction,
+    /// What stands at the action's place names no tool.
+    NotATool(String),
+    /// The tool is named, its argument is not.
+    NoArgument(Tool),
+    /// The argument is empty.
+    EmptyArgument(Tool),
+    /// A JSON object that cannot be read, or that names no tool.
+    Json,
+    /// Several different actions in prose, none of them labelled.
+    Several,
+}
+
+impl Fault {
+    /// [`Fault::NotATool`] with the beginning of the text.
+    pub(super) fn not_a_tool(text: &str) -> Self {
+        let mut shown: String = text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        if text.chars().nth(SHOWN).is_some() {
+            shown.push('…');
+        }
+        Self::NotATool(shown)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("the reply is empty"),
+            Self::Thinking => f.write_str("the reply ends inside its <think> block"),
+            Self::NoAction => f.write_str("the reply has no action"),
+            Self::NotATool(text) => write!(f, "`{text}` is not an action: the tools are Search, Lookup and Finish"),
+            Self::NoArgument(tool) => write!(f, "{} lacks its argument in brackets", verb(*tool)),
+            Self::EmptyArgument(tool) => write!(f, "the argument of {} is empty", verb(*tool)),
+            Self::Json => f.write_str("the JSON of the action cannot be read, or names no tool"),
+            Self::Several => f.write_str("the reply names several actions and labels none of them"),
+        }
+    }
+}

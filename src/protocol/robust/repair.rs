@@ -1,0 +1,97 @@
+//! The kinds of deviations that are mended, as they stand in a trajectory's `repairs`.
+//!
+//! Each is counted at most once a step. A reply that cannot be used is no repair: it is a step with the tool
+//! [`Invalid`](crate::types::Tool::Invalid).
+
+/// A `<think>` block before the reply was left out.
+pub const THINK_BLOCK: &str = "think_block";
+/// Marks of a code fence, or tags of a tool call, were left out.
+pub const FENCE: &str = "fence";
+/// Text before the thought's label was set aside.
+pub const PREAMBLE: &str = "preamble";
+/// A label in other case, without its number or with another one, with markdown, with a full-width colon, in Chinese,
+/// or written twice.
+pub const LABEL_FORM: &str = "label_form";
+/// Thought or action stood without a label.
+pub const MISSING_LABEL: &str = "missing_label";
+/// The thought stood on several lines.
+pub const THOUGHT_LINES: &str = "thought_lines";
+/// A thought where the method has none.
+pub const UNASKED_THOUGHT: &str = "unasked_thought";
+/// The action stood on a line below its label.
+pub const ACTION_BELOW: &str = "action_below";
+/// The action was `Verb: x`, `Verb(x)`, `Verb "x"`, `Verb [x]`, `Verb【x】`, JSON, or had its argument at `Action Input:`.
+pub const ACTION_FORM: &str = "action_form";
+/// Quotes or markdown stood around the action.
+pub const ACTION_MARKS: &str = "action_marks";
+/// The action stood inside a line of prose.
+pub const INLINE_ACTION: &str = "inline_action";
+/// A line `Final Answer: x` or `Answer: x` was taken as `Finish[x]`.
+pub const ANSWER_LABEL: &str = "answer_label";
+/// The verb was written in other case, in two words, or in Chinese.
+pub const VERB_FORM: &str = "verb_form";
+/// A bracket was not closed on its line.
+pub const UNCLOSED_BRACKET: &str = "unclosed_bracket";
+/// Quotes around the whole argument were removed.
+pub const ARGUMENT_QUOTES: &str = "argument_quotes";
+/// The argument stood on several lines.
+pub const ARGUMENT_LINES: &str = "argument_lines";
+/// An observation after the action was set aside: the model invented it.
+pub const INVENTED_OBSERVATION: &str = "invented_observation";
+/// Further thoughts or actions after the first action were set aside.
+pub const LATER_STEP: &str = "later_step";
+/// Other text after the action was set aside.
+pub const LATER_TEXT: &str = "later_text";
+
+/// All kinds, in the order in which a step's repairs are listed.
+pub const ALL: [&str; 19] = [
+    THINK_BLOCK,
+    FENCE,
+    PREAMBLE,
+    LABEL_FORM,
+    MISSING_LABEL,
+    THOUGHT_LINES,
+    UNASKED_THOUGHT,
+    ACTION_BELOW,
+    ACTION_FORM,
+    ACTION_MARKS,
+    INLINE_ACTION,
+    ANSWER_LABEL,
+    VERB_FORM,
+    UNCLOSED_BRACKET,
+    ARGUMENT_QUOTES,
+    ARGUMENT_LINES,
+    INVENTED_OBSERVATION,
+    LATER_STEP,
+    LATER_TEXT,
+];
+
+/// The kinds of one reply's repairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Repairs(u32);
+
+impl Repairs {
+    /// Counts a kind, once.
+    pub(super) fn note(&mut self, kind: &str) {
+        if let Some(at) = ALL.iter().position(|known| *known == kind) {
+            self.0 |= 1 << at;
+        }
+    }
+
+    /// Counts a kind where it applies.
+    pub(super) fn note_if(&mut self, applies: bool, kind: &str) {
+        if applies {
+            self.note(kind);
+        }
+    }
+
+    /// Takes over what another part found.
+    pub(super) fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// The kinds, in the order of [`ALL`].
+    pub(super) fn kinds(self) -> impl Iterator<Item = &'static str> {
+        ALL.into_iter().enumerate().filter(move |(at, _)| self.0 & (1 << at) != 0).map(|(_, kind)| kind)
+    }
+}

@@ -1,0 +1,4 @@
+//! One test a rule: how replies are read, and how the conversation goes.
+
+mod conversation;
+mod replies;
