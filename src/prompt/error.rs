@@ -107,25 +107,93 @@ pub enum PromptError {
         /// The key.
         key: String,
     },
-    /// No such protocol.
-    #[error("unknown protocol `{protocol}`; there is: {available}")]
-    UnknownProtocol {
-        /// What was asked for.
-        protocol: String,
-        /// What there is.
-        available: String,
-        /// The one that looks most like it.
-        suggestion: Option<&'static str>,
+    /// A method that is made of others.
+    #[error("method `{method}` is made of others, each of which has its own prompt")]
+    Compound {
+        /// The method.
+        method: &'static str,
     },
-    /// No such method.
-    #[error("unknown method `{method}`; there is: {available}")]
-    UnknownMethod {
-        /// What was asked for.
-        method: String,
-        /// What there is.
+    /// The protocol has no form without thoughts.
+    #[error("protocol `{protocol}` has no form without thoughts, which method `act` needs")]
+    NeedsThoughts {
+        /// Id of the protocol.
+        protocol: &'static str,
+    },
+    /// The task is needed in words, and the prompt file does not say it.
+    #[error("`{file}` has no `task`, which protocol `{protocol}` shows the model")]
+    NoTask {
+        /// The prompt file.
+        file: String,
+        /// Id of the protocol.
+        protocol: &'static str,
+    },
+    /// An exemplar has no rationale.
+    #[error("exemplar {exemplar} of `{file}` has no `rationale`, which method `cot` shows the model")]
+    NoRationale {
+        /// The prompt file.
+        file: String,
+        /// Number of the exemplar in the file, from 1.
+        exemplar: usize,
+    },
+    /// Examples are asked for that the protocol's template has no place for.
+    #[error("`{key}` of `{file}` has no slot {{examples}}, so that {shots} shots cannot be shown")]
+    NoPlaceForExamples {
+        /// The file of protocol texts.
+        file: String,
+        /// The template's key.
+        key: &'static str,
+        /// How many were asked for.
+        shots: usize,
+    },
+    /// A file of protocol texts where a prompt is expected.
+    #[error("`{file}` holds texts of protocols, it is no prompt")]
+    TextsNoPrompt {
+        /// The file as it was named.
+        file: String,
+    },
+    /// The protocol has no texts of its own.
+    #[error("protocol `{protocol}` has no texts of its own that a file could replace")]
+    NoTextsTaken {
+        /// Id of the protocol.
+        protocol: String,
+    },
+    /// The file of protocol texts lacks the section.
+    #[error("`{file}` has no section [{section}]; it has: {available}")]
+    NoSection {
+        /// The file of protocol texts.
+        file: String,
+        /// The section.
+        section: String,
+        /// The sections that are there.
         available: String,
-        /// The one that looks most like it.
-        suggestion: Option<&'static str>,
+    },
+    /// The protocol needs a text and was given those of another one.
+    #[error("the texts of [{section}] have no `{key}`")]
+    NoProtocolText {
+        /// Name of the section; empty where no texts were loaded.
+        section: String,
+        /// The text's key.
+        key: &'static str,
+    },
+    /// The protocol does not fill a slot of its texts.
+    #[error("protocol `{protocol}` gives no value for the slot `{slot}` of `{key}` in `{file}`")]
+    NoSlotValue {
+        /// Id of the protocol.
+        protocol: &'static str,
+        /// The slot's name.
+        slot: String,
+        /// The text's key.
+        key: &'static str,
+        /// The file of protocol texts.
+        file: String,
+    },
+    /// A finished text is asked of a protocol with another form.
+    #[error("`{spec}` is a finished text in the paper's form, which protocol `{protocol}` does not have")]
+    FinishedForm {
+        /// `FILE.json#KEY`.
+        spec: String,
+        /// Id of the protocol.
+        protocol: &'static str,
     },
     /// The file has no instruction for the method.
     #[error("`{file}` has no instruction for method `{method}`")]
@@ -184,9 +252,17 @@ impl PromptError {
             }
             Self::NoSuchKey { suggestion: Some(known), .. } => did_you_mean(known),
             Self::NoSuchKey { file, .. } => format!("name one of the keys: {file}#KEY"),
-            Self::UnknownProtocol { suggestion, .. } | Self::UnknownMethod { suggestion, .. } => {
-                suggestion.map_or_else(|| "name one of those".into(), did_you_mean)
-            }
+            Self::Compound { .. } => "name one of: standard, cot, act, react".into(),
+            Self::NeedsThoughts { .. } => "use method `react`, or one of the protocols with numbered steps".into(),
+            Self::NoTask { .. } => "add `task`: what is to be done and how the answer looks, in words".into(),
+            Self::NoRationale { .. } => "add a rationale to every exemplar that is shown".into(),
+            Self::NoPlaceForExamples { .. } => "leave shots out, or add the slot".into(),
+            Self::TextsNoPrompt { file } => format!("give it beside a prompt: --texts {file}"),
+            Self::NoTextsTaken { .. } => "leave --texts out; its words stand in the prompt file".into(),
+            Self::NoSection { section, .. } => format!("add [{section}]; prompts/README.md lists its keys"),
+            Self::NoProtocolText { .. } => "load the protocol's own texts".into(),
+            Self::NoSlotValue { .. } => "leave the slot out of the text".into(),
+            Self::FinishedForm { .. } => "use a prompt file in TOML, or protocol react-paper".into(),
             Self::NoInstruction { method, .. } => format!("add `{method}` to the file's [instruction]"),
             Self::TooFewExemplars { available, .. } => format!("ask for at most {available} shots"),
             Self::FinishedText { .. } => "leave shots and order out, or use a prompt file in TOML".into(),

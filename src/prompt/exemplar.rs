@@ -110,7 +110,7 @@ fn read_action(reader: &mut Reader<'_>, section: &Section<'_>, last: bool, answe
 }
 
 /// The paper's loop lowers the first letter and hands the rest to the environment; an exemplar is held to that.
-fn parse(action: &str) -> (Tool, String) {
+pub(super) fn parse(action: &str) -> (Tool, String) {
     let mut chars = action.chars();
     let Some(first) = chars.next() else { return (Tool::Invalid, String::new()) };
     let lowered: String = first.to_lowercase().chain(chars).collect();

@@ -24,6 +24,8 @@ pub struct PromptFile {
     pub language: String,
     /// Label before a question, one of [`QUESTION_LABELS`].
     pub question_label: String,
+    /// What is to be done and how the answer looks, whatever the protocol; needed by those with named tools.
+    pub task: Option<String>,
     /// Instructions by method, keys out of [`METHODS`].
     pub instructions: BTreeMap<String, Instruction>,
     /// What the tools do, in words for the model.
@@ -56,7 +58,7 @@ impl PromptFile {
         let tree = Reader::parse(file, text)?;
         let mut reader = Reader::new(file, text);
         let root = reader.root(tree.get_ref());
-        let known = ["name", "language", "question_label", "instruction", "tools", "texts", "exemplar"];
+        let known = ["name", "language", "question_label", "task", "instruction", "tools", "texts", "exemplar"];
         reader.known_keys(&root, &known);
         let tools = read_tools(&mut reader, &root);
         let prompt = Self {
@@ -64,6 +66,7 @@ impl PromptFile {
             name: reader.required_line(&root, "name").unwrap_or_default(),
             language: reader.required_line(&root, "language").unwrap_or_default(),
             question_label: read_label(&mut reader, &root).unwrap_or_default(),
+            task: root.has("task").then(|| reader.required_text(&root, "task")).flatten(),
             instructions: read_instructions(&mut reader, &root, tools.as_ref()),
             tools,
             texts: read_texts(&mut reader, &root),

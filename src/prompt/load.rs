@@ -3,12 +3,16 @@
 use super::error::PromptError;
 use super::file::PromptFile;
 use super::paper::{self, PaperText};
+use super::texts::{self, TextsFile};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read as _};
 
 /// Largest prompt or instruction file that is read, in bytes: 1 MiB. Real ones have a few kilobytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// Looks for a file among those that come with the program.
+pub type BuiltIn<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
 
 /// A prompt, checked and ready to be rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,11 +28,7 @@ pub enum PromptSource {
 ///
 /// Where no file of that name is on disk, `builtin` is asked for it. A byte order mark at a file's start is no
 /// part of its text; finished texts and instruction files are otherwise used to the last byte.
-pub fn load(
-    spec: &str,
-    instruction: Option<&str>,
-    builtin: &dyn Fn(&str) -> Option<&'static [u8]>,
-) -> Result<PromptSource, PromptError> {
+pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Result<PromptSource, PromptError> {
     if let Some((file, key)) = split_key(spec) {
         let json = read(file, builtin)?;
         let text = paper::text_of(file, text_of(file, &json)?, key)?;
@@ -45,8 +45,29 @@ pub fn load(
     }
     // A checkout with Windows line ends is the same prompt and must have the same digest.
     let text = text_of(spec, &bytes)?.replace("\r\n", "\n");
+    if texts::holds_texts(&text) {
+        return Err(PromptError::TextsNoPrompt { file: spec.to_owned() });
+    }
     let file = PromptFile::parse(spec, &text).map_err(PromptError::Invalid)?;
     Ok(PromptSource::File(Box::new(file)))
+}
+
+/// What a file turned out to hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checked {
+    /// A prompt.
+    Prompt(PromptSource),
+    /// Protocol texts.
+    Texts(TextsFile),
+}
+
+/// Reads and checks a prompt or a file of protocol texts, whichever it is.
+pub fn check(spec: &str, builtin: BuiltIn<'_>) -> Result<Checked, PromptError> {
+    match load(spec, None, builtin) {
+        Ok(source) => Ok(Checked::Prompt(source)),
+        Err(PromptError::TextsNoPrompt { .. }) => texts::load_file(spec, builtin).map(Checked::Texts),
+        Err(error) => Err(error),
+    }
 }
 
 /// `FILE.json` and `KEY`; the key is empty where none is named.
@@ -62,7 +83,7 @@ fn ends_with(name: &str, ending: &str) -> bool {
         && name.get(name.len() - ending.len()..).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
 }
 
-fn read(file: &str, builtin: &dyn Fn(&str) -> Option<&'static [u8]>) -> Result<Cow<'static, [u8]>, PromptError> {
+pub(super) fn read(file: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]>, PromptError> {
     match read_capped(file) {
         Ok(bytes) => checked_size(file, bytes).map(Cow::Owned),
         Err(source) => match builtin(file).filter(|_| source.kind() == io::ErrorKind::NotFound) {
@@ -92,7 +113,7 @@ fn checked_size(file: &str, bytes: Vec<u8>) -> Result<Vec<u8>, PromptError> {
     Ok(bytes)
 }
 
-fn text_of<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, PromptError> {
+pub(super) fn text_of<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, PromptError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
         PromptError::NotUtf8 { file: file.to_owned(), line }
@@ -110,6 +131,14 @@ impl PromptSource {
         match self {
             Self::File(file) => Some(&file.question_label),
             Self::Text(_) => None,
+        }
+    }
+
+    /// Language of the texts; a finished text does not say, and is taken for English.
+    pub fn language(&self) -> &str {
+        match self {
+            Self::File(file) => &file.language,
+            Self::Text(_) => "en",
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! A prompt comes from a file of our own form (TOML: instructions and structured exemplars, [`PromptFile`]) or
 //! from a key of the paper's JSON files (a text that is used as it stands). [`load()`] reads either and checks
-//! it, [`render()`] makes the few-shot prefix that every request of a variant begins with.
+//! it, [`texts::load`] reads what the protocol's system says in its own words, and [`render()`] makes of both the
+//! frame that every request of a variant has around its question.
 
 mod error;
 mod exemplar;
@@ -13,15 +14,17 @@ mod problem;
 mod reader;
 mod render;
 mod template;
+pub mod texts;
 
 pub use error::PromptError;
 pub use exemplar::{Exemplar, ExemplarStep};
 pub use file::{Instruction, METHODS, PromptFile, QUESTION_LABELS, Texts};
-pub use load::{MAX_FILE_BYTES, PromptSource, load};
+pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptSource, check, load};
 pub use paper::PaperText;
 pub use problem::{Problem, ProblemKind, Problems};
-pub use render::{ExemplarOrder, METHODS_RENDERED, PROTOCOLS_RENDERED, RenderSettings, Rendered, render};
+pub use render::{ExemplarOrder, RenderSettings, Rendered, render};
 pub use template::ToolTexts;
+pub use texts::{NamedToolTexts, ProtocolTexts, TextsFile};
 
 #[cfg(test)]
 mod tests;

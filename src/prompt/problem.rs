@@ -114,6 +114,44 @@ pub enum ProblemKind {
         /// The answer of the exemplar.
         answer: String,
     },
+    /// A protocol's text has a slot that the protocol does not fill.
+    #[error("unknown slot `{name}` in `{key}`")]
+    UnknownSlot {
+        /// The slot's name.
+        name: String,
+        /// The text's key.
+        key: String,
+        /// The known slot that looks most like it.
+        suggestion: Option<&'static str>,
+        /// The slots that the text may have.
+        slots: String,
+    },
+    /// A slot that a protocol's text must have once.
+    #[error("`{key}` must have the slot `{slot}` once, but has it {count} times")]
+    SlotCount {
+        /// The text's key.
+        key: String,
+        /// The slot's name.
+        slot: &'static str,
+        /// How often it stands there.
+        count: usize,
+    },
+    /// Braces in a protocol's text that are no slot.
+    #[error("`{key}` has {reason}")]
+    BadSlot {
+        /// The text's key.
+        key: String,
+        /// What is there.
+        reason: String,
+    },
+    /// A protocol's text does not end as its loop needs it.
+    #[error("`{key}` must end with \"{ending}\"")]
+    Ending {
+        /// The text's key.
+        key: String,
+        /// The ending, escaped.
+        ending: String,
+    },
     /// An exemplar without steps.
     #[error("`{0}` has no steps")]
     NoSteps(String),
@@ -133,10 +171,15 @@ impl ProblemKind {
         match self {
             Self::UnknownKey { suggestion: Some(known), .. }
             | Self::UnknownLabel { suggestion: Some(known), .. }
-            | Self::UnknownPlaceholder { suggestion: Some(known), .. } => Some(format!("did you mean `{known}`?")),
+            | Self::UnknownPlaceholder { suggestion: Some(known), .. }
+            | Self::UnknownSlot { suggestion: Some(known), .. } => Some(format!("did you mean `{known}`?")),
             Self::UnknownPlaceholder { .. } => {
                 Some("an instruction may use {{ question_label }}, {{ max_steps }} and {{ tools }}".into())
             }
+            Self::UnknownSlot { slots, .. } if slots.is_empty() => Some("this text has no slots".into()),
+            Self::UnknownSlot { slots, .. } => Some(format!("this text may have the slots {slots}")),
+            Self::SlotCount { slot, .. } => Some(format!("write {{{slot}}} where it is to stand")),
+            Self::Ending { .. } => Some("put the closing quotes right behind it, without a line break".into()),
             Self::MissingKey(key) if key == "exemplar" => {
                 Some("add [[exemplar]] blocks, or write `exemplar = []` for a prompt without examples".into())
             }
@@ -158,7 +201,7 @@ impl fmt::Display for Problem {
 }
 
 impl fmt::Display for Problems {
-    /// One problem as its line; several with their hints, each below its problem.
+    /// One problem as its line; several with their own hints, each below its problem.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [problem] = self.0.as_slice() {
             return problem.fmt(f);
@@ -166,7 +209,8 @@ impl fmt::Display for Problems {
         write!(f, "{} problems", self.0.len())?;
         for problem in &self.0 {
             write!(f, "\n{problem}")?;
-            if let Some(hint) = problem.kind.hint() {
+            // Where to read up is said once, at the end.
+            if let Some(hint) = problem.kind.hint().filter(|hint| hint != KEY_BY_KEY) {
                 write!(f, "\nhint: {hint}")?;
             }
         }
@@ -175,7 +219,7 @@ impl fmt::Display for Problems {
 }
 
 impl Problems {
-    /// What the author can do: the hint of a single problem, or how to see several again.
+    /// What the author can do: the hint of a single problem, or where the format is explained.
     pub fn hint(&self) -> Option<String> {
         match self.0.as_slice() {
             [problem] => problem.kind.hint(),

@@ -29,6 +29,8 @@ pub(super) struct Values<'a> {
     pub(super) question_label: &'a str,
     pub(super) max_steps: usize,
     pub(super) tools: Option<&'a ToolTexts>,
+    /// Language of the prompt, for the words inside the brackets.
+    pub(super) language: &'a str,
 }
 
 /// Fills in an instruction. The result ends with exactly one line break.
@@ -37,7 +39,7 @@ pub(super) fn fill(template: &str, values: Values<'_>) -> Result<String, minijin
     let template = environment.template_from_str(template)?;
     let text = match values.tools {
         Some(tools) => template.render(context! {
-            question_label => values.question_label, max_steps => values.max_steps, tools => list(tools),
+            question_label => values.question_label, max_steps => values.max_steps, tools => list(tools, values.language),
         }),
         // Left out, so that strict mode refuses its use.
         None => template.render(context! {
@@ -79,7 +81,9 @@ pub(super) fn check(
         reader.note(line, ProblemKind::NoTools(section.path(key)));
         sound = false;
     }
-    if sound && let Err(error) = fill(template, Values { question_label: "Question", max_steps: 7, tools }) {
+    if sound
+        && let Err(error) = fill(template, Values { question_label: "Question", max_steps: 7, tools, language: "en" })
+    {
         note_engine_error(reader, section, key, &error);
     }
 }
@@ -122,8 +126,11 @@ fn find_in_tags(source: &str, name: &str) -> Option<usize> {
     None
 }
 
-fn list(tools: &ToolTexts) -> String {
+fn list(tools: &ToolTexts, language: &str) -> String {
     let ToolTexts { search, lookup, finish } = tools;
+    if language.starts_with("zh") {
+        return format!("(1) Search[标题]：{search}\n(2) Lookup[关键词]：{lookup}\n(3) Finish[答案]：{finish}");
+    }
     format!("(1) Search[title] {search}\n(2) Lookup[keyword] {lookup}\n(3) Finish[answer] {finish}")
 }
 
@@ -150,7 +157,7 @@ mod tests {
     #[test]
     fn placeholders_are_filled_in() {
         let tools = tools();
-        let values = Values { question_label: "Claim", max_steps: 7, tools: Some(&tools) };
+        let values = Values { question_label: "Claim", max_steps: 7, tools: Some(&tools), language: "en" };
         assert_eq!(
             fill("{{ question_label }} in {{ max_steps }} steps:\n{{ tools }}\n\n", values).unwrap(),
             "Claim in 7 steps:\n(1) Search[title] opens.\n(2) Lookup[keyword] finds.\n(3) Finish[answer] ends.\n"
@@ -159,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_refused() {
-        let values = Values { question_label: "Claim", max_steps: 7, tools: None };
+        let values = Values { question_label: "Claim", max_steps: 7, tools: None, language: "en" };
         assert!(fill("{{ tools }}", values).is_err());
         assert!(fill("{{ range(9) }}", values).is_err());
         let loops = "{% for a in question_label %}".repeat(12) + &"{% endfor %}".repeat(12);

@@ -31,7 +31,7 @@ const KEY_BY_KEY: &str = "prompts/README.md explains the file key by key";
 fn unknown_keys_are_named_with_their_line_and_the_likely_meaning() {
     expect(
         changed("question_label", "question_lable"),
-        "2 problems\ntrial.toml:1: missing key `question_label`\nhint: README.md explains the file key by key\n\
+        "2 problems\ntrial.toml:1: missing key `question_label`\n\
          trial.toml:3: unknown key `question_lable`\nhint: did you mean `question_label`?",
         KEY_BY_KEY,
     );

@@ -1,11 +1,14 @@
 //! Tests of the floor as a whole: what is refused and how, what is rendered, the recorded digests.
 
 mod bad_input;
+mod frames;
 mod recorded;
 mod rendering;
 mod shipped;
+mod texts;
+mod words;
 
-use super::{PromptError, PromptSource, load};
+use super::{PromptError, PromptSource, ProtocolTexts, RenderSettings, Rendered, load};
 use std::path::{Path, PathBuf};
 
 /// A sound prompt file with two exemplars.
@@ -60,6 +63,11 @@ fn load_bytes(name: &str, key: &str, content: &[u8]) -> Result<PromptSource, Pro
     let path = folder.path().join(name);
     std::fs::write(&path, content).unwrap();
     load(&format!("{}{key}", path.display()), None, &no_builtin)
+}
+
+/// Renders for a protocol without texts of its own.
+fn render(source: &PromptSource, settings: &RenderSettings<'_>) -> Result<Rendered, PromptError> {
+    super::render(source, &ProtocolTexts::default(), settings)
 }
 
 fn load_toml(text: &str) -> Result<PromptSource, PromptError> {

@@ -1,7 +1,7 @@
 //! The paper's files against 240 recorded episodes: the first call's prompt, to the last byte.
 
-use super::{no_builtin, shared};
-use crate::prompt::{PromptSource, RenderSettings, Rendered, load, render};
+use super::{no_builtin, render, shared};
+use crate::prompt::{PromptSource, RenderSettings, Rendered, load};
 use crate::protocol::numbered::question_line;
 use crate::types::Prompt;
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn check_episodes(recording: &Path, prompt: &Rendered, label: &str, field: &str)
     for line in text.lines() {
         let episode: Value = serde_json::from_str(line).unwrap();
         let rest = question_line(label, episode[field].as_str().unwrap()) + "Thought 1:";
-        let sent = Prompt::text(prompt.text.clone(), rest);
+        let sent = Prompt::text(prompt.frame.prefix.clone(), rest);
         let call = &episode["calls"][0];
         assert_eq!(sent.sha256(), call["prompt_sha256"].as_str().unwrap(), "episode {}", episode["order"]);
         assert_eq!(sent.chars() as u64, call["prompt_chars"].as_u64().unwrap(), "episode {}", episode["order"]);
@@ -51,7 +51,7 @@ fn our_layout_is_the_papers() {
     let Some(data) = shared("data/prompts") else { return };
     let instruction = data.join("hotpotqa_instruction.txt");
     let paper = paper_prompt(&data.join("prompts_naive.json"), "webthink_simple6", Some(&instruction));
-    let examples = paper.text.split_once("\n\n").expect("an empty line after the instruction").1;
+    let examples = paper.frame.prefix.split_once("\n\n").expect("an empty line after the instruction").1;
     let toml = exemplars_as_toml(examples);
     let text = format!(
         "name = \"paper\"\nlanguage = \"en\"\nquestion_label = \"Question\"\n[instruction]\nreact = {}\n{toml}",

@@ -1,8 +1,8 @@
 //! What is rendered from a prompt file.
 
-use super::{SOUND, load_bytes, load_toml, no_builtin};
-use crate::prompt::{ExemplarOrder, PromptError, PromptSource, RenderSettings, load, render};
-use crate::types::sha256_hex;
+use super::{SOUND, load_bytes, load_toml, no_builtin, render};
+use crate::prompt::{ExemplarOrder, PromptError, PromptSource, RenderSettings, load};
+use crate::types::{Method, sha256_hex};
 
 const INSTRUCTION: &str =
     "Answer within 7 steps:\n(1) Search[title] opens.\n(2) Lookup[keyword] finds.\n(3) Finish[answer] ends.\n\n";
@@ -18,7 +18,7 @@ fn sound() -> PromptSource {
 fn instruction_then_exemplars_in_the_files_order() {
     let rendered = render(&sound(), &RenderSettings::default()).unwrap();
     let text = format!("{INSTRUCTION}{FIRST}{SECOND}");
-    assert_eq!(*rendered.text, text);
+    assert_eq!(*rendered.frame.prefix, text);
     assert_eq!(rendered.sha256, sha256_hex([text.as_bytes()]));
     assert_eq!((rendered.chars, rendered.exemplars), (text.len(), Some(2)));
 }
@@ -26,8 +26,8 @@ fn instruction_then_exemplars_in_the_files_order() {
 #[test]
 fn shots_cut_the_list_and_cannot_exceed_it() {
     let shots = |n| render(&sound(), &RenderSettings { shots: Some(n), ..RenderSettings::default() });
-    assert_eq!(*shots(0).unwrap().text, *INSTRUCTION);
-    assert_eq!(*shots(1).unwrap().text, format!("{INSTRUCTION}{FIRST}"));
+    assert_eq!(*shots(0).unwrap().frame.prefix, *INSTRUCTION);
+    assert_eq!(*shots(1).unwrap().frame.prefix, format!("{INSTRUCTION}{FIRST}"));
     let error = shots(3).unwrap_err();
     assert!(error.to_string().ends_with("trial.toml` has 2 exemplars, but 3 are asked for"), "{error}");
     assert_eq!(error.hint().unwrap(), "ask for at most 2 shots");
@@ -37,7 +37,7 @@ fn shots_cut_the_list_and_cannot_exceed_it() {
 fn a_seed_orders_exemplars_by_their_content() {
     let text = |seed| {
         let settings = RenderSettings { order: ExemplarOrder::Seeded(seed), ..RenderSettings::default() };
-        render(&sound(), &settings).unwrap().text
+        render(&sound(), &settings).unwrap().frame.prefix
     };
     let orders = [format!("{INSTRUCTION}{FIRST}{SECOND}"), format!("{INSTRUCTION}{SECOND}{FIRST}")];
     let places: Vec<_> = (0..8).map(|seed| orders.iter().position(|order| **order == *text(seed)).unwrap()).collect();
@@ -55,7 +55,7 @@ fn a_seed_orders_exemplars_by_their_content() {
 fn a_finished_text_comes_back_as_it_is() {
     let source = load_bytes("p.json", "#k", br#"{"k": "\r\n  text\u0000 \n\n"}"#).unwrap();
     let rendered = render(&source, &RenderSettings::default()).unwrap();
-    assert_eq!((&*rendered.text, rendered.chars, rendered.exemplars), ("\r\n  text\0 \n\n", 12, None));
+    assert_eq!((&*rendered.frame.prefix, rendered.chars, rendered.exemplars), ("\r\n  text\0 \n\n", 12, None));
     let error = render(&source, &RenderSettings { shots: Some(1), ..RenderSettings::default() }).unwrap_err();
     assert!(error.to_string().ends_with("p.json#k` is a finished text, its examples cannot be counted or reordered"));
 }
@@ -68,21 +68,17 @@ fn an_instruction_file_stands_before_a_finished_text() {
     std::fs::write(&instruction, "\u{feff} Do it.\r\n").unwrap();
     let spec = format!("{}#a#b", prompt.display());
     let source = load(&spec, Some(&instruction.display().to_string()), &no_builtin).unwrap();
-    assert_eq!(&*render(&source, &RenderSettings::default()).unwrap().text, " Do it.\r\n\nQuestion: ");
+    assert_eq!(&*render(&source, &RenderSettings::default()).unwrap().frame.prefix, " Do it.\r\n\nQuestion: ");
 }
 
 #[test]
-fn unknown_protocols_and_methods_say_what_there_is() {
-    let error = |protocol, method| {
-        render(&sound(), &RenderSettings { protocol, method, ..RenderSettings::default() }).unwrap_err()
-    };
-    let protocol = error("react_paper", "react");
-    assert_eq!(protocol.to_string(), "unknown protocol `react_paper`; there is: react-paper");
-    assert_eq!(protocol.hint().unwrap(), "did you mean `react-paper`?");
-    assert_eq!(error("react-paper", "cot").to_string(), "unknown method `cot`; there is: react");
-    let without = SOUND.replace("react = \"\"\"", "cot = \"\"\"");
-    let error = render(&load_toml(&without).unwrap(), &RenderSettings::default()).unwrap_err();
-    assert!(matches!(error, PromptError::NoInstruction { .. }), "{error}");
+fn methods_without_instruction_and_methods_of_methods_are_refused() {
+    let error = |method| render(&sound(), &RenderSettings { method, ..RenderSettings::default() }).unwrap_err();
+    assert!(matches!(error(Method::Cot), PromptError::NoInstruction { method, .. } if method == "cot"));
+    assert!(matches!(error(Method::Act), PromptError::NoInstruction { method, .. } if method == "act"));
+    for method in [Method::CotSc, Method::ReactThenCotSc, Method::CotScThenReact] {
+        assert!(matches!(error(method), PromptError::Compound { .. }), "{method:?}");
+    }
 }
 
 #[test]
@@ -98,5 +94,5 @@ fn built_in_prompts_are_found_where_no_file_is() {
 fn a_byte_order_mark_and_windows_line_ends_change_nothing() {
     let windows = format!("\u{feff}{}", SOUND.replace('\n', "\r\n"));
     let rendered = render(&load_toml(&windows).unwrap(), &RenderSettings::default()).unwrap();
-    assert_eq!(*rendered.text, format!("{INSTRUCTION}{FIRST}{SECOND}"));
+    assert_eq!(*rendered.frame.prefix, format!("{INSTRUCTION}{FIRST}{SECOND}"));
 }

@@ -1,12 +1,13 @@
 //! The prompts that come with the program.
 
-use super::load_toml;
-use crate::prompt::{Exemplar, METHODS, PromptSource, RenderSettings, render};
+use super::{load_toml, render};
+use crate::prompt::{Exemplar, METHODS, PromptSource, RenderSettings, exemplar};
 use crate::types::Tool;
 use std::collections::BTreeSet;
 
 const HOTPOTQA: &str = include_str!("../../../prompts/hotpotqa.toml");
 const FEVER: &str = include_str!("../../../prompts/fever.toml");
+const CHINESE: &str = include_str!("../../../prompts/hotpotqa-zh.toml");
 
 fn exemplars(text: &str) -> Vec<Exemplar> {
     let PromptSource::File(file) = load_toml(text).unwrap() else { panic!("a prompt file was loaded") };
@@ -15,10 +16,11 @@ fn exemplars(text: &str) -> Vec<Exemplar> {
 }
 
 #[test]
-fn both_cover_what_their_tasks_need() {
+fn all_cover_what_their_tasks_need() {
     let covers = |text| exemplars(text).into_iter().filter_map(|exemplar| exemplar.covers).collect::<Vec<_>>();
     let tricks = ["bridge", "comparison", "yes/no", "missed search", "lookup", "disambiguation"];
     assert_eq!(covers(HOTPOTQA), tricks);
+    assert_eq!(covers(CHINESE), tricks[..5]);
     assert_eq!(covers(FEVER), ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]);
 }
 
@@ -49,29 +51,56 @@ fn observations_look_like_the_tools() {
 }
 
 #[test]
+fn chinese_observations_look_like_the_tool_that_answers_in_chinese() {
+    for exemplar in exemplars(CHINESE) {
+        assert!(exemplar.rationale.is_some(), "{}", exemplar.question);
+        let mut lookups = 0;
+        for step in &exemplar.steps {
+            let Some(observation) = &step.observation else { continue };
+            let (tool, input) = exemplar::parse(&step.action);
+            if observation.starts_with("找不到") {
+                let start = format!("找不到[{input}]。相似结果:['");
+                assert!(observation.starts_with(&start) && observation.ends_with("']。"), "{observation}");
+                assert_eq!(observation.matches("', '").count(), 4, "five titles: {observation}");
+            } else if tool == Tool::Lookup {
+                lookups += 1;
+                let start = format!("(结果 {lookups} / 2) ");
+                assert!(observation.starts_with(&start) && observation.contains(&input), "{observation}");
+                assert!(observation.ends_with('。'), "{observation}");
+            } else {
+                assert_eq!(observation.matches('。').count(), 5, "five sentences: {observation}");
+                assert!(observation.ends_with('。') && !observation.contains([' ', '\n']), "{observation}");
+            }
+        }
+    }
+}
+
+#[test]
 fn subjects_differ_between_exemplars() {
     let mut seen = BTreeSet::new();
-    for exemplar in exemplars(HOTPOTQA).into_iter().chain(exemplars(FEVER)) {
+    for exemplar in [HOTPOTQA, FEVER, CHINESE].into_iter().flat_map(exemplars) {
         let steps = exemplar.steps.iter().filter(|step| step.action.starts_with("Search["));
         let searched: BTreeSet<String> = steps.map(|step| step.action.clone()).collect();
         assert!(searched.iter().all(|action| seen.insert(action.clone())), "{searched:?}");
     }
-    assert_eq!(seen.len(), 14);
+    assert_eq!(seen.len(), 23);
 }
+
+const ENGLISH_TOOLS: [&str; 2] = ["\n(1) Search[title] opens ", "\n(3) Finish[answer] gives "];
+const CHINESE_TOOLS: [&str; 2] = ["\n(1) Search[标题]：打开", "\n(3) Finish[答案]：给出"];
 
 #[test]
 fn rendered_prompts_begin_with_the_instruction_and_end_with_a_finish() {
-    for (text, label, finish) in
-        [(HOTPOTQA, "Question", "Finish[Alpha Phoenicis]\n"), (FEVER, "Claim", "Finish[NOT ENOUGH INFO]\n")]
-    {
+    for (text, label, finish, limit, tools) in [
+        (HOTPOTQA, "Question", "Finish[Alpha Phoenicis]\n", "within 7 steps. The answer is short", ENGLISH_TOOLS),
+        (FEVER, "Claim", "Finish[NOT ENOUGH INFO]\n", "within 7 steps. The answer is short", ENGLISH_TOOLS),
+        (CHINESE, "Question", "Finish[镇江]\n", "在 7 步之内结束。答案要简短", CHINESE_TOOLS),
+    ] {
         let rendered = render(&load_toml(text).unwrap(), &RenderSettings::default()).unwrap();
-        assert!(rendered.text.ends_with(finish));
-        assert!(rendered.text.contains("within 7 steps. The answer is short"));
-        assert!(
-            rendered.text.contains("\n(1) Search[title] opens ")
-                && rendered.text.contains("\n(3) Finish[answer] gives ")
-        );
-        assert!(rendered.text.contains(&format!("\n\n{label}: ")));
-        assert!(rendered.text.len() < 10_000, "{} bytes", rendered.text.len());
+        assert!(rendered.frame.prefix.ends_with(finish));
+        assert!(rendered.frame.prefix.contains(limit));
+        assert!(tools.iter().all(|tool| rendered.frame.prefix.contains(tool)), "{tools:?}");
+        assert!(rendered.frame.prefix.contains(&format!("\n\n{label}: ")));
+        assert!(rendered.frame.prefix.len() < 10_000, "{} bytes", rendered.frame.prefix.len());
     }
 }

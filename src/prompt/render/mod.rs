@@ -1,0 +1,167 @@
+//! From a prompt to what is said around the question, in the syntax of every protocol and method.
+
+mod direct;
+mod examples;
+mod named;
+mod numbered;
+
+use super::error::PromptError;
+use super::exemplar::Exemplar;
+use super::file::PromptFile;
+use super::load::PromptSource;
+use super::template::{self, Values};
+use super::texts::ProtocolTexts;
+use crate::protocol::{Frame, Layout, Protocol, react_paper};
+use crate::types::{Method, sha256_hex};
+
+/// How a prompt is rendered.
+#[derive(Debug, Clone, Copy)]
+pub struct RenderSettings<'a> {
+    /// The protocol; methods without tools are the same under each.
+    pub protocol: &'a dyn Protocol,
+    /// Prompting method; one that is made of others is rendered once for each of its parts.
+    pub method: Method,
+    /// How many exemplars are shown, the first ones of the order; all when absent.
+    pub shots: Option<usize>,
+    /// Order of the exemplars.
+    pub order: ExemplarOrder,
+    /// Step limit, for texts that name it.
+    pub max_steps: usize,
+}
+
+/// Order of the exemplars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExemplarOrder {
+    /// As in the file.
+    #[default]
+    File,
+    /// By SHA-256 of `{seed}`, a line break and the question. A seed gives the same order wherever an exemplar
+    /// stands in its file, and fewer shots are a part of more shots.
+    Seeded(u64),
+}
+
+/// A rendered prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// What is said around the question.
+    pub frame: Frame,
+    /// Which parts of the frame are in use, and so its stored form: the protocol's layout, or
+    /// [`Layout::Text`] for methods without tools.
+    pub layout: Layout,
+    /// The form in which it is stored and digested.
+    pub stored: String,
+    /// SHA-256 of the stored form's UTF-8 bytes, hexadecimal.
+    pub sha256: String,
+    /// Its length in characters (Unicode scalar values).
+    pub chars: usize,
+    /// How many exemplars it shows; unknown for a finished text.
+    pub exemplars: Option<usize>,
+}
+
+/// Renders a prompt for one of the methods standard, cot, act and react.
+///
+/// Examples are made from the same exemplars by leaving parts out, in the syntax of the protocol. `texts` are those
+/// of the protocol's section. A finished text comes back as it is.
+pub fn render(
+    source: &PromptSource,
+    texts: &ProtocolTexts,
+    settings: &RenderSettings<'_>,
+) -> Result<Rendered, PromptError> {
+    let (protocol, method) = (settings.protocol, settings.method);
+    let direct = matches!(method, Method::Standard | Method::Cot);
+    if !direct && !matches!(method, Method::Act | Method::React) {
+        return Err(PromptError::Compound { method: method.name() });
+    }
+    if method == Method::Act && !protocol.acts_without_thoughts() {
+        return Err(PromptError::NeedsThoughts { protocol: protocol.id() });
+    }
+    let layout = if direct { Layout::Text } else { protocol.layout() };
+    let file = match source {
+        PromptSource::File(file) => file,
+        PromptSource::Text(paper) => {
+            if settings.shots.is_some() || settings.order != ExemplarOrder::File {
+                return Err(PromptError::FinishedText { spec: paper.spec.clone() });
+            }
+            if !direct && protocol.id() != react_paper::ID {
+                return Err(PromptError::FinishedForm { spec: paper.spec.clone(), protocol: protocol.id() });
+            }
+            return Ok(Rendered::new(Frame::text(paper.text.as_str()), layout, None));
+        }
+    };
+    let job = Job { file, texts, settings, exemplars: chosen(file, settings)? };
+    let (frame, shown) = match layout {
+        _ if direct => direct::frame(&job)?,
+        Layout::Text => numbered::text(&job)?,
+        Layout::Instruction => numbered::conversation(&job)?,
+        Layout::Template => named::template(&job)?,
+        Layout::System => named::conversation(&job)?,
+    };
+    Ok(Rendered::new(frame, layout, Some(shown)))
+}
+
+/// What the frames of all layouts are made from.
+struct Job<'a> {
+    file: &'a PromptFile,
+    texts: &'a ProtocolTexts,
+    settings: &'a RenderSettings<'a>,
+    /// The exemplars that are to be shown.
+    exemplars: Vec<&'a Exemplar>,
+}
+
+impl Job<'_> {
+    /// The prompt file's instruction for the method, filled in; it ends with one line break.
+    fn instruction(&self) -> Result<String, PromptError> {
+        let (file, method) = (self.file, self.settings.method.name());
+        let instruction = file
+            .instructions
+            .get(method)
+            .ok_or_else(|| PromptError::NoInstruction { file: file.file.clone(), method: method.to_owned() })?;
+        let values = Values {
+            question_label: &file.question_label,
+            max_steps: self.settings.max_steps,
+            tools: file.tools.as_ref(),
+            language: &file.language,
+        };
+        template::fill(&instruction.template, values).map_err(|error| PromptError::Template {
+            file: file.file.clone(),
+            method: method.to_owned(),
+            reason: error.kind().to_string(),
+        })
+    }
+}
+
+fn chosen<'f>(file: &'f PromptFile, settings: &RenderSettings<'_>) -> Result<Vec<&'f Exemplar>, PromptError> {
+    let mut exemplars: Vec<&Exemplar> = file.exemplars.iter().collect();
+    if let ExemplarOrder::Seeded(seed) = settings.order {
+        let seed = format!("{seed}\n");
+        exemplars.sort_by_cached_key(|exemplar| sha256_hex([seed.as_bytes(), exemplar.question.as_bytes()]));
+    }
+    let wanted = settings.shots.unwrap_or(exemplars.len());
+    if wanted > exemplars.len() {
+        let (file, available) = (file.file.clone(), exemplars.len());
+        return Err(PromptError::TooFewExemplars { file, wanted, available });
+    }
+    exemplars.truncate(wanted);
+    Ok(exemplars)
+}
+
+impl Rendered {
+    fn new(frame: Frame, layout: Layout, exemplars: Option<usize>) -> Self {
+        let stored = frame.stored(layout);
+        let (sha256, chars) = (sha256_hex([stored.as_bytes()]), stored.chars().count());
+        Self { frame, layout, stored, sha256, chars, exemplars }
+    }
+}
+
+impl Default for RenderSettings<'_> {
+    /// The paper's: protocol `react-paper`, method `react`, all exemplars in the file's order, 7 steps.
+    fn default() -> Self {
+        Self {
+            protocol: &react_paper::Paper,
+            method: Method::React,
+            shots: None,
+            order: ExemplarOrder::File,
+            max_steps: react_paper::MAX_STEPS,
+        }
+    }
+}

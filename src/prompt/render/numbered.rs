@@ -1,0 +1,43 @@
+//! Protocols with numbered steps, whose model is told by the prompt file's own instruction.
+
+use super::{Job, examples};
+use crate::prompt::PromptError;
+use crate::protocol::Frame;
+use std::sync::Arc;
+
+/// One text: the instruction, an empty line, then each exemplar's question, its steps, and its last step.
+pub(super) fn text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
+    let mut text = job.instruction()?;
+    // Some systems begin a question with the empty line.
+    let question = job.settings.protocol.question(&job.file.question_label, "");
+    if !question.starts_with('\n') {
+        text.push('\n');
+    }
+    for exemplar in &job.exemplars {
+        text.extend(examples::said(job, exemplar).into_iter().map(|(_, lines)| lines));
+    }
+    Ok((Frame::text(text), job.exemplars.len()))
+}
+
+/// A system message, then the exemplars as turns.
+pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
+    let instruction = job.instruction()?;
+    let mut frame = Frame {
+        system: Some(instruction.trim_end_matches('\n').into()),
+        examples: examples::turns(job),
+        ..Frame::default()
+    };
+    for (key, text) in job.texts.occasions() {
+        frame.texts.insert(key.to_owned(), text.fill_known(|_| None).into());
+    }
+    // What the prompt's author says fits its task; what the user asks for goes before both.
+    if !job.texts.given {
+        let own = [("feedback", &job.file.texts.feedback), ("force_stop", &job.file.texts.force_stop)];
+        for (key, text) in own {
+            if let Some(text) = text {
+                frame.texts.insert(key.to_owned(), Arc::from(text.as_str()));
+            }
+        }
+    }
+    Ok((frame, job.exemplars.len()))
+}

@@ -1,0 +1,208 @@
+//! Files of protocol texts: what is refused, and where a system's own words put what our prompts say.
+
+use super::frames::{HOTPOTQA, builtin, protocols};
+use super::{load_toml, no_builtin};
+use crate::prompt::{Checked, PromptError, PromptSource, RenderSettings, Rendered, check, load, texts};
+use crate::protocol::Protocol;
+use std::sync::Arc;
+
+const ENGLISH: &str = "prompts/protocols/en.toml";
+
+pub(super) fn english() -> String {
+    String::from_utf8(builtin(ENGLISH).unwrap().to_vec()).unwrap()
+}
+
+/// Writes a file and gives its path to `use_it`.
+fn with_file<T>(text: &str, use_it: impl FnOnce(&str) -> T) -> T {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("own.toml");
+    std::fs::write(&path, text).unwrap();
+    use_it(&path.display().to_string())
+}
+
+/// Message and hint for a file, its folder left out.
+fn refused(text: &str) -> (String, String) {
+    with_file(text, |path| {
+        let error = texts::load_file(path, &no_builtin).unwrap_err();
+        let folder = path.strip_suffix("own.toml").unwrap();
+        (error.to_string().replace(folder, ""), error.hint().unwrap_or_default())
+    })
+}
+
+/// Line, message and hint for our English file with `from` replaced by `to`; the line is that of `at`.
+#[track_caller]
+fn changed(from: &str, to: &str, at: &str, message: &str, hint: &str) {
+    let text = english();
+    assert!(text.contains(from), "{from}");
+    let text = text.replacen(from, to, 1);
+    let line = text[..text.find(at).unwrap()].matches('\n').count() + 1;
+    assert_eq!(refused(&text), (format!("own.toml:{line}: {message}"), hint.to_owned()));
+}
+
+pub(super) fn protocol(section: &str) -> Arc<dyn Protocol> {
+    protocols().into_iter().find(|(_, its)| its == section).unwrap().0
+}
+
+/// The sample prompt with texts of the user's.
+pub(super) fn shown(texts: &str, section: &str, settings: &RenderSettings<'_>) -> Result<Rendered, PromptError> {
+    let protocol = protocol(section);
+    let source = load_toml(HOTPOTQA).unwrap();
+    with_file(texts, |path| {
+        let texts = texts::load(Some(path), "en", section, &builtin)?;
+        crate::prompt::render(&source, &texts, &RenderSettings { protocol: protocol.as_ref(), ..*settings })
+    })
+}
+
+fn task() -> String {
+    let PromptSource::File(file) = load_toml(HOTPOTQA).unwrap() else { panic!("a prompt file was loaded") };
+    file.task.unwrap()
+}
+
+const KEY_BY_KEY: &str = "prompts/README.md explains the file key by key";
+
+#[test]
+fn unknown_sections_keys_and_slots_are_named_with_their_line() {
+    changed("[robust]", "[robsut]", "[robsut]", "unknown key `robsut`", "did you mean `robust`?");
+    changed(
+        "force_stop = \"No tool can be called any more. Give your conclusion",
+        "force_stpo = \"No tool can be called any more. Give your conclusion",
+        "force_stpo",
+        "unknown key `lagent-json.force_stpo`",
+        "did you mean `force_stop`?",
+    );
+    let (message, _) = refused(&english().replacen("empty_reply", "empty_replay", 1));
+    assert!(message.contains(": missing key `llama-index.empty_reply`\n"), "{message}");
+    assert!(message.contains(": unknown key `llama-index.empty_replay`\n"), "{message}");
+}
+
+#[test]
+fn slots_and_braces_are_checked() {
+    let slots = "this text may have the slots task, tool_desc, tool_names, context_prompt";
+    changed(
+        "{tool_desc}",
+        "{tool_descs}",
+        "{tool_descs}\n## Form",
+        "unknown slot `tool_descs` in `llama-index.system`",
+        "did you mean `tool_desc`?",
+    );
+    changed("{tool_desc}", "{colour}", "{colour}", "unknown slot `colour` in `llama-index.system`", slots);
+    changed(
+        "{{.ToolDesc}}",
+        "{{ .Tools }}",
+        "{{ .Tools }}",
+        "unknown slot `Tools` in `go-blog.system`",
+        "did you mean `ToolDesc`?",
+    );
+    changed(
+        "{{\"query\": \"Lake Bled\"}}\n",
+        "{\"query\": \"Lake Bled\"}\n",
+        "Action Input: the tool's arguments as a JSON object, such as {\"query\"",
+        "`llama-index.system` has a single `{`; a brace that is meant as such is written twice",
+        KEY_BY_KEY,
+    );
+    changed(
+        "{query}",
+        "{query} {query}",
+        "\"\"\"\n{task}\n\nThese",
+        "`qwen-agent.template` must have the slot `query` once, but has it 2 times",
+        "write {query} where it is to stand",
+    );
+    changed(
+        "Thought: \"\"\"",
+        "Thought: \n\"\"\"",
+        "\"\"\"\n{task}\n\nThese",
+        "`qwen-agent.template` must end with \"\\nThought: \"",
+        "put the closing quotes right behind it, without a line break",
+    );
+    changed(
+        "feedback = \"{error}. Correct",
+        "feedback = \"{erorr}. Correct",
+        "\"{erorr}. Correct",
+        "unknown slot `erorr` in `go-blog.feedback`",
+        "did you mean `error`?",
+    );
+}
+
+#[test]
+fn a_file_of_texts_is_no_prompt_and_is_checked_as_what_it_is() {
+    let error = load(ENGLISH, None, &builtin).unwrap_err();
+    assert_eq!(error.to_string(), "`prompts/protocols/en.toml` holds texts of protocols, it is no prompt");
+    assert_eq!(error.hint().unwrap(), "give it beside a prompt: --texts prompts/protocols/en.toml");
+    for path in [ENGLISH, "prompts/protocols/zh.toml"] {
+        let Checked::Texts(file) = check(path, &builtin).unwrap() else { panic!("{path} holds texts") };
+        let all = ["go-blog", "lagent", "lagent-json", "llama-index", "qwen-agent", "robust"];
+        assert_eq!(file.sections().collect::<Vec<_>>(), all);
+        assert_eq!(Some(&path[18..20]), file.language.as_deref());
+        assert!(file.tools.is_some());
+    }
+}
+
+#[test]
+fn sections_that_are_not_there_are_asked_for() {
+    let settings = RenderSettings::default();
+    let error = shown("[robust]\nfeedback = \"no\"\nforce_stop = \"now\"\n", "lagent", &settings).unwrap_err();
+    assert!(error.to_string().ends_with("has no section [lagent]; it has: robust"), "{error}");
+    let error = shown(&english(), "react-paper", &settings).unwrap_err();
+    assert_eq!(error.to_string(), "protocol `react-paper` has no texts of its own that a file could replace");
+}
+
+#[test]
+fn a_template_without_task_and_examples_is_shown_without_them() {
+    let template = "[qwen-agent]\ntemplate = \"\"\"Tools: {tool_names} {{}}\nQuestion: {query}\nThought: \"\"\"\n";
+    let rendered = shown(template, "qwen-agent", &RenderSettings::default()).unwrap();
+    assert!(rendered.frame.prefix.starts_with("Tools: ") && rendered.frame.prefix.ends_with(" {}\nQuestion: "));
+    assert_eq!((&*rendered.frame.suffix, rendered.frame.system.clone()), ("\nThought: ", None));
+    assert_eq!(rendered.exemplars, Some(0));
+    let tools: Vec<_> = rendered.frame.tools.iter().map(|tool| tool.description.as_str()).collect();
+    assert!(tools[0].starts_with("Opens the Wikipedia page"), "ours stand in: {tools:?}");
+
+    let with_system = format!("{template}system = \"\"\"Your task: {{task}}\"\"\"\n");
+    let rendered = shown(&with_system, "qwen-agent", &RenderSettings::default()).unwrap();
+    assert_eq!(rendered.frame.system.as_deref(), Some(&*format!("Your task: {}", task())));
+
+    let error = shown(template, "qwen-agent", &RenderSettings { shots: Some(2), ..RenderSettings::default() });
+    let error = error.unwrap_err();
+    assert!(error.to_string().contains("`template` of `") && error.to_string().ends_with("2 shots cannot be shown"));
+    let none = RenderSettings { shots: Some(0), ..RenderSettings::default() };
+    assert!(shown(template, "qwen-agent", &none).is_ok());
+}
+
+#[test]
+fn the_task_goes_where_the_systems_words_have_a_place_for_it() {
+    let none = RenderSettings { shots: Some(0), ..RenderSettings::default() };
+    let occasions = "feedback = \"{error}\"\nempty_reply = \"!\"\nforce_stop = \"after {max_iterations}\"\n";
+    let plain = format!("[llama-index]\nsystem = \"{{tool_names}}|{{context_prompt}}|\"\n{occasions}");
+    let system = |text: &str, section: &str| shown(text, section, &none).unwrap().frame.system.unwrap().to_string();
+    assert!(system(&plain, "llama-index").ends_with("||"));
+    let with_context = format!("{plain}context = \"Context: {{context}}\"\n");
+    assert!(system(&with_context, "llama-index").ends_with(&format!("|Context: {}|", task())));
+    let both = with_context.replace("|\"\n", "|{task}\"\n");
+    assert!(system(&both, "llama-index").ends_with(&format!("||{}", task())));
+
+    let frame = shown(&plain, "llama-index", &RenderSettings { max_steps: 9, ..none }).unwrap().frame;
+    assert_eq!((frame.said("feedback"), frame.said("force_stop")), ("{error}", "after 9"));
+    assert!(frame.examples.is_empty());
+
+    let go = "[go-blog]\nsystem = \"## {{ .Background }} {not a slot}\"\nfeedback = \"Error: {error}\"\n";
+    assert_eq!(system(go, "go-blog"), format!("## {} {{not a slot}}", task()));
+    let lagent = "[lagent]\nsystem = \"Begin!\"\nforce_stop = \"now\"\n";
+    assert_eq!(system(lagent, "lagent"), "Begin!");
+}
+
+#[test]
+fn what_is_said_on_occasions_comes_from_the_user_then_the_prompt_then_us() {
+    let own = "[robust]\nfeedback = \"{{error}} is {error}\"\nforce_stop = \"Stop!\"\n";
+    let frame = shown(own, "robust", &RenderSettings::default()).unwrap().frame;
+    assert_eq!((frame.said("feedback"), frame.said("force_stop")), ("{error} is {error}", "Stop!"));
+
+    let protocol = protocol("robust");
+    let said = |prompt: &str| {
+        let texts = texts::load(None, "en", "robust", &builtin).unwrap();
+        let settings = RenderSettings { protocol: protocol.as_ref(), ..RenderSettings::default() };
+        let frame = crate::prompt::render(&load_toml(prompt).unwrap(), &texts, &settings).unwrap().frame;
+        (frame.said("feedback").to_owned(), frame.said("force_stop").to_owned())
+    };
+    let (feedback, force_stop) = said(super::SOUND);
+    assert_eq!(force_stop, "Answer now.");
+    assert!(feedback.starts_with("Error: {error}. ") && feedback.contains("Action {n}: Search["), "{feedback}");
+}

@@ -1,0 +1,101 @@
+//! Which texts each protocol needs, and which slots they may have.
+
+use super::slots::Style;
+
+/// The texts of one protocol.
+#[derive(Debug)]
+pub(super) struct SectionForm {
+    /// Name of the section: the protocol's id, for variants with something behind it.
+    pub(super) id: &'static str,
+    pub(super) keys: &'static [KeyForm],
+}
+
+/// One text.
+#[derive(Debug)]
+pub(super) struct KeyForm {
+    pub(super) name: &'static str,
+    pub(super) needed: bool,
+    pub(super) style: Style,
+    /// Slots that it may have.
+    pub(super) slots: &'static [&'static str],
+    /// The slot that it must have, exactly once.
+    pub(super) must: Option<&'static str>,
+    /// How it must end.
+    pub(super) ending: &'static str,
+}
+
+impl KeyForm {
+    const fn new(name: &'static str, slots: &'static [&'static str]) -> Self {
+        Self { name, needed: true, style: Style::Python, slots, must: None, ending: "" }
+    }
+
+    const fn optional(self) -> Self {
+        Self { needed: false, ..self }
+    }
+}
+
+/// What a template ends with: the system's loop goes on from there.
+pub(in crate::prompt) const TEMPLATE_ENDING: &str = "\nThought: ";
+
+pub(super) const FORMS: [SectionForm; 6] = [
+    SectionForm {
+        id: "qwen-agent",
+        keys: &[
+            KeyForm {
+                must: Some("query"),
+                ending: TEMPLATE_ENDING,
+                ..KeyForm::new("template", &["task", "tool_descs", "tool_names", "examples", "query"])
+            },
+            KeyForm::new("system", &["task"]).optional(),
+        ],
+    },
+    SectionForm {
+        id: "llama-index",
+        keys: &[
+            KeyForm::new("system", &["task", "tool_desc", "tool_names", "context_prompt"]),
+            KeyForm { must: Some("context"), ..KeyForm::new("context", &["context"]) }.optional(),
+            KeyForm::new("feedback", &["error"]),
+            KeyForm::new("empty_reply", &[]),
+            KeyForm::new("force_stop", &["max_steps", "max_iterations"]),
+        ],
+    },
+    SectionForm {
+        id: "go-blog",
+        keys: &[
+            KeyForm { style: Style::Go, ..KeyForm::new("system", &["Background", "ToolDesc", "ToolNames"]) },
+            KeyForm::new("feedback", &["error"]),
+        ],
+    },
+    SectionForm {
+        id: "lagent",
+        keys: &[
+            KeyForm::new(
+                "system",
+                &[
+                    "task",
+                    "tool_description",
+                    "action_names",
+                    "thought",
+                    "action",
+                    "action_input",
+                    "response",
+                    "finish",
+                ],
+            ),
+            KeyForm::new("force_stop", &[]),
+        ],
+    },
+    SectionForm {
+        id: "lagent-json",
+        keys: &[
+            KeyForm::new("system", &["task", "tool_description", "action_names"]),
+            KeyForm::new("force_stop", &[]).optional(),
+        ],
+    },
+    SectionForm { id: "robust", keys: &[KeyForm::new("feedback", &["error", "n"]), KeyForm::new("force_stop", &[])] },
+];
+
+/// The form of a section.
+pub(super) fn of(section: &str) -> Option<&'static SectionForm> {
+    FORMS.iter().find(|form| form.id == section)
+}

@@ -1,0 +1,142 @@
+//! What each system says to the model around our prompts: its system message or template, its complaints.
+//!
+//! A file of protocol texts (TOML) has a section for each protocol and one for the named tools. Ours come with the
+//! program, one file a language; the exact words of a system can be given in a file of the same form, whose slots
+//! are the system's own. `prompts/README.md` explains each key.
+
+mod form;
+mod read;
+mod slots;
+
+pub(super) use form::TEMPLATE_ENDING;
+pub(super) use slots::Slotted;
+
+use super::error::PromptError;
+use super::load::{BuiltIn, read, text_of};
+use crate::protocol::{Options, lagent};
+use std::collections::BTreeMap;
+
+const ENGLISH: &str = "prompts/protocols/en.toml";
+const CHINESE: &str = "prompts/protocols/zh.toml";
+
+/// A file of protocol texts, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextsFile {
+    /// The file as it was named, for messages.
+    pub file: String,
+    /// Language of the texts, such as `en`, where the file says so.
+    pub language: Option<String>,
+    /// What the named tools do.
+    pub tools: Option<NamedToolTexts>,
+    sections: BTreeMap<&'static str, BTreeMap<&'static str, Slotted>>,
+}
+
+/// Descriptions of the tools for protocols that know them by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamedToolTexts {
+    /// What `Search` does.
+    pub search: String,
+    /// What its parameter `query` is.
+    pub search_parameter: String,
+    /// What `Lookup` does.
+    pub lookup: String,
+    /// What its parameter `keyword` is.
+    pub lookup_parameter: String,
+}
+
+/// The texts of one protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ProtocolTexts {
+    /// The file that they come from; empty for protocols without texts of their own.
+    pub file: String,
+    /// Whether that file was asked for, so that its words come before any others.
+    pub given: bool,
+    section: String,
+    pub(super) tools: NamedToolTexts,
+    texts: BTreeMap<&'static str, Slotted>,
+}
+
+/// The section that holds the words of a protocol's system: the protocol's id, and for lagent's JSON form `-json`
+/// behind it.
+pub fn section(protocol: &str, options: &Options) -> String {
+    let json = protocol == lagent::ID && options.get("variant") == Some("json");
+    if json { format!("{protocol}-json") } else { protocol.to_owned() }
+}
+
+/// Reads the texts of one section: from the file `spec`, or from the file that comes with the program in the prompt's
+/// language (Chinese, or else English).
+///
+/// Protocols that show the prompt file's own texts only have none.
+pub fn load(
+    spec: Option<&str>,
+    language: &str,
+    section: &str,
+    builtin: BuiltIn<'_>,
+) -> Result<ProtocolTexts, PromptError> {
+    let section = section.to_owned();
+    if form::of(&section).is_none() {
+        return match spec {
+            Some(_) => Err(PromptError::NoTextsTaken { protocol: section }),
+            None => Ok(ProtocolTexts { section, ..ProtocolTexts::default() }),
+        };
+    }
+    let ours = if language.starts_with("zh") { CHINESE } else { ENGLISH };
+    let mut file = load_file(spec.unwrap_or(ours), builtin)?;
+    let Some(texts) = file.sections.remove(section.as_str()) else {
+        let available = file.sections().collect::<Vec<_>>().join(", ");
+        let available = if available.is_empty() { "none".to_owned() } else { available };
+        return Err(PromptError::NoSection { file: file.file, section, available });
+    };
+    let tools = match file.tools {
+        Some(tools) => tools,
+        None if spec.is_some() => load_file(ours, builtin)?.tools.unwrap_or_default(),
+        None => NamedToolTexts::default(),
+    };
+    Ok(ProtocolTexts { file: file.file, given: spec.is_some(), section, tools, texts })
+}
+
+/// Reads and checks a file of protocol texts.
+pub fn load_file(spec: &str, builtin: BuiltIn<'_>) -> Result<TextsFile, PromptError> {
+    let bytes = read(spec, builtin)?;
+    let text = text_of(spec, &bytes)?.replace("\r\n", "\n");
+    read::parse(spec, &text).map_err(PromptError::Invalid)
+}
+
+/// Whether a file holds protocol texts and is no prompt: one of its sections is a protocol's.
+pub(super) fn holds_texts(text: &str) -> bool {
+    let (table, _) = toml::de::DeTable::parse_recoverable(text);
+    table.get_ref().keys().any(|key| form::of(key.get_ref()).is_some())
+}
+
+impl TextsFile {
+    /// The sections that it has, by name.
+    pub fn sections(&self) -> impl Iterator<Item = &'static str> {
+        self.sections.keys().copied()
+    }
+}
+
+impl ProtocolTexts {
+    /// The text under a key.
+    pub(super) fn get(&self, key: &str) -> Option<&Slotted> {
+        self.texts.get(key)
+    }
+
+    /// The text under a key that the section's form asks for.
+    pub(super) fn needed(&self, key: &'static str) -> Result<&Slotted, PromptError> {
+        self.get(key).ok_or_else(|| self.lacks(key))
+    }
+
+    /// What is said where a text is needed that is not there.
+    pub(super) fn lacks(&self, key: &'static str) -> PromptError {
+        PromptError::NoProtocolText { section: self.section.clone(), key }
+    }
+
+    /// The file's texts for particular occasions, by key.
+    pub(super) fn occasions(&self) -> impl Iterator<Item = (&'static str, &Slotted)> {
+        let occasions = self.texts.iter().filter(|(key, _)| OCCASIONS.contains(key));
+        occasions.map(|(key, text)| (*key, text))
+    }
+}
+
+/// Keys of texts that a dialogue says on particular occasions.
+const OCCASIONS: [&str; 3] = ["feedback", "empty_reply", "force_stop"];

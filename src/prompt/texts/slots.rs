@@ -1,0 +1,180 @@
+//! Texts with slots, written as each system writes them: `{name}` or `{{.Name}}`.
+
+/// How slots are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// As Python's `str.format` reads them: `{name}`, and `{{` and `}}` for braces.
+    Python,
+    /// As Go's templates: `{{.Name}}`, white space inside allowed; other braces are themselves.
+    Go,
+}
+
+/// A text cut at its slots.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Slotted(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Slot(String),
+}
+
+/// What cannot be read as a slot: a word for the message, and where it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BadSlot {
+    pub(super) reason: String,
+    /// The text from there on, as it can be looked for in the file.
+    pub(super) rest: String,
+}
+
+impl Slotted {
+    /// Cuts a text at its slots; names are not checked.
+    pub(super) fn parse(text: &str, style: Style) -> Result<Self, BadSlot> {
+        match style {
+            Style::Python => python(text),
+            Style::Go => go(text),
+        }
+    }
+
+    /// Names of the slots, in order, repeated as they stand.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Slot(name) => Some(name.as_str()),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Whether there is a slot of that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names().any(|slot| slot == name)
+    }
+
+    /// Fills the slots in; a slot without value is given back as the error.
+    pub(crate) fn fill<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> Result<String, &str> {
+        let mut filled = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Text(text) => filled.push_str(text),
+                Piece::Slot(name) => filled.push_str(value(name).ok_or(name.as_str())?),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Fills in what has a value and leaves the rest as `{name}`, for whoever knows it later.
+    pub(crate) fn fill_known<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Slot(name) => value(name).map_or_else(|| format!("{{{name}}}"), str::to_owned),
+        };
+        self.0.iter().map(piece).collect()
+    }
+
+    /// The parts before and after the first slot of that name.
+    pub(crate) fn split_at(&self, name: &str) -> Option<(Self, Self)> {
+        let at = self.0.iter().position(|piece| matches!(piece, Piece::Slot(slot) if slot == name))?;
+        Some((Self(self.0[..at].to_vec()), Self(self.0[at + 1..].to_vec())))
+    }
+
+    fn text(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.0.push(Piece::Text(text.to_owned())),
+        }
+    }
+}
+
+fn python(text: &str) -> Result<Slotted, BadSlot> {
+    let mut slotted = Slotted::default();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, from) = rest.split_at(at);
+        if !before.is_empty() {
+            slotted.text(before);
+        }
+        let brace = &from[..1];
+        if from[1..].starts_with(brace) {
+            slotted.text(brace);
+            rest = &from[2..];
+            continue;
+        }
+        let name = from.strip_prefix('{').and_then(|inner| inner.split_once('}')).map(|(name, _)| name);
+        let Some(name) = name.filter(|name| is_name(name)) else {
+            let reason = format!("a single `{brace}`; a brace that is meant as such is written twice");
+            return Err(BadSlot { reason, rest: from.to_owned() });
+        };
+        slotted.0.push(Piece::Slot(name.to_owned()));
+        rest = &from[name.len() + 2..];
+    }
+    if !rest.is_empty() {
+        slotted.text(rest);
+    }
+    Ok(slotted)
+}
+
+fn go(text: &str) -> Result<Slotted, BadSlot> {
+    let mut slotted = Slotted::default();
+    let mut rest = text;
+    while let Some(at) = rest.find("{{") {
+        let (before, from) = rest.split_at(at);
+        if !before.is_empty() {
+            slotted.text(before);
+        }
+        let action = from[2..].split_once("}}").map(|(action, _)| action);
+        let name = action.and_then(|action| action.trim().strip_prefix('.')).filter(|name| is_name(name));
+        let (Some(action), Some(name)) = (action, name) else {
+            let reason = "`{{` without the name of a slot after it, such as `{{.ToolDesc}}`".to_owned();
+            return Err(BadSlot { reason, rest: from.to_owned() });
+        };
+        slotted.0.push(Piece::Slot(name.to_owned()));
+        rest = &from[action.len() + 4..];
+    }
+    if !rest.is_empty() {
+        slotted.text(rest);
+    }
+    Ok(slotted)
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Slotted, Style};
+
+    fn filled(text: &str, style: Style) -> String {
+        let slotted = Slotted::parse(text, style).unwrap();
+        slotted.fill(|name| ["a", "A"].contains(&name).then_some("{x}")).unwrap()
+    }
+
+    #[test]
+    fn slots_are_filled_once_and_doubled_braces_are_braces() {
+        assert_eq!(filled("{a} {{\"b\": {{}}}}}}{a}", Style::Python), "{x} {\"b\": {}}}{x}");
+        assert_eq!(filled("{{.A}} {\"b\": {}} {{ .A }}", Style::Go), "{x} {\"b\": {}} {x}");
+        assert_eq!(filled("", Style::Python), "");
+    }
+
+    #[test]
+    fn what_is_no_slot_is_refused_with_its_place() {
+        for text in ["x {", "x }", "x {a b}", "x {}", "x {0.a}", "x {a!r}", "x } {a}"] {
+            let bad = Slotted::parse(text, Style::Python).unwrap_err();
+            assert_eq!(bad.rest, text[2..], "{text}");
+        }
+        for text in ["x {{", "x {{A}}", "x {{- .A}}", "x {{if .A}}y{{end}}"] {
+            assert_eq!(Slotted::parse(text, Style::Go).unwrap_err().rest, text[2..], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_slot_without_value_is_named_or_left() {
+        let slotted = Slotted::parse("{{{a}}} {b}", Style::Python).unwrap();
+        let value = |name: &str| (name == "a").then_some("1");
+        assert_eq!(slotted.fill(value), Err("b"));
+        assert_eq!(slotted.fill_known(value), "{1} {b}");
+        assert_eq!(slotted.names().collect::<Vec<_>>(), ["a", "b"]);
+        let (before, after) = slotted.split_at("b").unwrap();
+        assert_eq!((before.fill(value).unwrap(), after.fill(value).unwrap()), ("{1} ".to_owned(), String::new()));
+        assert!(slotted.split_at("c").is_none());
+    }
+}
