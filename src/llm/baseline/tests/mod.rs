@@ -1,5 +1,7 @@
 //! Whole episodes of the policy over a handful of pages, and prompts that no one should send.
 
+mod dialogues;
+
 use super::{Baseline, BaselineSettings};
 use crate::llm::Model as _;
 use crate::types::{Decoding, Prompt, Request};

@@ -1,0 +1,174 @@
+//! The labels of a protocol, as its own writing shows them.
+
+use super::Wanted;
+use super::observation::is_error;
+use crate::llm::baseline::BaselineSettings;
+use crate::protocol::{Layout, Protocol, react_paper};
+use crate::types::Tool;
+
+/// Stands for a text of the protocol's; no protocol escapes it.
+const MARK: &str = "⁂";
+/// A number that stands in no label by itself.
+const NUMBER: usize = 7;
+/// Both colons: what is written in Chinese may have either.
+pub(super) const COLONS: [char; 2] = [':', '：'];
+/// Shortest part of a force-stop text by which it is recognised, in bytes.
+const LEAST_FORCE_STOP: usize = 8;
+
+/// How a conversation of this protocol looks.
+#[derive(Debug)]
+pub(super) struct Form<'a> {
+    /// Writes the steps.
+    pub(super) protocol: &'a dyn Protocol,
+    /// Labels before a question, with their colon, and whether it is a claim's.
+    questions: Vec<(String, bool)>,
+    /// Whether a question is a message without a label.
+    pub(super) raw: bool,
+    /// Whether every question is a claim.
+    pub(super) claims: bool,
+    /// Whether labels of steps are numbered.
+    pub(super) numbered: bool,
+    /// What stands before an observation: all of it, or what is left and right of the step's number.
+    observation: (String, Option<String>),
+    /// A piece of the text which says that the answer is due.
+    force_stop: Option<&'a str>,
+}
+
+impl<'a> Form<'a> {
+    pub(super) fn of(settings: &'a BaselineSettings) -> Self {
+        let protocol: &dyn Protocol = settings.protocol.as_deref().unwrap_or(&react_paper::Paper);
+        let number = NUMBER.to_string();
+        let shown = protocol.observation(NUMBER, MARK);
+        let observation = before_mark(&shown).to_owned();
+        let observation = match observation.split_once(&number) {
+            Some((left, right)) => (left.to_owned(), Some(right.to_owned())),
+            None => (observation, None),
+        };
+        let label = before_mark(&protocol.question(&settings.question_label, MARK)).to_owned();
+        let raw = label.is_empty() && matches!(protocol.layout(), Layout::System | Layout::Instruction);
+        Self {
+            protocol,
+            questions: labels(protocol, settings),
+            raw,
+            claims: settings.claims,
+            numbered: protocol.step(NUMBER, Some(MARK), Tool::Search, MARK).contains(&number),
+            observation,
+            force_stop: piece(&settings.force_stop),
+        }
+    }
+
+    /// Whether question and steps stand in one message.
+    pub(super) fn template(&self) -> bool {
+        self.protocol.layout() == Layout::Template
+    }
+
+    /// Whether observations are messages without a label.
+    pub(super) fn bare(&self) -> bool {
+        self.observation.0.is_empty()
+    }
+
+    /// The last question of a text: its words, whether it is a claim, and what follows its line.
+    pub(super) fn labelled<'t>(&self, text: &'t str) -> Option<(&'t str, bool, &'t str)> {
+        let last = |label: &str| {
+            // Observations are single lines, so a label at the start of a line is the protocol's own.
+            let at = text.rmatch_indices(label).find(|(at, _)| *at == 0 || text[..*at].ends_with('\n'));
+            at.map(|(at, _)| at + label.len())
+        };
+        let found: Vec<(usize, bool)> =
+            self.questions.iter().filter_map(|(label, claim)| Some((last(label)?, *claim))).collect();
+        let start = found.iter().map(|(start, _)| *start).max()?;
+        // Where questions and claims have the same label, it says nothing.
+        let claim = found.iter().filter(|(at, _)| *at == start).all(|(_, claim)| *claim);
+        let line = text[start..].split('\n').next().unwrap_or_default();
+        Some((line, claim, &text[start + line.len()..]))
+    }
+
+    /// What follows the label of a question at the start of a message, and whether that is a claim's.
+    pub(super) fn question<'t>(&self, message: &'t str) -> Option<(&'t str, bool)> {
+        let message = message.trim_start();
+        let found: Vec<(&str, bool)> = self
+            .questions
+            .iter()
+            .filter_map(|(label, claim)| Some((message.strip_prefix(&**label)?, *claim)))
+            .collect();
+        let claim = found.iter().all(|(_, claim)| *claim);
+        found.first().map(|(rest, _)| (*rest, claim))
+    }
+
+    /// What follows the label of an observation at the start of a message, and its number if it has one.
+    pub(super) fn observation<'t>(&self, message: &'t str) -> Option<(&'t str, Option<usize>)> {
+        let (left, right) = &self.observation;
+        if self.bare() {
+            return None;
+        }
+        let rest = message.trim_start().strip_prefix(&**left)?;
+        let Some(right) = right else { return Some((rest, None)) };
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let number = rest[..digits].parse().ok()?;
+        Some((rest[digits..].strip_prefix(&**right)?, Some(number)))
+    }
+
+    /// A message without the words at its end which say that the answer is due, and whether there were any.
+    pub(super) fn force_stop<'t>(&self, message: &'t str) -> (&'t str, bool) {
+        if let Some((before, _)) = self.force_stop.and_then(|said| message.rsplit_once(said)) {
+            return (before, true);
+        }
+        // Without knowing the words: a last line that names the action of answering is no tool's. A complaint names all
+        // actions, though.
+        match message.trim_end().rsplit_once('\n') {
+            Some((before, last)) if self.numbered && last.contains("Finish[") && !message.lines().any(is_error) => {
+                (before, true)
+            }
+            _ => (message, false),
+        }
+    }
+
+    /// What a prompt that ends in this line leaves to be written; nothing if the line is no label.
+    pub(super) fn wanted(&self, line: &str, next: usize) -> Option<Wanted> {
+        let label = line.trim().strip_suffix(COLONS)?.trim_end();
+        let number = |word: &str| -> Option<usize> { label.strip_prefix(word)?.trim().parse().ok() };
+        if let Some(n) = number("Action") {
+            return Some(Wanted::Action(n));
+        }
+        if let Some(n) = number("Thought") {
+            return Some(Wanted::Step { n, labelled: true });
+        }
+        match label {
+            "Answer" | "答案" | "回答" => Some(Wanted::Answer),
+            "Thought" if self.numbered => Some(Wanted::Reasons),
+            "Thought" => Some(Wanted::Step { n: next, labelled: true }),
+            _ => None,
+        }
+    }
+}
+
+/// What a text has before the mark, on the mark's line, without white space around it.
+fn before_mark(shown: &str) -> &str {
+    let before = shown.split(MARK).next().unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default().trim()
+}
+
+/// Labels as the protocol writes them, as they are set, and as the templates have them that know only one.
+fn labels(protocol: &dyn Protocol, settings: &BaselineSettings) -> Vec<(String, bool)> {
+    let mut labels: Vec<(String, bool)> = Vec::new();
+    let mut add = |label: String, claim: bool| {
+        if !label.is_empty() && !labels.contains(&(label.clone(), claim)) {
+            labels.push((label, claim));
+        }
+    };
+    for (label, claim) in [(&settings.question_label, false), (&settings.claim_label, true)] {
+        add(before_mark(&protocol.question(label, MARK)).to_owned(), claim);
+        for colon in COLONS {
+            add(format!("{label}{colon}"), claim);
+        }
+    }
+    add("Question:".to_owned(), false);
+    labels
+}
+
+/// The longest part of a text between its slots (`{…}`).
+fn piece(text: &str) -> Option<&str> {
+    let pieces = text.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after));
+    let longest = pieces.map(str::trim).max_by_key(|piece| piece.len())?;
+    (longest.len() >= LEAST_FORCE_STOP).then_some(longest)
+}

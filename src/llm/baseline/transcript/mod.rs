@@ -1,0 +1,173 @@
+//! From a prompt to the question and the steps so far, and from a decision back to text.
+//!
+//! How a step is written, the protocol itself says ([`Protocol::step`]); how its questions and observations look,
+//! `form` learns by letting the protocol write some. What is left is to take conversations apart again:
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `form` | labels of a protocol, as its own writing shows them |
+//! | `story` | what has happened since the last question, event by event |
+//! | `text` | events of a prompt that is one text: `Thought 1: …` or `Thought: …` |
+//! | `messages` | events of a conversation |
+//! | `step` | what a reply of the model's did, and with what argument |
+//! | `observation` | answers of tools and systems, in the words that the rules know |
+//! | `write` | from a decision to the text that continues the prompt |
+//!
+//! Where the prompt asks for an answer at once (`Answer:` at its end), or for a chain of thought (`Thought:` without
+//! a number, which no tool follows), that is what is written.
+//!
+//! [`Protocol::step`]: crate::protocol::Protocol::step
+
+mod form;
+mod messages;
+mod observation;
+mod step;
+mod story;
+mod text;
+mod write;
+
+use super::BaselineSettings;
+use crate::types::Prompt;
+use form::Form;
+use story::Story;
+
+/// As much of a text as is read, in bytes; what is longer is cut.
+const MOST_QUESTION: usize = 4 << 10;
+const MOST_OBSERVATION: usize = 16 << 10;
+/// More steps than this are not read.
+const MOST_STEPS: usize = 64;
+
+/// A prompt, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    /// The question or the claim.
+    pub question: String,
+    /// Whether it is a claim to judge.
+    pub is_claim: bool,
+    /// The steps that were answered; those that failed are answered with nothing.
+    pub steps: Vec<Past>,
+    /// Actions that were answered with an error, as [`Action::text`] has them.
+    pub failed: Vec<String>,
+    /// The one of them that the prompt complains of, if the last thing said is a complaint.
+    pub just_failed: Option<String>,
+    /// Complaints at the end of the prompt about replies that it does not show.
+    pub unseen_failures: usize,
+    /// Whether the prompt says that the answer is due.
+    pub forced: bool,
+    /// What the prompt leaves to be written.
+    pub wanted: Wanted,
+    /// Whether white space ends the prompt, or a message, so that the reply needs none before it.
+    pub spaced: bool,
+}
+
+/// One finished step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    /// The action as [`Action::text`] writes it; where it is none of the known ones, as the model wrote it.
+    pub action: String,
+    /// What the tool answered, in the wording of the English tool.
+    pub observation: String,
+}
+
+/// What the prompt leaves to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// Thought and action of this step; the label of the thought is there already if `labelled`.
+    Step {
+        /// Number of the step, from 1.
+        n: usize,
+        /// Whether the thought's label ends the prompt.
+        labelled: bool,
+    },
+    /// The action of this step, after its label.
+    Action(usize),
+    /// A chain of thought that ends in an answer, without tools.
+    Reasons,
+    /// An answer without tools.
+    Answer,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Open a page.
+    Search(String),
+    /// Find a word on the open page.
+    Lookup(String),
+    /// Answer.
+    Finish(String),
+}
+
+impl Action {
+    /// The form in which past actions are kept and compared, whatever the protocol's: `Search[X]`.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Search(query) => format!("Search[{query}]"),
+            Self::Lookup(keyword) => format!("Lookup[{keyword}]"),
+            Self::Finish(answer) => format!("Finish[{answer}]"),
+        }
+    }
+}
+
+/// A decision with the thought that explains it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// One sentence.
+    pub thought: String,
+    /// What to do.
+    pub action: Action,
+}
+
+impl Transcript {
+    /// Reads a prompt. Anything can be read; what is missing is empty.
+    pub fn read(prompt: &Prompt, settings: &BaselineSettings) -> Self {
+        let form = Form::of(settings);
+        match prompt {
+            Prompt::Text { prefix, rest } => {
+                // The question stands in the part of its own, unless someone put all of it into one.
+                if form.labelled(rest).is_some() {
+                    text::read(rest, &form)
+                } else {
+                    text::read(&format!("{prefix}{rest}"), &form)
+                }
+            }
+            Prompt::Messages(messages) => messages::read(messages, &form),
+        }
+    }
+
+    /// A story with what is left to be written.
+    fn of(story: Story, form: &Form<'_>, wanted: Wanted, spaced: bool) -> Self {
+        Self {
+            question: cap(&story.question, MOST_QUESTION).trim().to_owned(),
+            is_claim: story.is_claim || form.claims,
+            just_failed: story.newest_failure(),
+            steps: story.steps,
+            failed: story.failed,
+            unseen_failures: story.unseen_failures,
+            forced: story.forced,
+            wanted,
+            spaced,
+        }
+    }
+
+    /// The number of the step that is to be written, from 1.
+    pub fn step(&self) -> usize {
+        match self.wanted {
+            Wanted::Step { n, .. } | Wanted::Action(n) => n,
+            Wanted::Reasons | Wanted::Answer => self.steps.len() + 1,
+        }
+    }
+
+    /// Whether there is no tool to use, or no more step for one.
+    pub fn must_answer(&self) -> bool {
+        self.forced || matches!(self.wanted, Wanted::Reasons | Wanted::Answer)
+    }
+}
+
+/// At most `bytes` of `text`, cut between characters.
+fn cap(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+#[cfg(test)]
+mod tests;

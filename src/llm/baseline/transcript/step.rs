@@ -1,0 +1,146 @@
+//! What a reply of the model's did, and with what argument.
+
+use super::form::Form;
+use super::text;
+use super::{MOST_QUESTION, cap};
+use crate::protocol::{Kind, Parsed};
+use serde_json::Value;
+
+/// An action, taken from a reply.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Did {
+    /// As [`Action::text`](super::Action::text) has it where the tool is known; otherwise as it was written.
+    pub(super) action: String,
+    /// What the tool was given, as it was written.
+    pub(super) input: String,
+    /// Whether it is the answer.
+    pub(super) finish: bool,
+}
+
+/// Reads a reply, which is step `n` as far as that can be known.
+pub(super) fn read(reply: &str, form: &Form<'_>, n: usize) -> Did {
+    let parsed = form.protocol.parse(reply, n);
+    let did = known(&parsed);
+    // What the system cannot read may still be an action, of another number for one.
+    did.or_else(|| text::action(reply, form.numbered)).unwrap_or_else(|| written(reply))
+}
+
+fn known(parsed: &Parsed) -> Option<Did> {
+    match parsed.kind {
+        Kind::Finish => Some(Did::finish(parsed.answer.as_deref().unwrap_or_default())),
+        Kind::Invalid => None,
+        Kind::Act => {
+            let input = parsed.input.clone().unwrap_or_default();
+            let object = parsed.args.as_ref().and_then(|args| args.object().values().find_map(Value::as_str));
+            let argument = object.map_or_else(|| argument(&input), str::to_owned);
+            Some(Did::call(parsed.tool.as_deref().unwrap_or_default(), &argument, input))
+        }
+    }
+}
+
+/// A numbered action, which is written as it is kept.
+pub(super) fn written(action: &str) -> Did {
+    let action = cap(action, MOST_QUESTION).trim();
+    let finish = action.get(..7).is_some_and(|verb| verb.eq_ignore_ascii_case("finish["));
+    Did { action: action.to_owned(), input: action.to_owned(), finish }
+}
+
+impl Did {
+    pub(super) fn finish(answer: &str) -> Self {
+        let answer = cap(answer, MOST_QUESTION).trim();
+        Self { action: format!("Finish[{answer}]"), input: answer.to_owned(), finish: true }
+    }
+
+    /// A call of a tool by name; `input` is what `argument` was taken from.
+    pub(super) fn call(tool: &str, argument: &str, input: String) -> Self {
+        let lower = tool.trim().to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let verb = match () {
+            () if says(&["search", "搜索"]) => "Search",
+            () if says(&["look", "查找"]) => "Lookup",
+            () if says(&["finish"]) => return Self::finish(argument),
+            () => tool.trim(),
+        };
+        let argument = cap(argument, MOST_QUESTION).trim();
+        Self { action: format!("{verb}[{argument}]"), input, finish: false }
+    }
+}
+
+/// The first text among the values of an object, written in JSON or as Python shows it; the input itself if it is none.
+pub(super) fn argument(input: &str) -> String {
+    let input = cap(input, MOST_QUESTION).trim();
+    if !input.starts_with('{') {
+        return input.to_owned();
+    }
+    let object = serde_json::Deserializer::from_str(input).into_iter::<Value>().next();
+    if let Some(Ok(Value::Object(object))) = object {
+        return object.values().find_map(Value::as_str).unwrap_or_default().to_owned();
+    }
+    let mut chars = input.chars();
+    quoted(&mut chars);
+    if chars.find(|c| *c == ':').is_none() {
+        return input.to_owned();
+    }
+    quoted(&mut chars)
+}
+
+/// The next text in quotes, its escapes undone.
+fn quoted(chars: &mut std::str::Chars<'_>) -> String {
+    let mut text = String::new();
+    let Some(quote) = chars.find(|c| matches!(c, '\'' | '"')) else { return text };
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => text.extend(escaped(chars)),
+            c if c == quote => break,
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+fn escaped(chars: &mut std::str::Chars<'_>) -> Option<char> {
+    let digits = match chars.next()? {
+        'n' => return Some('\n'),
+        't' => return Some('\t'),
+        'r' => return Some('\r'),
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        c => return Some(c),
+    };
+    let code: String = chars.by_ref().take(digits).collect();
+    u32::from_str_radix(&code, 16).ok().and_then(char::from_u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Did, argument};
+
+    #[test]
+    fn arguments_are_read_however_they_are_quoted() {
+        for (input, expected) in [
+            (r#"{"query": "Ann \"Bee\""}"#, r#"Ann "Bee""#),
+            (r#"{"query": "x"} and more"#, "x"),
+            (r"{'query': 'x'}", "x"),
+            (r#"{'query': "b's"}"#, "b's"),
+            (r"{'query': 'b\'s \\ \xe9\u3000乙'}", "b's \\ \u{e9}\u{3000}乙"),
+            (r#"{"n": 1}"#, ""),
+            ("{", "{"),
+            ("{'query'}", "{'query'}"),
+            ("{'query': 'x", "x"),
+            (" plain ", "plain"),
+            ("", ""),
+        ] {
+            assert_eq!(argument(input), expected, "{input}");
+        }
+    }
+
+    #[test]
+    fn tools_are_known_by_their_names() {
+        let action = |tool: &str| Did::call(tool, "x", String::new()).action;
+        assert_eq!(action(" WikiSearch"), "Search[x]");
+        assert_eq!(action("lookup"), "Lookup[x]");
+        assert_eq!(action("FinishAction"), "Finish[x]");
+        assert_eq!(action("Calculator"), "Calculator[x]");
+    }
+}

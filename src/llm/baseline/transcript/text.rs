@@ -1,0 +1,156 @@
+//! Events of a prompt that is one text, in which each part stands behind a label at the start of a line.
+//!
+//! ```text
+//! Question: …              Question: …
+//! Thought 1: …             Thought: …
+//! Action 1: Search[…]      Action: Search
+//! Observation 1: …         Action Input: {"query": "…"}
+//! Thought 2:               Observation: …
+//!                          Thought:
+//! ```
+
+use super::form::{COLONS, Form};
+use super::step::{Did, argument, written};
+use super::story::Story;
+use super::{MOST_STEPS, Transcript, Wanted};
+
+/// More parts than this make no more steps than are read.
+const MOST_PARTS: usize = 6 * MOST_STEPS;
+
+/// What a label begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Thought,
+    Action,
+    Input,
+    Observation,
+    Answer,
+    Error,
+}
+
+/// Reads a prompt that is one text.
+pub(super) fn read(text: &str, form: &Form<'_>) -> Transcript {
+    let (question, is_claim, after) = form.labelled(text).unwrap_or((text.trim(), false, ""));
+    let mut story = Story::default();
+    story.ask(question, is_claim);
+    if form.numbered {
+        numbered(after, &mut story);
+    } else {
+        named(after, &mut story);
+    }
+    // A prompt that ends in a newline after the label's line is still the same request.
+    let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
+    let wanted = form.wanted(line, story.next).unwrap_or(Wanted::Step { n: story.next, labelled: false });
+    Transcript::of(story, form, wanted, text.ends_with(char::is_whitespace))
+}
+
+/// The action of one reply, labels of any number; nothing if there is none.
+pub(super) fn action(reply: &str, numbered: bool) -> Option<Did> {
+    let parts = parts(reply, numbered, |_, _| true);
+    let content = |wanted: Part| parts.iter().find(|(part, _, _)| *part == wanted).map(|(_, _, content)| *content);
+    match (content(Part::Action), content(Part::Answer)) {
+        (Some(action), _) if numbered => Some(written(action)),
+        (Some(tool), _) => {
+            let input = content(Part::Input).unwrap_or_default();
+            Some(Did::call(tool, &argument(input), input.to_owned()))
+        }
+        (None, answer) => answer.map(Did::finish),
+    }
+}
+
+fn numbered(text: &str, story: &mut Story) {
+    // The open step, the least number that the next one may have, and that of the newest one.
+    let (mut open, mut least, mut newest) = (None, 1, 0);
+    // A number out of turn belongs to what a page says.
+    let in_turn = |part: Part, n: usize| match part {
+        Part::Thought => open.is_none() && (least..=newest + 1).contains(&n),
+        Part::Action if open.is_none() && (least..=newest + 1).contains(&n) => {
+            (open, newest) = (Some(n), n);
+            true
+        }
+        Part::Observation if open == Some(n) => {
+            (open, least) = (None, n.saturating_add(1));
+            true
+        }
+        Part::Error => open.take().is_some(),
+        _ => false,
+    };
+    for (part, n, content) in parts(text, true, in_turn) {
+        match part {
+            Part::Action => story.step(written(content)),
+            Part::Observation => story.observe(content, Some(n)),
+            Part::Error => story.fail(),
+            _ => {}
+        }
+    }
+}
+
+fn named(text: &str, story: &mut Story) {
+    let mut before = None;
+    let in_turn = |part: Part, _: usize| {
+        let follows = match part {
+            Part::Thought => true,
+            Part::Action | Part::Answer => matches!(before, None | Some(Part::Thought)),
+            Part::Input => before == Some(Part::Action),
+            Part::Observation => matches!(before, Some(Part::Input | Part::Answer)),
+            Part::Error => matches!(before, Some(Part::Action | Part::Input | Part::Answer)),
+        };
+        if follows {
+            before = Some(part);
+        }
+        follows
+    };
+    let mut tool = "";
+    for (part, _, content) in parts(text, false, in_turn) {
+        match part {
+            Part::Thought => {}
+            Part::Action => tool = content,
+            Part::Input => story.step(Did::call(tool, &argument(content), content.to_owned())),
+            Part::Observation => story.observe(content, None),
+            Part::Answer => story.step(Did::finish(content)),
+            Part::Error => story.fail(),
+        }
+    }
+}
+
+/// The parts behind labels that are `in_turn`, in order, each with its number (0 for none) and its content.
+fn parts(text: &str, numbered: bool, mut in_turn: impl FnMut(Part, usize) -> bool) -> Vec<(Part, usize, &str)> {
+    let mut parts: Vec<(Part, usize, &str)> = Vec::new();
+    let (mut at, mut begun): (usize, Option<(Part, usize, usize)>) = (0, None);
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        if let Some((part, n, rest)) = label(line, numbered).filter(|(part, n, _)| in_turn(*part, *n)) {
+            if parts.len() == MOST_PARTS {
+                return parts;
+            }
+            parts.extend(begun.map(|(part, n, from)| (part, n, &text[from..start])));
+            begun = Some((part, n, at - rest.len()));
+        }
+    }
+    parts.extend(begun.map(|(part, n, from)| (part, n, &text[from..])));
+    parts
+}
+
+/// A line's label, its number, and what follows on the line.
+fn label(line: &str, numbered: bool) -> Option<(Part, usize, &str)> {
+    const NAMED: [(&str, Part); 8] = [
+        ("Thought", Part::Thought),
+        ("Action", Part::Action),
+        ("Action Input", Part::Input),
+        ("ActionInput", Part::Input),
+        ("Observation", Part::Observation),
+        ("Answer", Part::Answer),
+        ("Final Answer", Part::Answer),
+        ("FinalAnswer", Part::Answer),
+    ];
+    let colon = line.find(COLONS)?;
+    let name = &line[..colon];
+    let rest = line[colon..].strip_prefix(COLONS)?;
+    if name == "Error" {
+        return Some((Part::Error, 0, rest));
+    }
+    let (word, n) = if numbered { name.split_once(' ')? } else { (name, "0") };
+    let (_, part) = NAMED.iter().find(|(known, _)| *known == word)?;
+    Some((*part, n.parse().ok()?, rest))
+}
