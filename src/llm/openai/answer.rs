@@ -4,33 +4,19 @@
 //! |---|---|
 //! | HTML, cut or other JSON, an `error` object, no `choices` | no completion: tried again, then an error |
 //! | content `null` or absent (tool calls, reasoning only) | an empty text |
+//! | fields of reasoning | no part of the text; that they are there is noted |
 //! | content in parts | the texts of the parts, joined |
 //! | `finish_reason` absent, empty or no string | none |
 //! | `usage` absent or not made of numbers | none |
 //! | broken UTF-8, halves of surrogate pairs | replaced by U+FFFD |
 
 use super::Endpoint;
-use super::refusal::Refusal;
+use crate::llm::remote::answer::{Decoded, Progress, parse, read, string, usage};
+use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
 use crate::types::Usage;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-/// More tokens than this are a lie, and would overflow a sum.
-const MOST_TOKENS: u64 = 1 << 40;
-
-/// A completion as the server sent it.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Decoded {
-    /// The text, not cut yet.
-    pub(super) text: String,
-    /// Why the server stopped.
-    pub(super) finish_reason: Option<String>,
-    /// Tokens used.
-    pub(super) usage: Option<Usage>,
-    /// The model that the server says it used.
-    pub(super) model: Option<String>,
-}
 
 #[derive(Deserialize)]
 struct Body {
@@ -41,6 +27,29 @@ struct Body {
     model: Value,
     #[serde(default)]
     error: Value,
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    choices: Option<Vec<Piece>>,
+    #[serde(default)]
+    object: Value,
+    #[serde(default)]
+    usage: Value,
+    #[serde(default)]
+    model: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+#[derive(Deserialize)]
+struct Piece {
+    #[serde(default)]
+    delta: Option<Map<String, Value>>,
+    #[serde(default)]
+    text: Value,
+    #[serde(default)]
+    finish_reason: Value,
 }
 
 #[derive(Deserialize)]
@@ -59,70 +68,63 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
 }
 
 /// Reads the answer of `endpoint`; the error says in words why it is no completion.
-pub(super) fn decode(answer: &Answer, endpoint: Endpoint) -> Result<Decoded, String> {
-    let body: Body = parse(&answer.body).map_err(|e| {
-        if answer.body.trim_ascii().is_empty() {
-            return "the body is empty".to_owned();
-        }
-        if is_html(answer) {
-            return format!("it is a web page: {}", Refusal::read(&answer.body).message);
-        }
-        format!("it is not a completion in JSON: {e}")
-    })?;
+pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static str]) -> Result<Decoded, String> {
+    let body: Body = read(answer)?;
     if !body.error.is_null() {
         return Err(format!("it holds an error: {}", Refusal::read(&answer.body).message));
     }
     let choices = body.choices.ok_or("`choices` is missing")?;
     let choice = choices.into_iter().next().ok_or("`choices` is empty")?;
-    let text = match endpoint {
-        Endpoint::Chat => choice.message.ok_or("`message` is missing")?.remove("content").unwrap_or_default(),
-        Endpoint::Completions => choice.text.ok_or("`text` is missing")?,
+    let (text, reasoning) = match endpoint {
+        Endpoint::Chat => {
+            let mut message = choice.message.ok_or("`message` is missing")?;
+            let reasoning = thought(&message, reasoning);
+            (message.remove("content").unwrap_or_default(), reasoning)
+        }
+        Endpoint::Completions => (choice.text.ok_or("`text` is missing")?, None),
     };
     Ok(Decoded {
         text: content(text)?,
-        finish_reason: string(choice.finish_reason),
-        usage: usage(&body.usage),
-        model: string(body.model),
+        finish_reason: string(&choice.finish_reason),
+        usage: used(&body.usage),
+        model: string(&body.model),
+        reasoning,
     })
 }
 
-fn parse(body: &[u8]) -> Result<Body, serde_json::Error> {
-    serde_json::from_slice(body).or_else(|error| {
-        let text = String::from_utf8_lossy(body);
-        let mended = without_half_pairs(&text);
-        if mended == text && matches!(text, std::borrow::Cow::Borrowed(_)) {
-            Err(error)
-        } else {
-            serde_json::from_str(&mended)
-        }
-    })
-}
-
-/// Replaces `\ud83d` without its second half (and a second half without its first): servers write them where a
-/// text is cut in the middle of a character, and JSON readers refuse them.
-fn without_half_pairs(text: &str) -> String {
-    let unit = |at: usize| -> Option<u16> {
-        let escape = text.get(at..at + 6)?;
-        u16::from_str_radix(escape.strip_prefix("\\u")?, 16).ok()
-    };
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    while let Some(found) = text[at..].find('\\') {
-        out.push_str(&text[at..at + found]);
-        at += found;
-        let (keep, length) = match unit(at) {
-            Some(0xd800..=0xdbff) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => (true, 12),
-            Some(0xd800..=0xdfff) => (false, 6),
-            // An escaped backslash is skipped whole, so that what follows it is not taken for an escape.
-            _ => (true, 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8)),
-        };
-        out.push_str(if keep { &text[at..at + length] } else { "\\ufffd" });
-        at += length;
+/// Reads one event of a stream, as far as it is about the first choice.
+pub(super) fn chunk(
+    data: &[u8],
+    endpoint: Endpoint,
+    reasoning: &[&'static str],
+    progress: &mut Progress,
+) -> Result<String, String> {
+    let chunk: Chunk = parse(data).map_err(|e| format!("the stream holds no chunk in JSON: {e}"))?;
+    if !chunk.error.is_null() || chunk.object == "error" {
+        return Err(format!("the stream holds an error: {}", Refusal::read(data).message));
     }
-    out.push_str(&text[at..]);
-    out
+    let rest = &mut progress.rest;
+    rest.usage = used(&chunk.usage).or(rest.usage);
+    rest.model = rest.model.take().or_else(|| string(&chunk.model));
+    let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() else { return Ok(String::new()) };
+    progress.begun = true;
+    let mut delta = choice.delta.unwrap_or_default();
+    rest.reasoning = rest.reasoning.or_else(|| thought(&delta, reasoning));
+    let piece = content(match endpoint {
+        Endpoint::Chat => delta.remove("content").unwrap_or_default(),
+        Endpoint::Completions => choice.text,
+    })?;
+    rest.finish_reason = string(&choice.finish_reason).or_else(|| rest.finish_reason.take());
+    Ok(piece)
 }
 
+/// The field of a message in which reasoning stands, if it does.
+fn thought(message: &Map<String, Value>, fields: &[&'static str]) -> Option<&'static str> {
+    let filled = |field: &str| message.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    fields.iter().copied().find(|field| filled(field))
+}
+
+/// The text of a `content`.
 fn content(value: Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text),
@@ -134,29 +136,14 @@ fn content(value: Value) -> Result<String, String> {
     }
 }
 
-fn string(value: Value) -> Option<String> {
-    match value {
-        Value::String(text) if !text.is_empty() => Some(text.chars().take(200).collect()),
-        _ => None,
-    }
-}
-
-fn usage(value: &Value) -> Option<Usage> {
-    let count = |name| value.get(name).and_then(Value::as_u64).map(|n| n.min(MOST_TOKENS));
-    let (prompt, completion) = (count("prompt_tokens"), count("completion_tokens"));
-    let both = prompt.or(completion).is_some();
-    both.then(|| Usage { prompt_tokens: prompt.unwrap_or(0), completion_tokens: completion.unwrap_or(0) })
-}
-
-fn is_html(answer: &Answer) -> bool {
-    answer.content_type.as_deref().is_some_and(|kind| kind.to_ascii_lowercase().contains("html"))
-        || answer.body.trim_ascii_start().starts_with(b"<")
+/// Tokens used, as far as they are numbers.
+fn used(value: &Value) -> Option<Usage> {
+    usage(value, "prompt_tokens", "completion_tokens")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Decoded, decode};
-    use crate::llm::Endpoint;
+    use super::{Decoded, Endpoint, decode};
     use crate::net::Answer;
     use crate::types::Usage;
     use std::time::Duration;
@@ -175,7 +162,7 @@ mod tests {
     }
 
     fn chat(body: &str) -> Result<Decoded, String> {
-        decode(&answer(body.as_bytes(), "application/json"), Endpoint::Chat)
+        decode(&answer(body.as_bytes(), "application/json"), Endpoint::Chat, &["reasoning"])
     }
 
     #[test]
@@ -186,10 +173,11 @@ mod tests {
             finish_reason: Some("stop".into()),
             usage: Some(Usage { prompt_tokens: 3, completion_tokens: 1 }),
             model: Some("m-1".into()),
+            reasoning: None,
         };
         assert_eq!(chat(body), Ok(want.clone()));
         let body = body.replace(r#""message":{"role":"assistant","content":"hi"}"#, r#""text":"hi""#);
-        assert_eq!(decode(&answer(body.as_bytes(), ""), Endpoint::Completions), Ok(want));
+        assert_eq!(decode(&answer(body.as_bytes(), ""), Endpoint::Completions, &[]), Ok(want));
     }
 
     #[test]
@@ -261,6 +249,6 @@ mod tests {
         let mut bytes = wrap("a?b").into_bytes();
         let at = bytes.iter().position(|b| *b == b'?').expect("there");
         bytes[at] = 0xff;
-        assert_eq!(decode(&answer(&bytes, ""), Endpoint::Chat).expect("mended").text, "a\u{fffd}b");
+        assert_eq!(decode(&answer(&bytes, ""), Endpoint::Chat, &[]).expect("mended").text, "a\u{fffd}b");
     }
 }

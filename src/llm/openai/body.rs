@@ -4,23 +4,37 @@
 //! message on a new line (one newline is added where the text before does not end in one), and a newline after the
 //! last message too, unless it is the model's own, which is then continued. Protocols write labels such as
 //! `Question:` into their messages, so the text reads like a few-shot prompt.
+//!
+//! With prefill, a text prompt for a chat whose last line is a label travels as two messages: all before the label is
+//! the user's, the label is the beginning of the model's own, and the server is told to continue it. So it is told to
+//! continue messages that end in one of the model's own.
 
 use super::Endpoint;
+use crate::llm::capability::Prefill;
+use crate::llm::remote::interface::{Pair, lines};
+use crate::llm::remote::label;
 use crate::types::{Message, Prompt, Request, Role};
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
-/// How many stops are sent at most: `OpenAI`'s limit. All of them are applied on our side.
-const MAX_STOPS: usize = 4;
-
 /// How a request is put.
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     /// Which interface.
     pub(super) endpoint: Endpoint,
-    /// Whether the server takes `stop`.
-    pub(super) stop: bool,
+    /// How many stops are sent.
+    pub(super) stops: usize,
     /// Whether the length is limited by `max_tokens`, or by its newer name.
     pub(super) max_tokens: bool,
+    /// Whether the server takes a `top_p` of 1.
+    pub(super) full_top_p: bool,
+    /// Whether the answer is to come in pieces.
+    pub(super) stream: bool,
+    /// Whether the last piece is to count the tokens.
+    pub(super) stream_usage: bool,
+    /// How the server is told to continue the last message, if it is to.
+    pub(super) prefill: Option<Prefill>,
 }
 
 #[derive(Serialize)]
@@ -30,8 +44,13 @@ struct Body<'a> {
     messages: Option<Messages<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    add_generation_prompt: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continue_final_message: Option<bool>,
     temperature: f64,
-    top_p: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,65 +59,123 @@ struct Body<'a> {
     seed: Option<u64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stop: &'a [String],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
 }
 
 /// The request as the bytes to send.
 pub(super) fn bytes(model: &str, request: &Request, form: Form) -> Vec<u8> {
     let decoding = &request.decoding;
-    let stops = if form.stop { request.stop.as_slice() } else { &[] };
     let chat = form.endpoint == Endpoint::Chat;
+    let messages = Messages::new(&request.prompt, form);
+    let flags = messages.continued == Some(Prefill::Flags);
     let body = Body {
         model,
-        messages: chat.then_some(Messages(&request.prompt)),
+        messages: chat.then_some(messages),
         prompt: (!chat).then_some(Text(&request.prompt)),
+        add_generation_prompt: flags.then_some(false),
+        continue_final_message: flags.then_some(true),
         temperature: decoding.temperature,
-        top_p: decoding.top_p,
+        top_p: Some(decoding.top_p).filter(|top_p| form.full_top_p || *top_p < 1.0),
         max_tokens: form.max_tokens.then_some(decoding.max_tokens),
         max_completion_tokens: (!form.max_tokens).then_some(decoding.max_tokens),
         seed: decoding.seed,
-        stop: &stops[..stops.len().min(MAX_STOPS)],
+        stop: &request.stop[..form.stops.min(request.stop.len())],
+        stream: form.stream,
+        stream_options: form.stream_usage.then_some(StreamOptions { include_usage: true }),
     };
     // Strings and numbers always serialise.
     serde_json::to_vec(&body).unwrap_or_default()
 }
 
-/// A prompt as messages.
-struct Messages<'a>(&'a Prompt);
-
-impl Serialize for Messages<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct User<'a> {
-            role: Role,
-            content: Text<'a>,
-        }
-        match self.0 {
-            Prompt::Messages(messages) => messages.serialize(serializer),
-            Prompt::Text { .. } => [User { role: Role::User, content: Text(self.0) }].serialize(serializer),
-        }
+/// The label that the model is given to continue; empty if there is none.
+pub(super) fn label(prompt: &Prompt, form: Form) -> &str {
+    match (prompt, Messages::new(prompt, form).label) {
+        (Prompt::Text { rest, .. }, Some(at)) => &rest[at..],
+        _ => "",
     }
 }
 
-/// A prompt as one text, written without a copy of the long prefix.
+/// A prompt as messages.
+struct Messages<'a> {
+    prompt: &'a Prompt,
+    /// Where in the rest of a text prompt the label begins that the model continues.
+    label: Option<usize>,
+    /// How the server is told to continue the last message, if that is the model's.
+    continued: Option<Prefill>,
+}
+
+impl<'a> Messages<'a> {
+    fn new(prompt: &'a Prompt, form: Form) -> Self {
+        let (label, own) = match prompt {
+            Prompt::Text { prefix, rest } => {
+                let label = form.prefill.and_then(|_| label::at(prefix, rest));
+                (label, label.is_some())
+            }
+            Prompt::Messages(messages) => (None, messages.last().is_some_and(|last| last.role == Role::Assistant)),
+        };
+        Self { prompt, label, continued: form.prefill.filter(|_| own) }
+    }
+}
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let one = |role, content| One { role, content, field: None };
+        let mut all: Vec<One<'_>> = match self.prompt {
+            Prompt::Messages(messages) => messages.iter().map(|m| one(m.role, Pair(&m.content, ""))).collect(),
+            Prompt::Text { prefix, rest } => {
+                let (before, label) = rest.split_at(self.label.unwrap_or(rest.len()));
+                let label = self.label.map(|_| one(Role::Assistant, Pair(label, "")));
+                std::iter::once(one(Role::User, Pair(prefix, before))).chain(label).collect()
+            }
+        };
+        if let (Some(last), Some(Prefill::Field(name))) = (all.last_mut(), self.continued) {
+            last.field = Some(name);
+        }
+        serializer.collect_seq(all)
+    }
+}
+
+/// One message, with the field that has it continued, if there is one.
+struct One<'a> {
+    role: Role,
+    content: Pair<'a>,
+    field: Option<&'static str>,
+}
+
+impl Serialize for One<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("role", &self.role)?;
+        map.serialize_entry("content", &self.content)?;
+        if let Some(field) = self.field {
+            map.serialize_entry(field, &true)?;
+        }
+        map.end()
+    }
+}
+
+/// A prompt as one text.
 struct Text<'a>(&'a Prompt);
 
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Prompt::Text { prefix, rest } => serializer.collect_str(&format_args!("{prefix}{rest}")),
+            Prompt::Text { prefix, rest } => Pair(prefix, rest).serialize(serializer),
             Prompt::Messages(messages) => serializer.serialize_str(&joined(messages)),
         }
     }
 }
 
 fn joined(messages: &[Message]) -> String {
-    let mut text = String::with_capacity(messages.iter().map(|m| m.content.len() + 1).sum());
-    for message in messages {
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text.push_str(&message.content);
-    }
+    let mut text = lines(messages);
     if messages.last().is_some_and(|last| last.role != Role::Assistant) && !text.ends_with('\n') {
         text.push('\n');
     }
@@ -106,59 +183,4 @@ fn joined(messages: &[Message]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Form, bytes};
-    use crate::llm::Endpoint;
-    use crate::types::{Decoding, Message, Prompt, Request, Role};
-
-    fn request(prompt: Prompt, stops: usize) -> Request {
-        let stop = (0..stops).map(|n| format!("\nObservation {n}:")).collect();
-        Request { prompt, stop, decoding: Decoding { seed: (stops > 5).then_some(7), ..Decoding::default() } }
-    }
-
-    fn sent(endpoint: Endpoint, request: &Request) -> String {
-        let form = Form { endpoint, stop: true, max_tokens: true };
-        String::from_utf8(bytes("m", request, form)).expect("JSON is UTF-8")
-    }
-
-    #[test]
-    fn a_text_goes_to_either_endpoint() {
-        let request = request(Prompt::text("Q: \"é\"\n".into(), "Thought 1:"), 1);
-        assert_eq!(
-            sent(Endpoint::Completions, &request),
-            r#"{"model":"m","prompt":"Q: \"é\"\nThought 1:","temperature":0.0,"top_p":1.0,"max_tokens":100,"stop":["\nObservation 0:"]}"#
-        );
-        assert_eq!(
-            sent(Endpoint::Chat, &request),
-            r#"{"model":"m","messages":[{"role":"user","content":"Q: \"é\"\nThought 1:"}],"temperature":0.0,"top_p":1.0,"max_tokens":100,"stop":["\nObservation 0:"]}"#
-        );
-    }
-
-    #[test]
-    fn messages_go_to_either_endpoint() {
-        let message = |role, content: &str| Message { role, content: content.into() };
-        let mut messages =
-            vec![message(Role::System, "Answer."), message(Role::User, "Question: x\n"), message(Role::User, "y")];
-        let of = |messages: &[Message]| request(Prompt::Messages(messages.to_vec()), 0);
-        assert!(sent(Endpoint::Chat, &of(&messages)).contains(
-            r#""messages":[{"role":"system","content":"Answer."},{"role":"user","content":"Question: x\n"},{"role":"user","content":"y"}]"#
-        ));
-        let text = sent(Endpoint::Completions, &of(&messages));
-        assert!(text.contains(r#""prompt":"Answer.\nQuestion: x\ny\n","#), "{text}");
-        messages.push(message(Role::Assistant, "Thought 1:"));
-        let text = sent(Endpoint::Completions, &of(&messages));
-        assert!(text.contains(r#""prompt":"Answer.\nQuestion: x\ny\nThought 1:","#), "{text}");
-    }
-
-    #[test]
-    fn four_stops_are_sent_and_refused_settings_left_out() {
-        let request = request(Prompt::text("".into(), "x"), 6);
-        let text = sent(Endpoint::Chat, &request);
-        assert!(text.ends_with(
-            r#""seed":7,"stop":["\nObservation 0:","\nObservation 1:","\nObservation 2:","\nObservation 3:"]}"#
-        ));
-        let form = Form { endpoint: Endpoint::Chat, stop: false, max_tokens: false };
-        let text = String::from_utf8(bytes("m", &request, form)).expect("JSON is UTF-8");
-        assert!(text.ends_with(r#""top_p":1.0,"max_completion_tokens":100,"seed":7}"#), "{text}");
-    }
-}
+mod tests;

@@ -1,39 +1,21 @@
 //! The client against servers that answer well, badly, falsely and not at all.
 
-use super::{Endpoint, OpenAi, OpenAiSettings, Verdict, address};
-use crate::llm::{Model as _, ModelError};
+use super::{Endpoint, OpenAi, OpenAiSettings};
+use crate::llm::capability;
+use crate::llm::remote::interface::Interface as _;
+use crate::llm::remote::testing::{HEAD, KEY, body, request, settings, stream, watch};
+use crate::llm::remote::{Remote, Verdict};
+use crate::llm::{Model as _, ModelError, RemoteSettings};
+use crate::net::NetError;
 use crate::net::testing::{Reply, Server, reply, short};
-use crate::net::{NetError, RetrySettings};
-use crate::types::{Completion, Decoding, Prompt, Request, Usage};
-use secrecy::SecretString;
+use crate::types::{Completion, Usage};
 use std::time::Duration;
 use wiremock::matchers::{body_partial_json, header, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
 
-const KEY: &str = "sk-test-0123456789abcdef";
-
-fn model(base: &str, endpoint: Endpoint) -> OpenAi {
-    let retry =
-        RetrySettings { attempts: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_millis(4) };
-    OpenAi::new(OpenAiSettings {
-        model: "m".into(),
-        base_url: format!("{base}/v1"),
-        endpoint,
-        key: Some(SecretString::from(KEY)),
-        timeout: Duration::from_millis(500),
-        max_body: 20_000,
-        retry,
-        ..OpenAiSettings::default()
-    })
-    .expect("a model")
-}
-
-fn request() -> Request {
-    Request {
-        prompt: Prompt::text("Examples.\n".into(), "Question: x\nThought 1:"),
-        stop: vec!["\nObservation 1:".into()],
-        decoding: Decoding::default(),
-    }
+fn model(base: &str, endpoint: Endpoint) -> Remote {
+    let openai = OpenAiSettings { endpoint, ..OpenAiSettings::default() };
+    super::model(settings(&format!("{base}/v1")), openai).expect("a model")
 }
 
 fn text(text: &str) -> Vec<u8> {
@@ -138,12 +120,7 @@ async fn the_key_is_in_no_error_and_no_debug_text() {
         assert!(error.to_string().chars().count() < 420, "{error}");
         assert!(server.requests()[0].contains(KEY), "it must be sent");
     }
-    let settings = OpenAiSettings {
-        key: Some(SecretString::from(KEY)),
-        base_url: "http://u:pw9@h/v1".into(),
-        ..OpenAiSettings::default()
-    };
-    let shown = format!("{settings:?}");
+    let shown = format!("{:?}", settings("http://u:pw9@h/v1"));
     assert!(!shown.contains(KEY) && !shown.contains("pw9"), "{shown}");
     let (answer, _) = ask(vec![reply(200, "", &text(&format!("your key is {KEY}")))]).await;
     assert_eq!(answer.expect("an answer").text, "your key is ***");
@@ -172,7 +149,6 @@ async fn a_refused_limit_goes_under_its_newer_name_and_both_can_be_refused() {
     assert_eq!(model.complete(&request()).await.expect("an answer").attempts, 3);
     let last = server.requests().pop().expect("three requests");
     assert!(last.contains("\"max_completion_tokens\":100") && !last.contains("\"stop\""), "{last}");
-    assert!(model.refuses_stop() && model.refuses_max_tokens());
 }
 
 #[tokio::test]
@@ -180,14 +156,32 @@ async fn a_server_that_refuses_for_ever_is_not_asked_for_ever() {
     let no = reply(400, "", br#"{"error":{"message":"stop and max_completion_tokens are unsupported"}}"#);
     let (answer, server) = ask(vec![no]).await;
     assert!(matches!(answer, Err(ModelError::Refused { status: 400, .. })));
-    assert_eq!(server.requests().len(), 2);
+    // Without the one, then without the other, then never again.
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn a_model_that_only_streams_is_asked_for_streams() {
+    let whole = reply(400, "", br#"{"error":{"message":"This model only support stream mode"}}"#);
+    let chunks = ["data: {\"choices\":[{\"delta\":{\"content\":\"ok\"}}]}\n\n".into(), "data: [DONE]\n\n".into()];
+    let server = Server::start(vec![whole.clone(), stream(&chunks)]).await;
+    let model = model(&server.url, Endpoint::Chat);
+    for attempts in [2, 1] {
+        let answer = model.complete(&request()).await.expect("an answer");
+        assert_eq!((answer.text.as_str(), answer.attempts), ("ok", attempts));
+    }
+    let both = [whole, reply(400, "", br#"{"error":{"message":"no stream"}}"#)];
+    let server = Server::start([both.to_vec(), both.to_vec()].concat()).await;
+    let error = self::model(&server.url, Endpoint::Chat).complete(&request()).await.expect_err("neither");
+    assert!(matches!(error, ModelError::Refused { status: 400, .. }) && server.requests().len() == 3, "{error:?}");
 }
 
 #[tokio::test]
 async fn without_a_key_none_is_sent() {
     let server = Server::start(vec![reply(200, "", &text("ok"))]).await;
-    let settings = OpenAiSettings { model: "m".into(), base_url: server.url.clone(), ..OpenAiSettings::default() };
-    OpenAi::new(settings).expect("a model").complete(&request()).await.expect("an answer");
+    let settings = RemoteSettings { key: None, ..settings(&server.url) };
+    let model = super::model(settings, OpenAiSettings::default()).expect("a model");
+    model.complete(&request()).await.expect("an answer");
     assert!(!server.requests()[0].to_ascii_lowercase().contains("authorization"));
 }
 
@@ -224,6 +218,139 @@ fn addresses_are_made_from_any_form_of_base() {
         ("http://h/x?api-version=1", Endpoint::Chat, "http://h/x/chat/completions?api-version=1"),
         ("http://h", Endpoint::Chat, "http://h/chat/completions"),
     ] {
-        assert_eq!(address(base, endpoint), url);
+        let openai = OpenAi::new(OpenAiSettings { endpoint, ..OpenAiSettings::default() });
+        assert_eq!(openai.address(base, "m", false), url);
     }
+}
+
+fn named(name: &str, base: &str, prefill: bool) -> Remote {
+    let server = capability::of(name).expect("a row");
+    super::model(settings(base), OpenAiSettings { endpoint: Endpoint::Chat, server, prefill }).expect("a model")
+}
+
+#[tokio::test]
+async fn a_server_that_is_named_is_asked_in_its_own_way_at_once() {
+    let mut request = request();
+    request.stop = (0..6).map(|n| format!("\nObservation {n}:")).collect();
+    for (name, stops, limit, top_p, stream) in [
+        ("auto", 4, r#""max_tokens":100"#, true, true),
+        ("openai", 4, r#""max_completion_tokens":100"#, true, true),
+        ("vllm", 6, r#""max_tokens":100"#, true, false),
+        ("tgi", 4, r#""max_tokens":100"#, false, true),
+        ("deepseek", 6, r#""max_tokens":100"#, true, false),
+    ] {
+        let server = Server::start(vec![reply(200, "", &text("a\nObservation 5: b"))]).await;
+        let answer = named(name, &server.url, false).complete(&request).await.expect("an answer");
+        assert_eq!((answer.text.as_str(), answer.attempts), ("a", 1));
+        let requests = server.requests();
+        let sent = body(&requests[0]);
+        assert_eq!(sent.matches("Observation").count(), stops, "{name}: {sent}");
+        assert!(sent.contains(limit) && sent.contains(r#""top_p":1.0"#) == top_p, "{name}: {sent}");
+        assert_eq!(sent.contains(r#""stream":true"#), stream, "{name}: {sent}");
+    }
+}
+
+#[tokio::test]
+async fn text_completions_are_limited_by_the_older_name_everywhere() {
+    let server = Server::start(vec![reply(200, "", &text("ok"))]).await;
+    let row = capability::of("openai").expect("a row");
+    let openai = OpenAiSettings { endpoint: Endpoint::Completions, server: row, prefill: false };
+    super::model(settings(&server.url), openai).expect("a model").complete(&request()).await.expect("an answer");
+    assert!(server.requests()[0].contains(r#""max_tokens":100"#), "{}", server.requests()[0]);
+}
+
+#[tokio::test]
+async fn a_stop_that_the_server_does_not_know_ends_the_answer_early() {
+    let no = reply(400, "", br#"{"error":{"message":"Unsupported parameter: 'stop'","param":"stop"}}"#);
+    let delta = |text: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":{text:?}}}}}]}}\n\n").into_bytes();
+    let pieces = vec![HEAD.into(), delta("a"), delta("\nObservation 1:"), delta(" made up")];
+    let server = Server::start(vec![no, Reply::Pieces(pieces)]).await;
+    let answer = model(&server.url, Endpoint::Chat).complete(&request()).await.expect("an answer");
+    assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref(), answer.usage), ("a", Some("stop"), None));
+    assert!(server.requests()[1].contains(r#""stream":true"#) && !server.requests()[1].contains(r#""stop""#));
+    for _ in 0..400 {
+        if server.closed() == 1 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("the server would generate for ever");
+}
+
+#[tokio::test]
+async fn a_label_is_continued_and_its_echo_left_out() {
+    for sent in [" I search.", "Thought 1: I search.", "<think>\nhm\n</think>\n\nThought 1: I search."] {
+        let server = Server::start(vec![reply(200, "", &text(&format!("{sent}\nObservation 1: x")))]).await;
+        let model = named("vllm", &server.url, true);
+        assert_eq!(model.endpoint(), "chat+prefill");
+        let answer = model.complete(&request()).await.expect("an answer");
+        assert_eq!(answer.text, " I search.", "{sent}");
+        let (answer, shown) = watch(&model, &request()).await;
+        assert_eq!((answer.expect("an answer").text.as_str(), shown.as_str()), (" I search.", " I search."), "{sent}");
+        let requests = server.requests();
+        assert_eq!(
+            body(&requests[0]),
+            r#"{"model":"m","messages":[{"role":"user","content":"Examples.\nQuestion: x\n"},{"role":"assistant","content":"Thought 1:"}],"add_generation_prompt":false,"continue_final_message":true,"temperature":0.0,"top_p":1.0,"max_tokens":100,"stop":["\nObservation 1:"]}"#
+        );
+    }
+}
+
+#[tokio::test]
+async fn reasoning_is_no_part_of_the_text_wherever_it_stands() {
+    let chunk = |delta: &str| format!("data: {{\"choices\":[{{\"delta\":{delta}}}]}}\n\n");
+    let streams = [
+        [chunk(r#"{"reasoning":"hm"}"#), chunk(r#"{"content":"ok"}"#)],
+        [chunk(r#"{"reasoning_content":"hm"}"#), chunk(r#"{"content":"ok"}"#)],
+        [chunk(r#"{"content":"<think>\nObservation 1: hm</th"}"#), chunk(r#"{"content":"ink>\n\nok"}"#)],
+    ];
+    for events in streams {
+        let server = Server::start(vec![stream(&[events.concat(), "data: [DONE]\n\n".into()])]).await;
+        let (answer, shown) = watch(&model(&server.url, Endpoint::Chat), &request()).await;
+        assert_eq!((answer.expect("an answer").text.as_str(), shown.as_str()), ("ok", "ok"), "{events:?}");
+    }
+    let whole = |message: &str| reply(200, "", format!(r#"{{"choices":[{{"message":{message}}}]}}"#).as_bytes());
+    for (message, place) in [
+        (r#"{"content":"four, five","reasoning":"hm"}"#, "reasoning"),
+        (r#"{"content":"four, five","reasoning_content":"hm","reasoning":""}"#, "reasoning_content"),
+        (r#"{"content":"<think>hm</think>four, five"}"#, "<think>"),
+    ] {
+        let server = Server::start(vec![whole(message)]).await;
+        let check = model(&server.url, Endpoint::Chat).check().await.expect("a server");
+        assert_eq!((check.reasoning, check.sample.as_str()), (Some(place), "four, five"));
+    }
+    let server = Server::start(vec![whole(r#"{"content":"<think>hm</think>ok"}"#)]).await;
+    let answer = named("openai", &server.url, false).complete(&request()).await.expect("an answer");
+    assert_eq!(answer.text, "<think>hm</think>ok", "this server parts them itself");
+}
+
+#[tokio::test]
+async fn a_model_that_has_one_temperature_only_is_checked_with_that() {
+    let no = reply(400, "", br#"{"error":{"message":"Unsupported value: 'temperature' does not support 0"}}"#);
+    let server = Server::start(vec![no, reply(200, "", &text("ok"))]).await;
+    let check = model(&server.url, Endpoint::Chat).check().await.expect("a server");
+    assert_eq!((check.temperature, check.requests), (Verdict::Refused, 2));
+    assert!(server.requests()[1].contains(r#""temperature":1.0"#));
+}
+
+#[tokio::test]
+async fn several_servers_share_the_work_and_the_record_names_them_all() {
+    let slow = Server::start(vec![Reply::Hang]).await;
+    let quick = Server::start(vec![reply(200, "", &text("ok"))]).await;
+    let urls = [&slow, &quick].map(|server| server.url.replace("://", "://user:pw9@"));
+    let settings = RemoteSettings { base_urls: urls.to_vec(), ..settings("") };
+    let model = super::model(settings, OpenAiSettings::default()).expect("a model");
+    let want = format!("{}/chat/completions,{}/chat/completions", slow.url, quick.url);
+    assert_eq!(model.address(), want);
+    let request = request();
+    let mut waits = std::pin::pin!(model.complete(&request));
+    for _ in 0..3 {
+        tokio::select! {
+            biased;
+            _ = &mut waits => panic!("this one hangs"),
+            answer = model.complete(&request) => assert_eq!(answer.expect("an answer").attempts, 1),
+        }
+    }
+    assert_eq!((slow.requests().len(), quick.requests().len()), (1, 3));
+    let all = format!("{:?} {model:?}", waits.await.expect("the second attempt goes elsewhere"));
+    assert!(!all.contains("pw9") && slow.requests().len() == 1, "{all}");
 }

@@ -1,6 +1,6 @@
 //! What a server supports, found out with two short requests.
 
-use super::{ModelError, OpenAi, Raw};
+use super::{ModelError, Raw, Remote};
 use crate::types::{Decoding, Prompt, Request};
 use serde::Serialize;
 
@@ -23,12 +23,12 @@ pub enum Verdict {
     Unclear,
 }
 
-/// What [`OpenAi::check`] found.
+/// What [`Remote::check`] found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
     /// The address that was asked, without user part and query.
     pub url: String,
-    /// `chat` or `completions`.
+    /// `chat`, `completions`, `messages`, …
     pub endpoint: &'static str,
     /// The model that was asked for.
     pub asked: String,
@@ -38,10 +38,16 @@ pub struct Check {
     pub stop: Verdict,
     /// Whether the limit of tokens holds.
     pub max_tokens: Verdict,
-    /// The name under which the limit is sent: `max_tokens` or `max_completion_tokens`.
+    /// The name under which the limit is sent, such as `max_completion_tokens`.
     pub max_tokens_name: &'static str,
+    /// Whether it takes a temperature of 0. Where it is refused, the rest was found out with 1.
+    pub temperature: Verdict,
     /// Whether the server counts tokens.
     pub usage: bool,
+    /// Where the model's reasoning came, which is no part of the text: a field's name, or `<think>`.
+    pub reasoning: Option<&'static str>,
+    /// Settings that the provider does not know, and is not sent.
+    pub left_out: &'static [&'static str],
     /// Why the server stopped the first answer.
     pub finish_reason: Option<String>,
     /// Time of the first request, in milliseconds.
@@ -52,7 +58,7 @@ pub struct Check {
     pub sample: String,
 }
 
-impl OpenAi {
+impl Remote {
     /// Asks for a long text under a small limit, then for the same text with one of its own words as stop.
     pub async fn check(&self) -> Result<Check, ModelError> {
         let mut request = Request {
@@ -63,24 +69,35 @@ impl OpenAi {
             stop: Vec::new(),
             decoding: Decoding { max_tokens: FEW_TOKENS, ..Decoding::default() },
         };
-        let first = self.ask(&request).await?;
-        let mut requests = first.attempts;
+        let mut temperature = Verdict::Honoured;
+        let first = match self.ask(&request, None).await {
+            Err(ModelError::Refused { message, .. }) if message.contains("temperature") => {
+                temperature = Verdict::Refused;
+                request.decoding.temperature = 1.0;
+                self.ask(&request, None).await?
+            }
+            first => first?,
+        };
+        let mut requests = first.attempts + u32::from(temperature == Verdict::Refused);
         let mut stop = Verdict::Unclear;
         if let Some(word) = later_word(&first.decoded.text) {
             request.stop = vec![word.to_owned()];
-            let second = self.ask(&request).await?;
+            let second = self.ask(&request, None).await?;
             requests += second.attempts;
             stop = self.judge_stop(&first, &second, word);
         }
         Ok(Check {
             url: self.address(),
-            endpoint: self.endpoint.name(),
+            endpoint: self.endpoint(),
             asked: self.model.clone(),
             answered: first.decoded.model.clone(),
             stop,
             max_tokens: judge_limit(&first),
-            max_tokens_name: if self.refuses_max_tokens() { "max_completion_tokens" } else { "max_tokens" },
+            max_tokens_name: self.interface.limit_name(),
+            temperature,
             usage: first.decoded.usage.is_some(),
+            reasoning: first.decoded.reasoning,
+            left_out: self.interface.left_out(),
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
@@ -89,7 +106,7 @@ impl OpenAi {
     }
 
     fn judge_stop(&self, first: &Raw, second: &Raw, word: &str) -> Verdict {
-        if self.refuses_stop() {
+        if self.interface.refuses_stop() {
             return Verdict::Refused;
         }
         let text = &second.decoded.text;

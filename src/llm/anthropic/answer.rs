@@ -1,0 +1,116 @@
+//! What Anthropic's answers say.
+//!
+//! | in an answer | what becomes of it |
+//! |---|---|
+//! | content of type `text` | the text |
+//! | content of type `thinking` or `redacted_thinking` | no part of the text; that it is there is noted |
+//! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `refusal` is `content_filter` |
+//! | `usage` | tokens read from a cache or written to it are tokens of the prompt |
+//! | in a stream, a stop of ours before the count of tokens | no usage: it would be a guess |
+
+use crate::llm::remote::answer::{Decoded, Progress, count, parse, read, string};
+use crate::llm::remote::refusal::Refusal;
+use crate::net::Answer;
+use crate::types::Usage;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Body {
+    #[serde(default, rename = "type")]
+    kind: Value,
+    content: Option<Vec<Value>>,
+    #[serde(default)]
+    stop_reason: Value,
+    #[serde(default)]
+    usage: Value,
+    #[serde(default)]
+    model: Value,
+}
+
+/// Reads a whole answer; the error says in words why it is no completion.
+pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
+    let body: Body = read(answer)?;
+    if body.kind == "error" {
+        return Err(format!("it holds an error: {}", Refusal::read(&answer.body).message));
+    }
+    let content = body.content.ok_or("`content` is missing")?;
+    let thought = content.iter().any(|block| is_thinking(&block["type"]));
+    Ok(Decoded {
+        text: content.iter().map(text).collect(),
+        finish_reason: reason(&body.stop_reason),
+        usage: used(prompt(&body.usage), &body.usage),
+        model: string(&body.model),
+        reasoning: thought.then_some("thinking"),
+    })
+}
+
+/// Reads one event of a stream.
+pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, String> {
+    let event: Value = parse(data).map_err(|e| format!("the stream holds no event in JSON: {e}"))?;
+    let rest = &mut progress.rest;
+    match event["type"].as_str().unwrap_or_default() {
+        "message_start" => {
+            progress.begun = true;
+            progress.prompt_tokens = prompt(&event["message"]["usage"]);
+            rest.model = string(&event["message"]["model"]);
+        }
+        "content_block_start" => {
+            if is_thinking(&event["content_block"]["type"]) {
+                rest.reasoning = Some("thinking");
+            }
+            return Ok(text(&event["content_block"]).to_owned());
+        }
+        "content_block_delta" => {
+            progress.begun = true;
+            let delta = &event["delta"];
+            return Ok(if delta["type"] == "text_delta" {
+                delta["text"].as_str().unwrap_or_default().to_owned()
+            } else {
+                String::new()
+            });
+        }
+        "message_delta" => {
+            rest.finish_reason = reason(&event["delta"]["stop_reason"]).or_else(|| rest.finish_reason.take());
+            let prompt = prompt(&event["usage"]).or(progress.prompt_tokens);
+            rest.usage = used(prompt, &event["usage"]).or(rest.usage);
+        }
+        "message_stop" => progress.over = true,
+        "error" => return Err(format!("the stream holds an error: {}", Refusal::read(data).message)),
+        // Pings, the ends of blocks, and whatever may be added to the interface.
+        _ => {}
+    }
+    Ok(String::new())
+}
+
+fn is_thinking(kind: &Value) -> bool {
+    kind == "thinking" || kind == "redacted_thinking"
+}
+
+/// The text of a block.
+fn text(block: &Value) -> &str {
+    if block["type"] == "text" { block["text"].as_str().unwrap_or_default() } else { "" }
+}
+
+fn reason(value: &Value) -> Option<String> {
+    let reason = string(value)?;
+    Some(match reason.as_str() {
+        "end_turn" | "stop_sequence" => "stop".to_owned(),
+        "max_tokens" | "model_context_window_exceeded" => "length".to_owned(),
+        "refusal" => "content_filter".to_owned(),
+        _ => reason,
+    })
+}
+
+/// Tokens of the prompt, if any are counted.
+fn prompt(usage: &Value) -> Option<u64> {
+    let all = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+    let counts = all.iter().filter_map(|name| count(usage, name));
+    counts.reduce(|sum, tokens| sum + tokens)
+}
+
+/// Tokens used, if those of the completion are counted.
+fn used(prompt: Option<u64>, usage: &Value) -> Option<Usage> {
+    let completion = count(usage, "output_tokens")?;
+    Some(Usage { prompt_tokens: prompt.unwrap_or(0), completion_tokens: completion })
+}

@@ -1,0 +1,144 @@
+//! Anthropic's Messages.
+//!
+//! | in a request | how it travels |
+//! |---|---|
+//! | the prompt | a system text and turns (the rules stand in `remote/turns.rs`); no white space ends the model's last one |
+//! | stops | as `stop_sequences`, but those of nothing but white space, which are refused; they are applied on our side |
+//! | a temperature of 1, a `top_p` of 1 | left out: they are the defaults, and newer models take nothing else |
+//! | a temperature above 1 | not at all: such a request is an error |
+//! | a seed | not at all: there is none |
+//!
+//! The pages: <https://docs.claude.com/en/api/messages>, <https://docs.claude.com/en/docs/build-with-claude/streaming>;
+//! stops of white space: <https://github.com/BerriAI/litellm/issues/3286>; temperature and `top_p` together:
+//! <https://github.com/BerriAI/litellm/issues/15097>; models without temperature:
+//! <https://github.com/The-PR-Agent/pr-agent/issues/2456>; models without prefill:
+//! <https://github.com/vercel/ai/issues/12296>.
+
+mod answer;
+
+use super::remote::answer::{Decoded, Fault, Progress};
+use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::turns::{Turn, Turns};
+use super::{ModelError, Remote, RemoteSettings};
+use crate::net::{Answer, Credential};
+use crate::types::{Decoding, Request};
+use secrecy::SecretString;
+use serde::{Serialize, Serializer};
+
+/// Base URL of Anthropic itself.
+pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
+
+/// The version of the interface that is spoken here.
+const VERSION: &str = "2023-06-01";
+
+/// A model behind such a server; with `prefill`, the last line of a text prompt, if it is a label, goes as the beginning
+/// of the model's answer. Sends nothing yet.
+pub fn model(settings: RemoteSettings, prefill: bool) -> Result<Remote, ModelError> {
+    Remote::new(settings, Box::new(Anthropic { prefill }))
+}
+
+/// The interface.
+#[derive(Debug)]
+struct Anthropic {
+    prefill: bool,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    system: &'a str,
+    messages: Vec<Said<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop_sequences: &'a [&'a str],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    #[serde(serialize_with = "role")]
+    role: bool,
+    content: &'a str,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that the derived code calls")]
+fn role<S: Serializer>(own: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if *own { "assistant" } else { "user" })
+}
+
+/// The turns, the last one without white space at its end if it is the model's: it would be refused.
+fn said(turns: &[Turn]) -> Vec<Said<'_>> {
+    let mut all: Vec<_> = turns.iter().map(|turn| Said { role: turn.own, content: &turn.text }).collect();
+    if let Some(last) = all.last_mut().filter(|last| last.role) {
+        last.content = last.content.trim_end();
+    }
+    all
+}
+
+impl Interface for Anthropic {
+    fn endpoint(&self) -> &'static str {
+        if self.prefill { "messages+prefill" } else { "messages" }
+    }
+
+    fn credential<'k>(&self, key: &'k SecretString) -> Credential<'k> {
+        Credential::Header("x-api-key", key)
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", VERSION)]
+    }
+
+    fn address(&self, base: &str, _model: &str, _stream: bool) -> String {
+        join(base, &["/messages", "/v1"], "v1/messages")
+    }
+
+    fn unfit(&self, decoding: &Decoding) -> Option<String> {
+        let too_warm = decoding.temperature > 1.0;
+        too_warm.then(|| format!("a temperature of {} is above 1, the most that Anthropic takes", decoding.temperature))
+    }
+
+    fn put(&self, model: &str, request: &Request, watched: bool) -> Put {
+        let decoding = &request.decoding;
+        let turns = Turns::of(&request.prompt, self.prefill);
+        let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty()).collect();
+        let stream = watched || stops.len() < request.stop.len();
+        let body = Body {
+            model,
+            max_tokens: decoding.max_tokens,
+            system: &turns.system,
+            messages: said(&turns.said),
+            temperature: Some(decoding.temperature).filter(|temperature| *temperature < 1.0),
+            top_p: Some(decoding.top_p).filter(|top_p| *top_p < 1.0),
+            stop_sequences: &stops,
+            stream,
+        };
+        // Strings and numbers always serialise.
+        let body = serde_json::to_vec(&body).unwrap_or_default();
+        Put { body, sent: Sent { stream, ..Sent::default() }, label: turns.label }
+    }
+
+    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+        Ok(answer::decode(answer)?)
+    }
+
+    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+        Ok(answer::event(data, progress)?)
+    }
+
+    fn limit_name(&self) -> &'static str {
+        "max_tokens"
+    }
+
+    fn left_out(&self) -> &'static [&'static str] {
+        &["seed"]
+    }
+}
+
+#[cfg(test)]
+mod tests;

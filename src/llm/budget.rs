@@ -1,0 +1,236 @@
+//! What a run may spend, looked at before every call: calls, tokens, US dollars.
+//!
+//! All variants of a run share one [`Budget`]. A call is begun while what was spent, and what the prompts in flight are
+//! estimated to cost, lie below every limit; so a budget is exceeded by no more than the calls in flight. Where a server
+//! counts no tokens, they are estimated at [`BYTES_PER_TOKEN`](crate::types::request::BYTES_PER_TOKEN) bytes each.
+
+use super::prices::Price;
+use super::{Model, ModelError, OnText};
+use crate::types::{Completion, Decoding, Request, Usage};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What may be spent at most; absent limits do not limit.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Limits {
+    /// Model calls; the attempts of one call count once.
+    pub calls: Option<u64>,
+    /// Tokens of prompts and completions.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub usd: Option<f64>,
+}
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Spent {
+    /// Model calls.
+    pub calls: u64,
+    /// Calls among them whose tokens nobody counted, so that they are estimated.
+    pub estimated: u64,
+    /// Tokens, estimated ones among them.
+    pub usage: Usage,
+    /// US dollars, where prices are known.
+    pub usd: f64,
+}
+
+/// Which limit was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetKind {
+    /// [`Limits::calls`].
+    Calls,
+    /// [`Limits::tokens`].
+    Tokens,
+    /// [`Limits::usd`].
+    Usd,
+}
+
+impl BudgetKind {
+    /// The unit in words.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Calls => "model calls",
+            Self::Tokens => "tokens",
+            Self::Usd => "US $",
+        }
+    }
+}
+
+/// The budget of a run, shared by all who spend from it.
+#[derive(Debug, Default)]
+pub struct Budget {
+    limits: Limits,
+    books: Mutex<Books>,
+}
+
+#[derive(Debug, Default)]
+struct Books {
+    spent: Spent,
+    /// Estimates of the prompts in flight.
+    pending: Spent,
+}
+
+impl Limits {
+    /// Whether anything is limited.
+    pub fn is_any(&self) -> bool {
+        self.calls.is_some() || self.tokens.is_some() || self.usd.is_some()
+    }
+}
+
+impl Spent {
+    /// These tokens, at this price.
+    pub fn of(calls: u64, usage: Usage, price: Option<Price>) -> Self {
+        Self { calls, estimated: 0, usage, usd: price.map_or(0.0, |price| price.of(usage)) }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.estimated += other.estimated;
+        self.usage += other.usage;
+        self.usd += other.usd;
+    }
+}
+
+impl Budget {
+    /// A budget of which nothing is spent.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, books: Mutex::default() }
+    }
+
+    /// What may be spent at most.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// Charges what earlier parts of the run spent.
+    pub fn charge(&self, spent: Spent) {
+        self.books().spent.add(spent);
+    }
+
+    /// What was spent so far, calls in flight left out.
+    pub fn spent(&self) -> Spent {
+        self.books().spent
+    }
+
+    /// Why no further call may be made, once that is so.
+    pub fn refusal(&self) -> Option<ModelError> {
+        self.books().refusal(&self.limits)
+    }
+
+    /// Sets the estimate of a call aside, or refuses the call.
+    fn begin(self: &Arc<Self>, request: &Request, price: Option<Price>) -> Result<Pending, ModelError> {
+        let usage = Usage::estimated(request.prompt.bytes(), 0);
+        let mut books = self.books();
+        if let Some(refusal) = books.refusal(&self.limits) {
+            return Err(refusal);
+        }
+        let estimate = Spent::of(1, usage, price);
+        books.pending.add(estimate);
+        Ok(Pending { budget: Arc::clone(self), estimate, price, paid: Spent::of(1, Usage::default(), None) })
+    }
+
+    /// Counts hold whatever a thread did that panicked while it held them.
+    fn books(&self) -> MutexGuard<'_, Books> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Books {
+    fn refusal(&self, limits: &Limits) -> Option<ModelError> {
+        let (spent, pending) = (self.spent, self.pending);
+        let refused = |which, spent, limit| Some(ModelError::Budget { which, spent, limit });
+        let calls = spent.calls + pending.calls;
+        if let Some(limit) = limits.calls.filter(|limit| calls >= *limit) {
+            return refused(BudgetKind::Calls, calls.to_string(), limit.to_string());
+        }
+        let tokens = spent.usage.total() + pending.usage.total();
+        if let Some(limit) = limits.tokens.filter(|limit| tokens >= *limit) {
+            return refused(BudgetKind::Tokens, tokens.to_string(), limit.to_string());
+        }
+        let usd = spent.usd + pending.usd;
+        if let Some(limit) = limits.usd.filter(|limit| usd >= *limit) {
+            return refused(BudgetKind::Usd, format!("{usd:.4}"), format!("{limit:.4}"));
+        }
+        None
+    }
+}
+
+/// A call in flight. However it ends, its estimate is given back; what it is known to have cost is charged.
+struct Pending {
+    budget: Arc<Budget>,
+    estimate: Spent,
+    price: Option<Price>,
+    /// A call that failed counts as a call; whether its tokens were charged, nobody knows.
+    paid: Spent,
+}
+
+impl Pending {
+    fn settle(mut self, request: &Request, completion: &Completion) {
+        if completion.cached {
+            self.paid = Spent::default();
+            return;
+        }
+        let estimated = || Usage::estimated(request.prompt.bytes(), completion.text.len());
+        let usage = completion.usage.unwrap_or_else(estimated);
+        let paid = Spent::of(1, usage, self.price);
+        self.paid = Spent { estimated: u64::from(completion.usage.is_none()), ..paid };
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        let mut books = self.budget.books();
+        let pending = &mut books.pending;
+        pending.calls -= self.estimate.calls;
+        pending.usage.prompt_tokens -= self.estimate.usage.prompt_tokens;
+        // Sums of amounts do not come back to the bit.
+        pending.usd = if pending.calls == 0 { 0.0 } else { pending.usd - self.estimate.usd };
+        books.spent.add(self.paid);
+    }
+}
+
+/// A model that answers while the budget lasts. What comes from a cache costs nothing.
+pub struct Budgeted {
+    inner: Arc<dyn Model>,
+    budget: Arc<Budget>,
+    price: Option<Price>,
+}
+
+impl Budgeted {
+    /// Spends from `budget` at this price; without one, nothing counts against a budget of dollars.
+    pub fn new(inner: Arc<dyn Model>, budget: Arc<Budget>, price: Option<Price>) -> Self {
+        Self { inner, budget, price }
+    }
+
+    async fn answered(&self, request: &Request, on_text: Option<OnText<'_>>) -> Result<Completion, ModelError> {
+        let pending = self.budget.begin(request, self.price)?;
+        let completion = match on_text {
+            Some(on_text) => self.inner.stream(request, on_text).await?,
+            None => self.inner.complete(request).await?,
+        };
+        pending.settle(request, &completion);
+        Ok(completion)
+    }
+}
+
+impl Model for Budgeted {
+    fn unfit(&self, decoding: &Decoding) -> Option<String> {
+        self.inner.unfit(decoding)
+    }
+
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        self.answered(request, None).boxed()
+    }
+
+    fn stream<'a>(
+        &'a self,
+        request: &'a Request,
+        on_text: OnText<'a>,
+    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        self.answered(request, Some(on_text)).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests;

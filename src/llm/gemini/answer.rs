@@ -1,0 +1,92 @@
+//! What Gemini's answers say. An event of a stream has the form of a whole answer.
+//!
+//! | in an answer | what becomes of it |
+//! |---|---|
+//! | parts with `text` | the text, joined |
+//! | parts with `thought` | no part of the text; that they are there is noted |
+//! | `finishReason` | `STOP` is `stop`, `MAX_TOKENS` is `length`, what was withheld is `content_filter` |
+//! | `promptFeedback` with `blockReason` | the request is refused: asking again would not help |
+//! | `usageMetadata` | tokens of thoughts are tokens of the completion, as they are paid for |
+
+use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string};
+use crate::llm::remote::refusal::Refusal;
+use crate::net::Answer;
+use crate::types::Usage;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Body {
+    candidates: Option<Vec<Value>>,
+    #[serde(default)]
+    prompt_feedback: Value,
+    #[serde(default)]
+    usage_metadata: Value,
+    #[serde(default)]
+    model_version: Value,
+    #[serde(default)]
+    error: Value,
+}
+
+/// Reads a whole answer.
+pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
+    let body: Body = read(answer)?;
+    if !body.error.is_null() {
+        return Err(Fault::Broken(format!("it holds an error: {}", Refusal::read(&answer.body).message)));
+    }
+    let mut decoded = Decoded::default();
+    if take(&body, &mut decoded)? {
+        return Ok(decoded);
+    }
+    Err(if body.candidates.is_some() { "`candidates` is empty" } else { "`candidates` is missing" }.into())
+}
+
+/// Reads one event of a stream.
+pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    let body: Body = parse(data).map_err(|e| format!("the stream holds no event in JSON: {e}"))?;
+    if !body.error.is_null() {
+        return Err(Fault::Broken(format!("the stream holds an error: {}", Refusal::read(data).message)));
+    }
+    progress.begun |= take(&body, &mut progress.rest)?;
+    Ok(std::mem::take(&mut progress.rest.text))
+}
+
+/// Adds what the body says to what is known; whether it holds a candidate.
+fn take(body: &Body, known: &mut Decoded) -> Result<bool, Fault> {
+    known.usage = used(&body.usage_metadata).or(known.usage);
+    known.model = known.model.take().or_else(|| string(&body.model_version));
+    let Some(candidate) = body.candidates.as_ref().and_then(|all| all.first()) else {
+        let blocked = string(&body.prompt_feedback["blockReason"]);
+        return blocked.map_or(Ok(false), |reason| Err(Fault::Refused(format!("the prompt was blocked: {reason}"))));
+    };
+    for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+        if part["thought"] == true {
+            known.reasoning = Some("thought");
+        } else {
+            known.text.push_str(part["text"].as_str().unwrap_or_default());
+        }
+    }
+    known.finish_reason = reason(&candidate["finishReason"]).or_else(|| known.finish_reason.take());
+    Ok(true)
+}
+
+fn reason(value: &Value) -> Option<String> {
+    let reason = string(value)?;
+    Some(match reason.as_str() {
+        "FINISH_REASON_UNSPECIFIED" => return None,
+        "MAX_TOKENS" => "length".to_owned(),
+        "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" => {
+            "content_filter".to_owned()
+        }
+        _ => reason.to_ascii_lowercase(),
+    })
+}
+
+fn used(usage: &Value) -> Option<Usage> {
+    let prompt = count(usage, "promptTokenCount");
+    let parts = ["candidatesTokenCount", "thoughtsTokenCount"];
+    let completion = parts.iter().filter_map(|name| count(usage, name)).reduce(|sum, tokens| sum + tokens);
+    prompt.or(completion)?;
+    Some(Usage { prompt_tokens: prompt.unwrap_or(0), completion_tokens: completion.unwrap_or(0) })
+}

@@ -1,0 +1,156 @@
+//! Gemini's `generateContent`.
+//!
+//! | in a request | how it travels |
+//! |---|---|
+//! | the prompt | a system instruction and turns of `user` and `model` (the rules stand in `remote/turns.rs`) |
+//! | stops | as `stopSequences`, five at most; all of them are applied on our side |
+//! | a seed above 2,147,483,647 | not at all: such a request is an error |
+//!
+//! The pages: <https://ai.google.dev/api/generate-content>; five stops:
+//! <https://github.com/continuedev/continue/issues/2702>.
+
+mod answer;
+
+use super::remote::answer::{Decoded, Fault, Progress};
+use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::turns::{Turn, Turns};
+use super::{ModelError, Remote, RemoteSettings};
+use crate::net::{Answer, Credential};
+use crate::types::{Decoding, Request};
+use secrecy::SecretString;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Base URL of Gemini itself.
+pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
+
+/// The version of the interface, unless the base URL names another one.
+const VERSION: &str = "v1beta";
+/// How many stops are taken.
+const MAX_STOPS: usize = 5;
+
+/// A model behind such a server. Sends nothing yet.
+pub fn model(settings: RemoteSettings) -> Result<Remote, ModelError> {
+    Remote::new(settings, Box::new(Gemini))
+}
+
+/// The interface.
+#[derive(Debug)]
+struct Gemini;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Content<'a>>,
+    contents: Vec<Content<'a>>,
+    generation_config: Config<'a>,
+}
+
+#[derive(Serialize)]
+struct Content<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<&'static str>,
+    parts: [Part<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Part<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Config<'a> {
+    temperature: f64,
+    top_p: f64,
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    stop_sequences: &'a [String],
+}
+
+impl<'a> Content<'a> {
+    fn system(text: &'a str) -> Option<Self> {
+        (!text.is_empty()).then_some(Self { role: None, parts: [Part { text }] })
+    }
+
+    fn of(turn: &'a Turn) -> Self {
+        Self { role: Some(if turn.own { "model" } else { "user" }), parts: [Part { text: &turn.text }] }
+    }
+}
+
+impl Interface for Gemini {
+    fn endpoint(&self) -> &'static str {
+        "generateContent"
+    }
+
+    fn credential<'k>(&self, key: &'k SecretString) -> Credential<'k> {
+        Credential::Header("x-goog-api-key", key)
+    }
+
+    fn address(&self, base: &str, model: &str, stream: bool) -> String {
+        let path = base.split('?').next().unwrap_or_default().trim().trim_end_matches('/');
+        let versioned = ["/v1", "/v1beta", "/v1alpha"].iter().any(|version| path.ends_with(version));
+        let version = if versioned { String::new() } else { format!("{VERSION}/") };
+        let folder = if model.contains('/') { "" } else { "models/" };
+        let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        join(base, &[], &format!("{version}{folder}{}:{method}", escaped(model)))
+    }
+
+    fn unfit(&self, decoding: &Decoding) -> Option<String> {
+        let seed = decoding.seed.filter(|seed| i32::try_from(*seed).is_err())?;
+        Some(format!("the seed {seed} is above {}, the most that Gemini takes", i32::MAX))
+    }
+
+    fn put(&self, _model: &str, request: &Request, watched: bool) -> Put {
+        let decoding = &request.decoding;
+        let turns = Turns::of(&request.prompt, false);
+        let stops = request.stop.len().min(MAX_STOPS);
+        let body = Body {
+            system_instruction: Content::system(&turns.system),
+            contents: turns.said.iter().map(Content::of).collect(),
+            generation_config: Config {
+                temperature: decoding.temperature,
+                top_p: decoding.top_p,
+                max_output_tokens: decoding.max_tokens,
+                seed: decoding.seed,
+                stop_sequences: &request.stop[..stops],
+            },
+        };
+        // Strings and numbers always serialise.
+        let body = serde_json::to_vec(&body).unwrap_or_default();
+        let stream = watched || stops < request.stop.len();
+        Put { body, sent: Sent { stream, ..Sent::default() }, label: String::new() }
+    }
+
+    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+        answer::decode(answer)
+    }
+
+    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+        answer::event(data, progress)
+    }
+
+    fn limit_name(&self) -> &'static str {
+        "maxOutputTokens"
+    }
+}
+
+/// A model's name as part of a path.
+fn escaped(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

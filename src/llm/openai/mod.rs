@@ -1,0 +1,151 @@
+//! Servers that speak `OpenAI`'s HTTP interface: chat completions and text completions.
+//!
+//! A request travels as the endpoint has it: a text prompt goes to a chat endpoint as one user message, or, with
+//! prefill, its last line as the beginning of the model's answer; messages go to a text endpoint as one text (the rules
+//! stand in `openai/body.rs`). What a server is known to refuse ([`capability`](crate::llm::capability)), or refuses
+//! (`stop`, `max_tokens`, `stream`, answers that are no stream), is left out from then on; stops are applied on our side in any case.
+
+mod answer;
+mod body;
+mod learned;
+
+use super::capability::{AUTO, Capability, IN_TEXT};
+use super::remote::answer::{Decoded, Fault, Progress};
+use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::refusal::Refusal;
+use super::{ModelError, Remote, RemoteSettings};
+use crate::net::{Answer, Credential};
+use crate::types::Request;
+use body::Form;
+use learned::Learned;
+use secrecy::SecretString;
+
+/// Base URL of `OpenAI` itself.
+pub const OPENAI_URL: &str = "https://api.openai.com/v1";
+
+/// Which of the two interfaces a request takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Endpoint {
+    /// `POST {base}/chat/completions`.
+    #[default]
+    Chat,
+    /// `POST {base}/completions`.
+    Completions,
+}
+
+/// What kind of server it is, and which of its interfaces is used.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenAiSettings {
+    /// The interface.
+    pub endpoint: Endpoint,
+    /// What is known of the server.
+    pub server: &'static Capability,
+    /// Whether the last line of a text prompt, if it is a label, goes to a chat as the beginning of the model's answer.
+    /// Has no effect where the server cannot continue one.
+    pub prefill: bool,
+}
+
+impl Default for OpenAiSettings {
+    /// Chat, at a server of which nothing is known.
+    fn default() -> Self {
+        Self { endpoint: Endpoint::Chat, server: AUTO, prefill: false }
+    }
+}
+
+/// A model behind such a server. Sends nothing yet.
+pub fn model(settings: RemoteSettings, openai: OpenAiSettings) -> Result<Remote, ModelError> {
+    Remote::new(settings, Box::new(OpenAi::new(openai)))
+}
+
+/// The interface.
+#[derive(Debug)]
+struct OpenAi {
+    settings: OpenAiSettings,
+    learned: Learned,
+}
+
+impl OpenAi {
+    fn new(settings: OpenAiSettings) -> Self {
+        // The older name is the only one that text completions have.
+        let new_limit = settings.server.new_limit && settings.endpoint == Endpoint::Chat;
+        Self { settings, learned: Learned::new(new_limit, !settings.server.stream_usage) }
+    }
+
+    /// How a request is put, after all that the server has refused.
+    fn form(&self, request: &Request, watched: bool) -> Form {
+        let OpenAiSettings { endpoint, server, prefill } = self.settings;
+        let stops = if self.learned.stop() { 0 } else { server.stops.min(request.stop.len()) };
+        // Where the server does not know all stops, a stream lets us end the answer at those that it does not know.
+        let wanted = watched || stops < request.stop.len() || self.learned.whole();
+        let stream = wanted && !self.learned.stream();
+        Form {
+            endpoint,
+            stops,
+            max_tokens: !self.learned.max_tokens(),
+            full_top_p: server.full_top_p,
+            stream,
+            stream_usage: stream && !self.learned.stream_usage(),
+            prefill: server.prefill.filter(|_| prefill && endpoint == Endpoint::Chat),
+        }
+    }
+}
+
+impl Interface for OpenAi {
+    fn endpoint(&self) -> &'static str {
+        match self.settings.endpoint {
+            Endpoint::Chat if self.settings.prefill => "chat+prefill",
+            Endpoint::Chat => "chat",
+            Endpoint::Completions => "completions",
+        }
+    }
+
+    fn credential<'k>(&self, key: &'k SecretString) -> Credential<'k> {
+        Credential::Bearer(key)
+    }
+
+    fn address(&self, base: &str, _model: &str, _stream: bool) -> String {
+        let tail = match self.settings.endpoint {
+            Endpoint::Chat => "chat/completions",
+            Endpoint::Completions => "completions",
+        };
+        join(base, &["/chat/completions", "/completions"], tail)
+    }
+
+    fn put(&self, model: &str, request: &Request, watched: bool) -> Put {
+        let form = self.form(request, watched);
+        let sent = Sent {
+            stop: form.stops > 0,
+            max_tokens: form.max_tokens,
+            stream: form.stream,
+            stream_usage: form.stream_usage,
+        };
+        Put { body: body::bytes(model, request, form), sent, label: body::label(&request.prompt, form).to_owned() }
+    }
+
+    fn learn(&self, sent: Sent, status: u16, refusal: &Refusal) -> bool {
+        self.learned.learn(sent, status, refusal)
+    }
+
+    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+        Ok(answer::decode(answer, self.settings.endpoint, self.settings.server.reasoning)?)
+    }
+
+    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+        Ok(answer::chunk(data, self.settings.endpoint, self.settings.server.reasoning, progress)?)
+    }
+
+    fn thinks_in_text(&self) -> bool {
+        self.settings.server.reasoning.contains(&IN_TEXT)
+    }
+
+    fn refuses_stop(&self) -> bool {
+        self.learned.stop()
+    }
+
+    fn limit_name(&self) -> &'static str {
+        if self.learned.max_tokens() { "max_completion_tokens" } else { "max_tokens" }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,174 @@
+//! What models cost: the table that comes with the program, and files of the same form.
+
+use crate::types::Usage;
+use serde::{Deserialize, Serialize};
+
+/// The table that comes with the program.
+const SHIPPED: &str = include_str!("prices.toml");
+/// A price above this is a slip of the unit, in US dollars a million tokens.
+const MOST: f64 = 1e6;
+
+/// What a model's tokens cost, in US dollars a million.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// A million tokens of prompt.
+    pub prompt: f64,
+    /// A million tokens of completion.
+    pub completion: f64,
+}
+
+impl Price {
+    /// Cost of `usage` in US dollars.
+    pub fn of(self, usage: Usage) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
+        let (prompt, completion) = (usage.prompt_tokens as f64, usage.completion_tokens as f64);
+        (prompt * self.prompt + completion * self.completion) / 1e6
+    }
+}
+
+/// Prices by server and model.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    /// One entry a model.
+    #[serde(rename = "model", default)]
+    entries: Vec<PriceEntry>,
+}
+
+/// The price of one model, with its date and source.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceEntry {
+    /// The server that asks this price; any server where it is absent.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// The model's name as the server knows it, without the date of a snapshot.
+    pub name: String,
+    /// A million tokens of prompt, in US dollars.
+    pub prompt: f64,
+    /// A million tokens of completion, in US dollars.
+    pub completion: f64,
+    /// The day for which the source states the price, or on which it was read, as `YYYY-MM-DD`.
+    pub as_of: String,
+    /// A page that states it.
+    #[serde(default)]
+    pub source: Option<String>,
+}
+
+/// A file of prices cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PricesError {
+    /// It is no TOML of this form.
+    #[error("{0}")]
+    Form(String),
+    /// An amount is none.
+    #[error("the price of `{0}` is not an amount from 0 to a million US dollars a million tokens")]
+    Amount(String),
+    /// A date is none.
+    #[error("`as_of` of `{0}` is not a day such as 2026-11-21")]
+    Date(String),
+}
+
+impl Prices {
+    /// The prices that come with the program.
+    pub fn shipped() -> Self {
+        // A test reads the table; should it be broken all the same, no price is known.
+        Self::parse(SHIPPED).unwrap_or(Self { entries: Vec::new() })
+    }
+
+    /// Prices from the text of a file.
+    pub fn parse(text: &str) -> Result<Self, PricesError> {
+        let prices: Self = toml::from_str(text).map_err(|error| PricesError::Form(error.to_string()))?;
+        for entry in &prices.entries {
+            if ![entry.prompt, entry.completion].iter().all(|amount| (0.0..=MOST).contains(amount)) {
+                return Err(PricesError::Amount(entry.name.clone()));
+            }
+            if !is_day(&entry.as_of) {
+                return Err(PricesError::Date(entry.name.clone()));
+            }
+        }
+        Ok(prices)
+    }
+
+    /// The entry of the model of that name on that server: under its own name first, else under the name of which it is
+    /// a dated snapshot.
+    pub fn find(&self, host: &str, model: &str) -> Option<&PriceEntry> {
+        let here = |entry: &&PriceEntry| entry.host.as_deref().is_none_or(|its| its.eq_ignore_ascii_case(host));
+        let named = |name: &str| self.entries.iter().filter(here).find(|entry| entry.name == name);
+        named(model).or_else(|| named(without_date(model)?))
+    }
+}
+
+impl PriceEntry {
+    /// The price alone.
+    pub fn price(&self) -> Price {
+        Price { prompt: self.prompt, completion: self.completion }
+    }
+}
+
+/// `gpt-4o-mini` of `gpt-4o-mini-2024-07-18`, also where the date is written `20240718`.
+fn without_date(model: &str) -> Option<&str> {
+    [11, 9].into_iter().find_map(|length| {
+        let (name, date) = model.split_at_checked(model.len().checked_sub(length)?)?;
+        let date = date.strip_prefix('-')?;
+        (is_day(date) || (date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()))).then_some(name)
+    })
+}
+
+fn is_day(text: &str) -> bool {
+    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Price, Prices, PricesError};
+    use crate::types::Usage;
+
+    #[test]
+    fn the_shipped_table_is_sound_and_every_price_names_its_source() {
+        let prices = Prices::parse(super::SHIPPED).expect("the shipped table");
+        assert!(prices.entries.len() >= 5);
+        for entry in &prices.entries {
+            assert!(entry.source.as_ref().is_some_and(|source| source.starts_with("https://")), "{entry:?}");
+            assert!(entry.host.is_some() && entry.completion >= entry.prompt, "{entry:?}");
+        }
+        assert_eq!(Prices::shipped(), prices);
+    }
+
+    #[test]
+    fn a_model_is_found_by_name_or_as_a_dated_snapshot_and_only_on_its_server() {
+        let prices = Prices::shipped();
+        let name = |host, model| prices.find(host, model).map(|entry| entry.name.as_str());
+        assert_eq!(name("api.openai.com", "gpt-4o-mini"), Some("gpt-4o-mini"));
+        assert_eq!(name("API.OpenAI.com", "gpt-4o-mini-2024-07-18"), Some("gpt-4o-mini"));
+        assert_eq!(name("api.anthropic.com", "claude-haiku-4-5-20251001"), Some("claude-haiku-4-5"));
+        for (host, model) in [
+            ("localhost", "gpt-4o-mini"),
+            ("api.openai.com", "gpt-4o-audio-preview"),
+            ("api.openai.com", "gpt-4o-mini-high"),
+            ("api.openai.com", "-2024-07-18"),
+            ("api.openai.com", "é-2024-07-1"),
+            ("api.openai.com", ""),
+        ] {
+            assert_eq!(name(host, model), None, "{model} on {host}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_hosts_holds_for_every_server() {
+        let entry = |prompt: &str, as_of: &str| {
+            Prices::parse(&format!("[[model]]\nname = \"m\"\nprompt = {prompt}\ncompletion = 2\nas_of = \"{as_of}\""))
+        };
+        let prices = entry("1.5", "2026-01-31").expect("a sound file");
+        let price = prices.find("127.0.0.1", "m").expect("an entry").price();
+        assert_eq!(price, Price { prompt: 1.5, completion: 2.0 });
+        let usage = Usage { prompt_tokens: 2_000_000, completion_tokens: 500_000 };
+        assert!((price.of(usage) - 4.0).abs() < 1e-12);
+        assert_eq!(entry("-1", "2026-01-31"), Err(PricesError::Amount("m".to_owned())));
+        assert_eq!(entry("nan", "2026-01-31"), Err(PricesError::Amount("m".to_owned())));
+        assert_eq!(entry("1", "January"), Err(PricesError::Date("m".to_owned())));
+        assert_eq!(entry("1", "2026-02-31"), Err(PricesError::Date("m".to_owned())));
+        assert!(matches!(Prices::parse("[[model]]\nname = 1"), Err(PricesError::Form(_))));
+        assert!(matches!(Prices::parse("models = []"), Err(PricesError::Form(_))));
+    }
+}

@@ -1,0 +1,43 @@
+//! The label at the end of a text prompt, such as `Thought 1:`, which a chat model can be given as the beginning of its
+//! own answer.
+
+/// Longer last lines, in characters, are no label.
+const LABEL_CHARS: usize = 40;
+
+/// Where in `rest` the label begins that a prompt, `prefix` and `rest`, ends in: its last line, if that is short and
+/// ends in a colon, white space aside, and if something stands before it.
+pub(in crate::llm) fn at(prefix: &str, rest: &str) -> Option<usize> {
+    let start = match rest.rfind('\n') {
+        Some(newline) => newline + 1,
+        None if prefix.ends_with('\n') => 0,
+        None => return None,
+    };
+    let line = rest[start..].trim();
+    let label = line.ends_with([':', '\u{ff1a}']) && line.chars().nth(LABEL_CHARS).is_none();
+    let alone = rest[..start].trim().is_empty() && prefix.trim().is_empty();
+    (label && !alone).then_some(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at;
+
+    #[test]
+    fn a_label_is_a_short_last_line_with_a_colon() {
+        for (prefix, rest, label) in [
+            ("Examples.\n", "Question: x\nThought 1:", Some("Thought 1:")),
+            ("Examples.\n", "Question: x\nThought: ", Some("Thought: ")),
+            ("Examples.\n", "Thought 1:", Some("Thought 1:")),
+            ("", "问题：x\n思考 1：", Some("思考 1：")),
+            ("Examples.", "Thought 1:", None),
+            ("", "Thought 1:", None),
+            ("\n", "\nThought 1:", None),
+            ("Examples.\n", "Question: x\nThought 1: I", None),
+            ("Examples.\n", "Question: x\n", None),
+            ("Examples.\n", "", None),
+            ("Examples.\n", "One long line about something that is no label at all:", None),
+        ] {
+            assert_eq!(at(prefix, rest).map(|start| &rest[start..]), label, "{rest}");
+        }
+    }
+}

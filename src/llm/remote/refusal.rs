@@ -1,0 +1,102 @@
+//! What a server says when it will not answer.
+
+use serde_json::Value;
+
+/// Longest message that an error quotes, in characters.
+pub(super) const MESSAGE_CHARS: usize = 300;
+/// As much of a body as is searched for a message, in bytes.
+const SEARCHED: usize = 1 << 16;
+
+/// A server's own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::llm) struct Refusal {
+    /// The message, on one line; not yet redacted nor capped.
+    pub(in crate::llm) message: String,
+    /// The setting that it is about, where the server names it.
+    pub(in crate::llm) param: Option<String>,
+    /// The error's short name, where it has one.
+    pub(in crate::llm) code: Option<String>,
+}
+
+impl Refusal {
+    /// Finds the message in an error's body: `error.message`, `error`, `message`, `detail` (text, or a list with
+    /// `msg`), the title of a web page, or the text itself. A list of errors is read for its first one.
+    pub(in crate::llm) fn read(body: &[u8]) -> Self {
+        let json: Value = serde_json::from_slice(body).unwrap_or_default();
+        let json = json.get(0).unwrap_or(&json);
+        let inner = json.get("error").filter(|e| !e.is_null()).unwrap_or(json);
+        let field = |name: &str| inner.get(name).and_then(Value::as_str).map(str::to_owned);
+        let message = field("message").or_else(|| inner.as_str().map(str::to_owned)).or_else(|| detail(inner));
+        let message = message.unwrap_or_else(|| {
+            let text = String::from_utf8_lossy(&body[..body.len().min(SEARCHED)]);
+            title(&text).unwrap_or(&text).to_owned()
+        });
+        let message = one_line(&message);
+        let message = if message.is_empty() { "no message was given".to_owned() } else { message };
+        Self { message, param: field("param"), code: field("code") }
+    }
+}
+
+/// The form of `FastAPI` and servers built on it.
+fn detail(json: &Value) -> Option<String> {
+    let detail = json.get("detail")?;
+    if let Some(text) = detail.as_str() {
+        return Some(text.to_owned());
+    }
+    let first = detail.as_array()?.first()?;
+    let place = first.get("loc").and_then(Value::as_array).and_then(|loc| loc.last()).and_then(Value::as_str);
+    let text = first.get("msg")?.as_str()?;
+    Some(place.map_or_else(|| text.to_owned(), |place| format!("{place}: {text}")))
+}
+
+/// The title of a web page.
+fn title(html: &str) -> Option<&str> {
+    let lower = html.to_ascii_lowercase();
+    let open = lower.find("<title")?;
+    let start = open + lower[open..].find('>')? + 1;
+    let end = start + lower[start..].find("</title")?;
+    Some(&html[start..end])
+}
+
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split_whitespace().take(MESSAGE_CHARS) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Refusal;
+
+    #[test]
+    fn the_message_is_found_wherever_servers_put_it() {
+        for (body, message) in [
+            (r#"{"error":{"message":"no\nsuch  model","type":"x"}}"#, "no such model"),
+            (r#"{"error":"plain"}"#, "plain"),
+            (r#"{"object":"error","message":"older","code":404}"#, "older"),
+            (r#"{"detail":"Not Found"}"#, "Not Found"),
+            (
+                r#"{"detail":[{"loc":["body","stop"],"msg":"extra fields not permitted"}]}"#,
+                "stop: extra fields not permitted",
+            ),
+            ("<html><TITLE>502 Bad\nGateway</TITLE><body>x", "502 Bad Gateway"),
+            (r#"[{"error":{"code":400,"message":"in a list","status":"X"}}]"#, "in a list"),
+            ("upstream  connect error", "upstream connect error"),
+            ("", "no message was given"),
+            (r#"{"error":null}"#, r#"{"error":null}"#),
+        ] {
+            assert_eq!(Refusal::read(body.as_bytes()).message, message, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_huge_page_is_not_read_to_its_end() {
+        let page = format!("<title>{}", "<".repeat(5_000_000));
+        assert!(Refusal::read(page.as_bytes()).message.len() <= 1 << 16);
+    }
+}

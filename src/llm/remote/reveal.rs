@@ -1,0 +1,174 @@
+//! A completion that comes in pieces: how much of it may be shown already.
+//!
+//! What has been shown stays shown, so nothing is that could still turn out to be the beginning of a stop or of the
+//! key. In the end exactly the text has been shown that a whole answer would have come to: cut before the earliest
+//! stop, the key masked.
+
+use crate::llm::stop;
+use crate::net::redact;
+
+/// Shorter keys than this are words such as `none`, which texts may hold.
+const KEY_CHARS: usize = 8;
+
+/// A key that must not get into a text, if it is one.
+pub(super) fn secret(key: Option<&str>) -> Option<&str> {
+    key.filter(|key| key.len() >= KEY_CHARS)
+}
+
+/// A text as it is kept: cut, without the key.
+pub(super) fn kept(mut text: String, stops: &[String], secret: Option<&str>) -> String {
+    text.truncate(stop::cut(&text, stops));
+    match secret {
+        // Completions are stored; a server that echoes the key must not bring it there.
+        Some(key) if text.contains(key) => text.replace(key, redact::MASK),
+        _ => text,
+    }
+}
+
+/// The text so far.
+#[derive(Debug)]
+pub(super) struct Reveal<'a> {
+    stops: &'a [String],
+    secret: Option<&'a str>,
+    text: String,
+    /// Bytes of the text that have been dealt with. No stop and no key that is still to come begins before.
+    done: usize,
+}
+
+impl<'a> Reveal<'a> {
+    pub(super) fn new(stops: &'a [String], secret: Option<&'a str>) -> Self {
+        Self { stops, secret, text: String::new(), done: 0 }
+    }
+
+    /// Forgets the text.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.done = 0;
+    }
+
+    /// The text as the server sent it.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Takes the next piece and shows what has become certain. Whether the text is at its end: a stop is complete, and
+    /// none that begins before it can follow.
+    pub(super) fn push(&mut self, piece: &str, show: &mut dyn FnMut(&str)) -> bool {
+        self.text.push_str(piece);
+        let cut = self.cut();
+        let stops = self.stops.iter().map(String::as_str);
+        let open =
+            stops.map(|stop| begun(&self.text[self.done..], stop)).min().map_or(self.text.len(), |at| self.done + at);
+        self.show(cut.min(open), false, show);
+        cut < self.text.len() && cut <= open
+    }
+
+    /// No more pieces come: shows the rest.
+    pub(super) fn finish(&mut self, show: &mut dyn FnMut(&str)) {
+        self.show(self.cut(), true, show);
+        self.done = self.text.len();
+    }
+
+    fn cut(&self) -> usize {
+        self.done + stop::cut(&self.text[self.done..], self.stops)
+    }
+
+    /// Shows the text up to `end` without the key; unless it is the `last` time, what may become the key waits.
+    fn show(&mut self, mut end: usize, last: bool, show: &mut dyn FnMut(&str)) {
+        let mut out = String::new();
+        if let Some(key) = self.secret {
+            while let Some(at) = self.text[self.done..end].find(key) {
+                out.push_str(&self.text[self.done..self.done + at]);
+                out.push_str(redact::MASK);
+                self.done += at + key.len();
+            }
+            if !last {
+                end = self.done + begun(&self.text[self.done..end], key);
+            }
+        }
+        out.push_str(&self.text[self.done..end]);
+        self.done = end;
+        if !out.is_empty() {
+            show(&out);
+        }
+    }
+}
+
+/// Where in `text` its longest ending begins with which `pattern` begins, but does not end; its length if none does.
+fn begun(text: &str, pattern: &str) -> usize {
+    let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
+    let longest = text.len().min(pattern.len().saturating_sub(1));
+    // Both are UTF-8 and a pattern begins with a whole character, so this is the border of one.
+    let length = (1..=longest).rev().find(|length| text.ends_with(&pattern[..*length]));
+    text.len() - length.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Reveal, kept};
+    use proptest::prelude::*;
+
+    /// Everything that is shown, and after how many pieces the end was known.
+    fn shown(pieces: &[&str], stops: &[&str], secret: Option<&str>) -> (Vec<String>, Option<usize>) {
+        let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
+        let mut reveal = Reveal::new(&stops, secret);
+        let mut all = Vec::new();
+        let mut show = |text: &str| all.push(text.to_owned());
+        let ended = pieces.iter().position(|piece| reveal.push(piece, &mut show)).map(|at| at + 1);
+        reveal.finish(&mut show);
+        (all, ended)
+    }
+
+    #[test]
+    fn a_possible_stop_waits_until_it_is_certain() {
+        let stop = &["\nObservation"][..];
+        for (pieces, stops, all, ended) in [
+            (&["I ", "think.\n", "Obs", "ervation 1: x"][..], stop, &["I ", "think."][..], Some(4)),
+            (&["a\nObs", "tacle", "\n"], stop, &["a", "\nObstacle", "\n"], None),
+            (&["a\n", "\nObservation"], stop, &["a", "\n"], Some(2)),
+            (&["\nObservation", "b"], stop, &[], Some(1)),
+            (&["a", "", "b"], &["", "x"], &["a", "b"], None),
+            // The second one is complete first, but the first one would begin before it.
+            (&["one two", " th", "ree four"], &["two three", "o th"], &["one "], Some(3)),
+            (&["one two", " th", "en"], &["two three", "o th"], &["one ", "tw"], Some(3)),
+            (&["one two", " th"], &["two three", "o th"], &["one ", "tw"], None),
+            (&["東", "京。", "駅"], &["京。"], &["東"], Some(2)),
+        ] {
+            let (got, at) = shown(pieces, stops, None);
+            assert_eq!((got.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), at), (all, ended), "{pieces:?}");
+        }
+    }
+
+    #[test]
+    fn the_key_is_shown_in_no_piece() {
+        let key = "sk-012345";
+        for (pieces, text) in [
+            (&["it is sk-0", "12345", "!"][..], "it is ***!"),
+            (&["sk-012345sk-012345"], "******"),
+            (&["sk-01", "2"], "sk-012"),
+            (&["sk-sk-012345", "\nObs"], "sk-***\nObs"),
+        ] {
+            let (all, _) = shown(pieces, &["\nObservation"], Some(key));
+            assert_eq!(all.concat(), text);
+            assert!(all.iter().all(|piece| !piece.contains("sk-012345")));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn in_the_end_all_is_shown_that_a_whole_answer_holds(
+            pieces in prop::collection::vec("[ab\u{e9}]{0,4}", 0..12),
+            stops in prop::collection::vec("[ab\u{e9}]{0,5}", 0..4),
+            key in prop::option::of("[ab]{2,5}"),
+        ) {
+            let parts: Vec<&str> = pieces.iter().map(String::as_str).collect();
+            let ends: Vec<&str> = stops.iter().map(String::as_str).collect();
+            let (all, ended) = shown(&parts, &ends, key.as_deref());
+            prop_assert_eq!(all.concat(), kept(pieces.concat(), &stops, key.as_deref()));
+            if let Some(at) = ended {
+                // What came later cannot have mattered.
+                prop_assert_eq!(all.concat(), kept(pieces[..at].concat(), &stops, key.as_deref()));
+            }
+        }
+    }
+}

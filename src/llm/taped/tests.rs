@@ -1,0 +1,258 @@
+//! Models with a tape in front, over a model made up here, and over a server that gives away what it is sent.
+
+use super::{Cached, ModelIdentity, Recording, Replaying};
+use crate::llm::openai::{self, OpenAiSettings};
+use crate::llm::{Model, ModelError, RemoteSettings, Shown, anthropic, in_episode};
+use crate::net::RetrySettings;
+use crate::net::testing::{Server, reply};
+use crate::tape::{Cache, Player, Recorder, TapeError, Why};
+use crate::types::{Completion, Decoding, Message, Prompt, Request, Usage};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use secrecy::SecretString;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Answers with the number of the request, as its prompt wants it.
+#[derive(Default)]
+struct Made {
+    asked: AtomicU32,
+}
+
+impl Model for Made {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let completion = |text: String, finish_reason: Option<&str>| Completion {
+            text,
+            finish_reason: finish_reason.map(str::to_owned),
+            usage: Some(Usage { prompt_tokens: 7, completion_tokens: u64::from(number) }),
+            latency_ms: 1000 + u64::from(number),
+            attempts: 2,
+            cached: false,
+        };
+        let answer = match request.prompt.to_text().as_str() {
+            "fail" => Err(ModelError::Refused { status: 400, message: "no".to_owned() }),
+            "empty" => Ok(completion(" \n".to_owned(), Some("stop"))),
+            "too long" => Ok(completion(String::new(), Some("length"))),
+            "cut" => Ok(completion("half".to_owned(), Some("length"))),
+            "filtered" => Ok(completion("I will".to_owned(), Some("content_filter"))),
+            _ => Ok(completion(format!(" \"é\u{0}\u{1f600}\r\n{number}"), None)),
+        };
+        std::future::ready(answer).boxed()
+    }
+}
+
+fn identity() -> ModelIdentity {
+    ModelIdentity::new("openai", "m", "chat", Some("http://user:password@host/v1?key=k"))
+}
+
+fn request(prompt: &str) -> Request {
+    Request { prompt: Prompt::text("".into(), prompt), stop: vec!["\n".to_owned()], decoding: Decoding::default() }
+}
+
+/// What is answered to each prompt, one after the other.
+async fn answers(model: &dyn Model, prompts: &[&str]) -> Vec<Result<Completion, ModelError>> {
+    let mut answers = Vec::new();
+    for prompt in prompts {
+        answers.push(model.complete(&request(prompt)).await);
+    }
+    answers
+}
+
+/// What is shown of a streamed answer.
+async fn shown(model: &dyn Model, prompt: &str) -> String {
+    let text = Mutex::new(String::new());
+    let show = |piece: Shown<'_>| match piece {
+        Shown::Text(piece) => text.lock().expect("sound").push_str(piece),
+        Shown::Again => text.lock().expect("sound").clear(),
+    };
+    let completion = model.stream(&request(prompt), &show).await.expect("an answer");
+    let text = text.into_inner().expect("sound");
+    assert_eq!(text, completion.text);
+    text
+}
+
+fn recording(path: &Path) -> Recording {
+    let recorder = Arc::new(Recorder::open(path).expect("opens"));
+    Recording::new(Arc::new(Made::default()), identity(), recorder)
+}
+
+fn replaying(path: &Path) -> Replaying {
+    Replaying::new(identity(), Player::open(path).expect("opens"))
+}
+
+#[tokio::test]
+async fn a_replay_gives_the_same_completions_in_the_same_order() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    let model = recording(&path);
+    let recorded = answers(&model, &["a", "b", "a", "empty", "filtered", "a"]).await;
+    let streamed = shown(&model, "streamed").await;
+    drop(model);
+    let replay = replaying(&path);
+    assert_eq!(answers(&replay, &["a", "b", "a", "empty", "filtered", "a"]).await, recorded);
+    assert_eq!(shown(&replay, "streamed").await, streamed);
+    let Err(ModelError::Tape(error @ TapeError::Miss(_))) = replay.complete(&request("a")).await else {
+        panic!("the answers have run out")
+    };
+    assert!(error.to_string().contains("3 times"), "{error}");
+}
+
+#[tokio::test]
+async fn failures_are_not_recorded_and_miss_when_replayed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    assert!(answers(&recording(&path), &["fail"]).await[0].is_err());
+    let replay = replaying(&path);
+    let error = answers(&replay, &["fail"]).await.remove(0).expect_err("a miss");
+    assert!(matches!(&error, ModelError::Tape(TapeError::Miss(miss)) if miss.why == Why::Unknown { nearest: None }));
+    assert!(error.hint().expect("a hint").contains("--record"));
+}
+
+#[tokio::test]
+async fn every_setting_makes_another_request_and_a_miss_names_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    answers(&recording(&path), &["Question: Who?"]).await;
+    let missed = async |identity: ModelIdentity, request: Request| {
+        let replay = Replaying::new(identity, Player::open(&path).expect("opens"));
+        let error = replay.complete(&request).await.expect_err("a miss").to_string();
+        error.split_once("differs in ").expect("a difference").1.to_owned()
+    };
+    let asked = || request("Question: Who?");
+    let warm = |decoding: Decoding| Request { decoding, ..asked() };
+    let default = Decoding::default();
+    for (identity, request, difference) in [
+        (
+            identity(),
+            request("Question: When?"),
+            r#"prompt, character 13: recorded "Question: Who?", asked "Question: When?""#,
+        ),
+        (identity(), Request { stop: Vec::new(), ..asked() }, r#"stop[0]: recorded "\n", asked nothing"#),
+        (
+            identity(),
+            warm(Decoding { temperature: 0.7, ..default.clone() }),
+            "decoding.temperature: recorded 0.0, asked 0.7",
+        ),
+        (identity(), warm(Decoding { seed: Some(1), ..default.clone() }), "decoding.seed: recorded nothing, asked 1"),
+        (ModelIdentity::new("openai", "n", "chat", None), asked(), r#"model, character 1: recorded "m", asked "n""#),
+        (
+            ModelIdentity::new("openai", "m", "completions", None),
+            asked(),
+            r#"endpoint, character 2: recorded "chat", asked "completions""#,
+        ),
+    ] {
+        assert_eq!(missed(identity, request).await, difference);
+    }
+    let messages = Request { prompt: Prompt::Messages(vec![Message::user("Question: Who?")]), ..asked() };
+    assert!(missed(identity(), messages).await.starts_with("prompt: recorded \"Question: Who?\", asked [{\"role\":"));
+    // Where the shared part of a prompt ends makes no difference, nor does the server that stands behind a replay.
+    let split = Request { prompt: Prompt::text("Question: ".into(), "Who?"), ..asked() };
+    let other = ModelIdentity::new("openai", "m", "chat", Some("http://elsewhere/v1"));
+    let replay = Replaying::new(other, Player::open(&path).expect("opens"));
+    assert!(replay.complete(&split).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_later_run_finds_what_was_worth_keeping() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let prompts = ["a", "a", "cut", "empty", "too long", "filtered", "fail"];
+    let inner = Arc::new(Made::default());
+    let cached = || {
+        let cache = Arc::new(Cache::open(dir.path()).expect("opens"));
+        (Cached::new(inner.clone(), identity(), cache.clone()), cache)
+    };
+    let (model, cache) = cached();
+    let first = answers(&model, &prompts).await;
+    assert_eq!((inner.asked.load(Ordering::Relaxed), cache.counts().stored), (7, 3));
+    drop((model, cache));
+    let (model, cache) = cached();
+    let second = answers(&model, &prompts).await;
+    assert_eq!((inner.asked.load(Ordering::Relaxed), cache.counts().hits), (7 + 4, 3));
+    for (first, second) in first.iter().zip(&second).take(3) {
+        let first = first.clone().expect("an answer");
+        assert_eq!(second, &Ok(Completion { cached: true, attempts: 0, ..first }));
+    }
+    assert!(second[3..6].iter().flatten().all(|completion| !completion.cached));
+    drop((model, cache));
+    let (model, _cache) = cached();
+    assert_eq!(shown(&model, "a").await, first[0].as_ref().expect("an answer").text, "a hit is shown, too");
+    shown(&model, "streamed").await;
+    assert_eq!(inner.asked.load(Ordering::Relaxed), 7 + 4 + 1);
+}
+
+#[tokio::test]
+async fn a_cache_tells_servers_and_repeats_apart_and_lets_variants_share() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let cache = Arc::new(Cache::open(dir.path()).expect("opens"));
+    let inner = Arc::new(Made::default());
+    let at = |server: &str| {
+        Cached::new(inner.clone(), ModelIdentity::new("openai", "m", "chat", Some(server)), cache.clone())
+    };
+    let (model, other) = (at("http://one/v1"), at("http://two/v1"));
+    let ask = |model, episode: &str, repeat| in_episode(episode.to_owned(), repeat, answers(model, &["a"]));
+    for (model, episode, repeat, requests) in [
+        (&model, "main/q", 0, 1),
+        (&model, "main/q", 1, 2),
+        (&other, "main/q", 0, 3),
+        (&model, "other/q", 0, 3),
+        (&model, "other/q", 1, 3),
+    ] {
+        ask(model, episode, repeat).await;
+        assert_eq!(inner.asked.load(Ordering::Relaxed), requests, "{episode} {repeat}");
+    }
+}
+
+#[tokio::test]
+async fn neither_tape_nor_cache_holds_a_secret() {
+    const KEY: &str = "sk-0123456789abcdef";
+    // A bad server: it sends back what it was sent.
+    let echo = format!(
+        r#"{{"choices":[{{"message":{{"content":"your key is {KEY}, Authorization: Bearer {KEY}"}},"finish_reason":"stop"}}]}}"#
+    );
+    let server = Server::start(vec![reply(200, "content-type: application/json\r\n", echo.as_bytes())]).await;
+    let base_url =
+        format!("{}/v1?token=hidden-token", server.url.replace("http://", "http://hidden-user:hidden-word@"));
+    let settings = RemoteSettings {
+        model: "m".to_owned(),
+        base_urls: vec![base_url.clone()],
+        key: Some(SecretString::from(KEY)),
+        retry: RetrySettings { attempts: 1, ..RetrySettings::default() },
+        ..RemoteSettings::default()
+    };
+    let model: Arc<dyn Model> = Arc::new(openai::model(settings, OpenAiSettings::default()).expect("a model"));
+    let dir = tempfile::tempdir().expect("a folder");
+    let identity = ModelIdentity::new("openai", "m", "chat", Some(&base_url));
+    let cache = Arc::new(Cache::open(&dir.path().join("cache")).expect("opens"));
+    let cached = Arc::new(Cached::new(model, identity.clone(), cache.clone()));
+    let path = dir.path().join("t.jsonl");
+    let recorder = Arc::new(Recorder::open(&path).expect("opens"));
+    let model = Recording::new(cached, identity, recorder);
+    let answer = model.complete(&request("a")).await.expect("an answer");
+    assert!(server.requests()[0].contains(KEY), "the server was sent the key");
+    assert!(answer.text.contains("your key is"));
+    assert_eq!(cache.counts().stored, 1);
+    drop((model, cache));
+    for file in [path, dir.path().join("cache/cache.redb")] {
+        let bytes = std::fs::read(&file).expect("reads");
+        assert!(bytes.windows(11).any(|window| window == b"your key is"), "{}", file.display());
+        for secret in [KEY, "0123456789", "hidden-user", "hidden-word", "hidden-token"] {
+            let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            assert!(!found, "`{secret}` stands in {}", file.display());
+        }
+    }
+}
+
+#[test]
+fn what_a_model_cannot_be_asked_is_known_in_front_of_it_too() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let model: Arc<dyn Model> = Arc::new(anthropic::model(RemoteSettings::default(), false).expect("a model"));
+    let identity = ModelIdentity::new("anthropic", "m", "messages", None);
+    let cache = Arc::new(Cache::open(&dir.path().join("cache")).expect("opens"));
+    let cached = Arc::new(Cached::new(model, identity.clone(), cache));
+    let recorder = Arc::new(Recorder::open(&dir.path().join("t.jsonl")).expect("opens"));
+    let warm = |temperature| Decoding { temperature, ..Decoding::default() };
+    let model = Recording::new(cached, identity, recorder);
+    assert!(model.unfit(&warm(1.5)).is_some() && model.unfit(&warm(0.5)).is_none());
+}
