@@ -31,6 +31,11 @@ pub fn clean_str(text: &str) -> Result<Cow<'_, str>, PythonError> {
     }
 }
 
+/// [`clean_str`] as the simplified Chinese script has it: text on which it raises stays as it is.
+pub fn clean_str_or_keep(text: &str) -> Cow<'_, str> {
+    clean_str(text).unwrap_or(Cow::Borrowed(text))
+}
+
 /// `str.encode("latin1")` over code points, which may be lone surrogates.
 fn encode_latin1(points: &[u32]) -> Result<Vec<u8>, PythonError> {
     let bytes: Vec<u8> = points.iter().map_while(|&point| u8::try_from(point).ok()).collect();

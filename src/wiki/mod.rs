@@ -15,6 +15,7 @@
 //! | [`corpus`] | a frozen encyclopedia in memory, with a text index |
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
 //! | [`manners`] | who may be asked, how often, and under which name |
+//! | [`taped_source`] | any source with a tape in front: recorded, replayed, or answered from a cache |
 //! | `cache` | extracted pages, by digest |
 //! | `quote` | queries inside URLs |
 
@@ -32,12 +33,14 @@ mod quote;
 mod session;
 mod source;
 mod stamp;
+pub mod taped_source;
 
 pub use api_source::{ApiSource, LagSettings};
-pub use clean_str::{PythonError, clean_str};
+pub use clean_str::{PythonError, clean_str, clean_str_or_keep};
 #[cfg(feature = "index")]
 pub use corpus::{Corpus, CorpusError};
 pub use html_source::HtmlSource;
 pub use manners::{LiveSettings, MannersError};
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
 pub use source::{Found, Source, SourceError};
+pub use taped_source::SourceIdentity;

@@ -1,8 +1,11 @@
-//! The strings that the tool answers with: the paper's sentences, lookup lists and messages.
+//! The strings that the tool answers with: the paper's sentences, lookup lists and messages, and the Chinese ones.
 
-use crate::types::tool::is_python_space;
-use std::fmt::Write as _;
-use unicode_general_category::{GeneralCategory, get_general_category};
+pub mod chinese;
+mod voice;
+
+pub use voice::Voice;
+
+use crate::types::python::{is_python_space, repr};
 
 /// How many sentences of a page, and how many similar titles, an observation shows.
 const SHOWN: usize = 5;
@@ -34,8 +37,12 @@ pub fn sentences(text: &str) -> impl Iterator<Item = String> + '_ {
 
 /// The sentences of a page that contain `keyword`, in any case.
 pub fn lookup_list(text: &str, keyword: &str) -> Vec<String> {
+    matching(sentences(text), keyword)
+}
+
+fn matching(sentences: impl Iterator<Item = String>, keyword: &str) -> Vec<String> {
     let keyword = keyword.to_lowercase();
-    sentences(text).filter(|sentence| sentence.to_lowercase().contains(&keyword)).collect()
+    sentences.filter(|sentence| sentence.to_lowercase().contains(&keyword)).collect()
 }
 
 /// The observation of a lookup's result `number` (from 1) of `count`.
@@ -45,8 +52,13 @@ pub fn lookup_result(number: usize, count: usize, sentence: &str) -> String {
 
 /// The observation of a search without a page: the query as it was sent, and the first five of `titles`.
 pub fn not_found<T: AsRef<str>>(query: &str, titles: &[T]) -> String {
-    let shown: Vec<String> = titles.iter().take(SHOWN).map(|title| python_repr(title.as_ref())).collect();
-    format!("Could not find {query}. Similar: [{}].", shown.join(", "))
+    format!("Could not find {query}. Similar: [{}].", listed(titles))
+}
+
+/// The first five titles as a Python list prints them, brackets not included.
+fn listed<T: AsRef<str>>(titles: &[T]) -> String {
+    let shown: Vec<String> = titles.iter().take(SHOWN).map(|title| repr(title.as_ref())).collect();
+    shown.join(", ")
 }
 
 /// The observation of an action that names no tool.
@@ -59,55 +71,9 @@ pub fn strip(text: &str) -> &str {
     text.trim_matches(is_python_space)
 }
 
-/// `repr(text)` of a Python `str`.
-pub fn python_repr(text: &str) -> String {
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    let mut repr = String::with_capacity(text.len() + 2);
-    repr.push(quote);
-    for c in text.chars() {
-        // Writing to a String cannot fail.
-        let _ = match c {
-            '\\' => repr.write_str("\\\\"),
-            '\n' => repr.write_str("\\n"),
-            '\r' => repr.write_str("\\r"),
-            '\t' => repr.write_str("\\t"),
-            _ if c == quote => write!(repr, "\\{c}"),
-            _ if is_printable(c) => repr.write_char(c),
-            _ => match u32::from(c) {
-                point @ ..=0xff => write!(repr, "\\x{point:02x}"),
-                point @ ..=0xffff => write!(repr, "\\u{point:04x}"),
-                point => write!(repr, "\\U{point:08x}"),
-            },
-        };
-    }
-    repr.push(quote);
-    repr
-}
-
-/// `str.isprintable` of one character: neither a separator but the space, nor in a category "other".
-fn is_printable(c: char) -> bool {
-    use GeneralCategory::{
-        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate, Unassigned,
-    };
-    match c {
-        ' '..='~' => true,
-        _ => !matches!(
-            get_general_category(c),
-            Control
-                | Format
-                | LineSeparator
-                | ParagraphSeparator
-                | PrivateUse
-                | SpaceSeparator
-                | Surrogate
-                | Unassigned
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{lookup_list, not_found, page, python_repr};
+    use super::{lookup_list, not_found, page};
 
     #[test]
     fn sentences_end_in_one_stop_more_than_they_had() {
@@ -131,6 +97,5 @@ mod tests {
             not_found("[x]", &["It's", "\"q\"", "a'b\"c", "é", "\u{a0}", "sixth"]),
             "Could not find [x]. Similar: [\"It's\", '\"q\"', 'a\\'b\"c', 'é', '\\xa0']."
         );
-        assert_eq!(python_repr("\u{200b}\u{7}\u{e000}\u{1f600}\u{e0001}\\"), "'\\u200b\\x07\\ue000😀\\U000e0001\\\\'");
     }
 }

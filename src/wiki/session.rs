@@ -1,9 +1,14 @@
 //! The tool's state over one question: the open page, the lookup and its cursor, the answer.
 
-use super::clean_str::{PythonError, clean_str};
-use super::observe;
-use super::source::{Found, NO_RESULTS, Source, SourceError};
-use crate::types::{Compat, Provenance, Tool};
+mod error;
+
+pub use error::{PageError, SessionError};
+
+use super::clean_str::{clean_str, clean_str_or_keep};
+use super::observe::{self, Voice};
+use super::source::{Found, NO_RESULTS, Source};
+use crate::types::{Compat, Provenance, Tool, Wording};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Limits of a session.
@@ -12,11 +17,14 @@ pub struct SessionOptions {
     /// How often one search may be repeated in brackets because a disambiguation page came back. The paper's
     /// environment has no such limit, and ends in a `RecursionError`.
     pub disambiguation_retries: usize,
+    /// Language of the tool's own messages. With [`Compat::Paper`], Chinese stands for the whole of the simplified
+    /// Chinese script: what it answers and what it forgets. With [`Compat::Fixed`], Chinese pages have sentences too.
+    pub wording: Wording,
 }
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { disambiguation_retries: 5 }
+        Self { disambiguation_retries: 5, wording: Wording::English }
     }
 }
 
@@ -51,71 +59,6 @@ pub struct SessionState {
     pub answer: Option<String>,
 }
 
-/// Why a step has no observation.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The source failed: nothing changed, and the episode is not measured (but see
-    /// [`is_infrastructure`](SessionError::is_infrastructure)).
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// The paper's environment raises here, and leaves the state that the session then has.
-    #[error(transparent)]
-    Page(#[from] PageError),
-}
-
-/// A fault of the paper's environment that ends an episode.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PageError {
-    /// `clean_str` raised part-way.
-    #[error("the paper's environment raises {0}")]
-    Python(#[from] PythonError),
-    /// Disambiguation page upon disambiguation page.
-    #[error("`{query}` led to disambiguation pages {retries} times in a row")]
-    Disambiguation {
-        /// The query as it was first made.
-        query: String,
-        /// How often it was repeated in brackets.
-        retries: usize,
-    },
-}
-
-impl PageError {
-    /// Name of the Python exception that stands for it.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Python(error) => error.kind,
-            Self::Disambiguation { .. } => "RecursionError",
-        }
-    }
-
-    /// The text of that exception, or ours where the original's depends on its stack.
-    pub fn message(&self) -> String {
-        match self {
-            Self::Python(error) => error.message.clone(),
-            Self::Disambiguation { .. } => self.to_string(),
-        }
-    }
-}
-
-impl SessionError {
-    /// Whether the step failed for reasons outside of agent and tool, so that the episode is not measured and is worth
-    /// doing again. Otherwise the paper's environment itself raises here, every time: the episode ends, as it did there.
-    pub fn is_infrastructure(&self) -> bool {
-        match self {
-            Self::Source(error) => error.is_infrastructure(),
-            Self::Page(_) => false,
-        }
-    }
-
-    /// What a person can do about it.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Source(error) => error.hint(),
-            Self::Page(_) => Some("`--compat fixed` does not have this fault".to_owned()),
-        }
-    }
-}
-
 /// A lookup in progress.
 #[derive(Debug)]
 struct Lookup {
@@ -142,7 +85,7 @@ impl Page {
 
 /// What a search adds to its observation.
 struct Searched {
-    provenance: Provenance,
+    provenance: Option<Provenance>,
     note: Option<String>,
     missed: bool,
 }
@@ -152,6 +95,7 @@ pub struct Session {
     source: Arc<dyn Source>,
     compat: Compat,
     options: SessionOptions,
+    voice: Voice,
     page: Option<Page>,
     /// Title of the open page, for notes.
     title: String,
@@ -168,6 +112,7 @@ impl Session {
             source,
             compat,
             options,
+            voice: Voice::new(compat, options.wording),
             page: None,
             title: String::new(),
             lookup: None,
@@ -189,17 +134,18 @@ impl Session {
             Tool::Search => searched = Some(self.search(input).await?),
             Tool::Lookup => self.look_up(input),
             Tool::Finish => {
-                self.answer = Some(input.to_owned());
-                observe::FINISHED.clone_into(&mut self.observation);
+                // The script takes an empty answer for none, and goes on.
+                if !(self.voice.is_script() && input.is_empty()) {
+                    self.answer = Some(input.to_owned());
+                }
+                self.voice.finished().clone_into(&mut self.observation);
             }
-            Tool::Think => observe::THOUGHT.clone_into(&mut self.observation),
-            Tool::Invalid => self.observation = observe::invalid(input),
+            Tool::Think => self.observation = self.voice.thought(input),
+            Tool::Invalid => self.observation = self.voice.invalid(input),
         }
         self.steps += 1;
         Ok(match searched {
-            Some(Searched { provenance, note, missed }) => {
-                Observation { provenance: Some(provenance), note, missed, ..self.plain() }
-            }
+            Some(Searched { provenance, note, missed }) => Observation { provenance, note, missed, ..self.plain() },
             None => self.plain(),
         })
     }
@@ -237,6 +183,7 @@ impl Session {
 
     async fn search(&mut self, query: &str) -> Result<Searched, SessionError> {
         match self.compat {
+            Compat::Paper if self.voice.is_script() => self.search_like_script(query).await,
             Compat::Paper => self.search_like_paper(query).await,
             Compat::Fixed => self.search_fixed(query).await,
         }
@@ -247,9 +194,9 @@ impl Session {
         for _ in 0..=self.options.disambiguation_retries {
             let (title, blocks, provenance) = match self.source.search(&sent).await? {
                 Found::Titles { titles, provenance } => {
-                    let titles = titles.iter().map(|title| clean_str(title)).collect::<Result<Vec<_>, _>>();
-                    self.observation = observe::not_found(&sent, &titles.map_err(PageError::from)?);
-                    return Ok(Searched { provenance, note: None, missed: true });
+                    let titles: Result<Vec<_>, _> = titles.iter().map(|title| self.cleaned(title)).collect();
+                    self.observation = self.voice.not_found(&sent, &titles?);
+                    return Ok(Searched { provenance: Some(provenance), note: None, missed: true });
                 }
                 Found::Page { title, blocks, provenance } | Found::Disambiguation { title, blocks, provenance, .. } => {
                     (title, blocks, provenance)
@@ -262,54 +209,92 @@ impl Session {
             }
             self.open(title, &blocks)?;
             let missed = blocks.iter().any(|block| block == NO_RESULTS);
-            return Ok(Searched { provenance, note: None, missed });
+            return Ok(Searched { provenance: Some(provenance), note: None, missed });
         }
         let retries = self.options.disambiguation_retries;
         Err(PageError::Disambiguation { query: query.to_owned(), retries }.into())
+    }
+
+    /// The script's search is the paper's, but one without a page closes the page that was open, and errors that would
+    /// come again every time are observations. Its network errors are observations too; here they are no measurement.
+    async fn search_like_script(&mut self, query: &str) -> Result<Searched, SessionError> {
+        let before = (self.page.take(), self.lookup.take());
+        self.observation = match self.search_like_paper(query).await {
+            Ok(searched) => return Ok(searched),
+            Err(SessionError::Page(PageError::Disambiguation { query, retries })) => {
+                observe::chinese::disambiguation(&query, retries)
+            }
+            Err(error) if !error.is_infrastructure() => format!("{}{error}", observe::chinese::FAILED),
+            Err(error) => {
+                (self.page, self.lookup) = before;
+                return Err(error);
+            }
+        };
+        Ok(Searched { provenance: None, note: None, missed: true })
     }
 
     async fn search_fixed(&mut self, query: &str) -> Result<Searched, SessionError> {
         let (titles, provenance) = match self.source.search(query).await? {
             Found::Page { title, blocks, provenance } => {
                 self.open(title, &blocks)?;
-                return Ok(Searched { provenance, note: None, missed: false });
+                return Ok(Searched { provenance: Some(provenance), note: None, missed: false });
             }
             Found::Disambiguation { entries, provenance, .. } => (entries, provenance),
             Found::Titles { titles, provenance } => (titles, provenance),
             Found::Nothing { provenance, .. } => (Arc::default(), provenance),
         };
-        self.observation = observe::not_found(query, &titles);
+        self.observation = self.voice.not_found(query, &titles);
         let note = self.page.as_ref().map(|_| format!("no page was found; `{}` stays open", self.title));
-        Ok(Searched { provenance, note, missed: true })
+        Ok(Searched { provenance: Some(provenance), note, missed: true })
     }
 
     /// Opens a page. Where `clean_str` raises, the page holds the blocks before it, and nothing else has changed.
     fn open(&mut self, title: String, blocks: &[String]) -> Result<(), PageError> {
         self.title = title;
-        let page = self.page.insert(Page::default());
-        for block in blocks.iter().filter(|block| block.split(' ').nth(2).is_some()) {
-            match self.compat {
-                Compat::Paper => page.push(&clean_str(block)?),
-                Compat::Fixed => page.push(block),
+        let mut page = Page::default();
+        for block in blocks.iter().filter(|block| self.voice.takes(block)) {
+            match self.cleaned(block) {
+                Ok(block) => page.push(&block),
+                Err(error) => {
+                    self.page = Some(page);
+                    return Err(error);
+                }
             }
         }
-        self.observation = observe::page(&page.text);
+        self.observation = self.voice.page(&page.text);
+        self.page = Some(page);
         self.lookup = None;
         Ok(())
     }
 
+    /// Text as the session takes it over from a source.
+    fn cleaned<'a>(&self, text: &'a str) -> Result<Cow<'a, str>, PageError> {
+        match self.compat {
+            Compat::Paper if self.voice.is_script() => Ok(clean_str_or_keep(text)),
+            Compat::Paper => Ok(clean_str(text)?),
+            Compat::Fixed => Ok(Cow::Borrowed(text)),
+        }
+    }
+
     fn look_up(&mut self, keyword: &str) {
+        // The script takes a page without text for none.
+        if self.page().is_none_or(str::is_empty)
+            && let Some(no_page) = self.voice.no_page()
+        {
+            no_page.clone_into(&mut self.observation);
+            return;
+        }
         if self.lookup.as_ref().is_none_or(|lookup| lookup.keyword != keyword) {
-            let sentences = self.page().map(|page| observe::lookup_list(page, keyword)).unwrap_or_default();
+            let sentences = self.page().map(|page| self.voice.lookup_list(page, keyword)).unwrap_or_default();
             self.lookup = Some(Lookup { keyword: keyword.to_owned(), sentences, shown: 0 });
         }
         let Some(lookup) = &mut self.lookup else { return };
         self.observation = match lookup.sentences.get(lookup.shown) {
             Some(sentence) => {
                 lookup.shown += 1;
-                observe::lookup_result(lookup.shown, lookup.sentences.len(), sentence)
+                self.voice.lookup_result(lookup.shown, lookup.sentences.len(), sentence)
             }
-            None => observe::NO_MORE.to_owned(),
+            None => self.voice.no_more().to_owned(),
         };
     }
 }

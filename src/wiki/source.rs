@@ -2,8 +2,10 @@
 
 use super::html::ExtractError;
 use crate::net::NetError;
+use crate::tape::TapeError;
 use crate::types::Provenance;
 use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Where pages come from. Answers one question: what does a search for this query find?
@@ -15,7 +17,8 @@ pub trait Source: Send + Sync {
 /// What a search found. Identical findings give identical observations, whichever source they came from.
 ///
 /// Texts are shared with the source's store of pages, so that a page asked for by many episodes is in memory once.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Found {
     /// A page.
     Page {
@@ -141,9 +144,19 @@ pub enum SourceError {
         /// What is missing or wrong.
         detail: String,
     },
+    /// A replay has no such answer, or a recording cannot be written.
+    #[error("{0}")]
+    Tape(TapeError),
     /// The source's own worker failed.
     #[error("the wikipedia source failed inside: {0}")]
     Internal(String),
+}
+
+// Not `#[from]`: that would name the same failure twice where a chain of causes is printed.
+impl From<TapeError> for SourceError {
+    fn from(error: TapeError) -> Self {
+        Self::Tape(error)
+    }
 }
 
 impl SourceError {
@@ -157,6 +170,7 @@ impl SourceError {
             Self::Extract { .. } => "extract",
             Self::Api { .. } => "api",
             Self::Shape { .. } => "shape",
+            Self::Tape(_) => "tape",
             Self::Internal(_) => "internal",
         }
     }
@@ -181,6 +195,7 @@ impl SourceError {
             Self::ContentType { .. } | Self::Shape { .. } => {
                 Some("check that `--wiki-url` names a MediaWiki site, without `/w/index.php`".to_owned())
             }
+            Self::Tape(error) => Some(error.hint().to_owned()),
             Self::Extract { error, .. } => error.hint().map(str::to_owned),
             _ => None,
         }

@@ -4,7 +4,8 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::canonical_combining_class;
 
 /// The words of `text`, folded and joined by single spaces: compatibility forms decomposed, accents dropped, lower
-/// case, everything but letters, digits, `+` and `#` a gap.
+/// case, everything but letters, digits, `+` and `#` a gap. Between two Chinese or Japanese characters a mark leaves no
+/// gap, so that `列夫·托尔斯泰` is `列夫托尔斯泰`.
 pub(super) fn key(text: &str) -> String {
     folded(text, false)
 }
@@ -17,20 +18,24 @@ pub(super) fn words(text: &str) -> String {
 fn folded(text: &str, split_ideographs: bool) -> String {
     let mut key = String::with_capacity(text.len());
     let mut gap = false;
+    let mut after_ideograph = false;
     for c in text.nfkd().filter(|&c| canonical_combining_class(c) == 0) {
         if matches!(c, '\'' | '\u{2019}') {
             // `Bein' Green` and `Beins Green` differ in a mark that many leave out.
             continue;
         }
-        let alone = split_ideographs && is_ideograph(c);
+        let ideograph = is_ideograph(c);
+        let alone = split_ideographs && ideograph;
         let kept = is_kept(c);
         gap |= alone || !kept;
         if kept {
-            if gap && !key.is_empty() {
+            let closed = !split_ideographs && ideograph && after_ideograph;
+            if gap && !closed && !key.is_empty() {
                 key.push(' ');
             }
             key.extend(c.to_lowercase());
             gap = alone;
+            after_ideograph = ideograph;
         }
     }
     key
@@ -63,5 +68,7 @@ mod tests {
         }
         assert_eq!(words("東京 is 2東京x"), "東 京 is 2 東 京 x");
         assert_eq!(key("東京"), "東京");
+        assert_eq!(key("《列夫·托尔斯泰》（1） a"), "列夫托尔斯泰 1 a");
+        assert_eq!(words("列夫·托"), "列 夫 托");
     }
 }

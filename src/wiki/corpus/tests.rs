@@ -68,6 +68,34 @@ fn other_queries_are_searched_by_words_in_a_fixed_order() {
     assert_eq!(titles(&equal, "same"), ["a", "b", "c", "d"]);
 }
 
+#[test]
+fn chinese_names_are_found_by_their_characters() {
+    let corpus = Corpus::from_dir(std::path::Path::new("datasets/sample-wiki-zh")).expect("the shipped corpus");
+    for (query, title) in [
+        ("鲁迅", "鲁迅"),
+        ("周树人", "鲁迅"),
+        ("《赵州桥》", "赵州桥"),
+        ("狂人日记（果戈理）", "狂人日记 (果戈理)"),
+        ("狂人日记·鲁迅", "狂人日记 (鲁迅)"),
+    ] {
+        let found = corpus.find(query).expect("an answer");
+        let Found::Page { title: given, .. } = found else { panic!("{query:?} opens a page") };
+        assert_eq!(given, title, "{query:?}");
+    }
+    assert!(matches!(corpus.find("《狂人日记》"), Ok(Found::Disambiguation { entries, .. }) if entries.len() == 2));
+    for (query, first) in [
+        ("鲁迅先生", "鲁迅"),
+        ("南京大桥", "南京长江大桥"),
+        ("施耐庵", "水浒传"),
+        ("电影红高粱的原著作者", "红高粱 (电影)"),
+        ("活字印刷术的发明者", "毕昇"),
+        ("康奈尔", "吕彦直"),
+        ("[狂人日记]", "狂人日记"),
+    ] {
+        assert_eq!(titles(&corpus, query)[0], first, "{query:?}: {:?}", titles(&corpus, query));
+    }
+}
+
 #[tokio::test]
 async fn disambiguation_pages_list_their_entries_or_are_searched_around() {
     let corpus = Arc::new(corpus());

@@ -7,7 +7,7 @@
 
 use super::start_tag::StartTag;
 use super::{ExtractError, tokens};
-use crate::types::tool::is_python_space;
+use crate::types::python::is_python_space;
 use std::collections::HashMap;
 
 /// What the paper's environment reads from a page.

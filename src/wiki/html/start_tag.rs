@@ -1,6 +1,6 @@
 //! Opening tags as Python's `html.parser` delimits them.
 
-use crate::types::tool::is_python_space;
+use crate::types::python::is_python_space;
 use memchr::memchr;
 
 /// An opening tag in the text.

@@ -5,7 +5,7 @@
 
 use super::entities;
 use super::start_tag::{self, StartTag};
-use crate::types::tool::is_python_space;
+use crate::types::python::is_python_space;
 use memchr::{memchr, memchr2};
 
 /// Receives the tokens in order.

@@ -1,7 +1,8 @@
 //! Tests of the session over findings made up here.
 
 use super::{PageError, Session, SessionError, SessionOptions};
-use crate::types::{Compat, Provenance, Tool};
+use crate::types::{Compat, Provenance, Tool, Wording};
+use crate::wiki::html::ExtractError;
 use crate::wiki::{Found, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -41,6 +42,132 @@ fn page(blocks: &[&str]) -> Found {
 fn session(compat: Compat, answer: fn(&str) -> Result<Found, SourceError>) -> (Session, Arc<Made>) {
     let source = Arc::new(Made { answer, asked: Mutex::default() });
     (Session::new(source.clone(), compat, SessionOptions::default()), source)
+}
+
+fn chinese(compat: Compat, answer: fn(&str) -> Result<Found, SourceError>) -> Session {
+    let source = Arc::new(Made { answer, asked: Mutex::default() });
+    Session::new(source, compat, SessionOptions { wording: Wording::Chinese, ..SessionOptions::default() })
+}
+
+/// What the tool answers to each action.
+async fn told(session: &mut Session, actions: &[(Tool, &str)]) -> Vec<String> {
+    let mut told = Vec::new();
+    for (tool, input) in actions {
+        told.push(session.call(*tool, input).await.expect("an observation").text);
+    }
+    told
+}
+
+/// Articles, lists and faults by name.
+fn library(query: &str) -> Result<Found, SourceError> {
+    let titles = |titles: &[&str]| Found::Titles {
+        titles: titles.iter().map(|title| (*title).to_owned()).collect(),
+        provenance: provenance(),
+    };
+    Ok(match query {
+        "北京" => page(&["北京是中国的首都。北京有故宫！它建于1420年", "参见", "Beijing is a city. It is big."]),
+        "math" => page(&[r"a \xi here", "two words"]),
+        "empty" => page(&[]),
+        "loop" | "[loop]" | "[[loop]]" | "[[[loop]]]" | "[[[[loop]]]]" | "[[[[[loop]]]]]" => page(&["may refer to: x"]),
+        "broken" => {
+            return Err(SourceError::Extract { url: "made:".to_owned(), error: ExtractError::Rejected });
+        }
+        "gone" => return Err(SourceError::Internal("gone".to_owned())),
+        _ => titles(&["It's", r"\u", "c", "d", "e", "f"]),
+    })
+}
+
+#[tokio::test]
+async fn chinese_and_paper_is_the_script_in_words_and_state() {
+    let mut session = chinese(Compat::Paper, library);
+    let given = told(
+        &mut session,
+        &[
+            (Tool::Lookup, "x"),
+            (Tool::Search, "math"),
+            (Tool::Lookup, "A"),
+            (Tool::Lookup, "A"),
+            (Tool::Invalid, "search[x]"),
+            (Tool::Think, "x"),
+        ],
+    )
+    .await;
+    assert_eq!(
+        given,
+        [
+            "没有页面内容可以查找。",
+            r"a \xi here.",
+            r"(结果 1 / 1) a \xi here.",
+            "没有更多结果。",
+            "无效动作:search[x]",
+            "无效动作:Think[x]"
+        ]
+    );
+    // Chinese text has no full stop and space, and a block without spaces is too short.
+    assert_eq!(told(&mut session, &[(Tool::Search, "北京")]).await, ["Beijing is a city. It is big.."]);
+    for (query, text) in [
+        ("none", r#"找不到[none]。相似结果:["It's", '\\u', 'c', 'd', 'e']。"#),
+        ("loop", "搜索出错:“loop”加方括号重试5次,得到的仍是消歧义页"),
+        ("broken", "搜索出错:`made:`: the page's markup was rejected by the parser"),
+    ] {
+        told(&mut session, &[(Tool::Search, "math"), (Tool::Lookup, "a")]).await;
+        let given = session.call(Tool::Search, query).await.expect("an observation");
+        assert_eq!(given.text, text);
+        assert_eq!((given.missed, given.note), (true, None));
+        let state = session.state();
+        assert_eq!((state.page_chars, state.lookup_keyword), (None, None), "{query}");
+    }
+    assert_eq!(
+        told(&mut session, &[(Tool::Search, "empty"), (Tool::Lookup, "a")]).await,
+        ["", "没有页面内容可以查找。"]
+    );
+}
+
+#[tokio::test]
+async fn the_script_goes_on_after_an_empty_answer_and_loses_nothing_to_a_dead_line() {
+    let mut session = chinese(Compat::Paper, library);
+    assert_eq!(told(&mut session, &[(Tool::Search, "math"), (Tool::Finish, "")]).await[1], "任务完成。");
+    assert!(!session.done());
+    told(&mut session, &[(Tool::Lookup, "here")]).await;
+    let before = session.state();
+    assert!(session.call(Tool::Search, "gone").await.expect_err("no measurement").is_infrastructure());
+    assert_eq!(session.state(), before);
+    assert_eq!(told(&mut session, &[(Tool::Finish, "x"), (Tool::Search, "math")]).await, ["任务完成。"; 2]);
+    assert_eq!(session.state().answer.as_deref(), Some("x"));
+}
+
+#[tokio::test]
+async fn chinese_and_fixed_reads_chinese_pages() {
+    let mut session = chinese(Compat::Fixed, library);
+    let given = told(
+        &mut session,
+        &[
+            (Tool::Lookup, "x"),
+            (Tool::Search, "北京"),
+            (Tool::Lookup, "北京"),
+            (Tool::Lookup, "北京"),
+            (Tool::Search, "none"),
+            (Tool::Lookup, "北京"),
+            (Tool::Think, "x"),
+            (Tool::Finish, ""),
+        ],
+    )
+    .await;
+    assert_eq!(
+        given,
+        [
+            "没有页面内容可以查找。",
+            "北京是中国的首都。北京有故宫！它建于1420年。Beijing is a city. It is big..",
+            "(结果 1 / 2) 北京是中国的首都。",
+            "(结果 2 / 2) 北京有故宫！",
+            r#"找不到[none]。相似结果:["It's", '\\u', 'c', 'd', 'e']。"#,
+            "没有更多结果。",
+            "想法不错。",
+            "任务完成。"
+        ]
+    );
+    assert!(session.done());
+    assert_eq!(session.page(), Some("北京是中国的首都。北京有故宫！它建于1420年\nBeijing is a city. It is big.\n"));
 }
 
 #[tokio::test]
