@@ -36,6 +36,7 @@ fn step(tool: Tool, input: &str, observation: &str, title: Option<&str>) -> Step
     });
     Step {
         n: 1,
+        sample: None,
         thought: None,
         tool: Some(tool),
         input: Some(input.into()),
@@ -98,6 +99,7 @@ fn episode(steps: &[Step], answer: Option<&str>, outcome: Outcome) -> Trajectory
         wall_ms: 0,
         compat: Compat::Fixed,
         repairs: Vec::new(),
+        votes: Vec::new(),
         key: String::new(),
     }
 }

@@ -9,8 +9,8 @@
 //! Khmer are unspaced too; an answer without them scores as there.
 
 use super::overlap::{AnswerScore, overlap};
-use super::python_text::lower;
-use crate::types::tool::is_python_space;
+use crate::types::python::is_python_space;
+use crate::types::python::lower;
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
 
 /// Exact match and overlap of characters (of words, where a script has spaces): the best of all golds, each number
@@ -70,7 +70,7 @@ fn is_punctuation(c: char) -> bool {
 }
 
 /// Whether a character belongs to a script that is written without spaces.
-fn is_unspaced(c: char) -> bool {
+pub fn is_unspaced(c: char) -> bool {
     matches!(
         u32::from(c),
         // Ideographs: the basic block, its extensions, those for compatibility; 々 〆 〇.

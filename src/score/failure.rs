@@ -160,7 +160,7 @@ impl Case<'_> {
     }
 
     fn repetition(&self) -> Option<Decided> {
-        if !matches!(self.trajectory.outcome, Outcome::StepLimit | Outcome::Budget) {
+        if self.trajectory.outcome != Outcome::StepLimit {
             return None;
         }
         let (repeats, all) = (self.seen.trailing_repeats(), self.seen.actions.len());

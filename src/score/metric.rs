@@ -1,6 +1,6 @@
 //! Which metric a question is scored by, and the score itself.
 
-use super::characters::characters;
+use super::characters::{characters, is_unspaced};
 use super::fever::{FEVER_LABELS, fever_label};
 use super::hotpot::{hotpot, hotpot_max};
 use super::overlap::AnswerScore;
@@ -43,12 +43,11 @@ impl Metric {
     }
 
     /// The dataset's own metric for a question: label accuracy for labels, the official gold alone for `HotpotQA`,
-    /// the best of all golds elsewhere.
+    /// characters where the official gold has any of a script without spaces, the best of all golds elsewhere.
     pub fn for_question(question: &Question) -> Self {
         match question.answer_kind {
             AnswerKind::Label => Self::Fever,
-            _ if question.dataset == "hotpotqa" => Self::Hotpot,
-            _ => Self::Aliases,
+            _ => Self::for_texts(&question.dataset, &question.answers),
         }
     }
 
@@ -59,8 +58,17 @@ impl Metric {
         let label = |answer: &String| FEVER_LABELS.contains(&answer.as_str());
         match dataset {
             "fever" => Self::Fever,
+            _ if dataset != "hotpotqa" && !answers.is_empty() && answers.iter().all(label) => Self::Fever,
+            _ => Self::for_texts(dataset, answers),
+        }
+    }
+
+    /// The metric of golds that are no labels. The official one decides: an English dataset may list names in other
+    /// scripts among its aliases.
+    fn for_texts(dataset: &str, answers: &[String]) -> Self {
+        match dataset {
             "hotpotqa" => Self::Hotpot,
-            _ if !answers.is_empty() && answers.iter().all(label) => Self::Fever,
+            _ if answers.first().is_some_and(|gold| gold.chars().any(is_unspaced)) => Self::Characters,
             _ => Self::Aliases,
         }
     }
@@ -120,6 +128,28 @@ mod tests {
         assert_eq!(Metric::for_answers("sample", &golds(&["refutes"])), Metric::Aliases);
         assert_eq!(Metric::for_answers("sample", &[]), Metric::Aliases);
         assert_eq!(Metric::for_answers("hotpotqa", &golds(&["x"])), Metric::Hotpot);
+    }
+
+    #[test]
+    fn golds_without_spaces_are_scored_by_characters() {
+        for (dataset, answers, metric) in [
+            ("sample-zh", &["南京", "江宁"][..], Metric::Characters),
+            ("mine", &["1952年", "1952"], Metric::Characters),
+            ("mine", &["กรุงเทพ"], Metric::Characters),
+            ("mine", &["서울 특별시"], Metric::Aliases),
+            ("mine", &["1952"], Metric::Aliases),
+            ("triviaqa", &["Tokyo", "東京"], Metric::Aliases),
+            ("hotpotqa", &["東京"], Metric::Hotpot),
+        ] {
+            assert_eq!(Metric::for_answers(dataset, &golds(answers)), metric, "{dataset} {answers:?}");
+            let mut question = Question::new("1", "?", golds(answers));
+            question.dataset = dataset.into();
+            assert_eq!(Metric::for_question(&question), metric, "{dataset} {answers:?}");
+        }
+        let score = score_answers(Metric::Characters, Some("南京。"), &golds(&["南京", "江宁"]));
+        assert_eq!(score, Some(AnswerScore::right(true)));
+        // A list that holds nothing but labels is one of claims, and labels are no Chinese.
+        assert_eq!(Metric::for_answers("sample-zh", &golds(&["SUPPORTS"])), Metric::Fever);
     }
 
     #[test]

@@ -19,7 +19,6 @@ mod observed;
 pub mod open_domain;
 pub mod overlap;
 pub mod paper;
-mod python_text;
 pub mod retrieval;
 pub mod squad;
 pub mod tally;
@@ -27,7 +26,7 @@ pub mod wiki2;
 mod wording;
 
 pub use assessment::{Assessment, FailureCounts, RunAssessment, Share};
-pub use characters::{characters, normalize_characters};
+pub use characters::{characters, is_unspaced, normalize_characters};
 pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact};
 pub use failure::{Failure, FailureClass};
 pub use fever::{FEVER_LABELS, FeverEvaluation, FeverScore, fever, fever_label};

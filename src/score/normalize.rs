@@ -4,8 +4,8 @@
 //! the 32 characters of `string.punctuation`, replaces `\b(a|an|the)\b` by a space and joins the words that
 //! `str.split` finds by single spaces. Here all of it is one pass over the lower-cased text.
 
-use super::python_text::{is_newer_than_python, is_regex_word, is_word, lower};
-use crate::types::tool::is_python_space;
+use crate::types::python::is_python_space;
+use crate::types::python::{is_newer_than_python, is_regex_word, is_word, lower};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// What becomes of one lower-cased character.
@@ -185,7 +185,7 @@ mod tests {
         #[test]
         fn normalised_text_is_words_joined_by_single_spaces(text in "(?s).{0,60}") {
             let norm = normalize(&text);
-            let words: Vec<&str> = norm.split(crate::types::tool::is_python_space).collect();
+            let words: Vec<&str> = norm.split(crate::types::python::is_python_space).collect();
             prop_assert_eq!(words.join(" "), norm.clone());
             prop_assert!(norm.is_empty() || words.iter().all(|word| !word.is_empty()));
         }

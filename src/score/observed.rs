@@ -49,9 +49,13 @@ pub(super) struct Action {
 impl Observed {
     /// Reads an episode up to its answer.
     pub(super) fn of(trajectory: &Trajectory) -> Self {
+        Self::of_steps(&trajectory.steps)
+    }
+
+    fn of_steps(steps: &[Step]) -> Self {
         let mut seen = Self::default();
         let mut open = String::new();
-        for step in &trajectory.steps {
+        for step in steps {
             let Some((tool, input)) = action_of(step) else { continue };
             if tool == Tool::Finish {
                 break;
@@ -78,7 +82,8 @@ impl Observed {
         if search_missed(step) {
             self.missed_searches += 1;
             // The query is an echo; only the titles come from Wikipedia.
-            self.show(observation.rsplit_once(SIMILAR).map_or("", |(_, titles)| titles));
+            let titles = SIMILAR.iter().find_map(|similar| Some(observation.rsplit_once(similar)?.1));
+            self.show(titles.unwrap_or_default());
             return;
         }
         if step.observation.is_none() {
@@ -99,7 +104,8 @@ impl Observed {
             return false;
         }
         // `(Result 1 / 2) …`: the numbers are the tool's own.
-        let text = observation.strip_prefix("(Result ").and_then(|rest| rest.split_once(") "));
+        let result = observation.strip_prefix("(Result ").or_else(|| observation.strip_prefix("(结果 "));
+        let text = result.and_then(|rest| rest.split_once(") "));
         let text = text.map_or(observation, |(_, sentence)| sentence);
         self.texts += u64::from(!text.is_empty());
         self.show(text);
@@ -145,22 +151,25 @@ impl Observed {
     }
 }
 
-/// What stands between the query of a search that missed and the titles that it lists.
-const SIMILAR: &str = ". Similar: [";
+/// What stands between the query of a search that missed and the titles that it lists, in each language.
+const SIMILAR: [&str; 2] = [". Similar: [", "]。相似结果:["];
 
-/// Whether a search opened no page: the tool said `Could not find …`, the site's page said that there are no results (the
-/// paper's environment takes it for an article), or the site answered with an error.
+/// Whether a search opened no page: the tool said `Could not find …` or the like in Chinese, the site's page said that
+/// there are no results (the paper's environment takes it for an article), or the site answered with an error.
 pub fn search_missed(step: &Step) -> bool {
     let observation = step.observation.as_deref().unwrap_or_default();
     let status = step.provenance.as_ref().map_or(200, |provenance| provenance.status);
-    (observation.starts_with("Could not find ") && observation.contains(SIMILAR))
+    let [english, chinese] = SIMILAR;
+    (observation.starts_with("Could not find ") && observation.contains(english))
+        || (observation.starts_with("找不到[") && observation.contains(chinese))
+        || observation.starts_with("搜索出错:")
         || observation.starts_with("There were no results matching the query.")
         || !(200..300).contains(&status)
 }
 
-/// Whether a lookup found nothing, or nothing more.
+/// Whether a lookup found nothing, or nothing more, or had no page.
 fn lookup_found_nothing(observation: &str) -> bool {
-    observation.trim() == "No more results."
+    matches!(observation.trim(), "No more results." | "没有更多结果。" | "没有页面内容可以查找。")
 }
 
 /// Tool and argument of a step, read from the action's text where the record has no more (imported episodes).
@@ -180,7 +189,41 @@ pub(super) fn cap(text: &str) -> &str {
     text.char_indices().nth(TEXT_CHARS).map_or(text, |(at, _)| &text[..at])
 }
 
-/// Whether an answer is a verdict: yes, no, or one of FEVER's labels. It has no text that could stand on a page.
+/// Whether an answer is a verdict: yes, no, in Chinese too, or one of FEVER's labels. It has no text that could stand on
+/// a page.
 pub(super) fn is_verdict(answer: &str) -> bool {
-    matches!(normalize(answer).as_str(), "yes" | "no" | "noanswer" | "supports" | "refutes" | "not enough info")
+    matches!(
+        normalize(answer).trim_end_matches('。'),
+        "yes" | "no" | "noanswer" | "supports" | "refutes" | "not enough info" | "是" | "否" | "不是"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Observed, is_verdict, search_missed};
+    use crate::types::{Step, Tool};
+
+    fn step(tool: Tool, input: &str, observation: &str) -> Step {
+        let (input, observation) = (Some(input.to_owned()), Some(observation.to_owned()));
+        Step { tool: Some(tool), input, observation, ..Step::default() }
+    }
+
+    #[test]
+    fn chinese_messages_are_told_from_text_of_pages() {
+        let missed = "找不到[北京城]。相似结果:['北京', '南京']。";
+        let steps = vec![
+            step(Tool::Lookup, "x", "没有页面内容可以查找。"),
+            step(Tool::Search, "北京城", missed),
+            step(Tool::Search, "x", "搜索出错:“x”"),
+            step(Tool::Search, "北京", "北京是中国的首都。"),
+            step(Tool::Lookup, "人口", "(结果 1 / 1) 人口很多。"),
+            step(Tool::Lookup, "人口", "没有更多结果。"),
+        ];
+        assert_eq!(steps.iter().map(search_missed).collect::<Vec<_>>(), [false, true, true, false, false, false]);
+        let seen = Observed::of_steps(&steps);
+        assert_eq!((seen.searches, seen.missed_searches, seen.lookups, seen.empty_lookups), (3, 2, 3, 2));
+        assert!(seen.shows_answer("南京") && seen.shows_answer("很多"));
+        assert!(!seen.shows_answer("北京城") && !seen.shows_answer("结果"));
+        assert!(is_verdict("是。") && is_verdict("否") && !is_verdict("是的人"));
+    }
 }

@@ -1,6 +1,6 @@
 //! Overlap of words and of sets, in the float order of the official scripts.
 
-use crate::types::tool::is_python_space;
+use crate::types::python::is_python_space;
 
 /// Exact match and word overlap of one answer, or their maxima over several golds. All values are in `0.0..=1.0`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

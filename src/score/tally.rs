@@ -32,14 +32,16 @@ enum Rule {
 pub struct RunScore {
     /// All episodes seen.
     pub episodes: u64,
-    /// Episodes that count: all but `not_measured`.
+    /// Episodes that count: all but `not_measured` and `budget`.
     pub measured: u64,
     /// Measured episodes whose gold is known; the `n` of the means.
     pub scored: u64,
     /// Measured episodes whose gold is hidden; in no mean.
     pub hidden: u64,
-    /// Episodes without a measurement; in no mean, and never counted wrong.
+    /// Episodes where model or Wikipedia failed for good; in no mean, and never counted wrong.
     pub not_measured: u64,
+    /// Episodes that the run's budget cut short; in no mean, and never counted wrong.
+    pub budget: u64,
     /// Scored episodes with EM 1.
     pub correct: u64,
     /// Mean EM, `0.0..=1.0`.
@@ -110,12 +112,14 @@ impl Tally {
             total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost);
         }
         if !trajectory.measured() {
-            total.not_measured += 1;
+            let unmeasured =
+                if trajectory.outcome == Outcome::Budget { &mut total.budget } else { &mut total.not_measured };
+            *unmeasured += 1;
             self.missing += u64::from(!trajectory.answers.is_empty());
             return None;
         }
         total.measured += 1;
-        total.steps += count(trajectory.steps.len());
+        total.steps += count(trajectory.agent_steps().count());
         total.calls += count(trajectory.call_count());
         total.bad_calls +=
             count(trajectory.repairs.iter().filter(|repair| repair.kind == Repair::MISSING_ACTION).count());
@@ -169,13 +173,38 @@ impl RunScore {
 
     /// Mean steps of a measured episode; absent without one.
     pub fn mean_steps(&self) -> Option<f64> {
-        (self.measured > 0).then(|| float(self.steps) / float(self.measured))
+        per(float(self.steps), self.measured)
+    }
+
+    /// Tokens of all episodes, those without a measurement included, for each measured episode; absent without one.
+    pub fn tokens_per_question(&self) -> Option<f64> {
+        per(float(self.usage.total()), self.measured)
+    }
+
+    /// The same for each correct answer.
+    pub fn tokens_per_correct(&self) -> Option<f64> {
+        per(float(self.usage.total()), self.correct)
+    }
+
+    /// Cost of all episodes in US dollars, those without a measurement included, for each measured episode; absent
+    /// without one and where no price was known.
+    pub fn cost_per_question(&self) -> Option<f64> {
+        per(self.cost_usd?, self.measured)
+    }
+
+    /// The same for each correct answer.
+    pub fn cost_per_correct(&self) -> Option<f64> {
+        per(self.cost_usd?, self.correct)
     }
 
     /// Share of model calls whose text lacked an action; absent without a call.
     pub fn bad_call_rate(&self) -> Option<f64> {
-        (self.calls > 0).then(|| float(self.bad_calls) / float(self.calls))
+        per(float(self.bad_calls), self.calls)
     }
+}
+
+fn per(total: f64, count: u64) -> Option<f64> {
+    (count > 0).then(|| total / float(count))
 }
 
 fn count(n: usize) -> u64 {

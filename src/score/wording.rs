@@ -4,7 +4,7 @@
 //! dashes. So texts are compared word by word, and nothing but letters and digits counts.
 
 use super::normalize::normalize;
-use crate::types::tool::is_python_space;
+use crate::types::python::is_python_space;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Pieces with fewer words are the remains of an abbreviation (`Dr.`, `St.`) and need not be found by themselves.

@@ -8,6 +8,7 @@ use crate::types::{Compat, Outcome, Repair, Step, Trajectory, Usage};
 fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajectory {
     let step = Step {
         n: 1,
+        sample: None,
         thought: None,
         tool: None,
         input: None,
@@ -36,6 +37,7 @@ fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajecto
         wall_ms: 0,
         compat: Compat::Fixed,
         repairs: vec![Repair { step: 1, kind: "missing_action".into() }, Repair { step: 1, kind: "other".into() }],
+        votes: Vec::new(),
         key: String::new(),
     }
 }
@@ -86,4 +88,19 @@ fn the_rule_is_the_datasets_or_the_given_one() {
     let mut paper = Tally::with_metric(Metric::Paper);
     assert_eq!(paper.add(&claim), Some(AnswerScore::right(true)));
     assert_eq!((paper.score().em, official.score().em), (Some(1.0), Some(0.0)));
+}
+
+#[test]
+fn what_a_budget_cut_short_is_counted_apart_and_paid_for() {
+    let paid = |outcome, answer| Trajectory { cost_usd: Some(0.5), ..episode(outcome, answer, &["x"]) };
+    let episodes =
+        [paid(Outcome::Finished, Some("x")), paid(Outcome::Finished, Some("y")), paid(Outcome::Budget, Some("y"))];
+    let score = RunScore::of("hotpotqa", &episodes);
+    assert_eq!((score.episodes, score.measured, score.not_measured, score.budget), (3, 2, 0, 1));
+    assert_eq!((score.em, score.em_bounds), (Some(0.5), Some([1.0 / 3.0, 2.0 / 3.0])));
+    // Twelve tokens and half a dollar an episode; one of two answers is right.
+    assert_eq!((score.tokens_per_question(), score.tokens_per_correct()), (Some(18.0), Some(36.0)));
+    assert_eq!((score.cost_per_question(), score.cost_per_correct()), (Some(0.75), Some(1.5)));
+    let lost = RunScore::of("hotpotqa", &[episode(Outcome::Finished, Some("y"), &["x"])]);
+    assert_eq!((lost.cost_per_question(), lost.tokens_per_correct()), (None, None));
 }
