@@ -121,6 +121,7 @@ fn trajectory(question: String, line: Line) -> Trajectory {
         wall_ms: 0,
         compat: Compat::Paper,
         repairs,
+        votes: Vec::new(),
         key: String::new(),
     }
 }
@@ -145,18 +146,7 @@ fn steps(recorded: Vec<LineStep>, calls: Vec<LineCall>, closed: bool) -> Vec<Ste
 }
 
 fn blank(n: usize, thought: Option<String>, action: String, observation: String, calls: Vec<Call>) -> Step {
-    Step {
-        n,
-        thought,
-        tool: None,
-        input: None,
-        action_text: Some(action),
-        observation: Some(observation),
-        provenance: None,
-        note: None,
-        discarded: None,
-        calls,
-    }
+    Step { n, thought, action_text: Some(action), observation: Some(observation), calls, ..Step::default() }
 }
 
 fn call(line: LineCall) -> Call {

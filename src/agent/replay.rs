@@ -1,12 +1,14 @@
 //! Re-executing a recorded episode: the dialogue runs again on the recorded completions and observations, and
 //! everything that it computes is held against the record.
 
+use super::approach::{Answering, Approach};
+use super::vote::{is_majority, tally};
 use crate::protocol::{Dialogue, Stop, Turn};
-use crate::types::{Call, Outcome, Question, Repair, Request, Step, ToolCall, Trajectory};
+use crate::types::{Call, Outcome, Question, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting};
 use serde::Serialize;
 
 /// What running a dialogue on a record gave.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replayed {
     /// SHA-256 of the prompt of every call, in order.
     pub prompt_sha256: Vec<String>,
@@ -35,61 +37,96 @@ pub struct Difference {
     pub got: String,
 }
 
-/// Runs `dialogue` on the completions and observations of `recorded`.
+/// Runs the method's dialogues on the completions and observations of `recorded`, a record of `question`.
 ///
 /// The first call or step that the record does not have ends the replay: from there on there is nothing to
 /// compare with. An episode that was not measured is compared as far as it went.
-pub fn replay(recorded: &Trajectory, mut dialogue: Box<dyn Dialogue>) -> Replayed {
-    let question =
-        Question { index: recorded.index, ..Question::new(&recorded.id, &recorded.question, recorded.answers.clone()) };
-    let mut run = Run::new(recorded);
-    let mut turn = dialogue.begin(&question);
-    loop {
-        let next = match turn {
-            Turn::Ask(request) => run.ask(&request).map(|text| dialogue.completion(text)),
-            Turn::Use(call) => run.step(&call).map(|text| dialogue.observation(text)),
-            Turn::Stop(stop) => {
-                run.stop(stop);
-                None
-            }
-        };
-        match next {
-            Some(next) => turn = next,
-            None => return run.replayed,
-        }
+pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -> Replayed {
+    let replayed = Replayed::default();
+    let mut run = Run { recorded, question, step: 1, votes: Vec::new(), replayed };
+    if let Some(stop) = run.by(approach) {
+        run.stop(stop);
     }
+    run.replayed
 }
 
 /// The record being held against the replay, and how far it has come.
 struct Run<'a> {
     recorded: &'a Trajectory,
-    calls: std::vec::IntoIter<&'a Call>,
-    steps: std::vec::IntoIter<&'a Step>,
+    question: &'a Question,
     step: usize,
+    votes: Vec<Vote>,
     replayed: Replayed,
 }
 
-impl<'a> Run<'a> {
-    fn new(recorded: &'a Trajectory) -> Self {
-        let calls: Vec<_> = recorded.steps.iter().flat_map(|step| &step.calls).collect();
-        let steps: Vec<_> = recorded.steps.iter().filter(|step| step.action_text.is_some()).collect();
-        let replayed = Replayed {
-            prompt_sha256: Vec::new(),
-            calls: 0,
-            steps: 0,
-            bad_calls: 0,
-            answer: None,
-            differences: Vec::new(),
-        };
-        Self { recorded, calls: calls.into_iter(), steps: steps.into_iter(), step: 1, replayed }
+/// What one dialogue left in the record.
+struct Part<'a> {
+    calls: std::vec::IntoIter<&'a Call>,
+    steps: std::vec::IntoIter<&'a Step>,
+}
+
+impl<'a> Part<'a> {
+    /// The steps of an agent, or those of sample `number` of a vote.
+    fn of(recorded: &'a Trajectory, number: Option<u32>) -> Self {
+        let steps = || recorded.steps.iter().filter(move |step| step.sample == number);
+        let calls: Vec<_> = steps().flat_map(|step| &step.calls).collect();
+        let steps: Vec<_> = steps().filter(|step| step.action_text.is_some()).collect();
+        Self { calls: calls.into_iter(), steps: steps.into_iter() }
+    }
+}
+
+impl Run<'_> {
+    /// The end that the method comes to; none where the record ends before.
+    fn by(&mut self, approach: &Approach) -> Option<Stop> {
+        match approach {
+            Approach::Act(acting) => self.part(acting.dialogue(), None),
+            Approach::Answer(answering) => self.part(answering.dialogue(), None),
+            Approach::Vote(answering, voting) => self.vote(answering, voting),
+            Approach::ActThenVote(acting, answering, voting) => {
+                let first = self.part(acting.dialogue(), None)?;
+                if first.answers() { Some(first) } else { then(first, self.vote(answering, voting)) }
+            }
+            Approach::VoteThenAct(answering, voting, acting) => {
+                let first = self.vote(answering, voting)?;
+                let decided = is_majority(&self.votes, voting);
+                if decided { Some(first) } else { then(first, self.part(acting.dialogue(), None)) }
+            }
+        }
+    }
+
+    fn vote(&mut self, answering: &Answering, voting: &Voting) -> Option<Stop> {
+        let dialogues = (0..voting.samples).map(|number| (number, answering.sample(number, voting).dialogue()));
+        let stops = dialogues.map(|(number, dialogue)| self.part(dialogue, Some(number + 1)));
+        let stops = stops.collect::<Option<Vec<Stop>>>()?;
+        self.votes = tally(stops.iter().map(|stop| stop.answer.as_deref()));
+        let answer = self.votes.first().map(|vote| vote.answer.clone());
+        let outcome = if answer.is_some() { Outcome::Finished } else { Outcome::FormatFailure };
+        let repairs = stops.into_iter().flat_map(|stop| stop.repairs).collect();
+        Some(Stop { outcome, answer, detail: None, repairs })
+    }
+
+    fn part(&mut self, mut dialogue: Box<dyn Dialogue>, number: Option<u32>) -> Option<Stop> {
+        let mut part = Part::of(self.recorded, number);
+        let mut turn = dialogue.begin(self.question);
+        loop {
+            turn = match turn {
+                Turn::Ask(request) => dialogue.completion(self.ask(&mut part, &request)?),
+                Turn::Use(call) => dialogue.observation(self.used(&mut part, &call)?),
+                Turn::Stop(stop) => {
+                    self.left("calls", part.calls.len());
+                    self.left("steps", part.steps.len());
+                    return Some(stop);
+                }
+            };
+        }
     }
 
     /// The recorded completion, if the record goes that far.
-    fn ask(&mut self, request: &Request) -> Option<&'a str> {
+    fn ask<'p>(&mut self, part: &mut Part<'p>, request: &Request) -> Option<&'p str> {
         let digest = request.prompt.sha256();
         self.replayed.prompt_sha256.push(digest.clone());
         self.replayed.calls += 1;
-        let Some(call) = self.calls.next() else {
+        let Some(call) = part.calls.next() else {
             if self.recorded.measured() {
                 self.differ("calls", "none", &format!("a prompt with SHA-256 {digest}"));
             }
@@ -102,10 +139,10 @@ impl<'a> Run<'a> {
     }
 
     /// The recorded observation, if the record goes that far.
-    fn step(&mut self, call: &ToolCall) -> Option<&'a str> {
+    fn used<'p>(&mut self, part: &mut Part<'p>, call: &ToolCall) -> Option<&'p str> {
         self.step = call.step;
         self.replayed.steps += 1;
-        let Some(step) = self.steps.next() else {
+        let Some(step) = part.steps.next() else {
             if self.recorded.measured() {
                 self.differ("steps", "none", &call.action_text);
             }
@@ -114,35 +151,43 @@ impl<'a> Run<'a> {
         self.compare("n", step.n, call.step);
         self.compare("thought", &step.thought, &call.thought);
         self.compare("action_text", &step.action_text, &call.action_text);
+        self.compare("discarded", &step.discarded, &call.discarded);
         // An imported record does not say what the tool made of the action.
         if step.tool.is_some() {
             self.compare("tool", step.tool, call.tool);
             self.compare("input", &step.input, &call.input);
         }
-        // A step without an observation is where the tool failed for good.
-        step.observation.as_deref()
+        match &call.reply {
+            Reply::None => Some(""),
+            Reply::Given(text) => {
+                if step.tool.is_some() {
+                    self.compare("observation", step.observation.as_deref(), Some(text));
+                }
+                step.observation.as_deref()
+            }
+            // A step without an observation is where the tool failed for good.
+            Reply::Tool => step.observation.as_deref(),
+        }
     }
 
     fn stop(&mut self, stop: Stop) {
-        let left = self.calls.len();
-        if left > 0 {
-            self.differ("calls", &format!("{left} more"), "none");
-        }
-        if self.recorded.outcome != Outcome::NotMeasured {
+        if self.recorded.measured() {
             self.compare("outcome", self.recorded.outcome, stop.outcome);
             self.compare("answer", &self.recorded.answer, &stop.answer);
             self.compare("repairs", &self.recorded.repairs, &stop.repairs);
-        }
-        let left = self.steps.len();
-        if left > 0 {
-            self.differ("steps", &format!("{left} more"), "none");
+            let votes = std::mem::take(&mut self.votes);
+            self.compare("votes", &self.recorded.votes, &votes);
         }
         self.replayed.bad_calls = stop.repairs.iter().filter(|repair| repair.kind == Repair::MISSING_ACTION).count();
         self.replayed.answer = stop.answer;
     }
-}
 
-impl Run<'_> {
+    fn left(&mut self, field: &'static str, left: usize) {
+        if left > 0 {
+            self.differ(field, &format!("{left} more"), "none");
+        }
+    }
+
     fn compare(&mut self, field: &'static str, was: impl Serialize, is: impl Serialize) {
         // Plain data always serialises, and as JSON it reads like the record.
         let was = serde_json::to_string(&was).unwrap_or_default();
@@ -160,4 +205,11 @@ impl Run<'_> {
             got: got.to_owned(),
         });
     }
+}
+
+/// The second part's end, with the repairs of both.
+fn then(first: Stop, second: Option<Stop>) -> Option<Stop> {
+    let mut second = second?;
+    second.repairs.splice(0..0, first.repairs);
+    Some(second)
 }

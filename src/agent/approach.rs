@@ -1,0 +1,189 @@
+//! The methods as data: which parts an episode has, and what each is built from.
+
+use crate::protocol::direct::Direct;
+use crate::protocol::{Dialogue, Frame, Layout, Protocol, Setup};
+use crate::types::{Method, Voting, sha256_hex};
+use std::sync::Arc;
+
+/// The part of an episode that uses tools.
+#[derive(Debug, Clone)]
+pub struct Acting {
+    /// The protocol spoken.
+    pub protocol: Arc<dyn Protocol>,
+    /// What its dialogues are built from.
+    pub setup: Arc<Setup>,
+}
+
+/// The part of an episode that answers without tools.
+#[derive(Debug, Clone)]
+pub struct Answering {
+    /// What its dialogues are built from.
+    pub setup: Arc<Setup>,
+    /// Whether it reasons before it answers.
+    pub reasons: bool,
+    /// Whether it is shown the gold paragraphs.
+    pub oracle_context: bool,
+}
+
+/// How questions are answered.
+#[derive(Debug, Clone)]
+pub enum Approach {
+    /// `react` and `act`.
+    Act(Acting),
+    /// `standard` and `cot`.
+    Answer(Answering),
+    /// `cot-sc`.
+    Vote(Answering, Voting),
+    /// `react->cot-sc`.
+    ActThenVote(Acting, Answering, Voting),
+    /// `cot-sc->react`.
+    VoteThenAct(Answering, Voting, Acting),
+}
+
+/// A rendered prompt as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredPrompt {
+    /// SHA-256 of the text.
+    pub sha256: String,
+    /// The stored form of its frame.
+    pub text: String,
+}
+
+impl StoredPrompt {
+    fn of(frame: &Frame, layout: Layout) -> Self {
+        let text = frame.stored(layout);
+        Self { sha256: sha256_hex([text.as_bytes()]), text }
+    }
+}
+
+/// Seeds between one repeat and the next: more than a vote has samples.
+const SEEDS_A_REPEAT: u64 = 1_000;
+
+fn move_seed(setup: &mut Setup, by: u64) {
+    setup.decoding.seed = setup.decoding.seed.map(|seed| seed.wrapping_add(by));
+}
+
+fn repeated(setup: &Arc<Setup>, repeat: u32) -> Arc<Setup> {
+    if repeat == 0 || setup.decoding.seed.is_none() {
+        return Arc::clone(setup);
+    }
+    let mut setup = Setup::clone(setup);
+    move_seed(&mut setup, SEEDS_A_REPEAT * u64::from(repeat));
+    Arc::new(setup)
+}
+
+impl Acting {
+    fn repeated(&self, repeat: u32) -> Self {
+        Self { setup: repeated(&self.setup, repeat), ..self.clone() }
+    }
+
+    fn prompt(&self) -> StoredPrompt {
+        StoredPrompt::of(&self.setup.frame, self.protocol.layout())
+    }
+
+    /// A dialogue for one question.
+    pub fn dialogue(&self) -> Box<dyn Dialogue> {
+        self.protocol.dialogue(&self.setup)
+    }
+}
+
+impl Answering {
+    fn prompt(&self) -> StoredPrompt {
+        StoredPrompt::of(&self.setup.frame, Layout::Text)
+    }
+
+    /// A dialogue for one question.
+    pub fn dialogue(&self) -> Box<dyn Dialogue> {
+        Box::new(Direct::new(&self.setup, self.reasons, self.oracle_context))
+    }
+
+    /// The same for sample `number` (from 0) of a vote: at the vote's temperature, and with a seed of its own where
+    /// there is one, because a server that takes seeds would give all samples the same text.
+    #[must_use]
+    pub fn sample(&self, number: u32, voting: &Voting) -> Self {
+        let mut setup = Setup::clone(&self.setup);
+        setup.decoding.temperature = voting.temperature;
+        move_seed(&mut setup, u64::from(number));
+        Self { setup: Arc::new(setup), ..self.clone() }
+    }
+
+    fn repeated(&self, repeat: u32) -> Self {
+        Self { setup: repeated(&self.setup, repeat), ..self.clone() }
+    }
+}
+
+impl Approach {
+    /// The approach of a method, from what makes its parts; each is called with the method that it is to make, and only
+    /// where the method has that part.
+    pub fn of<E>(
+        method: Method,
+        acting: impl FnOnce(Method) -> Result<Acting, E>,
+        answering: impl FnOnce(Method) -> Result<Answering, E>,
+        voting: Voting,
+    ) -> Result<Self, E> {
+        Ok(match method {
+            Method::Act | Method::React => Self::Act(acting(method)?),
+            Method::Standard | Method::Cot => Self::Answer(answering(method)?),
+            Method::CotSc => Self::Vote(answering(Method::Cot)?, voting),
+            Method::ReactThenCotSc => Self::ActThenVote(acting(Method::React)?, answering(Method::Cot)?, voting),
+            Method::CotScThenReact => Self::VoteThenAct(answering(Method::Cot)?, voting, acting(Method::React)?),
+        })
+    }
+
+    /// The prompts in the form in which they are stored: the first part's (of a back-off, that of the part with tools),
+    /// and the direct part's of a back-off.
+    pub fn prompts(&self) -> (StoredPrompt, Option<StoredPrompt>) {
+        match self {
+            Self::Act(acting) => (acting.prompt(), None),
+            Self::Answer(answering) | Self::Vote(answering, _) => (answering.prompt(), None),
+            Self::ActThenVote(acting, answering, _) | Self::VoteThenAct(answering, _, acting) => {
+                (acting.prompt(), Some(answering.prompt()))
+            }
+        }
+    }
+
+    /// The same for a repeat (from 0) of a question. Where requests carry a seed, each repeat has seeds of its own, or a
+    /// server that takes them would repeat itself.
+    #[must_use]
+    pub fn repeated(&self, repeat: u32) -> Self {
+        match self {
+            Self::Act(acting) => Self::Act(acting.repeated(repeat)),
+            Self::Answer(answering) => Self::Answer(answering.repeated(repeat)),
+            Self::Vote(answering, voting) => Self::Vote(answering.repeated(repeat), *voting),
+            Self::ActThenVote(acting, answering, voting) => {
+                Self::ActThenVote(acting.repeated(repeat), answering.repeated(repeat), *voting)
+            }
+            Self::VoteThenAct(answering, voting, acting) => {
+                Self::VoteThenAct(answering.repeated(repeat), *voting, acting.repeated(repeat))
+            }
+        }
+    }
+
+    /// The part that uses tools, if there is one.
+    pub fn acting(&self) -> Option<&Acting> {
+        match self {
+            Self::Act(acting) | Self::ActThenVote(acting, ..) | Self::VoteThenAct(.., acting) => Some(acting),
+            Self::Answer(_) | Self::Vote(..) => None,
+        }
+    }
+
+    /// Model calls of an episode at most, retries of a request left out.
+    pub fn most_calls(&self) -> usize {
+        let acting = self.acting().map_or(0, |acting| 2 * acting.setup.max_steps);
+        let answering = match self {
+            Self::Act(_) => 0,
+            Self::Answer(answering) => answering.most_calls(),
+            Self::Vote(answering, voting)
+            | Self::ActThenVote(_, answering, voting)
+            | Self::VoteThenAct(answering, voting, _) => answering.most_calls() * voting.samples as usize,
+        };
+        acting + answering
+    }
+}
+
+impl Answering {
+    /// A chain of thought may have to be asked for its answer.
+    fn most_calls(&self) -> usize {
+        1 + usize::from(self.reasons)
+    }
+}

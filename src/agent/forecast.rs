@@ -1,0 +1,240 @@
+//! What an episode will ask of a model, before anything is asked.
+//!
+//! The first prompt is the real one; every further call of the agent adds a step in the protocol's own writing, with
+//! texts of the lengths below. Tokens are counted at [`BYTES_PER_TOKEN`] bytes each.
+
+use super::approach::{Acting, Answering, Approach};
+use crate::protocol::{Dialogue, Turn};
+use crate::types::request::BYTES_PER_TOKEN;
+use crate::types::{AnswerKind, Question, Tool, Usage, Voting};
+
+/// Steps of a question, the finishing one included, where no records say better. Published agents need 2 to 6: recorded
+/// runs of the paper's notebooks took 5.5 a question and 2.5 a claim.
+const STEPS: usize = 4;
+/// Steps of a claim.
+const CLAIM_STEPS: usize = 3;
+/// Bytes of a thought. Recorded: 91 (claims) to 294.
+const THOUGHT: usize = 120;
+/// Bytes of a tool's argument. Recorded actions: 21 to 91.
+const INPUT: usize = 20;
+/// Bytes of an observation, five sentences or a lookup's one. Recorded: 349 (questions) to 482.
+const OBSERVATION: usize = 400;
+/// Bytes of an observation that is longer than nearly all others. Recorded at most: 2,537.
+const LONG_OBSERVATION: usize = 4000;
+/// Bytes of the reasoning before a direct answer.
+const RATIONALE: usize = 240;
+/// Bytes of a direct answer.
+const ANSWER: usize = 20;
+/// One in so many episodes of a back-off needs its second part.
+const BACKED_OFF: u64 = 2;
+
+/// Model calls and their tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct Load {
+    /// Model calls, retries of a request left out.
+    pub calls: u64,
+    /// Their tokens.
+    #[serde(flatten)]
+    pub usage: Usage,
+}
+
+/// What is expected, and what it is at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Forecast {
+    /// With the usual number of steps and texts of the usual lengths.
+    pub expected: Load,
+    /// Every step used, every action missing, every completion as long as allowed, and long observations throughout.
+    pub most: Load,
+}
+
+impl std::ops::AddAssign for Load {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.usage += other.usage;
+    }
+}
+
+impl std::ops::AddAssign for Forecast {
+    fn add_assign(&mut self, other: Self) {
+        self.expected += other.expected;
+        self.most += other.most;
+    }
+}
+
+impl Load {
+    /// From a number of calls and the bytes of all their prompts and completions.
+    fn of(calls: usize, prompt_bytes: usize, completion_bytes: usize) -> Self {
+        Self { calls: calls as u64, usage: Usage::estimated(prompt_bytes, completion_bytes) }
+    }
+
+    fn times(self, count: u64) -> Self {
+        self.share(count, 1)
+    }
+
+    /// This many times, divided by that; rounded up.
+    #[must_use]
+    pub fn share(self, count: u64, of: u64) -> Self {
+        let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));
+        let Usage { prompt_tokens, completion_tokens } = self.usage;
+        Self {
+            calls: part(self.calls),
+            usage: Usage { prompt_tokens: part(prompt_tokens), completion_tokens: part(completion_tokens) },
+        }
+    }
+}
+
+impl Approach {
+    /// What an episode of this question will ask of the model.
+    pub fn forecast(&self, question: &Question) -> Forecast {
+        match self {
+            Self::Act(acting) => acting.forecast(question),
+            Self::Answer(answering) => answering.forecast(question),
+            Self::Vote(answering, voting) => answering.votes(voting, question),
+            Self::ActThenVote(acting, answering, voting) => {
+                backed_off(acting.forecast(question), answering.votes(voting, question))
+            }
+            Self::VoteThenAct(answering, voting, acting) => {
+                backed_off(answering.votes(voting, question), acting.forecast(question))
+            }
+        }
+    }
+}
+
+fn backed_off(first: Forecast, second: Forecast) -> Forecast {
+    let mut sum = first;
+    sum += Forecast { expected: second.expected.share(1, BACKED_OFF), most: second.most };
+    sum
+}
+
+/// Bytes of the first prompt; none where nothing is asked.
+fn first_prompt(mut dialogue: Box<dyn Dialogue>, question: &Question) -> Option<usize> {
+    match dialogue.begin(question) {
+        Turn::Ask(request) => Some(request.prompt.bytes()),
+        Turn::Use(_) | Turn::Stop(_) => None,
+    }
+}
+
+/// Bytes of `calls` prompts, each longer than the one before by `growth`.
+fn growing(calls: usize, first: usize, growth: usize) -> usize {
+    calls * first + growth * (calls * calls.saturating_sub(1) / 2)
+}
+
+impl Acting {
+    fn forecast(&self, question: &Question) -> Forecast {
+        let Some(first) = first_prompt(self.dialogue(), question) else { return Forecast::default() };
+        let (protocol, setup) = (&self.protocol, &self.setup);
+        let thought = setup.thoughts.then(|| "x".repeat(THOUGHT));
+        let reply = protocol.step(1, thought.as_deref(), Tool::Search, &"x".repeat(INPUT)).len();
+        let labels = protocol.observation(1, "").len();
+        let usual = if question.answer_kind == AnswerKind::Label { CLAIM_STEPS } else { STEPS };
+        let steps = usual.min(setup.max_steps);
+        let expected = Load::of(steps, growing(steps, first, reply + labels + OBSERVATION), steps * reply);
+
+        // A missing action is asked for with the thought in front, so each step has two calls.
+        let completion = setup.decoding.max_tokens as usize * BYTES_PER_TOKEN;
+        let long = growing(setup.max_steps, first, 2 * completion + labels + LONG_OBSERVATION);
+        let calls = 2 * setup.max_steps;
+        let most = Load::of(calls, 2 * long + setup.max_steps * completion, calls * completion);
+        Forecast { expected, most }
+    }
+}
+
+impl Answering {
+    fn forecast(&self, question: &Question) -> Forecast {
+        let Some(first) = first_prompt(self.dialogue(), question) else { return Forecast::default() };
+        let reply = ANSWER + if self.reasons { RATIONALE } else { 0 };
+        let completion = self.setup.decoding.max_tokens as usize * BYTES_PER_TOKEN;
+        // A chain of thought without an answer is asked for one.
+        let most = if self.reasons {
+            Load::of(2, 2 * first + completion, 2 * completion)
+        } else {
+            Load::of(1, first, completion)
+        };
+        Forecast { expected: Load::of(1, first, reply), most }
+    }
+
+    fn votes(&self, voting: &Voting, question: &Question) -> Forecast {
+        let Forecast { expected, most } = self.forecast(question);
+        let samples = u64::from(voting.samples);
+        Forecast { expected: expected.times(samples), most: most.times(samples) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Forecast, Load, growing};
+    use crate::agent::{Acting, Answering, Approach};
+    use crate::protocol::{Frame, Options, Setup, find};
+    use crate::types::{AnswerKind, Decoding, Question, Usage, Voting};
+    use std::sync::Arc;
+
+    fn setup(max_steps: usize) -> Arc<Setup> {
+        Arc::new(Setup {
+            frame: Frame { prefix: "p".repeat(8000).into(), ..Frame::default() },
+            question_label: "Question".into(),
+            max_steps,
+            thoughts: true,
+            decoding: Decoding::default(),
+            history: Vec::new(),
+        })
+    }
+
+    fn acting(protocol: &str, max_steps: usize) -> Acting {
+        let protocol = find(protocol, &Options::default()).expect("known").expect("no options");
+        Acting { protocol, setup: setup(max_steps) }
+    }
+
+    fn question() -> Question {
+        Question::new("q", "Who taught the engineer of the bridge?", vec!["Ines Mora".into()])
+    }
+
+    fn tokens(load: Load) -> u64 {
+        load.usage.total()
+    }
+
+    #[test]
+    fn prompts_grow_by_a_step_each() {
+        assert_eq!([0, 1, 2, 4].map(|calls| growing(calls, 100, 10)), [0, 100, 210, 460]);
+    }
+
+    #[test]
+    fn an_agent_takes_the_usual_steps_and_never_more_than_it_may() {
+        let calls = |max_steps, question: &Question| {
+            let Forecast { expected, most } = Approach::Act(acting("react-paper", max_steps)).forecast(question);
+            assert!(tokens(expected) <= tokens(most) && expected.calls <= most.calls);
+            (expected.calls, most.calls)
+        };
+        let claim = Question { answer_kind: AnswerKind::Label, ..question() };
+        assert_eq!(
+            [calls(7, &question()), calls(7, &claim), calls(2, &question()), calls(0, &question())],
+            [(4, 14), (3, 14), (2, 4), (0, 0)]
+        );
+        // Four prompts of 8,000 bytes and what was asked and read: 2,000 tokens each and some more.
+        let Usage { prompt_tokens, completion_tokens } =
+            Approach::Act(acting("react-paper", 7)).forecast(&question()).expected.usage;
+        assert!((8_500..9_500).contains(&prompt_tokens), "{prompt_tokens}");
+        assert!((150..250).contains(&completion_tokens), "{completion_tokens}");
+    }
+
+    #[test]
+    fn every_protocol_has_a_forecast() {
+        for id in crate::protocol::IDS {
+            let forecast = Approach::Act(acting(id, 5)).forecast(&question());
+            assert_eq!((forecast.expected.calls, forecast.most.calls), (4, 10), "{id}");
+            assert!(tokens(forecast.expected) > 100, "{id}");
+        }
+    }
+
+    #[test]
+    fn votes_and_back_offs_add_up() {
+        let answering = Answering { setup: setup(7), reasons: true, oracle_context: false };
+        let voting = Voting { samples: 21, ..Voting::default() };
+        let (act, one) = (Approach::Act(acting("react-paper", 7)), Approach::Answer(answering.clone()));
+        let vote = Approach::Vote(answering.clone(), voting).forecast(&question());
+        assert_eq!((vote.expected.calls, vote.most.calls), (21, 42));
+        assert_eq!(tokens(vote.expected), 21 * tokens(one.forecast(&question()).expected));
+        let both = Approach::ActThenVote(acting("react-paper", 7), answering, voting).forecast(&question());
+        assert_eq!((both.expected.calls, both.most.calls), (4 + 11, 14 + 42));
+        assert_eq!(tokens(both.most), tokens(act.forecast(&question()).most) + tokens(vote.most));
+    }
+}

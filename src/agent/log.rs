@@ -1,0 +1,69 @@
+//! The steps and calls of an episode, or of one part of it, while it runs.
+
+use crate::types::{Call, Completion, Request, Step, ToolCall, Usage};
+
+/// What happened so far, in order.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) steps: Vec<Step>,
+    /// Tokens of all calls whose server counted them.
+    pub(super) usage: Usage,
+    /// Whether any server did.
+    pub(super) counted: bool,
+    /// Calls since the last step.
+    calls: Vec<Call>,
+}
+
+impl Log {
+    pub(super) fn call(&mut self, request: Request, completion: Completion) {
+        if let Some(usage) = completion.usage {
+            self.usage += usage;
+            self.counted = true;
+        }
+        self.calls.push(Call {
+            prompt_sha256: request.prompt.sha256(),
+            prompt_chars: request.prompt.chars(),
+            stop: request.stop,
+            completion: completion.text,
+            finish_reason: completion.finish_reason,
+            usage: completion.usage,
+            latency_ms: completion.latency_ms,
+            attempts: completion.attempts,
+            cached: completion.cached,
+        });
+    }
+
+    /// A step begins with the calls that led to it; what is answered is filled in by the caller.
+    pub(super) fn step(&mut self, call: ToolCall) -> &mut Step {
+        let step = Step {
+            n: call.step,
+            thought: call.thought,
+            tool: Some(call.tool),
+            input: Some(call.input),
+            action_text: Some(call.action_text),
+            discarded: call.discarded,
+            calls: std::mem::take(&mut self.calls),
+            ..Step::default()
+        };
+        let at = self.steps.len();
+        self.steps.push(step);
+        &mut self.steps[at]
+    }
+
+    /// Calls that led to no step are kept in a last one without a tool.
+    pub(super) fn close(&mut self) {
+        if !self.calls.is_empty() {
+            let n = self.steps.last().map_or(1, |step| step.n + 1);
+            self.steps.push(Step { n, calls: std::mem::take(&mut self.calls), ..Step::default() });
+        }
+    }
+
+    /// Takes over what another part recorded, marked as sample `number` (from 1) of a vote.
+    pub(super) fn absorb(&mut self, mut part: Self, number: u32) {
+        self.close();
+        part.close();
+        self.usage += part.usage;
+        self.counted |= part.counted;
+        self.steps.extend(part.steps.into_iter().map(|step| Step { sample: Some(number), ..step }));
+    }
+}
