@@ -29,6 +29,8 @@ pub const COLUMNS: &[&str] = &[
     "lookups",
     "missed_searches",
     "repairs",
+    "samples",
+    "votes",
     "gold_pages_opened",
     "gold_pages",
     "first_hop",
@@ -99,17 +101,29 @@ fn answer_cells<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
     ]
 }
 
-/// From `steps` to `repairs`.
-fn step_cells(trajectory: &Trajectory) -> [Cell<'_>; 7] {
+/// From `steps` to `votes`.
+fn step_cells(trajectory: &Trajectory) -> [Cell<'_>; 9] {
     [
-        Cell::plain(trajectory.steps.len()),
+        Cell::plain(trajectory.agent_steps().count()),
         Cell::plain(trajectory.call_count()),
         Cell::plain(trajectory.repairs.iter().filter(|repair| repair.kind == "missing_action").count()),
         Cell::plain(uses(trajectory, Tool::Search)),
         Cell::plain(uses(trajectory, Tool::Lookup)),
         Cell::plain(missed(trajectory)),
         Cell::plain(trajectory.repairs.len()),
+        Cell::plain(trajectory.sample_count()),
+        votes(trajectory),
     ]
+}
+
+/// The votes as a JSON list of `[answer, count]`; nothing without a vote.
+fn votes(trajectory: &Trajectory) -> Cell<'_> {
+    if trajectory.votes.is_empty() {
+        return Cell::Empty;
+    }
+    let votes: Vec<(&str, u32)> = trajectory.votes.iter().map(|vote| (vote.answer.as_str(), vote.count)).collect();
+    // Texts and numbers always serialise.
+    Cell::Text(Cow::Owned(serde_json::to_string(&votes).unwrap_or_default()))
 }
 
 /// From `gold_pages_opened` to `failure_evidence`.

@@ -24,10 +24,11 @@ fn trajectories() -> Vec<Trajectory> {
                 call(10, json!({"prompt_tokens": 5, "completion_tokens": 2})), call(30, Value::Null)]},
             {"n": 2, "thought": null, "tool": "lookup", "input": "x", "action_text": "Lookup[x]",
              "observation": "No more results.\n", "provenance": null, "calls": []},
-            {"n": 3, "thought": "t", "tool": null, "input": null, "action_text": null, "observation": null,
+            {"n": 3, "sample": 2, "thought": "t", "tool": null, "input": null, "action_text": null, "observation": null,
              "provenance": null, "calls": [call(1, Value::Null)]}],
         "answer": "-5", "outcome": "finished", "usage": {"prompt_tokens": 5, "completion_tokens": 2},
         "cost_usd": 0.25, "started_at": "2026-01-02T03:04:05Z", "wall_ms": 99, "compat": "fixed",
+        "votes": [{"answer": "-5", "normalized": "5", "count": 2}, {"answer": "a, \"b\"", "normalized": "b", "count": 1}],
         "repairs": [{"step": 1, "kind": "missing_action"}, {"step": 1, "kind": "other"}], "key": "k1"});
     let bare = json!({
         "v": 1, "id": "b", "index": 1, "variant": "main", "repeat": 1, "question": "东京?", "answers": [], "steps": [],
@@ -74,7 +75,7 @@ fn parsed(csv: &str) -> Vec<Vec<String>> {
     reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
 }
 
-const QUESTION_ROWS: [[&str; 37]; 2] = [
+const QUESTION_ROWS: [[&str; 39]; 2] = [
     [
         "main",
         "0",
@@ -89,13 +90,15 @@ const QUESTION_ROWS: [[&str; 37]; 2] = [
         "0.25",
         "finished",
         "",
-        "3",
+        "2",
         "3",
         "1",
         "1",
         "1",
         "1",
         "2",
+        "2",
+        r#"[["-5",2],["a, \"b\"",1]]"#,
         "1",
         "2",
         "1",
@@ -135,6 +138,8 @@ const QUESTION_ROWS: [[&str; 37]; 2] = [
         "0",
         "0",
         "0",
+        "0",
+        "",
         "",
         "",
         "",
@@ -175,6 +180,7 @@ fn steps_come_back_cell_by_cell() {
             "0",
             "'=1",
             "1",
+            "",
             "'+think",
             "search",
             "Ada",
@@ -199,9 +205,9 @@ fn steps_come_back_cell_by_cell() {
             &digest,
         ]
     );
-    assert_eq!(rows[2][3..9], ["2", "", "lookup", "x", "Lookup[x]", "No more results.\n"]);
-    assert_eq!(rows[2][9..], ["", "", "", "", "", "", "", "", "", "", "0", "", "", "0", "0", "", ""]);
-    assert_eq!(rows[3][3..9], ["3", "t", "", "", "", ""]);
+    assert_eq!(rows[2][3..10], ["2", "", "", "lookup", "x", "Lookup[x]", "No more results.\n"]);
+    assert_eq!(rows[2][10..], ["", "", "", "", "", "", "", "", "", "", "0", "", "", "0", "0", "", ""]);
+    assert_eq!(rows[3][3..10], ["3", "2", "t", "", "", "", ""]);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The trajectory metrics of a run as tables: what was retrieved, how answers are grounded, why they are wrong.
 
-use super::escape::visible_line;
-use super::table::{SummaryRow, dash, empty, right_aligned, thousands};
+use super::table::{SummaryRow, dash, empty, right_aligned, thousands, variant_cell};
 use crate::score::{RunAssessment, Share};
 use comfy_table::ColumnConstraint;
 use std::fmt::Write as _;
@@ -26,7 +25,7 @@ fn shares(rows: &[SummaryRow]) -> String {
         "empty\nlookup",
         "grounded",
         "lucky",
-        "ungrounded",
+        "un-\ngrounded",
     ];
     let mut table = empty(&header);
     for SummaryRow { variant, assessment, .. } in rows {
@@ -42,11 +41,11 @@ fn shares(rows: &[SummaryRow]) -> String {
             ..
         } = *assessment;
         let cells = [gold_pages, all_hops, sentences, missed_searches, empty_lookups, grounded, lucky, ungrounded];
-        table.add_row([visible_line(variant, 40)].into_iter().chain(cells.map(percent)));
+        table.add_row([variant_cell(variant)].into_iter().chain(cells.map(percent)));
     }
     // The names of variants give way, not the words above the numbers.
     for column in table.column_iter_mut().skip(1) {
-        column.set_constraint(ColumnConstraint::ContentWidth);
+        column.set_constraint(ColumnConstraint::ContentWidth).set_padding((1, 0));
     }
     right_aligned(table, 1..header.len()).trim_fmt()
 }
@@ -57,7 +56,7 @@ fn failures(rows: &[SummaryRow]) -> Option<String> {
         let classes = assessment.failures.iter().filter(|(_, count)| *count > 0);
         let classes: Vec<String> =
             classes.map(|(class, count)| format!("{} {}", thousands(count), class.name())).collect();
-        table.add_row([visible_line(variant, 40), thousands(assessment.wrong), classes.join(", ")]);
+        table.add_row([variant_cell(variant), thousands(assessment.wrong), classes.join(", ")]);
     }
     (table.row_count() > 0).then(|| right_aligned(table, 1..2).trim_fmt())
 }

@@ -10,6 +10,9 @@ use std::fmt::Write as _;
 /// Columns of the table; it fits the narrowest usual terminal.
 const WIDTH: u16 = 80;
 
+/// Characters of a variant's name that have room on one line in every table: those of the longest method.
+const NAME_WIDTH: usize = 13;
+
 /// Coverage of the intervals.
 const LEVEL: f64 = 0.95;
 
@@ -70,7 +73,7 @@ impl RunSummary {
         for SummaryRow { variant, score, .. } in &self.rows {
             let em = score.em.map(|em| (em, Some(wilson(score.correct, score.scored, LEVEL))));
             table.add_row(vec![
-                visible_line(variant, 40),
+                variant_cell(variant),
                 thousands(score.scored),
                 estimate(em),
                 estimate(score.f1.map(|f1| (f1, f1_interval(score, f1)))),
@@ -85,7 +88,7 @@ impl RunSummary {
         let mut table = empty(&header);
         for SummaryRow { variant, score, wall_ms, .. } in &self.rows {
             table.add_row(vec![
-                visible_line(variant, 40),
+                variant_cell(variant),
                 score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
                 thousands(score.calls),
                 thousands(score.bad_calls),
@@ -113,10 +116,31 @@ fn notes(row: &SummaryRow) -> Vec<String> {
         });
         notes.push(format!("{variant}: {} not measured, in no mean{bounds}", counted(score.not_measured, "episode")));
     }
+    if score.budget > 0 {
+        notes.push(format!(
+            "{variant}: {} cut short by the run's budget, in no mean; --resume does them again",
+            counted(score.budget, "episode")
+        ));
+    }
     if score.hidden > 0 {
         notes.push(format!("{variant}: {} without a gold answer, not scored", counted(score.hidden, "episode")));
     }
+    notes.extend(prices(&variant, score));
     notes
+}
+
+/// What a question and a correct answer cost; nothing where nobody counted tokens.
+fn prices(variant: &str, score: &RunScore) -> Option<String> {
+    let said = |tokens: Option<f64>, cost: Option<f64>| {
+        let tokens = tokens.map_or_else(dash, |tokens| format!("{tokens:.0}"));
+        cost.map_or_else(|| format!("{tokens} tokens"), |cost| format!("{tokens} tokens, {cost:.6} US $"))
+    };
+    (score.usage.total() > 0).then(|| {
+        let question = said(score.tokens_per_question(), score.cost_per_question());
+        let correct = said(score.tokens_per_correct(), score.cost_per_correct());
+        let unpriced = if score.cost_usd.is_none() { " (no price is known)" } else { "" };
+        format!("{variant}: a question took {question}; a correct answer {correct}{unpriced}")
+    })
 }
 
 fn outcomes(score: &RunScore) -> String {
@@ -146,6 +170,12 @@ pub(super) fn empty(header: &[&str]) -> Table {
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
     table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH).set_header(header.to_vec());
     table
+}
+
+/// The name of a variant, on two lines where it is long and made of two.
+pub(super) fn variant_cell(name: &str) -> String {
+    let name = visible_line(name, 40);
+    if name.chars().count() > NAME_WIDTH { name.replacen('/', "/\n", 1) } else { name }
 }
 
 pub(super) fn right_aligned(mut table: Table, columns: std::ops::Range<usize>) -> Table {

@@ -1,5 +1,7 @@
 //! One trajectory for reading: question, steps, how it ended.
 
+pub mod live;
+
 use super::escape::{visible, visible_line};
 use crate::types::{Outcome, Provenance, Step, Trajectory};
 use anstyle::{AnsiColor, Style};
@@ -60,7 +62,10 @@ fn head(page: &mut Page, trajectory: &Trajectory) {
 }
 
 fn show_step(page: &mut Page, step: &Step) {
-    page.rule(&format!("step {}", step.n));
+    match step.sample {
+        Some(number) => page.rule(&format!("sample {number}, step {}", step.n)),
+        None => page.rule(&format!("step {}", step.n)),
+    }
     page.optional("thought", step.thought.as_deref(), PLAIN);
     page.optional("action", step.action_text.as_deref().map(str::trim), CYAN);
     page.optional("observation", step.observation.as_deref().map(str::trim_end), PLAIN);
@@ -107,6 +112,11 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
     let style = if trajectory.outcome == Outcome::Finished { GREEN } else { RED };
     page.field("outcome", trajectory.outcome.name(), style);
     page.optional("detail", trajectory.detail.as_deref(), PLAIN);
+    if !trajectory.votes.is_empty() {
+        let votes: Vec<String> =
+            trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)).collect();
+        page.field("votes", &votes.join("; "), PLAIN);
+    }
     if !trajectory.repairs.is_empty() {
         let repairs: Vec<String> =
             trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)).collect();
@@ -116,7 +126,7 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
     let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} US dollars")).unwrap_or_default();
     let sum = format!(
         "{}, {}, {} + {} tokens{cost}, {} ms from {}",
-        counted(trajectory.steps.len(), "step"),
+        counted(trajectory.agent_steps().count(), "step"),
         counted(trajectory.call_count(), "call"),
         usage.prompt_tokens,
         usage.completion_tokens,

@@ -3,8 +3,8 @@
 use crate::agent::Episode;
 use crate::store::Records;
 use crate::types::{Manifest, Question, Variant, sha256_hex};
-use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// All episodes of a run, question by question.
@@ -101,7 +101,7 @@ fn key(question: &Question, variant: &Variant, repeat: u32) -> String {
 
 /// The settings of a variant that decide its episodes.
 fn identity(variant: &Variant) -> Value {
-    json!({
+    let mut identity = json!({
         "prompt_sha256": variant.prompt_sha256,
         "question_label": variant.question_label,
         "protocol": variant.protocol,
@@ -115,27 +115,52 @@ fn identity(variant: &Variant) -> Value {
         "wiki": variant.wiki.split(':').next(),
         "wiki_origin": variant.wiki_origin,
         "compat": variant.compat,
-    })
+    });
+    // What is usual is left out, so that runs from before these settings existed keep their keys.
+    let mut unusual = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            identity[name] = value;
+        }
+    };
+    unusual("voting", variant.voting.map(|voting| json!(voting)));
+    unusual("oracle_context", variant.oracle_context.then_some(json!(true)));
+    unusual("direct_max_tokens", variant.direct_max_tokens.map(|tokens| json!(tokens)));
+    unusual("direct_prompt_sha256", variant.direct_prompt_sha256.as_ref().map(|sha256| json!(sha256)));
+    unusual("wording", (!variant.wording.is_english()).then(|| json!(variant.wording)));
+    identity
 }
 
-/// The settings in which a recorded run differs from a planned one, each as `name: was X, now Y`.
+/// The settings in which a recorded run differs from a planned one, each as `name: was X, now Y`, and with the variants
+/// that it is true of where it is not true of all.
 ///
 /// A different selection from the same file is no difference by itself: a run may be extended.
 pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut compare = |name: &str, was: &Value, now: &Value| {
-        if was != now {
-            found.push(format!("{name}: was {was}, now {now}"));
-        }
-    };
-    compare("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256));
-    compare("repeats", &json!(recorded.repeats), &json!(planned.repeats));
-    compare("number of variants", &json!(recorded.variants.len()), &json!(planned.variants.len()));
-    for (was, now) in recorded.variants.iter().zip(&planned.variants) {
-        let (was, now) = (identity(was), identity(now));
-        for (name, value) in was.as_object().into_iter().flatten() {
-            compare(name, value, &now[name]);
+    let differing =
+        |name: &str, was: &Value, now: &Value| (was != now).then(|| format!("{name}: was {was}, now {now}"));
+    let names = |manifest: &Manifest| json!(manifest.variants.iter().map(|v| &v.name).collect::<BTreeSet<_>>());
+    let mut found: Vec<String> = [
+        differing("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256)),
+        differing("repeats", &json!(recorded.repeats), &json!(planned.repeats)),
+        differing("variants", &names(recorded), &names(planned)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let mut of_variants: Vec<(String, Vec<&str>)> = Vec::new();
+    for now in &planned.variants {
+        let Some(was) = recorded.variants.iter().find(|was| was.name == now.name) else { continue };
+        let (was, new) = (identity(was), identity(now));
+        let settings: BTreeSet<&String> =
+            [&was, &new].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
+        for text in settings.into_iter().filter_map(|name| differing(name, &was[name], &new[name])) {
+            match of_variants.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, variants)) => variants.push(&now.name),
+                None => of_variants.push((text, vec![&now.name])),
+            }
         }
     }
+    found.extend(of_variants.into_iter().map(|(text, variants)| {
+        if variants.len() == planned.variants.len() { text } else { format!("{text} ({})", variants.join(", ")) }
+    }));
     found
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::agent::Episode;
 use crate::store::RunFolder;
 use crate::types::{
-    Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant,
+    Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant, Wording,
 };
 use futures_util::FutureExt as _;
 use std::collections::{BTreeMap, HashSet};
@@ -29,6 +29,12 @@ fn variant(name: &str) -> Variant {
         wiki: "corpus:x".to_owned(),
         wiki_origin: None,
         compat: Compat::Fixed,
+        wording: Wording::English,
+        voting: None,
+        oracle_context: false,
+        direct_prompt_sha256: None,
+        direct_max_tokens: None,
+        texts: None,
     }
 }
 
@@ -135,7 +141,13 @@ async fn every_episode_is_recorded_once_and_no_more_are_in_flight_than_asked() {
 async fn what_was_not_measured_is_done_again_and_the_rest_is_kept() {
     let bench = Bench::new();
     let plan = Plan::new(questions(10), &[variant("a")], 1);
-    bench.run(&plan, 3, answer(|e| if e.question.index % 3 == 0 { e.not_measured("503") } else { finished(e) })).await;
+    let first = answer(|e| match e.question.index {
+        // What a budget cut short is no measurement either.
+        0 => Trajectory { outcome: Outcome::Budget, ..e.not_measured("spent") },
+        index if index % 3 == 0 => e.not_measured("503"),
+        _ => finished(e),
+    });
+    bench.run(&plan, 3, first).await;
     let due = plan.against(Some(&bench.folder().records().unwrap()));
     assert_eq!((due.keep, due.redo, due.new, due.foreign), (6, 4, 0, 0));
     let again: Vec<usize> = due.episodes.iter().map(|episode| episode.question.index).collect();
@@ -236,4 +248,16 @@ fn differing_settings_are_named() {
         differences(&recorded, &planned),
         ["max_steps: was 7, now 5", "model: was \"baseline\", now \"openai:x\""]
     );
+}
+
+#[test]
+fn variants_are_told_apart_by_name_whatever_their_order() {
+    let of = |variants: &[Variant]| Manifest { variants: variants.to_vec(), ..manifest(variant("a")) };
+    let (a, b) = (variant("a"), variant("b"));
+    let recorded = of(&[a.clone(), b.clone()]);
+    assert_eq!(differences(&recorded, &of(&[b.clone(), a.clone()])), Vec::<String>::new());
+    assert_eq!(differences(&recorded, &of(std::slice::from_ref(&a))), ["variants: was [\"a\",\"b\"], now [\"a\"]"]);
+    let shorter = |variant: &Variant| Variant { max_steps: 5, ..variant.clone() };
+    assert_eq!(differences(&recorded, &of(&[a.clone(), shorter(&b)])), ["max_steps: was 7, now 5 (b)"]);
+    assert_eq!(differences(&recorded, &of(&[shorter(&a), shorter(&b)])), ["max_steps: was 7, now 5"]);
 }

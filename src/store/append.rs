@@ -1,10 +1,11 @@
 //! Appending trajectories so that a crash costs at most the line that was being written.
 
 use super::StoreError;
+use super::read::only_trajectories;
 use crate::types::Trajectory;
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The end of a run's file of trajectories. One process has one.
 #[derive(Debug)]
@@ -21,13 +22,28 @@ impl Appender {
     ///
     /// A last line without its line end is kept where it is whole and dropped where it is not.
     pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(StoreError::io("open", &path))?;
+        Self::mend(open(&path)?, path)
+    }
+
+    /// Opens a file of trajectories that stands by itself, in no run's folder, for this process alone; creates it, and
+    /// the folders above it, if need be. A file that holds anything else is left as it is.
+    pub fn alone(path: &Path) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
+        }
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked { path: path.to_owned(), holder: None });
+            }
+            Err(TryLockError::Error(source)) => return Err(StoreError::io("lock", path)(source)),
+        }
+        only_trajectories(path)?;
+        Self::mend(file, path.to_owned())
+    }
+
+    fn mend(mut file: File, path: PathBuf) -> Result<Self, StoreError> {
         let (whole, tail) = last_line(&mut file).map_err(StoreError::io("read", &path))?;
         let mut appender = Self { file, path, length: whole, dropped: None };
         if tail.is_empty() {
@@ -82,6 +98,11 @@ impl Appender {
         self.file.seek(SeekFrom::Start(self.length)).map_err(StoreError::io("read", &self.path))?;
         Ok(())
     }
+}
+
+fn open(path: &Path) -> Result<File, StoreError> {
+    let options = File::options().read(true).write(true).create(true).truncate(false).open(path);
+    options.map_err(StoreError::io("open", path))
 }
 
 /// Length of the whole lines, and the bytes after the last line end. Reads from the end, a block at a time.

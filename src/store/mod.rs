@@ -12,7 +12,7 @@ mod read;
 
 pub use append::Appender;
 pub use folder::{Lock, RunFolder};
-pub use read::{Records, Skipped};
+pub use read::{Paid, Records, Skipped};
 
 use std::path::PathBuf;
 
@@ -53,10 +53,18 @@ pub enum StoreError {
         /// The newest version that is understood.
         known: u32,
     },
+    /// The file holds something else than trajectories.
+    #[error("`{}` is not a file of trajectories: line {line} is none", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The first line that is no trajectory, from 1.
+        line: usize,
+    },
     /// Another process writes this run.
     #[error("`{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
     Locked {
-        /// The folder.
+        /// The folder, or the file that stands by itself.
         path: PathBuf,
         /// Who holds it, as that process wrote it down.
         holder: Option<String>,
@@ -74,7 +82,8 @@ impl StoreError {
             Self::NotARun { .. } => "name a folder that `wikitrail run` has made, such as results/<run>",
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
-            Self::Locked { .. } => "wait for it to end, or give this run another --out",
+            Self::Foreign { .. } => "name a new file; this one is left as it is",
+            Self::Locked { .. } => "wait for it to end, or name another place",
         }
     }
 

@@ -1,13 +1,13 @@
 //! Reading trajectories back: all shards, the latest record of each episode, one at a time.
 
 use super::StoreError;
-use crate::types::Trajectory;
 use crate::types::trajectory::TRAJECTORY_VERSION;
+use crate::types::{Trajectory, Usage};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The recorded episodes of a run, sorted by variant, repeat and position in the dataset file.
 ///
@@ -19,6 +19,35 @@ pub struct Records {
     shards: Vec<PathBuf>,
     places: Vec<Place>,
     skipped: Vec<Skipped>,
+    paid: Paid,
+}
+
+/// What recorded episodes cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Paid {
+    /// Model calls that a server answered.
+    pub calls: u64,
+    /// Calls among them whose tokens nobody counted.
+    pub uncounted: u64,
+    /// Their tokens; those that nobody counted are estimated.
+    pub usage: Usage,
+}
+
+impl Paid {
+    /// What one episode cost.
+    pub fn of(trajectory: &Trajectory) -> Self {
+        let mut paid = Self::default();
+        paid.add(trajectory);
+        paid
+    }
+
+    fn add(&mut self, trajectory: &Trajectory) {
+        for call in trajectory.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.cached) {
+            self.calls += 1;
+            self.uncounted += u64::from(call.usage.is_none());
+            self.usage += call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.len()));
+        }
+    }
 }
 
 /// A line that could not be read; the episode it may have held counts as missing.
@@ -53,7 +82,7 @@ struct Version {
 impl Records {
     /// Notes where each episode's latest record is. Lines that cannot be read are skipped and listed.
     pub(super) fn index(shards: Vec<PathBuf>) -> Result<Self, StoreError> {
-        let mut records = Self { shards, places: Vec::new(), skipped: Vec::new() };
+        let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), paid: Paid::default() };
         let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
             records.index_shard(shard, &mut seen)?;
@@ -92,6 +121,7 @@ impl Records {
     /// A later record replaces an earlier one, unless it would replace a measured one by nothing.
     fn note(&mut self, shard: usize, offset: u64, length: usize, head: Trajectory, seen: &mut HashMap<String, usize>) {
         let measured = head.measured();
+        self.paid.add(&head);
         let place = Place {
             shard,
             offset,
@@ -120,6 +150,11 @@ impl Records {
     /// Whether nothing is recorded.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
+    }
+
+    /// What all recorded episodes cost, those that were done again included.
+    pub fn paid(&self) -> Paid {
+        self.paid
     }
 
     /// Lines that could not be read.
@@ -155,6 +190,30 @@ impl Records {
             source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
         })
     }
+}
+
+/// Refuses a file that holds anything but trajectories. The last line may be torn, if it began like one.
+pub(super) fn only_trajectories(path: &Path) -> Result<(), StoreError> {
+    const BEGINNING: &[u8] = b"{\"v\":";
+    let file = File::open(path).map_err(StoreError::io("read", path))?;
+    let (mut reader, mut line) = (BufReader::new(file), Vec::new());
+    for number in 1.. {
+        line.clear();
+        if reader.read_until(b'\n', &mut line).map_err(StoreError::io("read", path))? == 0 {
+            break;
+        }
+        let torn = line.last() != Some(&b'\n') && (line.starts_with(BEGINNING) || BEGINNING.starts_with(&line));
+        match parse(&line) {
+            _ if line.trim_ascii().is_empty() => {}
+            Ok(Ok(_)) => {}
+            Ok(Err(found)) => {
+                return Err(StoreError::Newer { path: path.to_owned(), found, known: TRAJECTORY_VERSION });
+            }
+            Err(_) if torn => {}
+            Err(_) => return Err(StoreError::Foreign { path: path.to_owned(), line: number }),
+        }
+    }
+    Ok(())
 }
 
 /// The trajectory of a line, or the version that is too new for us.

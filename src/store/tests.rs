@@ -1,7 +1,7 @@
 //! Tests of a run's folder: what a crash leaves, what a second process may do, what a reader sees.
 
 use super::*;
-use crate::types::{Compat, Outcome, Trajectory, Usage};
+use crate::types::{Call, Compat, Outcome, Step, Trajectory, Usage};
 use std::fs;
 
 pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory {
@@ -23,6 +23,7 @@ pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory
         wall_ms: 1,
         compat: Compat::Fixed,
         repairs: vec![],
+        votes: Vec::new(),
         key: format!("key-{id}"),
     }
 }
@@ -184,4 +185,68 @@ fn a_full_disk_is_an_error_with_a_hint() {
     let error = appender.append(&[trajectory("a", 0, Outcome::Finished)]).unwrap_err();
     assert!(error.to_string().contains("No space left"), "{error}");
     assert!(error.hint().contains("--resume"));
+}
+
+#[test]
+fn a_file_by_itself_takes_trajectories_and_a_foreign_one_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("deep/saved.jsonl");
+    let mut first = Appender::alone(&path).unwrap();
+    assert!(matches!(Appender::alone(&path), Err(StoreError::Locked { .. })));
+    first.append(&[trajectory("a", 0, Outcome::Finished)]).unwrap();
+    drop(first);
+    let mut torn = fs::read(&path).unwrap();
+    torn.extend(b"\n{\"v\":1,\"id\":\"b");
+    fs::write(&path, &torn).unwrap();
+    let mut second = Appender::alone(&path).unwrap();
+    assert_eq!(second.dropped(), Some(14));
+    second.append(&[trajectory("c", 0, Outcome::NotMeasured)]).unwrap();
+    drop(second);
+    let lines = fs::read_to_string(&path).unwrap();
+    let ids: Vec<String> = lines
+        .lines()
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_str::<Trajectory>(line).unwrap().id)
+        .collect();
+    assert_eq!(ids, ["a", "c"]);
+
+    let good = lines.lines().next().unwrap();
+    for (text, line) in
+        [("hello", 1), ("{\"x\":1}\n", 1), (&format!("{good}\nnotes\n"), 2), (&format!("{good}\n{{}}"), 2)]
+    {
+        fs::write(&path, text).unwrap();
+        let error = Appender::alone(&path).expect_err(text);
+        assert!(matches!(&error, StoreError::Foreign { line: at, .. } if *at == line), "{error} for {text}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    fs::write(&path, "{\"v\":99}\n").unwrap();
+    assert!(matches!(Appender::alone(&path), Err(StoreError::Newer { found: 99, .. })));
+}
+
+#[test]
+fn what_was_paid_includes_what_was_done_again_and_nothing_from_a_cache() {
+    let call = |usage, cached| Call {
+        prompt_sha256: String::new(),
+        prompt_chars: 400,
+        stop: vec![],
+        completion: "x".repeat(40),
+        finish_reason: None,
+        usage,
+        latency_ms: 0,
+        attempts: 1,
+        cached,
+    };
+    let counted = Some(Usage { prompt_tokens: 7, completion_tokens: 3 });
+    let with = |outcome, calls| {
+        let step = Step { n: 1, calls, ..Step::default() };
+        Trajectory { steps: vec![step], ..trajectory("a", 0, outcome) }
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    append(&folder, &[with(Outcome::Budget, vec![call(counted, false)])]);
+    append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true)])]);
+    let records = folder.records().unwrap();
+    let usage = Usage { prompt_tokens: 107, completion_tokens: 13 };
+    assert_eq!(records.paid(), Paid { calls: 2, uncounted: 1, usage });
+    assert_eq!(records.len(), 1);
 }

@@ -14,6 +14,7 @@ fn score() -> RunScore {
         scored: 499,
         hidden: 1,
         not_measured: 3,
+        budget: 2,
         correct: 137,
         em: Some(137.0 / 499.0),
         f1: Some(0.35),
@@ -76,7 +77,9 @@ fn the_table_says_what_was_measured_and_how_surely() {
     assert!(
         text.ends_with(
             "main: 3 episodes not measured, in no mean; with them EM lies between 27.3 and 27.9 %\n\
-         main: 1 episode without a gold answer, not scored\n3 of 9 planned episodes are not recorded yet\nnext:\n  wikitrail show results/first ID\n"
+         main: 2 episodes cut short by the run's budget, in no mean; --resume does them again\n\
+         main: 1 episode without a gold answer, not scored\n\
+         main: a question took 7198 tokens, 0.003000 US $; a correct answer 26268 tokens, 0.010949 US $\n3 of 9 planned episodes are not recorded yet\nnext:\n  wikitrail show results/first ID\n"
         ),
         "{text}"
     );

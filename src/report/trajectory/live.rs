@@ -1,0 +1,177 @@
+//! An episode for reading while it runs: the model's text as it comes, then what was done with it.
+
+use super::{DIM, GREEN, PLAIN, Page, RED, View, YELLOW, end, show_step, source};
+use crate::report::escape::visible;
+use crate::types::{Step, Tool, Trajectory};
+
+/// Turns what happens into text to be printed at once. No control character of its texts is left in it.
+#[derive(Debug)]
+pub struct Live {
+    view: View,
+    /// Number of the step that is under way.
+    step: usize,
+    /// Whether text of this step is on the screen.
+    said: bool,
+    /// Whether text of this reply is.
+    replying: bool,
+    /// White space that is shown only if more text follows.
+    held: String,
+}
+
+impl Live {
+    /// For one episode.
+    pub fn new(view: View) -> Self {
+        Self { view, step: 1, said: false, replying: false, held: String::new() }
+    }
+
+    /// More of a reply.
+    pub fn text(&mut self, text: &str) -> String {
+        let text = if self.replying { text } else { text.trim_start() };
+        let end = text.trim_end().len();
+        if end == 0 {
+            if self.replying {
+                self.held.push_str(text);
+            }
+            return String::new();
+        }
+        let mut page = self.page();
+        if !self.said {
+            page.blank();
+            page.rule(&format!("step {}", self.step));
+        }
+        (self.said, self.replying) = (true, true);
+        page.text.push_str(&visible(&self.held));
+        page.text.push_str(&visible(&text[..end]));
+        self.held.replace_range(.., &text[end..]);
+        page.text
+    }
+
+    /// The reply was broken off and begins anew.
+    pub fn again(&mut self) -> String {
+        let mut page = self.page();
+        if self.replying {
+            page.blank();
+            page.styled("(the reply broke off; once more)", YELLOW);
+            page.blank();
+        }
+        self.close();
+        page.text
+    }
+
+    /// The reply is complete.
+    pub fn call_ended(&mut self) -> String {
+        let replied = self.replying;
+        self.close();
+        if replied { "\n".to_owned() } else { String::new() }
+    }
+
+    /// A step is complete. What was not shown as it came is shown now.
+    pub fn step(&mut self, step: &Step) -> String {
+        let mut page = self.page();
+        if self.said {
+            // What the tool says to an answer is of interest in the record only.
+            let observation = step.observation.as_deref().filter(|_| step.tool != Some(Tool::Finish));
+            page.optional("observation", observation.map(str::trim_end), PLAIN);
+            page.optional("source", step.provenance.as_ref().map(source).as_deref(), DIM);
+            page.optional("note", step.note.as_deref(), YELLOW);
+            page.optional("set aside", step.discarded.as_deref(), DIM);
+        } else {
+            page.blank();
+            show_step(&mut page, step);
+            if step.tool.is_none() {
+                step.calls.iter().for_each(|call| page.field("reply", call.completion.trim(), PLAIN));
+            }
+        }
+        self.close();
+        self.said = false;
+        self.step = step.n + 1;
+        page.text
+    }
+
+    /// The episode is over: how it ended, the answer last.
+    pub fn end(&mut self, trajectory: &Trajectory) -> String {
+        let mut page = self.page();
+        if self.replying {
+            page.blank();
+        }
+        self.close();
+        page.blank();
+        end(&mut page, trajectory);
+        match &trajectory.answer {
+            Some(answer) => page.field("answer", answer, GREEN),
+            None if !trajectory.measured() => {}
+            None => page.field("answer", "none", RED),
+        }
+        page.text
+    }
+
+    fn close(&mut self) {
+        self.replying = false;
+        self.held.clear();
+    }
+
+    fn page(&self) -> Page {
+        Page { text: String::new(), view: self.view }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Live, Step, Tool, View};
+    use crate::types::Call;
+
+    fn live() -> Live {
+        Live::new(View { width: 40, colour: false })
+    }
+
+    fn step(n: usize) -> Step {
+        Step {
+            n,
+            thought: Some("I \u{1b}[31mthink.".into()),
+            tool: Some(Tool::Search),
+            action_text: Some("Search[x]".into()),
+            observation: Some("A \u{202e}page.\n".into()),
+            ..Step::default()
+        }
+    }
+
+    #[test]
+    fn a_reply_is_shown_as_it_comes_and_its_step_after_it() {
+        let mut live = live();
+        let mut shown = String::new();
+        for piece in ["", " ", "I think", ".\n", "\n", "Action 1: Search[\u{1b}[2J]", "\n "] {
+            shown += &live.text(piece);
+        }
+        shown += &live.call_ended();
+        shown += &live.step(&step(1));
+        shown += &live.text("Done");
+        assert_eq!(
+            shown,
+            "\n── step 1 ──────────────────────────────\nI think.\n\nAction 1: Search[\\u{1b}[2J]\n\
+             observation  A \\u{202e}page.\n\n── step 2 ──────────────────────────────\nDone"
+        );
+        assert_eq!(live.again(), "\n(the reply broke off; once more)\n");
+        assert_eq!((live.text("Done"), live.call_ended()), ("Done".into(), "\n".into()));
+        assert_eq!((live.again(), live.call_ended()), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn what_was_not_shown_as_it_came_is_shown_with_its_step() {
+        let text = live().step(&step(3));
+        assert!(text.starts_with("\n── step 3 ─"), "{text}");
+        assert!(text.contains("thought      I \\u{1b}[31mthink.\naction       Search[x]\nobservation  A"), "{text}");
+        let call = Call {
+            prompt_sha256: String::new(),
+            prompt_chars: 0,
+            stop: vec![],
+            completion: " So it is.\n".into(),
+            finish_reason: None,
+            usage: None,
+            latency_ms: 1,
+            attempts: 1,
+            cached: false,
+        };
+        let text = live().step(&Step { n: 1, sample: Some(4), calls: vec![call], ..Step::default() });
+        assert!(text.contains("── sample 4, step 1 ─") && text.ends_with("reply        So it is.\n"), "{text}");
+    }
+}
