@@ -8,9 +8,14 @@ pub(super) fn file(path: &str) -> Option<&'static [u8]> {
     SHIPPED.iter().find(|(name, _)| *name == path).map(|(_, bytes)| *bytes)
 }
 
-/// Paths of the shipped prompt files.
+/// Paths of the shipped prompt files and files of protocol texts.
 pub(super) fn prompts() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|(name, _)| *name).filter(|name| name.starts_with("prompts/"))
+}
+
+/// Paths of the shipped prompt files.
+pub(super) fn prompt_files() -> impl Iterator<Item = &'static str> {
+    prompts().filter(|name| !name.starts_with("prompts/protocols/"))
 }
 
 /// The dataset that `run` uses when none is named.
@@ -26,6 +31,11 @@ const SHIPPED: &[(&str, &[u8])] = shipped![
     "datasets/sample.jsonl",
     "datasets/sample-claims.jsonl",
     "datasets/sample-wiki/articles.jsonl",
+    "datasets/sample-zh.jsonl",
+    "datasets/sample-wiki-zh/articles.jsonl",
     "prompts/hotpotqa.toml",
     "prompts/fever.toml",
+    "prompts/hotpotqa-zh.toml",
+    "prompts/protocols/en.toml",
+    "prompts/protocols/zh.toml",
 ];

@@ -6,7 +6,7 @@
 use super::builtin;
 use crate::dataset::{self, Columns, Format, ReadOptions};
 use crate::score::GoldEvidence;
-use crate::types::{DatasetRecord, Manifest, sha256_hex};
+use crate::types::{DatasetRecord, Manifest, Question, sha256_hex};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,7 +23,10 @@ impl Evidence {
     /// Reads the dataset of a run. What is wrong with it is no error: metrics that need the facts are then left out.
     pub(super) fn of(manifest: &Manifest) -> Self {
         match questions(manifest) {
-            Ok(by_id) => Self { by_id, missing: None },
+            Ok(questions) => {
+                let with_facts = |question: Question| Some((question.id.clone(), GoldEvidence::of(&question)?));
+                Self { by_id: questions.into_iter().filter_map(with_facts).collect(), missing: None }
+            }
             Err(reason) => Self { by_id: HashMap::new(), missing: Some(reason) },
         }
     }
@@ -45,19 +48,15 @@ impl Evidence {
     }
 }
 
-fn questions(manifest: &Manifest) -> Result<HashMap<String, GoldEvidence>, String> {
+/// The questions of the file that a run read, or why there are none.
+pub(super) fn questions(manifest: &Manifest) -> Result<Vec<Question>, String> {
     let record = &manifest.dataset;
     let bytes = bytes(record)?;
     if sha256_hex([&*bytes]) != record.sha256 {
         return Err(format!("`{}` is not the file that the run read (its SHA-256 differs)", record.path));
     }
     let options = options(record);
-    let dataset = dataset::load(&record.path, &bytes, &options).map_err(|error| error.to_string())?;
-    let pairs = dataset.questions.iter().filter_map(|question| {
-        let evidence = GoldEvidence::of(question)?;
-        Some((question.id.clone(), evidence))
-    });
-    Ok(pairs.collect())
+    Ok(dataset::load(&record.path, &bytes, &options).map_err(|error| error.to_string())?.questions)
 }
 
 /// The file on disk, else the shipped one of that name. Only a plain file is read: a pipe of the run is gone, or would

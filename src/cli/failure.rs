@@ -61,7 +61,10 @@ fn known(error: &(dyn std::error::Error + 'static)) -> Option<(u8, Option<String
     }
     if let Some(error) = error.downcast_ref::<StoreError>() {
         let code = match error {
-            StoreError::NotARun { .. } | StoreError::BadManifest { .. } | StoreError::Newer { .. } => BAD_INPUT,
+            StoreError::NotARun { .. }
+            | StoreError::BadManifest { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Foreign { .. } => BAD_INPUT,
             StoreError::Io { .. } | StoreError::Locked { .. } => UNEXPECTED,
         };
         return Some((code, Some(error.hint().to_owned())));

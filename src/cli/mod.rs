@@ -2,6 +2,7 @@
 //!
 //! Data goes to stdout, everything else to stderr.
 
+mod ask;
 mod builtin;
 mod dataset;
 mod evidence;
@@ -9,6 +10,8 @@ mod export;
 mod failure;
 mod model_args;
 mod models;
+mod parse;
+mod prices;
 mod prompt;
 mod replay;
 mod run;
@@ -16,6 +19,8 @@ mod say;
 mod score;
 mod score_files;
 mod show;
+mod tape_args;
+mod variant;
 mod wiki;
 mod wiki_args;
 
@@ -33,12 +38,14 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok; 1 unexpected; 2 usage; 3 bad input file, prompt or run folder;
-4 finished, but some episodes were not measured; 5 a replay found a difference; 130 interrupted (finished episodes are kept)";
+4 ended, but some episodes were not measured; 5 a replay found a difference; 130 interrupted (finished episodes are kept)";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a dataset through an agent and record every step.
     Run(Box<run::Args>),
+    /// Ask one question and watch it being answered, or have a conversation.
+    Ask(Box<ask::Args>),
     /// Score a run again from its trajectories, or a file of predictions.
     Score(score::Args),
     /// Write a run's trajectories as CSV or JSON Lines.
@@ -51,6 +58,8 @@ enum Command {
     Wiki(wiki::WikiCommandArgs),
     /// Describe, convert and fetch dataset files.
     Dataset(dataset::Args),
+    /// Say what a protocol's parser makes of replies.
+    Parse(parse::Args),
     /// List, show and check prompts.
     Prompt(prompt::Args),
     /// Ask a model's server what it supports.
@@ -84,12 +93,14 @@ pub fn main() -> ExitCode {
 async fn dispatch(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Run(args) => run::execute(*args).await,
+        Command::Ask(args) => ask::execute(*args, &mut std::io::stdout()).await,
         Command::Score(args) => score::execute(&args),
         Command::Export(args) => export::execute(&args),
         Command::Show(args) => show::execute(&args),
         Command::Replay(args) => replay::execute(&args),
         Command::Wiki(args) => wiki::execute(args, &mut std::io::stdout()).await,
         Command::Dataset(args) => dataset::execute(args).await,
+        Command::Parse(args) => parse::execute(&args),
         Command::Prompt(args) => prompt::execute(args),
         Command::Models(args) => models::execute(&args, &mut std::io::stdout()).await.map(|()| failure::OK),
     }

@@ -1,33 +1,46 @@
 //! Flags that choose a model, for every command that needs one.
 
+mod key;
+mod provider;
+
 use super::failure::Failure;
-use crate::llm::{Baseline, BaselineSettings, Endpoint, Model, OpenAi, OpenAiSettings, openai::OPENAI_URL};
+use crate::llm::capability::{self, Capability};
+use crate::llm::{
+    Baseline, BaselineSettings, Endpoint, Model, OpenAiSettings, Remote, RemoteSettings, anthropic, gemini, openai,
+    shown_urls,
+};
 use crate::net::{RetrySettings, redact};
+use crate::types::{Decoding, Voting};
 use clap::Args;
-use secrecy::SecretString;
-use std::path::{Path, PathBuf};
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
+pub(super) use provider::Provider;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Variable that holds the key unless another is named.
-const KEY_ENV: &str = "OPENAI_API_KEY";
-/// Largest key file, in bytes; a key is a line.
-const MAX_KEY_FILE: u64 = 16 << 10;
 
 /// Which model, where it is, and how patient to be with it.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model")]
 pub(super) struct ModelArgs {
-    /// The model: `baseline` (rules, no key, no network), or `openai:NAME` for a server that speaks `OpenAI`'s API.
+    /// The model: `baseline` (rules, no key, no network), `openai:NAME` for a server that speaks `OpenAI`'s API,
+    /// `anthropic:NAME` or `gemini:NAME`.
     #[arg(long, value_name = "PROVIDER:NAME", default_value = "baseline")]
     pub(super) model: String,
-    /// Where the server's API is; usually ends in /v1 [default: `OpenAI`'s own].
-    #[arg(long, value_name = "URL")]
-    pub(super) base_url: Option<String>,
+    /// Where the server's API is [default: the provider's own]. Of several, given one by one or joined by commas, each
+    /// request goes to the one with the least to do.
+    #[arg(long, value_name = "URL", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
+    pub(super) base_url: Vec<String>,
+    /// What the server is, if its API is `OpenAI`'s; `auto` learns from what it refuses.
+    #[arg(long, value_name = "NAME", default_value = capability::AUTO.name, value_parser = PossibleValuesParser::new(capability::names()))]
+    pub(super) server: String,
     /// Use the text completions endpoint instead of chat.
     #[arg(long)]
     pub(super) completions: bool,
-    /// Environment variable that holds the key [default: `OPENAI_API_KEY`, if it is set].
+    /// Have a chat model continue the label that a prompt ends in, such as `Thought 1:`.
+    #[arg(long, conflicts_with = "completions")]
+    pub(super) prefill: bool,
+    /// Environment variable that holds the key [default: `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GEMINI_API_KEY`, if it
+    /// is set].
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     pub(super) key_env: Option<String>,
     /// File that holds the key and nothing else.
@@ -42,24 +55,27 @@ pub(super) struct ModelArgs {
 }
 
 /// A model that is ready, and how a record names it.
+#[derive(Clone)]
 pub(super) struct BuiltModel {
     /// The model.
     pub(super) model: Arc<dyn Model>,
-    /// `openai:NAME` or `baseline`.
+    /// `openai:NAME`, `anthropic:NAME`, `gemini:NAME` or `baseline`.
     pub(super) label: String,
-    /// `chat`, `completions` or `none`.
+    /// `chat`, `chat+prefill`, `completions`, `messages`, `messages+prefill`, `generateContent` or `none`.
     pub(super) endpoint: &'static str,
-    /// Base URL without user part and query; absent for models without a server.
+    /// Base URLs without user part and query, joined by `,`; absent for models without a server.
     pub(super) base_url: Option<String>,
 }
 
-/// What the flags name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Provider<'a> {
-    /// The rules in this process.
-    Baseline,
-    /// A model of this name behind a server.
-    OpenAi(&'a str),
+impl BuiltModel {
+    /// Whether the model can be asked with these settings, and those of the samples, if there are any.
+    pub(super) fn fits(&self, decoding: &Decoding, voting: Option<Voting>) -> anyhow::Result<()> {
+        let samples = voting.map(|voting| Decoding { temperature: voting.temperature, ..decoding.clone() });
+        let reason = std::iter::once(decoding).chain(&samples).find_map(|decoding| self.model.unfit(decoding));
+        reason.map_or(Ok(()), |reason| {
+            Err(Failure::usage(reason, "set it lower with --temperature, --sample-temperature or --seed"))
+        })
+    }
 }
 
 /// Why the flags do not make a model.
@@ -74,9 +90,28 @@ pub(super) enum ModelArgsError {
     /// The file holds no key.
     #[error("--key-file `{0}` holds no usable key")]
     NoKey(String),
-    /// `OpenAI` itself wants a key.
-    #[error("no key for {OPENAI_URL}")]
-    KeyNeeded,
+    /// The provider itself wants a key.
+    #[error("no key for {url}")]
+    KeyNeeded {
+        /// Where it would be needed.
+        url: &'static str,
+        /// The variable where it is looked for.
+        env: &'static str,
+    },
+    /// A flag that the provider has no use for.
+    #[error("{flag} has no meaning for --model {provider}")]
+    NotFor {
+        /// The flag.
+        flag: &'static str,
+        /// The provider's name.
+        provider: &'static str,
+    },
+    /// A server that is not at `OpenAI`'s address.
+    #[error("--server {0} is not at {url}", url = openai::OPENAI_URL)]
+    Elsewhere(&'static str),
+    /// A server that is not known to continue an answer.
+    #[error("--prefill needs a server that is known to continue an answer, and --server {0} is not")]
+    NoPrefill(&'static str),
 }
 
 impl ModelArgsError {
@@ -86,43 +121,62 @@ impl ModelArgsError {
     }
 
     /// What a person can do about it.
-    pub(super) fn hint(&self) -> &'static str {
+    fn hint(&self) -> String {
         match self {
             Self::Unknown(_) => {
-                "it is `baseline`, or `openai:` and the name that the server knows, such as `openai:gpt-4o-mini`"
+                "it is `baseline`, or `openai:`, `anthropic:` or `gemini:` and the name that the server knows, such as `openai:gpt-4o-mini`".to_owned()
             }
-            Self::NoEnv(_) => "export the variable first; it holds the key itself",
-            Self::NoKey(_) => "the file holds one line, the key, and nothing else",
-            Self::KeyNeeded => "set OPENAI_API_KEY, or name your own server with --base-url",
+            Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
+            Self::NoKey(_) => "the file holds one line, the key, and nothing else".to_owned(),
+            Self::KeyNeeded { env, .. } => format!("set {env}, or name your own server with --base-url"),
+            Self::NotFor { flag, .. } => format!("leave out {flag}"),
+            Self::Elsewhere(_) => "say where it is with --base-url".to_owned(),
+            Self::NoPrefill(_) => {
+                let able = capability::SERVERS.iter().filter(|row| row.prefill.is_some());
+                let names: Vec<&str> = able.map(|row| row.name).collect();
+                format!("name the server with --server: {}", names.join(", "))
+            }
         }
     }
 }
 
 impl ModelArgs {
-    /// Prepares the model for `concurrency` requests at once; the rules of the baseline follow `baseline`. Sends
-    /// nothing.
-    pub(super) fn build(&self, concurrency: usize, baseline: BaselineSettings) -> anyhow::Result<BuiltModel> {
-        let name = match self.provider().map_err(|error| error.failure())? {
-            Provider::OpenAi(name) => name,
-            Provider::Baseline => {
-                self.refuse_unused()?;
-                let model = Arc::new(Baseline::new(baseline));
-                return Ok(BuiltModel { model, label: "baseline".to_owned(), endpoint: "none", base_url: None });
-            }
+    /// The model behind a server, for `concurrency` requests at once; none for the baseline, which follows the
+    /// settings of each variant. Sends nothing.
+    ///
+    /// With `offline`, nothing will ever be sent, and no key is needed.
+    pub(super) fn server(&self, concurrency: usize, offline: bool) -> anyhow::Result<Option<BuiltModel>> {
+        let Some(remote) = self.built(concurrency, offline)? else {
+            self.refuse_unused()?;
+            return Ok(None);
         };
-        Ok(BuiltModel {
-            model: Arc::new(self.openai(name, concurrency)?),
-            label: format!("openai:{name}"),
-            endpoint: self.endpoint().name(),
-            base_url: Some(redact::url(self.base_url())),
-        })
+        let provider = self.provider().map_err(|error| error.failure())?;
+        Ok(Some(BuiltModel {
+            endpoint: remote.endpoint(),
+            model: if offline { Arc::new(Baseline::default()) } else { Arc::new(remote) },
+            label: provider.label(),
+            base_url: Some(shown_urls(&self.base_urls(provider))),
+        }))
+    }
+
+    /// The rules in this process, with these settings.
+    pub(super) fn baseline(settings: BaselineSettings) -> BuiltModel {
+        let model = Arc::new(Baseline::new(settings));
+        BuiltModel { model, label: "baseline".to_owned(), endpoint: "none", base_url: None }
+    }
+
+    /// Whether requests go to a chat endpoint.
+    pub(super) fn is_chat(&self) -> bool {
+        !self.completions && self.provider().is_ok_and(|provider| provider != Provider::Baseline)
     }
 
     /// Flags about a server mean that one was meant.
     fn refuse_unused(&self) -> anyhow::Result<()> {
         let given = [
-            ("--base-url", self.base_url.is_some()),
+            ("--base-url", !self.base_url.is_empty()),
+            ("--server", self.server != capability::AUTO.name),
             ("--completions", self.completions),
+            ("--prefill", self.prefill),
             ("--key-env", self.key_env.is_some()),
             ("--key-file", self.key_file.is_some()),
         ];
@@ -135,72 +189,92 @@ impl ModelArgs {
         }
     }
 
-    pub(crate) fn provider(&self) -> Result<Provider<'_>, ModelArgsError> {
-        match self.model.split_once(':') {
-            None if self.model == "baseline" => Ok(Provider::Baseline),
-            Some(("openai", name)) if !name.trim().is_empty() => Ok(Provider::OpenAi(name.trim())),
-            _ => Err(ModelArgsError::Unknown(redact::printable(&self.model, 80))),
-        }
+    /// Which provider, and the model's name there.
+    pub(super) fn provider(&self) -> Result<Provider<'_>, ModelArgsError> {
+        Provider::parse(&self.model).ok_or_else(|| ModelArgsError::Unknown(redact::printable(&self.model, 80)))
     }
 
-    pub(crate) fn openai(&self, name: &str, concurrency: usize) -> anyhow::Result<OpenAi> {
-        let key = self.key()?;
-        if key.is_none() && self.base_url.is_none() {
-            return Err(ModelArgsError::KeyNeeded.failure());
+    /// The model behind a server, if it is behind one. Sends nothing.
+    pub(super) fn remote(&self, concurrency: usize) -> anyhow::Result<Option<Remote>> {
+        self.built(concurrency, false)
+    }
+
+    fn built(&self, concurrency: usize, offline: bool) -> anyhow::Result<Option<Remote>> {
+        let provider = self.provider().map_err(|error| error.failure())?;
+        let Some(home) = provider.home() else { return Ok(None) };
+        let openai = self.openai(provider).map_err(|error| error.failure())?;
+        let key = if offline { None } else { self.key(home.key_env)? };
+        if key.is_none() && self.base_url.is_empty() && !offline {
+            return Err(ModelArgsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
         }
-        Ok(OpenAi::new(OpenAiSettings {
-            model: name.to_owned(),
-            base_url: self.base_url().to_owned(),
-            endpoint: self.endpoint(),
+        let settings = RemoteSettings {
+            model: provider.name().to_owned(),
+            base_urls: self.base_urls(provider),
             key,
             concurrency,
             timeout: self.model_timeout,
             retry: RetrySettings { attempts: self.model_attempts, ..RetrySettings::default() },
-            ..OpenAiSettings::default()
-        })?)
+            ..RemoteSettings::default()
+        };
+        Ok(Some(match provider {
+            Provider::Baseline | Provider::OpenAi(_) => openai::model(settings, openai)?,
+            Provider::Anthropic(_) => anthropic::model(settings, self.prefill)?,
+            Provider::Gemini(_) => gemini::model(settings)?,
+        }))
     }
 
-    fn base_url(&self) -> &str {
-        self.base_url.as_deref().unwrap_or(OPENAI_URL)
-    }
-
-    fn endpoint(&self) -> Endpoint {
-        if self.completions { Endpoint::Completions } else { Endpoint::Chat }
-    }
-
-    /// The key, from the file or the variable that was named, else from the usual variable where it is set.
-    fn key(&self) -> anyhow::Result<Option<SecretString>> {
-        if let Some(file) = &self.key_file {
-            return key_from(file).map(Some);
-        }
-        let name = self.key_env.as_deref().unwrap_or(KEY_ENV);
-        let value = std::env::var(name).unwrap_or_default();
-        match (value.trim(), &self.key_env) {
-            ("", Some(name)) => Err(ModelArgsError::NoEnv(name.clone()).failure()),
-            ("", None) => Ok(None),
-            (key, _) => Ok(Some(SecretString::from(key))),
+    /// Server and name of the model, by which its price is known; nothing for the baseline, and for several servers
+    /// that are not of one host.
+    pub(super) fn host_and_name(&self) -> Option<(String, String)> {
+        let provider = self.provider().ok()?;
+        provider.home()?;
+        let host = |url: &String| Some(url::Url::parse(url).ok()?.host_str()?.to_owned());
+        let hosts: Option<Vec<String>> = self.base_urls(provider).iter().map(host).collect();
+        let mut hosts = hosts?;
+        hosts.dedup();
+        match <[String; 1]>::try_from(hosts) {
+            Ok([host]) => Some((host, provider.name().to_owned())),
+            Err(_) => None,
         }
     }
-}
 
-/// A key is one word; anything else cannot be sent, and every request would fail.
-fn is_key(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_graphic())
-}
+    /// What the flags say about a server that speaks `OpenAI`'s interface; for other providers, that they say nothing
+    /// about one.
+    fn openai(&self, provider: Provider<'_>) -> Result<OpenAiSettings, ModelArgsError> {
+        let row = self.capability();
+        if let Provider::OpenAi(_) = provider {
+            let hosted = ["auto", "openai"].contains(&row.name);
+            if self.base_url.is_empty() && !hosted {
+                return Err(ModelArgsError::Elsewhere(row.name));
+            }
+            if self.prefill && row.prefill.is_none() {
+                return Err(ModelArgsError::NoPrefill(row.name));
+            }
+        } else {
+            let prefill = self.prefill && matches!(provider, Provider::Gemini(_));
+            let given = [
+                ("--server", self.server != capability::AUTO.name),
+                ("--completions", self.completions),
+                ("--prefill", prefill),
+            ];
+            if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+                return Err(ModelArgsError::NotFor { flag, provider: provider.kind() });
+            }
+        }
+        let endpoint = if self.completions { Endpoint::Completions } else { Endpoint::Chat };
+        Ok(OpenAiSettings { endpoint, server: row, prefill: self.prefill })
+    }
 
-fn key_from(file: &Path) -> anyhow::Result<SecretString> {
-    let shown = file.display().to_string();
-    let unreadable = |error: std::io::Error| {
-        Failure::bad_input(
-            format!("cannot read --key-file `{shown}`: {error}"),
-            "it is a UTF-8 file that holds one line, the key",
-        )
-    };
-    let length = std::fs::metadata(file).map_err(unreadable)?.len();
-    let text = if length > MAX_KEY_FILE { String::new() } else { std::fs::read_to_string(file).map_err(unreadable)? };
-    match text.trim() {
-        key if key.is_empty() || !is_key(key) => Err(ModelArgsError::NoKey(shown).failure()),
-        key => Ok(SecretString::from(key)),
+    fn capability(&self) -> &'static Capability {
+        // The flag takes no other names than the table's.
+        capability::of(&self.server).unwrap_or(capability::AUTO)
+    }
+
+    fn base_urls(&self, provider: Provider<'_>) -> Vec<String> {
+        match provider.home() {
+            Some(home) if self.base_url.is_empty() => vec![home.url.to_owned()],
+            _ => self.base_url.clone(),
+        }
     }
 }
 
@@ -211,64 +285,4 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{ModelArgs, Provider};
-    use clap::{CommandFactory as _, Parser};
-    use secrecy::ExposeSecret as _;
-
-    #[derive(Debug, Parser)]
-    struct Program {
-        #[command(flatten)]
-        model: ModelArgs,
-    }
-
-    fn args(line: &str) -> ModelArgs {
-        Program::try_parse_from(line.split_whitespace()).expect("valid flags").model
-    }
-
-    #[test]
-    fn the_flags_are_a_valid_table() {
-        Program::command().debug_assert();
-        for bad in
-            ["x --model-timeout 0", "x --model-timeout soon", "x --model-attempts 0", "x --key-env A --key-file B"]
-        {
-            assert!(Program::try_parse_from(bad.split_whitespace()).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn providers_are_named_and_names_may_hold_colons() {
-        assert_eq!(args("x").provider().expect("the default"), Provider::Baseline);
-        assert_eq!(args("x --model openai:llama3:8b").provider().expect("a name"), Provider::OpenAi("llama3:8b"));
-        for bad in ["openai", "openai:", "gpt-4", "baseline:x", "other:x"] {
-            let error = args(&format!("x --model {bad}")).provider().expect_err(bad);
-            assert_eq!(error.to_string(), format!("--model `{bad}` names no model"));
-        }
-    }
-
-    #[test]
-    fn a_built_model_is_named_without_secrets() {
-        let built = args("x --model openai:m --base-url http://u:p@127.0.0.1:1/v1?k=v --completions")
-            .build(4, crate::llm::BaselineSettings::default())
-            .expect("a model");
-        assert_eq!((built.label.as_str(), built.endpoint), ("openai:m", "completions"));
-        assert_eq!(built.base_url.as_deref(), Some("http://127.0.0.1:1/v1"));
-        let built = args("x").build(4, crate::llm::BaselineSettings::default()).expect("a model");
-        assert_eq!((built.label.as_str(), built.endpoint, built.base_url), ("baseline", "none", None));
-    }
-
-    #[test]
-    fn keys_come_from_files_trimmed_and_named_variables_must_be_set() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("key");
-        std::fs::write(&file, " sk-1\n").expect("a file");
-        let line = format!("x --key-file {}", file.display());
-        assert_eq!(args(&line).key().expect("a key").expect("a key").expose_secret(), "sk-1");
-        std::fs::write(&file, "\n").expect("a file");
-        assert!(args(&line).key().expect_err("empty").to_string().ends_with("holds no usable key"));
-        std::fs::remove_file(&file).expect("there");
-        assert!(args(&line).key().expect_err("gone").to_string().starts_with("cannot read --key-file"));
-        let error = args("x --key-env WIKITRAIL_NO_SUCH_VARIABLE").key().expect_err("not set");
-        assert_eq!(error.to_string(), "--key-env `WIKITRAIL_NO_SUCH_VARIABLE` is not set, or is empty");
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! `models check`: one short conversation with a model's server, and what it tells about it.
 
-use super::model_args::{ModelArgs, Provider};
-use crate::llm::openai::Check;
+use super::model_args::ModelArgs;
+use crate::llm::{Check, Verdict};
 use clap::{Args, Subcommand};
 use std::io::Write;
 
@@ -34,7 +34,7 @@ pub(super) struct CheckArgs {
 /// Runs the command and writes its result to `out`.
 pub(super) async fn execute(args: &ModelsArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
     let ModelsCommand::Check(args) = &args.command;
-    let Provider::OpenAi(name) = args.model.provider().map_err(|error| error.failure())? else {
+    let Some(model) = args.model.remote(1)? else {
         if args.json {
             writeln!(
                 out,
@@ -46,7 +46,7 @@ pub(super) async fn execute(args: &ModelsArgs, out: &mut (impl Write + Send)) ->
         }
         return Ok(());
     };
-    let check = args.model.openai(name, 1)?.check().await?;
+    let check = model.check().await?;
     if args.json {
         writeln!(out, "{}", serde_json::to_string(&check)?)?;
         return Ok(());
@@ -58,7 +58,7 @@ pub(super) async fn execute(args: &ModelsArgs, out: &mut (impl Write + Send)) ->
 fn text(check: &Check) -> String {
     let answered = check.answered.as_deref().unwrap_or("the answer names none");
     let finish = check.finish_reason.as_deref().unwrap_or("none given");
-    let rows = [
+    let mut rows = vec![
         ("server", format!("{} answers", check.url)),
         ("model", format!("{} (answered by: {})", check.asked, crate::net::redact::printable(answered, 80))),
         ("latency", format!("{} ms", check.latency_ms)),
@@ -67,8 +67,17 @@ fn text(check: &Check) -> String {
         ("usage", if check.usage { "counted" } else { "not counted" }.to_owned()),
         ("finish reason", crate::net::redact::printable(finish, 80)),
         ("requests", check.requests.to_string()),
-        ("answer", check.sample.clone()),
     ];
+    if check.temperature == Verdict::Refused {
+        rows.push(("temperature", "0 is refused: use --temperature 1".to_owned()));
+    }
+    if let Some(place) = check.reasoning {
+        rows.push(("reasoning", format!("comes in `{place}` and is left out of the answer")));
+    }
+    if !check.left_out.is_empty() {
+        rows.push(("not sent", format!("{}: the provider does not know it", check.left_out.join(", "))));
+    }
+    rows.push(("answer", check.sample.clone()));
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
     lines.join("\n") + "\n"
@@ -134,6 +143,30 @@ mod tests {
             (&json["stop"], &json["answered"], &json["usage"]),
             (&"ignored".into(), &"tiny-1".into(), &true.into())
         );
+    }
+
+    #[tokio::test]
+    async fn what_a_provider_does_not_know_is_said() {
+        let server = server(
+            200,
+            serde_json::json!({
+                "type": "message",
+                "model": "c-1",
+                "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "four"}],
+                "stop_reason": "end_turn",
+                "usage": {"input_tokens": 20, "output_tokens": 8},
+            }),
+        )
+        .await;
+        let line = format!("x check --model anthropic:c --base-url {}", server.uri());
+        let text = run(&line).await.expect("a server");
+        for row in [
+            format!("server         {}/v1/messages answers\n", server.uri()).as_str(),
+            "reasoning      comes in `thinking` and is left out of the answer\n",
+            "not sent       seed: the provider does not know it\n",
+        ] {
+            assert!(text.contains(row), "{text}");
+        }
     }
 
     #[tokio::test]

@@ -1,16 +1,19 @@
 //! `replay`: recorded episodes executed again, every difference listed.
 
+mod other;
+
 use super::builtin;
 use super::failure::{self, Failure};
 use super::say::say;
 use crate::agent::notebook::{self, Claims, Imported};
 use crate::agent::replay::{Difference, Replayed, replay};
-use crate::prompt::{self, ExemplarOrder, RenderSettings};
+use crate::agent::{Acting, Answering, Approach};
+use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
-use crate::protocol::{Protocol, Setup, react_paper};
+use crate::protocol::{self, Frame, Layout, Options, Setup, react_paper};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
-use crate::types::{Decoding, Manifest, Trajectory, sha256_hex};
+use crate::types::{Decoding, Manifest, Method, Question, Trajectory, Variant, sha256_hex};
 use serde_json::json;
 use std::collections::HashMap;
 use std::fs::File;
@@ -24,18 +27,25 @@ pub(super) struct Args {
     /// A run's folder or its trajectories.jsonl; with --import, a file of episodes that others recorded.
     file: PathBuf,
     /// Read the recordings of another program.
-    #[arg(long, value_enum, requires = "prompt")]
+    #[arg(long, value_enum, requires = "purpose")]
     import: Option<Import>,
     /// Prompt that the recorded run used (with --import).
-    #[arg(long, value_name = "FILE[#KEY]", requires = "import")]
+    #[arg(long, value_name = "FILE[#KEY]", requires = "import", group = "purpose")]
     prompt: Option<String>,
+    /// Instead of executing the episodes again, say what this protocol would have made of the replies that the
+    /// paper's loop could not use (with --import).
+    #[arg(long = "as", value_name = "PROTOCOL", requires = "import", group = "purpose", value_parser = protocol::IDS)]
+    other: Option<String>,
+    /// Option of the protocol of --as; may be given several times.
+    #[arg(long, value_name = "KEY=VALUE", requires = "other")]
+    option: Vec<String>,
     /// Instruction put before the exemplars (with --import).
     #[arg(long, value_name = "FILE", requires = "import")]
     instruction: Option<String>,
     /// Label before the question (with --import) [default: `Claim` where the record has claims, else `Question`].
     #[arg(long, value_name = "LABEL", requires = "import")]
     question_label: Option<String>,
-    /// Print one JSON object an episode.
+    /// Print one JSON object an episode; with --as, a reply.
     #[arg(long)]
     json: bool,
 }
@@ -55,6 +65,9 @@ struct Outcome {
 
 /// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    if let Some(id) = &args.other {
+        return other::execute(id, &args.option, &imported(&args.file)?, args.json);
+    }
     let outcomes = match args.import {
         Some(Import::ReactNotebook) => notebook_file(args)?,
         None => own_run(&args.file)?,
@@ -81,11 +94,12 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     for line in records.skipped() {
         say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
     }
-    let setups = setups(&folder, &manifest)?;
+    let approaches = approaches(&folder, &manifest)?;
+    let questions = paragraphs(&manifest)?;
     let mut outcomes = Vec::new();
     for trajectory in records.iter() {
         let trajectory = trajectory?;
-        let Some((protocol, setup)) = setups.get(&trajectory.variant) else {
+        let Some(approach) = approaches.get(&trajectory.variant) else {
             return Err(Failure::bad_input(
                 format!(
                     "episode `{}` is of variant `{}`, which manifest.json does not have",
@@ -95,33 +109,77 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
             ));
         };
         let metric = Metric::for_answers(&manifest.dataset.name, &trajectory.answers);
-        outcomes.push(outcome(&trajectory, *protocol, setup, metric));
+        outcomes.push(outcome(&trajectory, questions.get(&trajectory.id), approach, metric));
     }
     Ok(outcomes)
 }
 
-fn setups(folder: &RunFolder, manifest: &Manifest) -> anyhow::Result<HashMap<String, (Protocol, Setup)>> {
-    let mut setups = HashMap::new();
-    for variant in &manifest.variants {
-        let protocol = Protocol::parse(&variant.protocol).ok_or_else(|| {
-            Failure::bad_input(
-                format!("the run was made with protocol `{}`, which this program does not know", variant.protocol),
-                "use the version of wikitrail that made it",
-            )
-        })?;
-        let setup = Setup {
-            prefix: Arc::from(folder.prompt(&variant.prompt_sha256)?),
-            question_label: variant.question_label.clone(),
-            max_steps: variant.max_steps,
-            decoding: variant.decoding.clone(),
-        };
-        setups.insert(variant.name.clone(), (protocol, setup));
-    }
-    Ok(setups)
+/// The approach of each variant, by the variant's name.
+fn approaches(folder: &RunFolder, manifest: &Manifest) -> anyhow::Result<HashMap<String, Approach>> {
+    manifest.variants.iter().map(|variant| Ok((variant.name.clone(), approach(folder, variant)?))).collect()
 }
 
-fn outcome(trajectory: &Trajectory, protocol: Protocol, setup: &Setup, metric: Metric) -> Outcome {
-    let replayed = replay(trajectory, protocol.dialogue(setup));
+fn approach(folder: &RunFolder, variant: &Variant) -> anyhow::Result<Approach> {
+    let unknown = |what: &str, name: &str| {
+        let message = format!("the run was made with {what} `{name}`, which this program does not know");
+        Failure::bad_input(message, "use the version of wikitrail that made it")
+    };
+    let method = Method::parse(&variant.method).ok_or_else(|| unknown("method", &variant.method))?;
+    let Some(Ok(protocol)) = protocol::find(&variant.protocol, &Options(variant.options.clone())) else {
+        return Err(unknown("protocol", &variant.protocol));
+    };
+    let setup = |layout, sha256: &str| -> anyhow::Result<Arc<Setup>> {
+        let frame = Frame::read(&folder.prompt(sha256)?, layout).map_err(|error| {
+            Failure::bad_input(
+                format!("prompt `{sha256}` cannot be read: {error}"),
+                "restore the run's folder `prompts`",
+            )
+        })?;
+        Ok(Arc::new(Setup {
+            frame,
+            question_label: variant.question_label.clone(),
+            max_steps: variant.max_steps,
+            thoughts: method != Method::Act,
+            decoding: variant.decoding.clone(),
+            history: Vec::new(),
+        }))
+    };
+    let sha256 = &variant.prompt_sha256;
+    Approach::of(
+        method,
+        |_| Ok(Acting { setup: setup(protocol.layout(), sha256)?, protocol: Arc::clone(&protocol) }),
+        |direct| {
+            let sha256 = variant.direct_prompt_sha256.as_ref().unwrap_or(sha256);
+            let (reasons, oracle_context) = (direct == Method::Cot, variant.oracle_context);
+            Ok(Answering { setup: setup(Layout::Text, sha256)?, reasons, oracle_context })
+        },
+        variant.voting.unwrap_or_default(),
+    )
+}
+
+/// The questions of the dataset by id, where a variant was shown their paragraphs, which no record holds.
+fn paragraphs(manifest: &Manifest) -> anyhow::Result<HashMap<String, Question>> {
+    if !manifest.variants.iter().any(|variant| variant.oracle_context) {
+        return Ok(HashMap::new());
+    }
+    let questions = super::evidence::questions(manifest).map_err(|reason| {
+        Failure::bad_input(
+            format!("the run was shown paragraphs of its dataset: {reason}"),
+            "replay it where the dataset file is",
+        )
+    })?;
+    Ok(questions.into_iter().map(|question| (question.id.clone(), question)).collect())
+}
+
+fn outcome(trajectory: &Trajectory, question: Option<&Question>, approach: &Approach, metric: Metric) -> Outcome {
+    let bare = || Question {
+        index: trajectory.index,
+        ..Question::new(&trajectory.id, &trajectory.question, trajectory.answers.clone())
+    };
+    let replayed = match question {
+        Some(question) => replay(trajectory, question, approach),
+        None => replay(trajectory, &bare(), approach),
+    };
     let score = score_answers(metric, replayed.answer.as_deref(), &trajectory.answers);
     Outcome { id: trajectory.id.clone(), replayed, score }
 }
@@ -131,18 +189,20 @@ fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     let spec = args.prompt.as_deref().unwrap_or_default();
     let instruction = args.instruction.as_deref();
     let source = prompt::load(spec, instruction, &builtin::file)?;
-    let settings = RenderSettings {
-        protocol: react_paper::ID,
-        method: "react",
-        shots: None,
-        order: ExemplarOrder::default(),
-        max_steps: react_paper::MAX_STEPS,
+    let prefix = prompt::render(&source, &ProtocolTexts::default(), &RenderSettings::default())?.frame.prefix;
+    let outcome = |imported: &Imported| {
+        let label = args.question_label.as_deref().unwrap_or(if imported.claims.claim { "Claim" } else { "Question" });
+        imported_outcome(imported, &prefix, label)
     };
-    let prefix = prompt::render(&source, &settings)?.text;
-    let shown = args.file.display();
-    let file = File::open(&args.file)
+    Ok(imported(&args.file)?.iter().map(outcome).collect())
+}
+
+/// The episodes of a file that others recorded.
+fn imported(path: &Path) -> anyhow::Result<Vec<Imported>> {
+    let shown = path.display();
+    let file = File::open(path)
         .map_err(|error| Failure::bad_input(format!("cannot read `{shown}`: {error}"), "check the path"))?;
-    let mut outcomes = Vec::new();
+    let mut episodes = Vec::new();
     for (number, line) in BufReader::new(file).lines().enumerate() {
         let bad = |error: &dyn std::fmt::Display| {
             let message = format!("`{shown}`, line {}: not a recorded episode: {error}", number + 1);
@@ -152,22 +212,23 @@ fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
         if line.trim().is_empty() {
             continue;
         }
-        let imported = notebook::import(&line).map_err(|error| bad(&error))?;
-        let label = args.question_label.as_deref().unwrap_or(if imported.claims.claim { "Claim" } else { "Question" });
-        outcomes.push(imported_outcome(&imported, &prefix, label));
+        episodes.push(notebook::import(&line).map_err(|error| bad(&error))?);
     }
-    Ok(outcomes)
+    Ok(episodes)
 }
 
 fn imported_outcome(imported: &Imported, prefix: &Arc<str>, label: &str) -> Outcome {
-    let setup = Setup {
-        prefix: Arc::clone(prefix),
+    let setup = Arc::new(Setup {
+        frame: Frame::text(Arc::clone(prefix)),
         question_label: label.to_owned(),
         max_steps: react_paper::MAX_STEPS,
+        thoughts: true,
         decoding: Decoding::default(),
-    };
+        history: Vec::new(),
+    });
     let metric = if imported.claims.claim { Metric::Paper } else { Metric::Hotpot };
-    let mut outcome = outcome(&imported.trajectory, Protocol::ReactPaper, &setup, metric);
+    let approach = Approach::Act(Acting { protocol: Arc::new(react_paper::Paper), setup });
+    let mut outcome = outcome(&imported.trajectory, None, &approach, metric);
     let found = held_against(&imported.claims, &outcome, &imported.trajectory, prefix, label);
     outcome.replayed.differences.extend(found);
     outcome

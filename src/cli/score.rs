@@ -116,7 +116,7 @@ fn sum_up(folder: &RunFolder, metric: Option<Metric>, per_item: bool) -> anyhow:
     for trajectory in records.iter() {
         let trajectory = trajectory?;
         first_id.get_or_insert_with(|| trajectory.id.clone());
-        if let (false, Some(detail)) = (trajectory.measured(), &trajectory.detail) {
+        if let (Outcome::NotMeasured, Some(detail)) = (trajectory.outcome, &trajectory.detail) {
             *reasons.entry(visible_line(detail, 160)).or_default() += 1;
         }
         let Some(sums) = variants.iter_mut().find(|sums| sums.name == trajectory.variant) else { continue };
@@ -161,9 +161,9 @@ impl Sums {
 }
 
 impl Summary {
-    /// Episodes of all variants that ended so.
-    pub(super) fn outcome_count(&self, outcome: Outcome) -> u64 {
-        self.variants.iter().filter_map(|variant| variant.score.outcomes.get(outcome.name())).sum()
+    /// Episodes of all variants without a measurement, which a resumed run does again.
+    pub(super) fn unmeasured(&self) -> u64 {
+        self.variants.iter().map(|variant| variant.score.not_measured + variant.score.budget).sum()
     }
 
     /// Episodes that the run is to have.
@@ -172,8 +172,13 @@ impl Summary {
     }
 
     /// Planned episodes that are not recorded.
-    fn missing(&self) -> u64 {
+    pub(super) fn missing(&self) -> u64 {
         self.planned().saturating_sub(self.variants.iter().map(|variant| variant.score.episodes).sum())
+    }
+
+    /// The command that goes on with the run.
+    pub(super) fn resume_command(&self) -> String {
+        resume_command(self)
     }
 
     /// Time that the run's parts took, where one has ended by itself.
@@ -262,7 +267,7 @@ fn quoted(word: &str) -> String {
 fn next_steps(summary: &Summary) -> Vec<String> {
     let run = summary.run.display();
     let mut lines = Vec::new();
-    if summary.outcome_count(Outcome::NotMeasured) > 0 || summary.missing() > 0 {
+    if summary.unmeasured() > 0 || summary.missing() > 0 {
         lines.push(resume_command(summary));
     }
     if let Some(id) = &summary.first_id {

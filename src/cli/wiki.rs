@@ -1,7 +1,7 @@
 //! `wiki`: the tool by hand, for people and for other people's agents.
 
 mod interactive;
-mod lines;
+pub(super) mod lines;
 mod script;
 
 use super::failure::Failure;
@@ -97,7 +97,8 @@ pub(super) async fn execute(args: WikiCommandArgs, out: &mut (impl Write + Send)
 fn starter(args: &WikiArgs) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
     let source = args.build()?.source;
     let compat = args.compat;
-    Ok(move || Session::new(Arc::clone(&source), compat, SessionOptions::default()))
+    let options = SessionOptions { wording: args.wording.unwrap_or_default(), ..SessionOptions::default() };
+    Ok(move || Session::new(Arc::clone(&source), compat, options))
 }
 
 async fn search(args: &SearchArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {

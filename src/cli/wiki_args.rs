@@ -1,7 +1,7 @@
 //! Flags that say where Wikipedia comes from, shared by every command that needs it.
 
 use super::failure::Failure;
-use crate::types::Compat;
+use crate::types::{Compat, Wording};
 use crate::wiki::html::ArticleOptions;
 use crate::wiki::{ApiSource, HtmlSource, LagSettings, LiveSettings, MannersError, Source};
 use clap::Args;
@@ -30,6 +30,9 @@ pub(super) struct WikiArgs {
     #[arg(long, value_name = "MODE", default_value = "fixed",
           value_parser = PossibleValuesParser::new(["paper", "fixed"]).map(|name| compat(&name)))]
     pub(super) compat: Compat,
+    /// Language of the tool's own messages, `english` or `chinese` [default: Chinese for react-zh and Chinese prompts].
+    #[arg(long, value_name = "LANGUAGE", value_parser = PossibleValuesParser::new(["english", "chinese"]).map(|name| wording(&name)))]
+    pub(super) wording: Option<Wording>,
     /// Your mail address or page, for the User-Agent; public sites are not asked without it.
     #[arg(long, value_name = "CONTACT")]
     pub(super) contact: Option<String>,
@@ -58,6 +61,10 @@ pub(super) struct BuiltWiki {
     pub(super) origin: Option<String>,
     /// The source as it was named, with `+footnotes` where it keeps their marks.
     pub(super) label: String,
+}
+
+fn wording(name: &str) -> Wording {
+    if name == "chinese" { Wording::Chinese } else { Wording::English }
 }
 
 fn compat(name: &str) -> Compat {

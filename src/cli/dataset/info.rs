@@ -86,7 +86,7 @@ struct Duplicates {
 pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let dataset = args.file.load()?;
     let prompts: Vec<String> =
-        if args.prompt.is_empty() { builtin::prompts().map(str::to_owned).collect() } else { args.prompt.clone() };
+        if args.prompt.is_empty() { builtin::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };
     let info = gather(args.file.file.display().to_string(), &dataset, &prompts)?;
     let mut out = io::stdout().lock();
     if args.json {

@@ -1,6 +1,9 @@
 //! Flags of `run`, as typed.
 
+use super::limits::LimitArgs;
 use crate::cli::model_args::ModelArgs;
+use crate::cli::tape_args::TapeArgs;
+use crate::cli::variant::VariantArgs;
 use crate::cli::wiki_args::WikiArgs;
 use std::path::PathBuf;
 
@@ -15,13 +18,13 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
-    pub(super) prompt: PromptArgs,
+    pub(super) variant: VariantArgs,
     #[command(flatten)]
     pub(super) model: ModelArgs,
     #[command(flatten)]
-    pub(super) decoding: DecodingArgs,
-    #[command(flatten)]
     pub(super) wiki: WikiArgs,
+    #[command(flatten)]
+    pub(super) tape: TapeArgs,
     /// How often each question is run.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Run")]
     pub(super) repeats: u32,
@@ -34,12 +37,11 @@ pub(in crate::cli) struct Args {
     /// Go on with the run in --out: finished episodes are kept, the rest is done.
     #[arg(long, requires = "out", help_heading = "Run")]
     pub(super) resume: bool,
-    /// Say what would be run, and stop.
+    /// Say what would be run and what it would take, and stop.
     #[arg(long, help_heading = "Run")]
     pub(super) dry_run: bool,
-    /// Price of a million prompt tokens and a million completion tokens in US dollars, as `IN/OUT`.
-    #[arg(long, value_name = "IN/OUT", value_parser = parse_price, help_heading = "Run")]
-    pub(super) price: Option<crate::agent::Price>,
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
     /// Print the summary as JSON on stdout.
     #[arg(long, help_heading = "Run")]
     pub(super) json: bool,
@@ -82,76 +84,4 @@ pub(super) struct DataArgs {
     /// Column or key that holds the id (csv, tsv, jsonl).
     #[arg(long, value_name = "NAME")]
     pub(super) id_column: Option<String>,
-}
-
-/// What the agent is told, and how it talks.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Agent")]
-pub(super) struct PromptArgs {
-    /// Prompt file (TOML), or a key of the paper's JSON [default: prompts/hotpotqa.toml, or prompts/fever.toml for claims].
-    #[arg(long, value_name = "FILE[#KEY]")]
-    pub(super) prompt: Option<String>,
-    /// Instruction put before the exemplars of a JSON prompt.
-    #[arg(long, value_name = "FILE")]
-    pub(super) instruction: Option<PathBuf>,
-    /// Label before the question [default: the prompt's, else `Claim` for claims, `Question` for questions].
-    #[arg(long, value_name = "LABEL")]
-    pub(super) question_label: Option<String>,
-    /// Use only the first N exemplars.
-    #[arg(long, value_name = "N")]
-    pub(super) shots: Option<usize>,
-    /// How the agent talks to the model.
-    #[arg(long, value_name = "ID", default_value = crate::protocol::react_paper::ID)]
-    pub(super) protocol: String,
-    /// Option of the protocol; react-paper has none.
-    #[arg(long, value_name = "K=V")]
-    pub(super) option: Vec<String>,
-    /// Prompting method.
-    #[arg(long, value_name = "NAME", default_value = "react")]
-    pub(super) method: String,
-    /// Steps before an episode ends without an answer [default: the protocol's, 7 for react-paper].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
-    pub(super) max_steps: Option<u16>,
-}
-
-/// Sampling settings.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Decoding")]
-pub(super) struct DecodingArgs {
-    /// Sampling temperature, 0 to 2.
-    #[arg(long, value_name = "T", default_value_t = 0.0, value_parser = parse_temperature)]
-    pub(super) temperature: f64,
-    /// Nucleus sampling mass, above 0 to 1.
-    #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = parse_top_p)]
-    pub(super) top_p: f64,
-    /// Tokens of a completion at most.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) max_tokens: u32,
-    /// Seed sent to servers that take one.
-    #[arg(long, value_name = "SEED")]
-    pub(super) seed: Option<u64>,
-}
-
-fn parse_number(text: &str, low: f64, high: f64, what: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number.is_finite() && (low..=high).contains(&number) => Ok(number),
-        _ => Err(what.to_owned()),
-    }
-}
-
-fn parse_temperature(text: &str) -> Result<f64, String> {
-    parse_number(text, 0.0, 2.0, "a temperature is a number from 0 to 2")
-}
-
-fn parse_top_p(text: &str) -> Result<f64, String> {
-    parse_number(text, f64::MIN_POSITIVE, 1.0, "a nucleus mass is a number above 0 and up to 1")
-}
-
-fn parse_price(text: &str) -> Result<crate::agent::Price, String> {
-    let what = "a price is two amounts such as `0.15/0.60`";
-    let (prompt, completion) = text.split_once('/').ok_or(what)?;
-    Ok(crate::agent::Price {
-        prompt: parse_number(prompt, 0.0, 1e6, what)?,
-        completion: parse_number(completion, 0.0, 1e6, what)?,
-    })
 }

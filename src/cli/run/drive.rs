@@ -2,6 +2,7 @@
 
 use super::args::Args;
 use super::folder::Open;
+use super::limits::Guard;
 use super::load::Job;
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
@@ -11,37 +12,63 @@ use crate::score::Tally;
 use crate::types::RunEvent;
 use futures_util::FutureExt as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, watch};
 
-/// Runs what is due. Returns whether it was interrupted.
-pub(super) async fn drive(args: &Args, job: &Job, open: &Open) -> anyhow::Result<bool> {
+/// How a run's part ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum End {
+    /// Everything that was due was done.
+    Done,
+    /// Somebody stopped it.
+    Interrupted,
+    /// It stopped by itself, for this reason.
+    Stopped(String),
+}
+
+/// Runs what is due.
+pub(super) async fn drive(args: &Args, job: &Job, open: &Open) -> anyhow::Result<End> {
     let Some(appender) = open.take_appender() else {
         return Err(Failure::unexpected("the run's file is in use", "start the program again"));
     };
     let (events, receiver) = mpsc::unbounded_channel();
-    let (stop, stopped) = watch::channel(false);
+    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), args.limits.max_failures));
+    let (stop, stopped) = watch::channel(guard.reason().is_some());
     let progress =
         Progress::new(open.due.episodes.len(), args.quiet).scored_by(Tally::new(job.manifest.dataset.name.clone()));
     let reporter = tokio::spawn(report(progress, receiver));
-    let agent = job.agent.clone();
+    let agents = Arc::new(job.agents.clone());
+    let (watching, stopping) = (Arc::clone(&guard), stop.clone());
     let answer: Answer = Arc::new(move |episode| {
-        let agent = agent.clone();
-        async move { agent.answer(&episode).await }.boxed()
+        let (agents, guard, stop) = (Arc::clone(&agents), Arc::clone(&watching), stopping.clone());
+        async move {
+            let trajectory = match agents.get(&episode.variant.name) {
+                Some(agent) => agent.answer(&episode).await,
+                None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
+            };
+            guard.saw(&trajectory);
+            if guard.reason().is_some() {
+                stop.send_replace(true);
+            }
+            trajectory
+        }
+        .boxed()
     });
     let running = run(open.due.episodes.clone(), answer, appender, job.in_flight, events, stopped);
+    let interrupted = AtomicBool::new(false);
     let result = tokio::select! {
         result = running => Some(result),
-        () = interrupted_twice(&stop) => None,
+        () = interrupted_twice(&stop, &interrupted) => None,
     };
     // The reporter ends with the events; it draws the last line before the table comes.
     let _ = reporter.await;
-    match result {
-        Some(result) => {
-            result?;
-            Ok(*stop.borrow())
-        }
-        None => Ok(true),
-    }
+    let Some(result) = result else { return Ok(End::Interrupted) };
+    result?;
+    Ok(match guard.reason() {
+        _ if interrupted.into_inner() => End::Interrupted,
+        Some(reason) => End::Stopped(reason.to_owned()),
+        None => End::Done,
+    })
 }
 
 async fn report(mut progress: Progress, mut events: mpsc::UnboundedReceiver<RunEvent>) {
@@ -52,8 +79,9 @@ async fn report(mut progress: Progress, mut events: mpsc::UnboundedReceiver<RunE
 }
 
 /// The first signal asks the runner to finish what is in flight; this returns at the second.
-async fn interrupted_twice(stop: &watch::Sender<bool>) {
+async fn interrupted_twice(stop: &watch::Sender<bool>, interrupted: &AtomicBool) {
     signal().await;
+    interrupted.store(true, Ordering::Relaxed);
     stop.send_replace(true);
     say("stopping: finishing what is in flight; press Ctrl-C again to stop at once");
     signal().await;

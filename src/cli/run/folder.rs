@@ -1,12 +1,15 @@
 //! The run's folder: which one, what of it is kept, and what stands in it at the end.
 
 use super::args::Args;
+use super::estimate::Estimate;
 use super::load::Job;
 use crate::cli::failure::Failure;
+use crate::cli::prices::Priced;
 use crate::cli::say::say;
 use crate::cli::score::{Summary, summarise};
+use crate::llm::Spent;
 use crate::run::{Due, differences};
-use crate::store::{Appender, Lock, Records, RunFolder};
+use crate::store::{Appender, Lock, Paid, Records, RunFolder};
 use crate::types::Manifest;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,6 +20,7 @@ pub(super) struct Target {
     folder: RunFolder,
     recorded: Option<Manifest>,
     due: Due,
+    estimate: Estimate,
     resume: bool,
 }
 
@@ -58,24 +62,39 @@ impl Target {
                 line.reason
             ));
         }
-        Ok(Self { folder, recorded, due, resume: args.resume })
+        let estimate = Estimate::of(job, &due.episodes, records.as_ref().filter(|_| args.dry_run))?;
+        Ok(Self { folder, recorded, due, estimate, resume: args.resume })
     }
 
     /// Says what is about to happen.
     pub(super) fn tell(&self, job: &Job) {
-        let variant = &job.manifest.variants[0];
+        let Manifest { dataset, variants, .. } = &job.manifest;
+        let [first, others @ ..] = variants.as_slice() else { return };
+        let how = if others.is_empty() {
+            format!("{} by {}", first.method, first.protocol)
+        } else {
+            let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+            format!("{} variants ({})", variants.len(), names.join(", "))
+        };
         say(format_args!(
-            "{} {} of {}, {} with {} over {} ({})",
-            job.manifest.dataset.selected,
-            if job.manifest.dataset.selected == 1 { "question" } else { "questions" },
-            job.manifest.dataset.path,
-            variant.protocol,
-            variant.model,
-            variant.wiki,
-            variant.compat.name(),
+            "{} {} of {}, {how} with {} over {} ({})",
+            dataset.selected,
+            if dataset.selected == 1 { "question" } else { "questions" },
+            dataset.path,
+            first.model,
+            first.wiki,
+            first.compat.name(),
         ));
         let Due { keep, redo, new, .. } = self.due;
-        say(format_args!("plan: keep {keep}, redo {redo}, new {new}; at most {} model calls", self.most_calls(job)));
+        let calls = match self.estimate.most_calls() {
+            1 => "1 model call".to_owned(),
+            most => format!("{most} model calls"),
+        };
+        say(format_args!("plan: keep {keep}, redo {redo}, new {new}; at most {calls}"));
+        if let Some(Priced { price, origin: Some(origin) }) = &job.priced {
+            let (prompt, completion) = (price.prompt, price.completion);
+            say(format_args!("price: {prompt} in, {completion} out US $ a million tokens ({origin})"));
+        }
         let hidden = job.plan.without_gold();
         if hidden > 0 {
             say(format_args!("note: {hidden} of these episodes have no gold answer and cannot be scored"));
@@ -83,6 +102,11 @@ impl Target {
         if self.resume && self.recorded.is_none() {
             say(format_args!("note: there is nothing to resume in `{}` yet", self.folder.path().display()));
         }
+    }
+
+    /// Says what the run will take.
+    pub(super) fn tell_estimate(&self) {
+        self.estimate.lines().iter().for_each(say);
     }
 
     /// The plan as JSON: what `--dry-run --json` prints.
@@ -94,13 +118,9 @@ impl Target {
             "keep": self.due.keep,
             "redo": self.due.redo,
             "new": self.due.new,
-            "most_model_calls": self.most_calls(job),
+            "most_model_calls": self.estimate.most_calls(),
+            "estimate": self.estimate.to_json(),
         })
-    }
-
-    /// The bound on model calls: two a step, when every action is missing.
-    fn most_calls(&self, job: &Job) -> usize {
-        2 * job.manifest.variants[0].max_steps * self.due.episodes.len()
     }
 
     /// Takes the lock and writes down what is about to run.
@@ -121,13 +141,19 @@ impl Target {
             manifest.active_ms = recorded.active_ms;
         }
         self.folder.write_manifest(&job.manifest)?;
-        self.folder.write_prompt(&job.prompt.sha256, &job.prompt.text)?;
+        for prompt in &job.prompts {
+            self.folder.write_prompt(&prompt.sha256, &prompt.text)?;
+        }
         let appender = self.folder.appender(&lock)?;
         if let Some(bytes) = appender.dropped() {
             say(format_args!("note: dropped {bytes} bytes of a torn last line; its episode is run again"));
         }
         // Another process may have written between the look and the lock.
-        let due = job.plan.against(Some(&self.folder.records()?));
+        let records = self.folder.records()?;
+        let due = job.plan.against(Some(&records));
+        let Paid { calls, uncounted, usage } = records.paid();
+        let price = job.priced.as_ref().map(|priced| priced.price);
+        job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
         Ok(Open {
             folder: self.folder,
             due,
@@ -191,10 +217,13 @@ fn refuse_other_files(path: &Path) -> anyhow::Result<()> {
 
 /// A new folder under `results/`, named after what is run and when.
 fn fresh(manifest: &Manifest) -> PathBuf {
-    let variant = &manifest.variants[0];
+    let (what, model) = match manifest.variants.as_slice() {
+        [variant] => (variant.protocol.clone(), variant.model.as_str()),
+        variants => (format!("{}-variants", variants.len()), variants.first().map_or("", |first| &first.model)),
+    };
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let model = variant.model.rsplit(':').next().unwrap_or("model");
-    let name: String = format!("{}-{}-{model}-{time}", manifest.dataset.name, variant.protocol)
+    let model = model.rsplit(':').next().unwrap_or("model");
+    let name: String = format!("{}-{what}-{model}-{time}", manifest.dataset.name)
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' })
         .collect();

@@ -1,29 +1,38 @@
 //! From flags to usable things: questions, prompt, model, Wikipedia. Nothing runs here.
 
 use super::args::Args;
-use crate::agent::Agent;
+use crate::agent::{Agent, StoredPrompt};
 use crate::cli::builtin;
 use crate::cli::failure::Failure;
+use crate::cli::prices::Priced;
 use crate::cli::say::say;
+use crate::cli::tape_args::Tapes;
+use crate::cli::variant::{BuiltVariant, Common};
 use crate::dataset::{self, Columns, Dataset, Format, ReadOptions};
-use crate::llm::BaselineSettings;
+use crate::llm::{Budget, Budgeted};
 use crate::net::redact;
-use crate::prompt::{self, ExemplarOrder, RenderSettings, Rendered};
-use crate::protocol::{Protocol, Setup};
+use crate::protocol::direct::gold_paragraphs;
 use crate::run::Plan;
 use crate::types::manifest::MANIFEST_VERSION;
-use crate::types::{AnswerKind, DatasetRecord, Decoding, Manifest, Question, Selection, Variant};
-use crate::wiki::SessionOptions;
-use std::collections::BTreeMap;
+use crate::types::{AnswerKind, DatasetRecord, Manifest, Question, Selection, Variant};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// A run, ready to start.
 pub(super) struct Job {
     pub(super) manifest: Manifest,
-    pub(super) prompt: Rendered,
+    /// The rendered prompts, to be stored.
+    pub(super) prompts: Vec<StoredPrompt>,
     pub(super) plan: Plan,
-    pub(super) agent: Agent,
+    /// The agent of each variant, by the variant's name.
+    pub(super) agents: HashMap<String, Agent>,
+    /// What is recorded, replayed or kept.
+    pub(super) tapes: Tapes,
     pub(super) in_flight: usize,
+    /// What all agents together may spend.
+    pub(super) budget: Arc<Budget>,
+    /// What tokens cost, where that is known.
+    pub(super) priced: Option<Priced>,
 }
 
 /// Builds everything a run needs, so that a bad flag or file fails in the first second.
@@ -32,57 +41,52 @@ pub(super) fn job(args: &Args) -> anyhow::Result<Job> {
     let dataset = dataset(args)?;
     let questions = dataset::select(&dataset.questions, &selection)?;
     let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
-    let protocol = protocol(&args.prompt.protocol)?;
-    if let Some(option) = args.prompt.option.first() {
-        return Err(Failure::usage(
-            format!("protocol `{}` has no option `{option}`", protocol.id()),
-            "leave --option out",
-        ));
-    }
-    let max_steps = args.prompt.max_steps.map_or(protocol.default_max_steps(), usize::from);
-    let (prompt, label, prompt_name) = prompt(args, claims, max_steps)?;
-    let mut rules = BaselineSettings { last_step: max_steps, ..BaselineSettings::default() };
-    let rules_label = if claims { &mut rules.claim_label } else { &mut rules.question_label };
-    rules_label.clone_from(&label);
-    let model = args.model.build(usize::from(args.concurrency), rules)?;
-    let wiki = args.wiki.build()?;
-    let decoding = Decoding {
-        temperature: args.decoding.temperature,
-        top_p: args.decoding.top_p,
-        max_tokens: args.decoding.max_tokens,
-        seed: args.decoding.seed,
-    };
-    let variant = Variant {
-        name: "main".to_owned(),
-        protocol: protocol.id().to_owned(),
-        options: BTreeMap::new(),
-        method: args.prompt.method.clone(),
-        max_steps,
-        prompt: prompt_name,
-        prompt_sha256: prompt.sha256.clone(),
-        question_label: label.clone(),
-        model: model.label,
-        endpoint: model.endpoint.to_owned(),
-        base_url: model.base_url,
-        decoding: decoding.clone(),
-        wiki: wiki.label,
-        wiki_origin: wiki.origin,
+    // A dry run leaves no file behind.
+    let tapes = if args.dry_run { Tapes::default() } else { args.tape.open()? };
+    let wiki = tapes.wiki(args.wiki.build()?, args.wiki.compat);
+    let priced = args.limits.price.price_of(&args.model)?;
+    let price = priced.as_ref().map(|priced| priced.price);
+    let limits = args.limits.limits(&args.model.model, priced.as_ref())?;
+    let budget = Arc::new(Budget::new(limits));
+    let built = args.variant.build(&Common {
+        model: &args.model,
+        concurrency: usize::from(args.concurrency),
+        wiki: &wiki,
+        tapes: &tapes,
         compat: args.wiki.compat,
-    };
-    let manifest = manifest(args, &dataset, selection, &questions, variant);
+        wording: args.wiki.wording,
+        price,
+        claims,
+        history: Vec::new(),
+    })?;
+    if built.iter().any(|built| built.variant.oracle_context) {
+        refuse_without_paragraphs(&questions)?;
+    }
+    let (mut variants, mut prompts, mut agents) = (Vec::new(), Vec::new(), HashMap::new());
+    for BuiltVariant { variant, mut agent, prompts: rendered } in built {
+        if limits.is_any() {
+            agent.model = Arc::new(Budgeted::new(agent.model, Arc::clone(&budget), price));
+        }
+        agents.insert(variant.name.clone(), agent);
+        variants.push(variant);
+        prompts.extend(rendered);
+    }
+    let manifest = manifest(args, &dataset, selection, &questions, variants);
     let plan = Plan::new(questions, &manifest.variants, args.repeats);
-    let setup = Setup { prefix: Arc::clone(&prompt.text), question_label: label, max_steps, decoding };
-    let agent = Agent {
-        model: model.model,
-        source: wiki.source,
-        session: SessionOptions::default(),
-        protocol,
-        setup,
-        price: args.price,
-    };
     // An episode that waits for a page leaves its model slot to another one.
     let in_flight = 2 * usize::from(args.concurrency);
-    Ok(Job { manifest, prompt, plan, agent, in_flight })
+    Ok(Job { manifest, prompts, plan, agents, tapes, in_flight, budget, priced })
+}
+
+/// An oracle that has nothing to show would be a closed book under another name.
+fn refuse_without_paragraphs(questions: &[Question]) -> anyhow::Result<()> {
+    match questions.iter().find(|question| gold_paragraphs(question).is_empty()) {
+        None => Ok(()),
+        Some(question) => Err(Failure::bad_input(
+            format!("question `{}` comes without gold paragraphs, which --oracle-context shows", question.id),
+            "use a dataset with paragraphs and supporting facts, such as HotpotQA's distractor files",
+        )),
+    }
 }
 
 /// The columns that were named, for the record.
@@ -122,27 +126,6 @@ fn dataset(args: &Args) -> anyhow::Result<Dataset> {
     Ok(dataset)
 }
 
-/// The rendered prompt, the label before the question, and the prompt's name for the record.
-fn prompt(args: &Args, claims: bool, max_steps: usize) -> anyhow::Result<(Rendered, String, String)> {
-    let flags = &args.prompt;
-    let default = if claims { "prompts/fever.toml" } else { "prompts/hotpotqa.toml" };
-    let spec = flags.prompt.as_deref().unwrap_or(default);
-    let instruction = flags.instruction.as_deref().map(|path| path.to_string_lossy().into_owned());
-    let source = prompt::load(spec, instruction.as_deref(), &builtin::file)?;
-    let settings = RenderSettings {
-        protocol: &flags.protocol,
-        method: &flags.method,
-        shots: flags.shots,
-        order: ExemplarOrder::default(),
-        max_steps,
-    };
-    let rendered = prompt::render(&source, &settings)?;
-    // A text of the paper's does not say which of the two it is for; the dataset does.
-    let usual = if claims { "Claim" } else { "Question" };
-    let label = flags.question_label.as_deref().or(source.question_label()).unwrap_or(usual).to_owned();
-    Ok((rendered, label, spec.to_owned()))
-}
-
 fn selection(args: &Args) -> anyhow::Result<Selection> {
     let ids = match &args.data.ids {
         None => Vec::new(),
@@ -165,23 +148,16 @@ fn selection(args: &Args) -> anyhow::Result<Selection> {
     })
 }
 
-fn protocol(id: &str) -> anyhow::Result<Protocol> {
-    Protocol::parse(id).ok_or_else(|| {
-        let known: Vec<&str> = Protocol::ALL.iter().map(|protocol| protocol.id()).collect();
-        Failure::usage(format!("unknown protocol `{id}`"), format!("known protocols: {}", known.join(", ")))
-    })
-}
-
 fn manifest(
     args: &Args,
     dataset: &Dataset,
     selection: Selection,
     questions: &[Question],
-    variant: Variant,
+    variants: Vec<Variant>,
 ) -> Manifest {
     Manifest {
         v: MANIFEST_VERSION,
-        variants: vec![variant],
+        variants,
         repeats: args.repeats,
         dataset: DatasetRecord {
             name: dataset.name.clone(),

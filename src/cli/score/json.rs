@@ -46,6 +46,10 @@ fn variant(variant: &VariantScore) -> Value {
         "bad_calls": score.bad_calls,
         "usage": score.usage,
         "cost_usd": score.cost_usd,
+        "tokens_per_question": score.tokens_per_question(),
+        "tokens_per_correct": score.tokens_per_correct(),
+        "cost_per_question_usd": score.cost_per_question(),
+        "cost_per_correct_usd": score.cost_per_correct(),
         "episode_ms": variant.episode_ms,
         "trajectory": variant.assessment,
     })

@@ -7,7 +7,7 @@ const LONGEST: usize = 1 << 20;
 
 /// A line, or why it is none.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(in crate::cli) enum Line {
     /// Its text without the line end.
     Text(String),
     /// Its bytes are not UTF-8.
@@ -17,18 +17,18 @@ pub(super) enum Line {
 }
 
 /// Reads lines from any input.
-pub(super) struct Lines<R> {
+pub(in crate::cli) struct Lines<R> {
     input: BufReader<R>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     /// Reads from `input`.
-    pub(super) fn new(input: R) -> Self {
+    pub(in crate::cli) fn new(input: R) -> Self {
         Self { input: BufReader::new(input) }
     }
 
     /// The next line; nothing at the end.
-    pub(super) async fn next(&mut self) -> std::io::Result<Option<Line>> {
+    pub(in crate::cli) async fn next(&mut self) -> std::io::Result<Option<Line>> {
         let mut bytes = Vec::new();
         if self.piece(&mut bytes).await? == 0 {
             return Ok(None);

@@ -1,0 +1,214 @@
+//! `ask`: one question, answered before one's eyes; or a conversation.
+
+mod chat;
+mod hints;
+mod screen;
+
+use super::failure::{self, Failure};
+use super::model_args::ModelArgs;
+use super::say::say;
+use super::tape_args::TapeArgs;
+use super::variant::{BuiltVariant, Common, VariantArgs, parse_price};
+use super::wiki_args::WikiArgs;
+use crate::agent::{Agent, Approach, Episode, Watch};
+use crate::llm::Price;
+use crate::protocol::Setup;
+use crate::report::{View, visible};
+use crate::run::Plan;
+use crate::store::Appender;
+use crate::types::{AnswerKind, Message, Outcome, Question, Trajectory, Variant};
+use chat::Lines;
+use hints::Hints;
+use screen::Screen;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Requests at once: the samples of a vote come together.
+const CONCURRENCY: usize = 16;
+
+/// Flags of `ask`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The question.
+    #[arg(required_unless_present = "chat")]
+    question: Option<String>,
+    /// It is a claim to be judged, not a question.
+    #[arg(long)]
+    claim: bool,
+    /// Go on asking: questions are read until an empty line, and the agent remembers what its system remembers.
+    #[arg(long)]
+    chat: bool,
+    /// Append what happened to this file, one JSON object a line, as in a run's trajectories.jsonl.
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Print what happened as one JSON object a question, and nothing else.
+    #[arg(long)]
+    json: bool,
+    /// Price of a million prompt tokens and a million completion tokens in US dollars, as `IN/OUT`.
+    #[arg(long, value_name = "IN/OUT", value_parser = parse_price)]
+    price: Option<Price>,
+    #[command(flatten)]
+    variant: VariantArgs,
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    wiki: WikiArgs,
+    #[command(flatten)]
+    tape: TapeArgs,
+}
+
+/// Carries the command out, writes to `out`, and gives the exit code.
+pub(super) async fn execute(args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+    let mut talk = Talk::new(&args)?;
+    let mut code = failure::OK;
+    if let Some(question) = &args.question {
+        let Some(question) = asked(question) else {
+            return Err(Failure::usage("the question is empty", "put it in quotes: wikitrail ask \"Who was Mozart?\""));
+        };
+        code = code.max(talk.ask(question, out).await?);
+    }
+    if args.chat {
+        let mut lines = Lines::new()?;
+        while let Some(line) = lines.next().await? {
+            let Some(question) = asked(&line) else { break };
+            code = code.max(talk.ask(question, out).await?);
+        }
+    }
+    Ok(code)
+}
+
+fn asked(line: &str) -> Option<&str> {
+    Some(line.trim()).filter(|line| !line.is_empty())
+}
+
+/// An agent, and what was said so far.
+struct Talk<'a> {
+    args: &'a Args,
+    agent: Agent,
+    variant: Variant,
+    hints: Arc<Hints>,
+    saved: Option<Appender>,
+    /// Names the questions of this start of the program.
+    started: String,
+    questions: usize,
+    /// Whether it was said that the agent forgot a question.
+    warned: bool,
+}
+
+impl<'a> Talk<'a> {
+    /// Builds everything, so that a bad flag fails before anything is asked.
+    fn new(args: &'a Args) -> anyhow::Result<Self> {
+        let tapes = args.tape.open()?;
+        let wiki = tapes.wiki(args.wiki.build()?, args.wiki.compat);
+        let built = args.variant.build(&Common {
+            model: &args.model,
+            concurrency: CONCURRENCY,
+            wiki: &wiki,
+            tapes: &tapes,
+            compat: args.wiki.compat,
+            wording: args.wiki.wording,
+            price: args.price,
+            claims: args.claim,
+            history: Vec::new(),
+        })?;
+        let Ok([BuiltVariant { variant, mut agent, .. }]) = <[BuiltVariant; 1]>::try_from(built) else {
+            return Err(Failure::usage(
+                "`ask` answers in one way, and several are named",
+                "name one --protocol and one --method; `run` compares several",
+            ));
+        };
+        if variant.oracle_context {
+            return Err(Failure::usage(
+                "--oracle-context shows the paragraphs of a dataset, and a question that is typed has none",
+                "leave it out, or use `run` with a dataset",
+            ));
+        }
+        let saved = args.save.as_deref().map(Appender::alone).transpose()?;
+        if let Some(bytes) = saved.as_ref().and_then(Appender::dropped) {
+            say(format_args!("note: dropped {bytes} bytes of a torn last line"));
+        }
+        let hints = Arc::new(Hints::over(agent.model));
+        agent.model = Arc::<Hints>::clone(&hints);
+        Ok(Self {
+            args,
+            agent,
+            variant,
+            hints,
+            saved,
+            started: jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string(),
+            questions: 0,
+            warned: false,
+        })
+    }
+
+    /// Answers one question and remembers it. The exit code as if it were the only one.
+    async fn ask(&mut self, question: &str, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+        let Some(episode) = self.episode(question) else {
+            return Err(Failure::unexpected("a question without an episode", "report this"));
+        };
+        let screen = Screen::new(View::of_stdout(), out);
+        let watch: Option<&dyn Watch> = if self.args.json { None } else { Some(&screen) };
+        let (trajectory, memory) = self.agent.answer_watched(&episode, watch).await;
+        if let Some(saved) = &mut self.saved {
+            saved.append([&trajectory])?;
+        }
+        let measured = trajectory.outcome != Outcome::NotMeasured;
+        let out = if self.args.json || !measured { screen.close()? } else { screen.end(&trajectory)? };
+        if self.args.json {
+            serde_json::to_writer(&mut *out, &trajectory).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+            out.flush()?;
+        }
+        if !measured {
+            self.explain(&trajectory);
+            // What failed is not remembered: the next question finds the conversation as it was.
+            return Ok(failure::NOT_MEASURED);
+        }
+        if self.args.chat {
+            self.remember(memory);
+        }
+        Ok(failure::OK)
+    }
+
+    fn episode(&mut self, question: &str) -> Option<Episode> {
+        self.questions += 1;
+        let id = format!("ask-{}-{}", self.started, self.questions);
+        let kind = if self.args.claim { AnswerKind::Label } else { AnswerKind::Span };
+        let question = Question {
+            dataset: "ask".to_owned(),
+            index: self.questions - 1,
+            answer_kind: kind,
+            ..Question::new(id, question, Vec::new())
+        };
+        Plan::new(vec![question], std::slice::from_ref(&self.variant), 1).against(None).episodes.pop()
+    }
+
+    fn explain(&self, trajectory: &Trajectory) {
+        let reason = trajectory.detail.as_deref().unwrap_or("no reason is known");
+        say(format_args!("error: there is no answer: {}", visible(reason)));
+        let wiki = "check --wiki, --wiki-url and the network; `wikitrail wiki` tries the tool by hand";
+        let hint = self.hints.take().or_else(|| reason.starts_with("wikipedia:").then(|| wiki.to_owned()));
+        if let Some(hint) = hint {
+            say(format_args!("hint: {hint}"));
+        }
+    }
+
+    /// What the next question builds upon.
+    fn remember(&mut self, memory: Vec<Message>) {
+        let before = self.agent.approach.acting().map_or(0, |acting| acting.setup.history.len());
+        if memory.len() <= before && !self.warned {
+            self.warned = true;
+            say(format_args!(
+                "note: `{}` by {} kept nothing of this question; the next one is answered without it",
+                self.variant.method, self.variant.protocol
+            ));
+        }
+        let (Approach::Act(acting) | Approach::ActThenVote(acting, ..) | Approach::VoteThenAct(.., acting)) =
+            &mut self.agent.approach
+        else {
+            return;
+        };
+        acting.setup = Arc::new(Setup { history: memory, ..Setup::clone(&acting.setup) });
+    }
+}

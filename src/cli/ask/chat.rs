@@ -1,0 +1,66 @@
+//! The questions of a conversation, from a terminal or from anywhere else.
+
+use crate::cli::say::say;
+use crate::cli::wiki::lines::{Line, Lines as Plain};
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use std::io::IsTerminal as _;
+use tokio::io::Stdin;
+
+const PROMPT: &str = "ask> ";
+
+/// Lines of standard input.
+pub(super) enum Lines {
+    /// A person types them. Absent while one is being typed.
+    Typed(Option<DefaultEditor>),
+    /// They come from a file or a program.
+    Piped(Plain<Stdin>),
+}
+
+impl Lines {
+    pub(super) fn new() -> anyhow::Result<Self> {
+        if !std::io::stdin().is_terminal() {
+            return Ok(Self::Piped(Plain::new(tokio::io::stdin())));
+        }
+        say("an empty line or Ctrl-D ends the conversation");
+        Ok(Self::Typed(Some(DefaultEditor::new()?)))
+    }
+
+    /// The next line; nothing at the end.
+    pub(super) async fn next(&mut self) -> anyhow::Result<Option<String>> {
+        match self {
+            Self::Typed(editor) => typed(editor).await,
+            Self::Piped(lines) => loop {
+                match lines.next().await? {
+                    None => return Ok(None),
+                    Some(Line::Text(line)) => return Ok(Some(line)),
+                    Some(Line::NotText) => say("error: the line is not UTF-8"),
+                    Some(Line::TooLong) => say("error: the line is longer than 1 MiB"),
+                }
+            },
+        }
+    }
+}
+
+async fn typed(place: &mut Option<DefaultEditor>) -> anyhow::Result<Option<String>> {
+    while let Some(mut editor) = place.take() {
+        // The editor waits for keys, so it does so on a thread of its own.
+        let (mut back, line) = tokio::task::spawn_blocking(move || {
+            let line = editor.readline(PROMPT);
+            (editor, line)
+        })
+        .await?;
+        if let Ok(line) = &line {
+            // A line that cannot be remembered can still be asked.
+            let _ = back.add_history_entry(line.as_str());
+        }
+        *place = Some(back);
+        match line {
+            Ok(line) => return Ok(Some(line)),
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,174 @@
+//! `prompt show`: what the model is shown, as it is stored or as the first request of a question.
+
+use super::super::builtin;
+use super::super::failure::{self, Failure};
+use super::super::variant;
+use crate::prompt::{self, PromptSource, RenderSettings, Rendered, texts};
+use crate::protocol::direct::Direct;
+use crate::protocol::{self, Dialogue, Protocol, Setup, Turn};
+use crate::types::{Decoding, Method, Prompt, Question, Request, Role};
+use anyhow::Context as _;
+use serde_json::json;
+use std::io::Write as _;
+use std::sync::Arc;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Prompt file (TOML), or a key of the paper's JSON.
+    #[arg(value_name = "FILE[#KEY]")]
+    prompt: String,
+    /// Instruction put before the exemplars of a JSON prompt.
+    #[arg(long, value_name = "FILE")]
+    instruction: Option<String>,
+    /// Protocol whose form is shown.
+    #[arg(long, value_name = "ID", default_value = protocol::react_paper::ID)]
+    protocol: String,
+    /// Option of the protocol.
+    #[arg(long, value_name = "K=V")]
+    option: Vec<String>,
+    /// Words of the protocol's system, in a file like prompts/protocols/en.toml [default: ours, in the prompt's language].
+    #[arg(long, value_name = "FILE")]
+    texts: Option<String>,
+    /// Prompting method; of one that is made of others, the part that asks first.
+    #[arg(long, value_name = "NAME", default_value = "react")]
+    method: String,
+    /// Show the first request of this question, exactly as it is sent.
+    #[arg(long, value_name = "TEXT")]
+    question: Option<String>,
+    /// Label before the question [default: the prompt's].
+    #[arg(long, value_name = "LABEL")]
+    question_label: Option<String>,
+    /// Use only the first N exemplars.
+    #[arg(long, value_name = "N")]
+    shots: Option<usize>,
+    /// Step limit that the texts name [default: the protocol's].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    max_steps: Option<u16>,
+    /// Print text or messages, digest and length as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A rendered prompt with what it was made from.
+struct Shown {
+    source: PromptSource,
+    protocol: Arc<dyn Protocol>,
+    /// The method that asks first.
+    method: Method,
+    max_steps: usize,
+    rendered: Rendered,
+}
+
+pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    let shown = rendered(args)?;
+    match &args.question {
+        Some(question) => print_request(args, &shown, &request(args, &shown, question)?)?,
+        None => print_frame(args, &shown)?,
+    }
+    Ok(failure::OK)
+}
+
+fn rendered(args: &Args) -> anyhow::Result<Shown> {
+    let options = variant::options_of(&args.option)?;
+    let protocol = variant::find(&args.protocol, &options)?;
+    let method = match variant::parse_method(&args.method)? {
+        Method::ReactThenCotSc => Method::React,
+        Method::CotSc | Method::CotScThenReact => Method::Cot,
+        method => method,
+    };
+    let source = prompt::load(&args.prompt, args.instruction.as_deref(), &builtin::file)?;
+    let section = texts::section(&args.protocol, &options);
+    let texts = texts::load(args.texts.as_deref(), source.language(), &section, &builtin::file)?;
+    let max_steps = args.max_steps.map_or(protocol.max_steps(), usize::from);
+    let settings = RenderSettings {
+        protocol: protocol.as_ref(),
+        method,
+        shots: args.shots,
+        max_steps,
+        ..RenderSettings::default()
+    };
+    let rendered = prompt::render(&source, &texts, &settings)?;
+    Ok(Shown { source, protocol, method, max_steps, rendered })
+}
+
+/// The first request that is sent for a question.
+fn request(args: &Args, shown: &Shown, question: &str) -> anyhow::Result<Request> {
+    let label = args.question_label.as_deref().or(shown.source.question_label()).unwrap_or("Question");
+    let setup = Arc::new(Setup {
+        frame: shown.rendered.frame.clone(),
+        question_label: label.to_owned(),
+        max_steps: shown.max_steps,
+        thoughts: shown.method != Method::Act,
+        decoding: Decoding::default(),
+        history: Vec::new(),
+    });
+    match dialogue(shown, &setup).begin(&Question::new("question", question, Vec::new())) {
+        Turn::Ask(request) => Ok(request),
+        Turn::Use(_) | Turn::Stop(_) => {
+            Err(Failure::unexpected("nothing is sent for this question", "leave --question out to see the prompt"))
+        }
+    }
+}
+
+fn dialogue(shown: &Shown, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+    match shown.method {
+        Method::Standard | Method::Cot => Box::new(Direct::new(setup, shown.method == Method::Cot, false)),
+        _ => shown.protocol.dialogue(setup),
+    }
+}
+
+fn print_request(args: &Args, shown: &Shown, request: &Request) -> anyhow::Result<()> {
+    let (sha256, chars) = (request.prompt.sha256(), request.prompt.chars());
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let (key, content) = match &request.prompt {
+            Prompt::Text { .. } => ("text", json!(request.prompt.to_text())),
+            Prompt::Messages(messages) => ("messages", json!(messages)),
+        };
+        let line = json!({
+            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.protocol, "method": args.method,
+            "question": args.question, "sha256": sha256, "chars": chars, "stop": request.stop, key: content,
+        });
+        writeln!(out, "{line}")?;
+        return Ok(());
+    }
+    match &request.prompt {
+        // Exactly the bytes that are sent and digested, so that `sha256sum` agrees.
+        Prompt::Text { .. } => out.write_all(request.prompt.to_text().as_bytes())?,
+        Prompt::Messages(messages) => {
+            for message in messages {
+                writeln!(out, "[{}]\n{}", role(message.role), message.content)?;
+            }
+        }
+    }
+    out.flush()?;
+    let stop = json!(request.stop);
+    writeln!(std::io::stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    }
+}
+
+fn print_frame(args: &Args, shown: &Shown) -> anyhow::Result<()> {
+    let Rendered { sha256, chars, exemplars, .. } = &shown.rendered;
+    let text = &shown.rendered.stored;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let line = json!({
+            "prompt": args.prompt, "name": shown.source.name(), "protocol": args.protocol, "method": args.method,
+            "sha256": sha256, "chars": chars, "exemplars": exemplars, "text": text,
+        });
+        writeln!(out, "{line}")?;
+        return Ok(());
+    }
+    // Exactly the bytes that are stored and digested, so that `sha256sum` agrees.
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    let exemplars = exemplars.map_or_else(|| "a finished text".to_owned(), |n| format!("{n} exemplars"));
+    writeln!(std::io::stderr(), "sha256 {sha256}, {chars} characters, {exemplars}").context("cannot write to stderr")
+}
