@@ -73,7 +73,7 @@ fn info_counts_what_a_file_holds() {
         .iter()
         .map(|leak| leak["prompt"].as_str().expect("a name"))
         .collect();
-    assert_eq!(prompts, ["prompts/hotpotqa.toml", "prompts/fever.toml"]);
+    assert_eq!(prompts, ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/hotpotqa-zh.toml"]);
     let text = String::from_utf8(wikitrail(dir.path(), &["dataset", "info", "h.json"]).stdout).expect("text");
     for line in [
         "h.json: 3 questions of hotpotqa (hotpotqa)",

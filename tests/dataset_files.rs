@@ -4,7 +4,8 @@ mod common;
 
 use std::path::Path;
 use wikitrail::dataset::{self, Format, ReadOptions};
-use wikitrail::types::Selection;
+use wikitrail::score::Metric;
+use wikitrail::types::{Selection, SupportingFact};
 
 #[test]
 fn real_files_load_with_the_counts_of_their_sources() {
@@ -90,4 +91,28 @@ fn our_own_sample_is_what_its_documentation_says() {
     let count = |kind: &str| sample.questions.iter().filter(|q| q.kind.as_deref() == Some(kind)).count();
     assert_eq!((count("bridge"), count("comparison"), count("yesno")), (40, 15, 5));
     assert_eq!(load("sample-claims.jsonl").questions.len(), 30);
+}
+
+#[test]
+fn our_chinese_sample_is_answered_by_its_corpus() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets");
+    let sample = dataset::load_file(&folder.join("sample-zh.jsonl"), &ReadOptions::default()).expect("it loads");
+    let count = |kind: &str| sample.questions.iter().filter(|q| q.kind.as_deref() == Some(kind)).count();
+    assert_eq!((count("bridge"), count("comparison"), count("yesno")), (16, 5, 3));
+    let lines = std::fs::read_to_string(folder.join("sample-wiki-zh/articles.jsonl")).expect("the corpus");
+    let articles: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("an article")).collect();
+    assert_eq!(articles.len(), 67);
+    for question in &sample.questions {
+        assert_eq!(Metric::for_question(question), Metric::Characters, "{}", question.id);
+        assert!(!question.supporting_facts.is_empty(), "{}", question.id);
+        for page in &question.context {
+            let article = articles.iter().find(|article| article["title"] == page.title).expect("its article");
+            assert_eq!(article["blocks"][0], page.sentences.concat(), "{}", question.id);
+        }
+        for SupportingFact(title, sentence) in &question.supporting_facts {
+            let page = question.context.iter().find(|page| page.title == *title).expect("its page");
+            assert!(usize::try_from(*sentence).is_ok_and(|at| at < page.sentences.len()), "{}: {title}", question.id);
+        }
+    }
 }

@@ -48,6 +48,7 @@ impl Mock {
     }
 
     /// Asks the mock something, such as `/reset` or `/config?latency=5`, and returns the body.
+    #[allow(dead_code, reason = "not every test program asks the mock")]
     pub(crate) fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the mock answers");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: mock\r\nConnection: close\r\n\r\n").expect("it listens");
@@ -57,6 +58,7 @@ impl Mock {
     }
 
     /// Requests since the last reset.
+    #[allow(dead_code, reason = "not every test program counts")]
     pub(crate) fn requests(&self) -> u64 {
         let stats: serde_json::Value = serde_json::from_str(&self.get("/stats")).expect("stats are JSON");
         stats["requests"].as_u64().expect("a count")

@@ -1,44 +1,41 @@
-//! Dialogues against vectors recorded from the original systems.
+//! `react-paper`: the notebook's loop and its parser.
 
-mod common;
+use super::{Row, assert_parsed, dialogue, protocol, rows, strings};
+use serde_json::{Value, json};
+use wikitrail::protocol::{Frame, Turn};
+use wikitrail::types::{Outcome, Question, Tool};
 
-use serde_json::Value;
-use std::sync::Arc;
-use wikitrail::protocol::{Protocol, Setup, Turn};
-use wikitrail::types::{Decoding, Outcome, Question, Tool};
-
-fn rows(path: &str) -> Option<Vec<Value>> {
-    let file = common::shared()?.join("golden/protocols").join(path);
-    let text = std::fs::read_to_string(&file).expect("the golden file is readable");
-    Some(text.lines().map(|line| serde_json::from_str(line).expect("a golden line is JSON")).collect())
+/// Both files of the system that concern the dialogue.
+pub(crate) fn checks() -> Option<Vec<Row>> {
+    let traces: Vec<Value> =
+        rows("react_paper.traces")?.into_iter().filter(|row| row["impl"] == "hotpotqa.ipynb webthink").collect();
+    traces.iter().for_each(check_trace);
+    let replies = rows("react_paper.parse")?;
+    for row in &replies {
+        check_parse(row);
+        check_common_form(row);
+    }
+    let row = |file, what, count| Row { file, what, equal: count, total: count, otherwise: Vec::new() };
+    Some(vec![
+        row("react_paper.traces (notebook)", "requests, actions, end", traces.len()),
+        row("react_paper.parse", "parse, next turn", replies.len()),
+    ])
 }
 
-fn setup(max_steps: usize) -> Setup {
-    Setup { prefix: Arc::from(""), question_label: "Question".to_owned(), max_steps, decoding: Decoding::default() }
+#[test]
+fn react_paper_equals_the_notebook() {
+    let Some(rows) = checks() else { return };
+    assert_eq!(rows.iter().map(|row| row.total).collect::<Vec<_>>(), [10, 54]);
 }
 
 /// The notebook's own loop: what it sends at every call, what the tool is asked, how it ends.
-#[test]
-fn react_paper_traces_equal_the_notebook() {
-    let Some(rows) = rows("react_paper.traces.jsonl") else { return };
-    let mut checked = 0;
-    for row in rows.iter().filter(|row| row["impl"] == "hotpotqa.ipynb webthink") {
-        check_trace(row);
-        checked += 1;
-    }
-    assert_eq!(checked, 10);
-}
-
 fn check_trace(row: &Value) {
     let name = row["name"].as_str().expect("name");
-    let strings = |value: &Value| -> Vec<String> {
-        value.as_array().expect("array").iter().map(|v| v.as_str().expect("string").to_owned()).collect()
-    };
     let script = strings(&row["script"]);
     let observations = strings(&row["logged"]["observations"]);
     let question = observations[0].strip_prefix("Question: ").expect("first observation is the question");
     let mut observations = observations[1..].iter();
-    let mut dialogue = Protocol::ReactPaper.dialogue(&setup(7));
+    let mut dialogue = dialogue(protocol("react-paper", &[]).as_ref(), Frame::default(), 7);
     let (mut calls, mut actions) = (Vec::new(), Vec::new());
     let mut turn = dialogue.begin(&Question::new("0", question, vec![]));
     let stop = loop {
@@ -75,20 +72,10 @@ fn check_trace(row: &Value) {
 }
 
 /// Every model output of the vectors, at its step: thought, action, and what the environment makes of it.
-#[test]
-fn react_paper_parses_as_the_notebook() {
-    let Some(rows) = rows("react_paper.parse.jsonl") else { return };
-    let count = rows.len();
-    for row in rows {
-        check_parse(&row);
-    }
-    assert!(count > 40, "only {count} vectors");
-}
-
 fn check_parse(row: &Value) {
     let (name, step) = (&row["name"], row["step"].as_u64().expect("step"));
     let notebook = &row["notebook"];
-    let mut dialogue = Protocol::ReactPaper.dialogue(&setup(99));
+    let mut dialogue = dialogue(protocol("react-paper", &[]).as_ref(), Frame::default(), 99);
     dialogue.begin(&Question::new("0", "q", vec![]));
     for n in 1..step {
         dialogue.completion(&format!("t\nAction {n}: Think[x]"));
@@ -119,4 +106,22 @@ fn check_parse(row: &Value) {
         // The original raises on an empty action.
         Turn::Stop(end) => assert_eq!(end.outcome, Outcome::FormatFailure, "{name}"),
     }
+}
+
+/// The same in the common form.
+fn check_common_form(row: &Value) {
+    let notebook = &row["notebook"];
+    let (thought, env) = (&notebook["thought"], &notebook["env"]);
+    let expected = match env["kind"].as_str() {
+        _ if notebook["bad_call"] == true => json!({ "kind": "invalid", "thought": thought }),
+        Some(kind @ ("search" | "lookup" | "think")) => {
+            let tool = format!("{}{}", kind[..1].to_uppercase(), &kind[1..]);
+            json!({ "kind": "act", "tool": tool, "input": env["arg"], "thought": thought })
+        }
+        Some("finish") => json!({ "kind": "finish", "answer": env["arg"], "thought": thought }),
+        _ => json!({ "kind": "invalid", "error": env["obs"], "thought": thought }),
+    };
+    let step = usize::try_from(row["step"].as_u64().expect("step")).expect("a step");
+    let parsed = protocol("react-paper", &[]).parse(row["output"].as_str().expect("output"), step);
+    assert_parsed(&row["name"], &parsed, &expected);
 }

@@ -1,0 +1,231 @@
+//! docs/protocols.md and docs/methods.md against the program: options, limits, stops, what parsers make of replies, and
+//! every command that is shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use wikitrail::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Setup, Turn, find};
+use wikitrail::types::{Decoding, Question};
+
+/// What a documented value reads where any text will do.
+const TEXT: &str = "TEXT";
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name))
+        .expect("the page is readable")
+}
+
+/// Rows of the tables whose header begins with these cells, each with the headings that it stands under.
+fn rows(page: &str, header: &[&str]) -> Vec<(Vec<String>, Vec<String>)> {
+    let (mut headings, mut inside, mut found) = (Vec::new(), false, Vec::new());
+    for line in page.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            headings = vec![heading.to_owned()];
+        } else if let Some(heading) = line.strip_prefix("### ") {
+            headings.truncate(1);
+            headings.push(heading.to_owned());
+        }
+        let Some(row) = line.strip_prefix('|').and_then(|row| row.strip_suffix('|')) else {
+            inside = false;
+            continue;
+        };
+        let cells: Vec<String> = row.split('|').map(|cell| cell.trim().to_owned()).collect();
+        if cells.iter().zip(header).filter(|(cell, name)| cell == *name).count() == header.len() {
+            inside = true;
+        } else if inside && !cells[0].starts_with("---") {
+            found.push((headings.clone(), cells));
+        }
+    }
+    found
+}
+
+/// What stands between backticks, with `\n` read as a line break.
+fn code(cell: &str) -> Vec<String> {
+    let pieces: Vec<&str> = cell.split('`').collect();
+    assert!(pieces.len() % 2 == 1, "backticks do not match: {cell}");
+    pieces.into_iter().skip(1).step_by(2).map(|text| text.replace("\\n", "\n")).collect()
+}
+
+fn only(cell: &str) -> String {
+    let mut all = code(cell);
+    assert_eq!(all.len(), 1, "one piece of code: {cell}");
+    all.remove(0)
+}
+
+fn options<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Options {
+    Options(pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+}
+
+fn made(id: &str, pairs: &[(&str, &str)]) -> Result<Arc<dyn Protocol>, OptionError> {
+    find(id, &options(pairs.iter().copied())).expect("a protocol of that id")
+}
+
+/// Documented options: protocol, name, values.
+fn documented() -> Vec<(String, String, Vec<String>)> {
+    let page = page("protocols.md");
+    let rows = rows(&page, &["protocol", "option", "values", "meaning"]);
+    let values = |cell: &str| if cell == TEXT { vec![TEXT.to_owned()] } else { code(cell) };
+    rows.iter().map(|(_, row)| (only(&row[0]), only(&row[1]), values(&row[2]))).collect()
+}
+
+#[test]
+fn documented_values_are_taken_and_others_refused() {
+    let documented = documented();
+    assert!(documented.len() > 10, "{documented:?}");
+    for (id, name, values) in &documented {
+        let plain = format!("{:?}", made(id, &[]).expect("no options"));
+        for (at, value) in values.iter().enumerate() {
+            let protocol = made(id, &[(name, value)]).unwrap_or_else(|error| panic!("{id} {name}={value}: {error}"));
+            // The first is the default; every other value makes another protocol.
+            let is_default = at == 0 && value != TEXT;
+            assert_eq!(format!("{protocol:?}") == plain, is_default, "{id} {name}={value}");
+        }
+        let wrong = if values[0] == TEXT { "" } else { "no such value" };
+        let error = made(id, &[(name, wrong)]).expect_err("a value that is not documented");
+        assert!(matches!(&error, OptionError::Value { name: named, .. } if named == name), "{error:?}");
+        for value in values.iter().filter(|value| *value != TEXT) {
+            assert!(error.hint().contains(value.as_str()), "{id} {name}: {}", error.hint());
+        }
+    }
+}
+
+#[test]
+fn the_hint_of_an_unknown_option_names_exactly_the_documented_ones() {
+    let mut expected: BTreeMap<String, BTreeSet<String>> = IDS.iter().map(|id| ((*id).to_owned(), [].into())).collect();
+    for (id, name, values) in documented() {
+        let named = expected.get_mut(&id).expect("a known protocol");
+        assert!(named.insert(format!("{name}={}", values.join("|"))), "{id} {name} stands there twice");
+    }
+    for (id, expected) in expected {
+        let error = made(&id, &[("no such option", "x")]).expect_err("no such option");
+        let hint = error.hint();
+        let hinted: BTreeSet<String> = match hint.strip_prefix("it has ") {
+            Some(list) => list.split(", ").map(str::to_owned).collect(),
+            None => BTreeSet::new(),
+        };
+        assert_eq!(hinted, expected, "{id}");
+    }
+}
+
+fn setup(max_steps: usize) -> Arc<Setup> {
+    Arc::new(Setup {
+        frame: Frame::default(),
+        question_label: "Question".to_owned(),
+        max_steps,
+        thoughts: true,
+        decoding: Decoding::default(),
+        history: Vec::new(),
+    })
+}
+
+/// The stops of the first request, as the page writes them.
+fn stops(protocol: &dyn Protocol) -> Vec<String> {
+    let turn = protocol.dialogue(&setup(9)).begin(&Question::new("q", "Why?", Vec::new()));
+    let Turn::Ask(request) = turn else { panic!("{}: no request", protocol.id()) };
+    request.stop.iter().map(|stop| stop.replace(" 1:", " n:").replace(" 2:", " n+1:")).collect()
+}
+
+#[test]
+fn limits_layouts_and_stops_are_those_of_the_code() {
+    let page = page("protocols.md");
+    let mut seen = Vec::new();
+    for (_, row) in rows(&page, &["protocol", "with", "request", "method `act`"]) {
+        let (id, with) = (only(&row[0]), code(&row[1]));
+        let pairs: Vec<(&str, &str)> = with.iter().filter_map(|option| option.split_once('=')).collect();
+        let protocol = made(&id, &pairs).expect("documented options");
+        let request = if protocol.layout() == Layout::Text { "one text" } else { "messages" };
+        let act = if protocol.acts_without_thoughts() { "yes" } else { "no" };
+        let numbers = [protocol.max_steps().to_string(), protocol.max_tokens().to_string()];
+        assert_eq!([&row[2], &row[3], &row[4], &row[5]], [request, act, &numbers[0], &numbers[1]], "{id} {with:?}");
+        assert_eq!(code(&row[6]), stops(protocol.as_ref()), "{id} {with:?}");
+        if pairs.is_empty() {
+            seen.push(id);
+        }
+    }
+    assert_eq!(seen.iter().map(String::as_str).collect::<BTreeSet<_>>(), IDS.into_iter().collect());
+}
+
+#[test]
+fn replies_are_read_as_documented() {
+    let page = page("protocols.md");
+    let mut seen = BTreeMap::new();
+    for (headings, row) in rows(&page, &["reply", "kind", "read"]) {
+        let id = only(&headings[0]);
+        let with: Vec<String> = headings.get(1).map(|heading| code(heading)).unwrap_or_default();
+        let pairs: Vec<(&str, &str)> = with.iter().filter_map(|option| option.split_once('=')).collect();
+        let parsed = made(&id, &pairs).expect("documented options").parse(&only(&row[0]), 1);
+        let read = match parsed.kind {
+            Kind::Act => [parsed.tool, parsed.input],
+            // An answer without text is shown as nothing.
+            Kind::Finish => [parsed.answer.filter(|answer| !answer.is_empty()), None],
+            Kind::Invalid => [parsed.error, None],
+        };
+        let kind = match parsed.kind {
+            Kind::Act => "act",
+            Kind::Finish => "finish",
+            Kind::Invalid => "invalid",
+        };
+        let read: Vec<String> = read.into_iter().flatten().collect();
+        assert_eq!((row[1].as_str(), code(&row[2])), (kind, read), "{id} {with:?}: {}", row[0]);
+        *seen.entry(id).or_insert(0) += 1;
+    }
+    assert!(IDS.iter().all(|id| seen.get(*id).is_some_and(|count| *count >= 5)), "{seen:?}");
+}
+
+/// Fenced blocks: the language and the text.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in page.lines() {
+        open = match (line.strip_prefix("```"), open.take()) {
+            (Some(language), None) => Some((language.to_owned(), String::new())),
+            (Some(_), Some(block)) => {
+                blocks.push(block);
+                None
+            }
+            (None, block) => block.map(|(language, text)| (language, text + line + "\n")),
+        };
+    }
+    assert!(open.is_none(), "a block has no end");
+    blocks
+}
+
+/// Runs the blocks marked `sh` in a folder of their own. A block marked `toml` is the file `words.toml`, and one marked
+/// `json` is what the block before it prints.
+#[cfg(unix)]
+fn run_commands(page: &str) -> usize {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = Path::new(env!("CARGO_BIN_EXE_wikitrail")).parent().expect("a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let (mut count, mut printed) = (0, String::new());
+    for (language, text) in blocks(page) {
+        match language.as_str() {
+            "toml" => std::fs::write(folder.path().join("words.toml"), &text).expect("written"),
+            "json" => assert_eq!(printed, text),
+            "sh" => {
+                let output = Command::new("sh")
+                    .args(["-e", "-c", &text])
+                    .env("PATH", format!("{}:{path}", program.display()))
+                    .current_dir(folder.path())
+                    .output()
+                    .expect("a shell");
+                let errors = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{text}\n{errors}");
+                printed = String::from_utf8(output.stdout).expect("UTF-8");
+                count += text.lines().count();
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(unix)]
+#[test]
+fn every_command_that_is_shown_works() {
+    for (name, least) in [("protocols.md", 10), ("methods.md", 10)] {
+        let count = run_commands(&page(name));
+        assert!(count >= least, "{name} shows {count} commands");
+    }
+}

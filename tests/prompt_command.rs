@@ -1,0 +1,141 @@
+//! `prompt show`, `list` and `check` from outside: what is sent, to the last byte, and what is refused.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+use wikitrail::types::sha256_hex;
+
+const IDS: [&str; 7] = ["react-paper", "robust", "qwen-agent", "llama-index", "go-blog", "lagent", "react-zh"];
+const PROMPTS: [&str; 3] = ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/hotpotqa-zh.toml"];
+const QUESTION: &str = "Which {moon} is {{largest}}?";
+
+fn wikitrail(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).current_dir(folder).output().expect("wikitrail runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+/// The output of `prompt show` with `--json`.
+fn shown(folder: &Path, prompt: &str, args: &[&str]) -> Value {
+    let output = wikitrail(folder, &[&["prompt", "show", prompt, "--json"], args].concat());
+    assert!(output.status.success(), "{prompt} {args:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[track_caller]
+fn assert_refused(args: &[&str], code: i32, words: &[&str]) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let output = wikitrail(dir.path(), &[&["prompt", "show", "prompts/hotpotqa.toml"], args].concat());
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    for word in [words, &["hint: "]].concat() {
+        assert!(said.contains(word), "`{word}` is missing in:\n{said}");
+    }
+}
+
+/// From an empty folder, so that nothing but the program is needed.
+#[test]
+fn every_protocol_and_method_shows_its_first_request() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for prompt in PROMPTS {
+        for (id, method) in IDS.map(|id| (id, "react")).into_iter().chain([("robust", "act"), ("robust", "cot")]) {
+            let shown = shown(dir.path(), prompt, &["--protocol", id, "--method", method, "--question", QUESTION]);
+            let what = format!("{prompt} {id} {method}");
+            let sent = match &shown["messages"] {
+                Value::Null => shown["text"].as_str().expect("a text").to_owned(),
+                messages => serde_json::to_string(messages).expect("JSON"),
+            };
+            assert_eq!(shown["sha256"], sha256_hex([sent.as_bytes()]), "{what}");
+            assert!(sent.contains(QUESTION), "{what}: {sent}");
+            let is_text = id.starts_with("react-") || method == "cot";
+            assert_eq!(shown["messages"].is_null(), is_text, "{what}");
+            let last = if is_text {
+                &sent
+            } else {
+                shown["messages"].as_array().expect("turns").last().expect("one")["content"].as_str().expect("text")
+            };
+            let end = match (id, method) {
+                (_, "cot") => "?\nThought:",
+                ("react-paper" | "react-zh", _) => "?\nThought 1:",
+                ("qwen-agent", _) => "?\nThought: ",
+                _ => "{{largest}}?",
+            };
+            assert!(last.ends_with(end), "{what}: {last}");
+        }
+    }
+}
+
+#[test]
+fn printed_texts_are_the_bytes_that_are_sent() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let args = ["--shots", "1", "--question", QUESTION];
+    let json = shown(dir.path(), PROMPTS[0], &args);
+    let plain = wikitrail(dir.path(), &[&["prompt", "show", PROMPTS[0]], &args[..]].concat());
+    assert_eq!(json["text"], text(&plain.stdout));
+    let (sha256, chars) = (json["sha256"].as_str().expect("a digest"), &json["chars"]);
+    assert_eq!(text(&plain.stderr), format!("sha256 {sha256}, {chars} characters, stop [\"\\nObservation 1:\"]\n"));
+
+    let plain = wikitrail(dir.path(), &[&["prompt", "show", PROMPTS[0], "--protocol", "go-blog"], &args[..]].concat());
+    let printed = text(&plain.stdout);
+    let roles: Vec<&str> = printed.lines().filter(|line| line.starts_with('[') && line.ends_with(']')).collect();
+    let one = ["[assistant]", "[user]"];
+    assert_eq!(roles, [&["[system]", "[user]"][..], &one, &one, &one].concat());
+    assert!(printed.ends_with(&format!("[user]\nQuestion: {QUESTION}\n")), "{printed}");
+}
+
+/// Without a question, what is shown is what a run stores.
+#[test]
+fn frames_are_shown_in_their_stored_form() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for id in IDS {
+        let plain = wikitrail(dir.path(), &["prompt", "show", PROMPTS[1], "--protocol", id]);
+        let said = text(&plain.stderr);
+        assert!(said.starts_with(&format!("sha256 {}, ", sha256_hex([&plain.stdout[..]]))), "{id}: {said}");
+        assert!(said.ends_with(" characters, 3 exemplars\n"), "{id}: {said}");
+    }
+}
+
+#[test]
+fn the_words_of_a_system_are_used_as_they_stand() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let words = "[lagent]\nsystem = '''{thought}…\n{action}one of [{action_names}]'''\nforce_stop = 'Now!'\n";
+    std::fs::write(dir.path().join("words.toml"), words).expect("written");
+    let args = ["--protocol", "lagent", "--texts", "words.toml", "--shots", "0", "--question", QUESTION];
+    let messages = &shown(dir.path(), PROMPTS[0], &args)["messages"];
+    assert_eq!(messages[0]["content"], "Thought:…\nAction:one of [['Search', 'Lookup']]");
+    assert_eq!(messages[1]["content"], QUESTION);
+    assert_eq!(messages.as_array().map(Vec::len), Some(2));
+
+    let check = wikitrail(dir.path(), &["prompt", "check", "words.toml", "prompts/protocols/zh.toml"]);
+    let checked = "words.toml: ok, texts for lagent\nprompts/protocols/zh.toml: ok, texts for go-blog, ";
+    assert!(text(&check.stdout).starts_with(checked), "{}", text(&check.stdout));
+    std::fs::write(dir.path().join("words.toml"), words.replace("{action}", "{actoin}")).expect("written");
+    let check = wikitrail(dir.path(), &["prompt", "check", "words.toml"]);
+    assert_eq!(check.status.code(), Some(3));
+    let expected = "error: words.toml:3: unknown slot `actoin` in `lagent.system`\nhint: did you mean `action`?\n";
+    assert_eq!(text(&check.stderr), expected);
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    assert_refused(&["--protocol", "qwen"], 2, &["unknown protocol `qwen`", "qwen-agent"]);
+    assert_refused(&["--method", "cof"], 2, &["unknown method `cof`", "cot-sc"]);
+    assert_refused(&["--protocol", "lagent", "--option", "colour=red"], 2, &["has no option `colour`"]);
+    assert_refused(&["--protocol", "lagent", "--method", "act"], 3, &["`lagent` has no form without thoughts"]);
+    assert_refused(&["--texts", "prompts/protocols/en.toml"], 3, &["`react-paper` has no texts of its own"]);
+    assert_refused(&["--protocol", "lagent", "--texts", "none.toml"], 3, &["cannot read", "none.toml"]);
+}
+
+#[test]
+fn prompts_texts_and_protocols_are_listed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let list = text(&wikitrail(dir.path(), &["prompt", "list"]).stdout);
+    for name in PROMPTS.iter().chain(&["prompts/protocols/en.toml", "prompts/protocols/zh.toml"]) {
+        assert!(list.lines().any(|line| line.starts_with(name) && line.ends_with("built in")), "{name}:\n{list}");
+    }
+    let protocols = text(&wikitrail(dir.path(), &["prompt", "protocols"]).stdout);
+    assert_eq!(protocols.lines().filter_map(|line| line.split(' ').next()).collect::<Vec<_>>(), IDS);
+    assert!(protocols.contains("variant=labels|json"), "{protocols}");
+}

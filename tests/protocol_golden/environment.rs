@@ -1,0 +1,122 @@
+//! What both numbered systems stand on: the Wikipedia tool of the paper and of the simplified Chinese script, and the
+//! metrics.
+
+use super::{Row, rows, strings};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::sync::Arc;
+use wikitrail::score::{hotpot, normalize, paper_reward};
+use wikitrail::types::{Compat, Tool, Wording};
+use wikitrail::wiki::html::ArticleOptions;
+use wikitrail::wiki::observe::{self, Voice};
+use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str, clean_str_or_keep};
+use wiremock::matchers::path;
+use wiremock::{Mock, MockServer, Request, ResponseTemplate};
+
+/// The vectors of this system.
+pub(crate) fn checks() -> Option<Vec<Row>> {
+    let row = |file, what, count| Row { file, what, equal: count, total: count, otherwise: Vec::new() };
+    let cleaned = rows("react_paper.clean_str")?;
+    cleaned.iter().for_each(check_clean_str);
+    let metrics = rows("react_paper.metrics")?;
+    metrics.iter().for_each(check_metrics);
+    let pages = rows("react_paper.page_obs")?;
+    pages.iter().for_each(check_page);
+    let searches = rows("react_paper.search_html")?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(check_searches(&searches));
+    Some(vec![
+        row("react_paper.clean_str", "paper and script", cleaned.len()),
+        row("react_paper.metrics", "normal form, EM, F1, reward", metrics.len()),
+        row("react_paper.page_obs", "observation, lookups", pages.len()),
+        row("react_paper.search_html", "paper and script, requests", searches.len()),
+    ])
+}
+
+#[test]
+fn the_environment_equals_the_papers_and_the_scripts() {
+    let Some(rows) = checks() else { return };
+    assert_eq!(rows.iter().map(|row| row.total).collect::<Vec<_>>(), [26, 21, 8, 10]);
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}
+
+fn check_clean_str(row: &Value) {
+    let input = text(&row["input"]);
+    let paper = match clean_str(input) {
+        Ok(cleaned) => json!({"ok": cleaned}),
+        Err(error) => json!({"error": error.kind}),
+    };
+    assert_eq!(paper, row["wikienv"], "{row}");
+    assert_eq!(clean_str_or_keep(input), text(&row["seed"]), "{row}");
+}
+
+fn check_metrics(row: &Value) {
+    let (prediction, gold) = (text(&row["prediction"]), text(&row["gold"]));
+    let (prediction_norm, gold_norm) = (normalize(prediction), normalize(gold));
+    assert_eq!([&*prediction_norm, &*gold_norm], [text(&row["norm_prediction"]), text(&row["norm_gold"])], "{row}");
+    let score = hotpot(prediction, gold);
+    let em = row["em"].as_bool().expect("a verdict");
+    assert_eq!((score.em > 0.0, paper_reward(Some(prediction), gold)), (em, em), "{row}");
+    let bits = |value: &Value| value.as_f64().expect("a number").to_bits();
+    let expected: Vec<u64> = row["f1_p_r"].as_array().expect("three numbers").iter().map(bits).collect();
+    assert_eq!([score.f1, score.precision, score.recall].map(f64::to_bits), *expected, "{row}");
+    // The wrapper gives the two the other way round, and normalised already.
+    let wrapper = hotpot(&gold_norm, &prediction_norm).f1;
+    assert_eq!(wrapper.to_bits(), bits(&row["f1_in_wrapper(gold_norm,pred_norm)"]), "{row}");
+}
+
+fn check_page(row: &Value) {
+    let page = text(&row["page"]);
+    for wording in [Wording::English, Wording::Chinese] {
+        let voice = Voice::new(Compat::Paper, wording);
+        assert_eq!(voice.page(page), text(&row["obs"]), "{row}");
+        for (keyword, sentences) in row["lookup"].as_object().expect("keywords") {
+            assert_eq!(json!(voice.lookup_list(page, keyword)), *sentences, "{row}: {keyword:?}");
+        }
+    }
+    assert_eq!(observe::page(page), text(&row["obs"]), "{row}");
+}
+
+/// Each recorded page through a whole session, over a loopback site that holds them all.
+async fn check_searches(rows: &[Value]) {
+    let pages: Vec<(String, String)> =
+        rows.iter().map(|row| (text(&row["entity"]).to_owned(), text(&row["html"]).to_owned())).collect();
+    let site = MockServer::start().await;
+    let serve = move |request: &Request| {
+        let entity = request.url.query_pairs().find(|(name, _)| name == "search").map(|(_, value)| value);
+        let page = pages.iter().find(|(name, _)| Some(Cow::Borrowed(&**name)) == entity);
+        let (_, html) = page.expect("a page that was recorded");
+        ResponseTemplate::new(200).set_body_raw(html.as_bytes(), "text/html; charset=UTF-8")
+    };
+    Mock::given(path("/w/index.php")).respond_with(serve).mount(&site).await;
+    let settings = LiveSettings { compat: Compat::Paper, ..LiveSettings::default() };
+    let source = Arc::new(HtmlSource::new(&site.uri(), &settings, ArticleOptions::default()).expect("a source"));
+    let mut served = 0;
+    for row in rows {
+        for (wording, golden) in [(Wording::English, &row["wikienv"]), (Wording::Chinese, &row["seed"])] {
+            let options = SessionOptions { wording, ..SessionOptions::default() };
+            let mut session = Session::new(source.clone(), Compat::Paper, options);
+            let given = match session.call(Tool::Search, text(&row["entity"])).await {
+                Ok(observation) => json!({"obs": observation.text, "page": session.page()}),
+                Err(SessionError::Page(error)) => {
+                    json!({"exception": format!("{}: {}", error.kind(), error.message())})
+                }
+                Err(SessionError::Source(error)) => panic!("the source failed: {error}"),
+            };
+            assert_eq!(given, *golden, "{} in {wording:?}", row["entity"]);
+            let requests = site.received_requests().await.expect("a record");
+            let asked: Vec<String> = requests[served..].iter().map(plain).collect();
+            assert_eq!(asked, strings(&row["urls"]), "{} in {wording:?}", row["entity"]);
+            served = requests.len();
+        }
+    }
+}
+
+/// The address as the original wrote it, before its client quoted it.
+fn plain(request: &Request) -> String {
+    let pairs: Vec<String> = request.url.query_pairs().map(|(name, value)| format!("{name}={value}")).collect();
+    format!("https://en.wikipedia.org{}?{}", request.url.path(), pairs.join("&").replace(' ', "+"))
+}

@@ -1,0 +1,177 @@
+//! Episodes that are recorded, many at once, and replayed without model and source.
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use wikitrail::agent::{Acting, Agent, Answering, Approach, Episode};
+use wikitrail::llm::{Model, ModelError, ModelIdentity, taped};
+use wikitrail::protocol::{Frame, Setup, react_paper};
+use wikitrail::tape::{Player, Recorder};
+use wikitrail::types::{
+    Compat, Completion, Decoding, Method, Outcome, Provenance, Question, Request, Trajectory, Variant, Voting, Wording,
+};
+use wikitrail::wiki::{Found, SessionOptions, Source, SourceError, SourceIdentity, taped_source};
+
+/// Agents never finish, and samples disagree: every request is told something else, whoever makes it.
+#[derive(Default)]
+struct Undecided {
+    asked: AtomicUsize,
+}
+
+impl Model for Undecided {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let prompt = request.prompt.to_text();
+        let text = match prompt.lines().next_back() {
+            Some(line) if line.starts_with("Thought ") => {
+                let n = line.trim_start_matches("Thought ").trim_end_matches(':');
+                format!(" look {number}.\nAction {n}: Search[page {n}]")
+            }
+            _ => format!(" so.\nAnswer: {number}"),
+        };
+        let completion =
+            Completion { text, finish_reason: None, usage: None, latency_ms: 5, attempts: 1, cached: false };
+        // Whoever is asked later answers earlier, now and then.
+        async move {
+            for _ in 0..number * 7 % 5 {
+                tokio::task::yield_now().await;
+            }
+            Ok(completion)
+        }
+        .boxed()
+    }
+}
+
+/// Finds one page, whatever is asked for.
+struct OnePage;
+
+impl Source for OnePage {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        let provenance = Provenance {
+            source: "made".to_owned(),
+            url: "made:".to_owned(),
+            title: query.to_owned(),
+            pageid: None,
+            revid: None,
+            status: 200,
+            fetched_at: String::new(),
+            sha256: String::new(),
+        };
+        let blocks = Arc::new(["It is a page.".to_owned()]);
+        std::future::ready(Ok(Found::Page { title: query.to_owned(), blocks, provenance })).boxed()
+    }
+}
+
+/// A vote of seven samples, and then an agent of two steps.
+fn approach(prefix: &str) -> Approach {
+    let setup = Arc::new(Setup {
+        frame: Frame::text(prefix),
+        question_label: "Question".to_owned(),
+        max_steps: 2,
+        thoughts: true,
+        decoding: Decoding::default(),
+        history: Vec::new(),
+    });
+    let acting = Acting { protocol: Arc::new(react_paper::Paper), setup: Arc::clone(&setup) };
+    let answering = Answering { setup, reasons: true, oracle_context: false };
+    let voting = Voting { samples: 7, ..Voting::default() };
+    Approach::of(Method::CotScThenReact, |_| Ok::<_, ()>(acting), |_| Ok(answering), voting)
+        .expect("both parts are there")
+}
+
+fn episode(repeat: u32) -> Episode {
+    let variant = Variant {
+        name: "main".to_owned(),
+        protocol: "react-paper".to_owned(),
+        options: BTreeMap::new(),
+        method: Method::CotScThenReact.name().to_owned(),
+        voting: None,
+        oracle_context: false,
+        max_steps: 2,
+        prompt: String::new(),
+        prompt_sha256: String::new(),
+        direct_prompt_sha256: None,
+        direct_max_tokens: None,
+        texts: None,
+        question_label: "Question".to_owned(),
+        model: "made".to_owned(),
+        endpoint: "none".to_owned(),
+        base_url: None,
+        decoding: Decoding::default(),
+        wiki: "made".to_owned(),
+        wiki_origin: None,
+        compat: Compat::Fixed,
+        wording: Wording::English,
+    };
+    let question = Arc::new(Question::new("q", "Who?", vec!["Ada".to_owned()]));
+    Episode { question, variant: Arc::new(variant), repeat, key: "k".to_owned() }
+}
+
+fn model() -> ModelIdentity {
+    ModelIdentity::new("made", "m", "none", None)
+}
+
+fn source() -> SourceIdentity {
+    SourceIdentity::new("made", Compat::Fixed, None)
+}
+
+fn agent(model: Arc<dyn Model>, source: Arc<dyn Source>, approach: Approach) -> Agent {
+    Agent { model, source, session: SessionOptions::default(), approach, price: None }
+}
+
+fn replaying(path: &Path, approach: Approach) -> Agent {
+    let player = Player::open(path).expect("opens");
+    let model = taped::Replaying::new(model(), player.clone());
+    agent(Arc::new(model), Arc::new(taped_source::Replaying::new(source(), player)), approach)
+}
+
+fn recording(path: &Path, approach: Approach) -> Agent {
+    let tape = Arc::new(Recorder::open(path).expect("opens"));
+    let model = taped::Recording::new(Arc::new(Undecided::default()), model(), Arc::clone(&tape));
+    agent(Arc::new(model), Arc::new(taped_source::Recording::new(Arc::new(OnePage), source(), tape)), approach)
+}
+
+/// All episodes at once; their trajectories in the order of the repeats, without times.
+async fn answers(agent: &Agent, repeats: impl Iterator<Item = u32>) -> Vec<Trajectory> {
+    let episodes: Vec<Episode> = repeats.map(episode).collect();
+    let running: FuturesUnordered<_> = episodes.iter().map(|episode| agent.answer(episode)).collect();
+    let mut ended: Vec<Trajectory> = running.collect().await;
+    ended.sort_by_key(|trajectory| trajectory.repeat);
+    for trajectory in &mut ended {
+        trajectory.wall_ms = 0;
+        trajectory.started_at.clear();
+    }
+    ended
+}
+
+#[tokio::test]
+async fn many_episodes_at_once_replay_identically_in_another_order() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    let agent = recording(&path, approach("PREFIX\n"));
+    let before = answers(&agent, 0..5).await;
+    drop(agent);
+    for trajectory in &before {
+        assert!(trajectory.measured());
+        assert_eq!((trajectory.sample_count(), trajectory.agent_steps().count()), (7, 3));
+    }
+    assert_ne!(before[0].votes, before[1].votes);
+    assert_eq!(answers(&replaying(&path, approach("PREFIX\n")), (0..5).rev()).await, before);
+}
+
+#[tokio::test]
+async fn a_changed_prompt_is_not_measured_and_says_what_changed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    answers(&recording(&path, approach("PREFIX\n")), 0..1).await;
+    let after = answers(&replaying(&path, approach("PREFIX!\n")), 0..1).await.remove(0);
+    assert_eq!((after.outcome, after.call_count()), (Outcome::NotMeasured, 0));
+    let detail = after.detail.expect("a reason");
+    assert!(detail.starts_with("model: the recording "), "{detail}");
+    assert!(detail.contains(r#"prompt, character 7: recorded "PREFIX\nQuestion: Who?"#), "{detail}");
+    assert!(detail.contains(r#", asked "PREFIX!\nQuestion: Who?"#), "{detail}");
+}
