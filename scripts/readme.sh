@@ -17,7 +17,7 @@ while IFS= read -r line; do
     *'# needs'*) printf 'left out: %s\n' "$line" ;;
     *)
         printf '$ %s\n' "$line"
-        bash -euo pipefail -c "$line" >out.txt 2>err.txt || { cat out.txt err.txt; echo "failed: $line"; exit 1; }
+        bash -euo pipefail -c "$line" >out.txt 2>err.txt </dev/null || { cat out.txt err.txt; echo "failed: $line"; exit 1; }
         count=$((count + 1))
         ;;
     esac
