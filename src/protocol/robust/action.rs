@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         let Some(c) = after.chars().next() else { return self.input_below(start, tool, repairs) };
         let (raw, end, form) = match c {
             c if Bracket::opened_by(c).is_some() => self.bracketed(at, spaced, &mut repairs),
-            ':' | '：' | '=' => self.after_colon(at + c.len_utf8(), &mut repairs),
+            ':' | '：' | '=' => self.after_colon(at + c.len_utf8(), &mut repairs)?,
             c if closing_quote(c).is_some() => self.quoted(at, c, &mut repairs).ok_or(Fault::NoArgument(tool))?,
             _ => return Err(Fault::NoArgument(tool)),
         };
@@ -215,28 +215,27 @@ impl<'a> Reader<'a> {
         (end, end, false)
     }
 
-    /// An argument that is the rest of a line from `from` on; brackets around the whole, and JSON, are opened.
-    fn after_colon(&self, from: usize, repairs: &mut Repairs) -> (String, usize, Form) {
+    /// An argument that is the rest of a line from `from` on; brackets around the whole, and JSON, are opened. Damaged
+    /// JSON has more than one reading, and its braces are nothing to search for.
+    fn after_colon(&self, from: usize, repairs: &mut Repairs) -> Result<(String, usize, Form), Fault> {
         repairs.note(repair::ACTION_FORM);
         let line = self.line(from);
         let end = from + line.len();
         let text = line.trim_matches(|c| is_python_space(c) || matches!(c, '*' | '`'));
-        if text.starts_with('{') {
+        if text.starts_with('{') && text.contains(':') {
             let at = from + line.find('{').unwrap_or(0);
-            if let Some((object, length)) = self.object(at)
-                && let Some(argument) = json::argument(&object)
-            {
-                return (argument, at + length, Form::Loose);
-            }
+            let (object, length) = self.object(at).ok_or(Fault::Json)?;
+            let argument = json::argument(&object).ok_or(Fault::Json)?;
+            return Ok((argument, at + length, Form::Loose));
         }
         let mut characters = text.chars();
         if let Some(bracket) = characters.next().and_then(Bracket::opened_by)
             && let Ok((close, whole)) = bracket.close(characters.as_str(), 1)
             && whole == characters.as_str().len()
         {
-            return (characters.as_str()[..close].to_owned(), end, Form::Loose);
+            return Ok((characters.as_str()[..close].to_owned(), end, Form::Loose));
         }
-        (text.to_owned(), end, Form::Loose)
+        Ok((text.to_owned(), end, Form::Loose))
     }
 
     fn quoted(&self, at: usize, open: char, repairs: &mut Repairs) -> Option<(String, usize, Form)> {
@@ -257,7 +256,7 @@ impl<'a> Reader<'a> {
         });
         let Some(input) = input else { return Err(Fault::NoArgument(tool)) };
         let at = self.content(input, &mut Repairs::default()).ok_or(Fault::NoArgument(tool))?;
-        let (raw, end, form) = self.after_colon(at, &mut repairs);
+        let (raw, end, form) = self.after_colon(at, &mut repairs)?;
         taken((tool, &raw), (start, end), form, repairs)
     }
 
