@@ -106,6 +106,7 @@ impl<'a> Talk<'a> {
             concurrency: CONCURRENCY,
             wiki: &wiki,
             tapes: &tapes,
+            offline: false,
             compat: args.wiki.compat,
             wording: args.wiki.wording,
             price: args.price,

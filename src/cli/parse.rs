@@ -22,8 +22,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "K=V")]
     option: Vec<String>,
     /// Number of the step for lines that name none; it matters to numbered labels.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    step: usize,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    step: u16,
 }
 
 /// One reply.
@@ -81,7 +81,7 @@ fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write)
             continue;
         }
         let line: Line = serde_json::from_slice(&text).map_err(|error| bad(number, &error.to_string()))?;
-        let step = line.step.unwrap_or(args.step);
+        let step = line.step.unwrap_or(usize::from(args.step));
         serde_json::to_writer(&mut *out, &Out { name: &line.name, parsed: protocol.parse(&line.output, step) })
             .map_err(std::io::Error::from)?;
         out.write_all(b"\n")?;

@@ -61,6 +61,14 @@ impl Plan {
         self.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count()
     }
 
+    /// Whether the first question is written in Chinese characters, for the most part.
+    pub fn is_chinese(&self) -> bool {
+        let Some(episode) = self.episodes.first() else { return false };
+        let text = &episode.question.question;
+        let han = text.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
+        2 * han > text.chars().count()
+    }
+
     /// Whether there is nothing to run.
     pub fn is_empty(&self) -> bool {
         self.episodes.is_empty()

@@ -95,6 +95,9 @@ impl Target {
             let (prompt, completion) = (price.prompt, price.completion);
             say(format_args!("price: {prompt} in, {completion} out US $ a million tokens ({origin})"));
         }
+        if let Some(note) = other_language(job) {
+            say(note);
+        }
         let hidden = job.plan.without_gold();
         if hidden > 0 {
             say(format_args!("note: {hidden} of these episodes have no gold answer and cannot be scored"));
@@ -177,6 +180,14 @@ impl Open {
         self.folder.write_manifest(&job.manifest)?;
         summarise(&self.folder, None)
     }
+}
+
+/// Questions in Chinese that an English agent is asked over an English encyclopedia say nothing about either.
+fn other_language(job: &Job) -> Option<&'static str> {
+    let english = job.manifest.variants.iter().any(|variant| variant.wording.is_english());
+    (english && job.plan.is_chinese()).then_some(
+        "note: the questions are in Chinese, the prompt is not; add --prompt prompts/hotpotqa-zh.toml, and a Chinese --wiki such as corpus:datasets/sample-wiki-zh",
+    )
 }
 
 fn holds_a_run(path: &Path) -> anyhow::Error {

@@ -53,6 +53,7 @@ pub(super) fn job(args: &Args) -> anyhow::Result<Job> {
         concurrency: usize::from(args.concurrency),
         wiki: &wiki,
         tapes: &tapes,
+        offline: args.dry_run,
         compat: args.wiki.compat,
         wording: args.wiki.wording,
         price,

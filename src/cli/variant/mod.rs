@@ -26,6 +26,8 @@ pub(in crate::cli) struct Common<'a> {
     pub(in crate::cli) wiki: &'a BuiltWiki,
     /// What stands in front of the model; Wikipedia has it already.
     pub(in crate::cli) tapes: &'a Tapes,
+    /// Whether nothing will be sent, so that no key is needed.
+    pub(in crate::cli) offline: bool,
     pub(in crate::cli) compat: Compat,
     /// Language of the tool's messages, where one was asked for.
     pub(in crate::cli) wording: Option<Wording>,
@@ -54,8 +56,10 @@ impl VariantArgs {
         let protocols =
             if self.prompt.protocol.is_empty() { vec![usual.to_owned()] } else { self.prompt.protocol.clone() };
         // A server's model is one for all variants, so that its limits hold for all of them together.
-        let server =
-            common.model.server(common.concurrency, common.tapes.replay())?.map(|model| common.tapes.model(model));
+        let server = common
+            .model
+            .server(common.concurrency, common.offline || common.tapes.replay())?
+            .map(|model| common.tapes.model(model));
         let mut built: Vec<BuiltVariant> = Vec::new();
         for protocol in &protocols {
             let options = self.options(protocol, protocols.len() > 1)?;
