@@ -166,24 +166,4 @@ impl Approach {
             Self::Answer(_) | Self::Vote(..) => None,
         }
     }
-
-    /// Model calls of an episode at most, retries of a request left out.
-    pub fn most_calls(&self) -> usize {
-        let acting = self.acting().map_or(0, |acting| 2 * acting.setup.max_steps);
-        let answering = match self {
-            Self::Act(_) => 0,
-            Self::Answer(answering) => answering.most_calls(),
-            Self::Vote(answering, voting)
-            | Self::ActThenVote(_, answering, voting)
-            | Self::VoteThenAct(answering, voting, _) => answering.most_calls() * voting.samples as usize,
-        };
-        acting + answering
-    }
-}
-
-impl Answering {
-    /// A chain of thought may have to be asked for its answer.
-    fn most_calls(&self) -> usize {
-        1 + usize::from(self.reasons)
-    }
 }

@@ -176,9 +176,20 @@ impl Summary {
         self.planned().saturating_sub(self.variants.iter().map(|variant| variant.score.episodes).sum())
     }
 
-    /// The command that goes on with the run.
+    /// The command that goes on with the run: the one that started it, with --resume.
     pub(super) fn resume_command(&self) -> String {
-        resume_command(self)
+        let mut words = vec!["wikitrail".to_owned()];
+        let mut typed = self.manifest.command_line.iter().skip(1);
+        while let Some(word) = typed.next() {
+            match word.as_str() {
+                "--resume" => {}
+                "--out" => drop(typed.next()),
+                word if word.starts_with("--out=") => {}
+                word => words.push(quoted(word)),
+            }
+        }
+        words.extend(["--resume".to_owned(), "--out".to_owned(), quoted(&self.run.display().to_string())]);
+        words.join(" ")
     }
 
     /// Time that the run's parts took, where one has ended by itself.
@@ -238,22 +249,6 @@ fn notes(summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// The command that goes on with the run: the one that started it, with --resume.
-fn resume_command(summary: &Summary) -> String {
-    let mut words = vec!["wikitrail".to_owned()];
-    let mut typed = summary.manifest.command_line.iter().skip(1);
-    while let Some(word) = typed.next() {
-        match word.as_str() {
-            "--resume" => {}
-            "--out" => drop(typed.next()),
-            word if word.starts_with("--out=") => {}
-            word => words.push(quoted(word)),
-        }
-    }
-    words.extend(["--resume".to_owned(), "--out".to_owned(), quoted(&summary.run.display().to_string())]);
-    words.join(" ")
-}
-
 /// A word as a shell takes it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+#".contains(c);
@@ -268,7 +263,7 @@ fn next_steps(summary: &Summary) -> Vec<String> {
     let run = summary.run.display();
     let mut lines = Vec::new();
     if summary.unmeasured() > 0 || summary.missing() > 0 {
-        lines.push(resume_command(summary));
+        lines.push(summary.resume_command());
     }
     if let Some(id) = &summary.first_id {
         lines.push(format!("wikitrail show {run} {}", quoted(id)));

@@ -1,7 +1,7 @@
 //! What a protocol says around a question: rendered once per variant, the same for every question.
 
 use super::{Layout, ToolSpec};
-use crate::types::{Message, sha256_hex};
+use crate::types::Message;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,10 +55,5 @@ impl Frame {
     /// Reads back what [`stored`](Self::stored) gave.
     pub fn read(stored: &str, layout: Layout) -> Result<Self, serde_json::Error> {
         if layout == Layout::Text { Ok(Self::text(stored)) } else { serde_json::from_str(stored) }
-    }
-
-    /// SHA-256 of the stored form.
-    pub fn sha256(&self, layout: Layout) -> String {
-        sha256_hex([self.stored(layout).as_bytes()])
     }
 }
