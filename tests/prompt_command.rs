@@ -136,6 +136,10 @@ fn prompts_texts_and_protocols_are_listed() {
         assert!(list.lines().any(|line| line.starts_with(name) && line.ends_with("built in")), "{name}:\n{list}");
     }
     let protocols = text(&wikitrail(dir.path(), &["prompt", "protocols"]).stdout);
-    assert_eq!(protocols.lines().filter_map(|line| line.split(' ').next()).collect::<Vec<_>>(), IDS);
+    assert_eq!(
+        protocols.lines().filter_map(|line| line.split(' ').next()).filter(|id| !id.is_empty()).collect::<Vec<_>>(),
+        IDS
+    );
+    assert!(protocols.lines().all(|line| line.trim_end().len() <= 80), "{protocols}");
     assert!(protocols.contains("variant=labels|json"), "{protocols}");
 }

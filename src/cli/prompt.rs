@@ -124,7 +124,12 @@ fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
             continue;
         }
         let methods = if act { "react, act" } else { "react" };
-        writeln!(out, "{id:<12} {form:<8} {steps:>2} steps  {methods:<10} {}", options.join("  "))?;
+        // All options in one line would not fit the narrowest usual terminal.
+        let head = format!("{id:<12} {form:<8} {steps:>2} steps  {methods:<10} {}", options.first().unwrap_or(&""));
+        writeln!(out, "{}", head.trim_end())?;
+        for option in options.iter().skip(1) {
+            writeln!(out, "{:<43}{option}", "")?;
+        }
     }
     Ok(failure::OK)
 }
