@@ -54,11 +54,13 @@ pub(super) async fn drive(args: &Args, job: &Job, open: &Open) -> anyhow::Result
         }
         .boxed()
     });
+    // Before the first call goes out: a signal in between would end the program at once.
+    let signals = Signals::listen();
     let running = run(open.due.episodes.clone(), answer, appender, job.in_flight, events, stopped);
     let interrupted = AtomicBool::new(false);
     let result = tokio::select! {
         result = running => Some(result),
-        () = interrupted_twice(&stop, &interrupted) => None,
+        () = interrupted_twice(signals, &stop, &interrupted) => None,
     };
     // The reporter ends with the events; it draws the last line before the table comes.
     let _ = reporter.await;
@@ -78,30 +80,57 @@ async fn report(mut progress: Progress, mut events: mpsc::UnboundedReceiver<RunE
     progress.finish();
 }
 
+/// Ctrl-C, and the signal by which schedulers end a job. From when it is made on, none of them ends the program by itself,
+/// and none is lost: one that comes before anybody waits is found by the first who does.
+struct Signals {
+    #[cfg(unix)]
+    interrupt: Option<tokio::signal::unix::Signal>,
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn listen() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        // A system that takes no handler leaves its own in place, which ends the program: nothing on disk is lost by it.
+        Self { interrupt: signal(SignalKind::interrupt()).ok(), terminate: signal(SignalKind::terminate()).ok() }
+    }
+
+    #[cfg(not(unix))]
+    fn listen() -> Self {
+        Self {}
+    }
+
+    #[cfg(unix)]
+    async fn next(&mut self) {
+        let Self { interrupt, terminate } = self;
+        let wait = async |signal: &mut Option<tokio::signal::unix::Signal>| {
+            let Some(signal) = signal else { return std::future::pending().await };
+            if signal.recv().await.is_none() {
+                // Without signals there is nothing to wait for.
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = wait(interrupt) => {}
+            () = wait(terminate) => {}
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 /// The first signal asks the runner to finish what is in flight; this returns at the second.
-async fn interrupted_twice(stop: &watch::Sender<bool>, interrupted: &AtomicBool) {
-    signal().await;
+async fn interrupted_twice(mut signals: Signals, stop: &watch::Sender<bool>, interrupted: &AtomicBool) {
+    signals.next().await;
     interrupted.store(true, Ordering::Relaxed);
     stop.send_replace(true);
     say("stopping: finishing what is in flight; press Ctrl-C again to stop at once");
-    signal().await;
-}
-
-/// Waits for Ctrl-C, or for the signal by which schedulers end a job.
-async fn signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    if tokio::signal::ctrl_c().await.is_err() {
-        // Without signals there is nothing to wait for.
-        std::future::pending::<()>().await;
-    }
+    signals.next().await;
 }
