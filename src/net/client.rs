@@ -1,15 +1,15 @@
 //! The client: settings, and the loop of attempts that makes one logical request.
 
+use super::adaptive::{Gate, Outcome, Settings};
 use super::balance::Balance;
 use super::exchange::{self, Outgoing};
 use super::listen::{Keep, Listener};
-use super::rate::Gate;
 use super::retry::{Attempt, Backoff, Retry, RetrySettings, should_retry};
 use super::{NetError, redact};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use secrecy::{ExposeSecret as _, SecretString};
-use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Says whether an answer is one that the caller can use; a refused one is retried like a broken one.
@@ -33,18 +33,13 @@ pub struct ClientSettings {
     pub max_redirects: usize,
     /// What is tried again.
     pub retry: RetrySettings,
-    /// Requests in any minute, retries and redirects included; unlimited if absent.
-    pub per_minute: Option<NonZeroU32>,
-    /// Requests at once; 0 is read as 1.
-    pub concurrent: usize,
-    /// Whether a `Retry-After` that one request is given binds all requests of this client. A site asks its visitor to
-    /// wait; a model's server often turns away single requests of many, which then wait alone.
-    pub hold_all: bool,
+    /// Where requests wait for their turn, retries and redirects included. Clients of one server share it.
+    pub gate: Arc<Gate>,
 }
 
 impl Default for ClientSettings {
-    /// `wikitrail/VERSION`, 10 s to connect, 60 s in all, 16 MiB, 5 redirects, 16 at once, no rate limit,
-    /// a `Retry-After` binds all requests.
+    /// `wikitrail/VERSION`, 10 s to connect, 60 s in all, 16 MiB, 5 redirects, 16 at once, no limit a minute; a
+    /// `Retry-After` binds all requests.
     fn default() -> Self {
         Self {
             user_agent: concat!("wikitrail/", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -53,9 +48,7 @@ impl Default for ClientSettings {
             max_body: 16 << 20,
             max_redirects: 5,
             retry: RetrySettings::default(),
-            per_minute: None,
-            concurrent: 16,
-            hold_all: true,
+            gate: Arc::new(Gate::new(Settings { hold_all: true, ..Settings::fixed(16) })),
         }
     }
 }
@@ -119,7 +112,6 @@ pub struct Client {
     far: reqwest::Client,
     /// For this machine, which no proxy can reach.
     near: reqwest::Client,
-    gate: Gate,
 }
 
 impl Client {
@@ -137,8 +129,7 @@ impl Client {
         };
         let far = build(reqwest::Client::builder())?;
         let near = build(reqwest::Client::builder().no_proxy())?;
-        let gate = Gate::new(settings.concurrent, settings.per_minute);
-        Ok(Self { settings, far, near, gate })
+        Ok(Self { settings, far, near })
     }
 
     /// Asks for `url`. One logical request, retried as the settings say; any final status is an `Ok`.
@@ -194,7 +185,7 @@ impl Client {
 
     /// Sends nothing for `wait`, for servers that ask for it in other ways than by status and header.
     pub(crate) fn hold(&self, wait: Duration, status: u16) {
-        self.gate.hold(wait, status);
+        self.settings.gate.hold(wait, status);
     }
 
     fn outgoing(&self, url: &str, message: &Message) -> Result<Outgoing, NetError> {
@@ -222,7 +213,12 @@ impl Client {
             let server = turn.server;
             last = Some(server);
             let outgoing = self.outgoing(urls.get(server).map_or("", String::as_str), &message)?;
-            let result = exchange::attempt(self, &outgoing, listener, &mut first).await;
+            let (result, pass) = exchange::attempt(self, &outgoing, listener, &mut first).await;
+            let summary = summary(&result, listener);
+            // Before it is tried again: whoever waits to try again holds no place.
+            if let Some(pass) = pass {
+                pass.end(outcome(&summary, listener.tokens()));
+            }
             match &result {
                 Ok(_) => turn.answered(),
                 Err(NetError::Connect { .. }) => {
@@ -236,7 +232,7 @@ impl Client {
                 Err(_) => {}
             }
             passed_on = 0;
-            let retry = should_retry(&summary(&result, listener));
+            let retry = should_retry(&summary);
             let wait = if retry == Retry::No { None } else { backoff.next() };
             let Some(wait) = wait else { return finish(result, attempts, first) };
             let wait = if let Retry::NotBefore(least) = retry { wait.max(least) } else { wait };
@@ -247,10 +243,6 @@ impl Client {
 
     pub(super) fn settings(&self) -> &ClientSettings {
         &self.settings
-    }
-
-    pub(super) fn gate(&self) -> &Gate {
-        &self.gate
     }
 
     pub(super) fn http(&self, url: &Url) -> &reqwest::Client {
@@ -272,6 +264,18 @@ fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> At
             Attempt::Answered { status: answer.status, accepted: listener.end(answer), retry_after: answer.retry_after }
         }
         Err(error) => Attempt::Failed { passing: error.passing() },
+    }
+}
+
+/// What an attempt says about how much the server bears.
+fn outcome(attempt: &Attempt, tokens: Option<u64>) -> Outcome {
+    match *attempt {
+        Attempt::Answered { status: 200..=299, accepted: true, .. } => Outcome::Ok { tokens },
+        Attempt::Answered { status: 200..=299, accepted: false, .. } | Attempt::Failed { passing: true } => {
+            Outcome::ServerError { retry_after: None }
+        }
+        Attempt::Answered { status, retry_after, .. } => Outcome::of_status(status, retry_after),
+        Attempt::Failed { passing: false } => Outcome::Other,
     }
 }
 

@@ -4,6 +4,7 @@
 //! (`If-Range`). A server that knows no ranges sends the whole again, and the sink begins anew. The client's `timeout`
 //! is the longest silence here, not the longest download.
 
+use super::adaptive::{HeldOff, Outcome};
 use super::client::Client;
 use super::exchange::{moved, shown};
 use super::retry::{Attempt, Backoff, Retry, retry_after, should_retry};
@@ -152,7 +153,9 @@ impl From<NetError> for Fault {
 
 async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) -> Result<(), Fault> {
     // The slot is held until the last byte: a download is a request in flight.
-    let slot = client.gate().enter().await;
+    let entered = client.settings().gate.enter(0).await;
+    let held = |HeldOff { status, left }| NetError::HeldOff { host: redact::host(url), status, left };
+    let pass = entered.map_err(held)?;
     let (url, response) = send(client, url, sink).await?;
     let at = sink.position();
     let (position, total) = match response.status().as_u16() {
@@ -183,7 +186,7 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
     let failed = |error| Fault::Final(DownloadError::Write(error));
     sink.begin(position, total, version.as_deref()).map_err(failed)?;
     pour(client, response, sink, (total, limit), &redact::host(&url), &too_large).await?;
-    drop(slot);
+    pass.end(Outcome::Ok { tokens: None });
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Why a request brought no complete answer.
 
 use super::redact;
+use secrecy::SecretString;
 use std::error::Error as StdError;
 use std::io::ErrorKind;
 use std::time::Duration;
@@ -144,6 +145,33 @@ impl NetError {
         })
     }
 
+    /// The same without `key`, which a server can bring into it by a redirect to a host of that name.
+    #[must_use]
+    pub(crate) fn without(mut self, key: &SecretString) -> Self {
+        for text in self.texts() {
+            *text = redact::secret(text, key);
+        }
+        self
+    }
+
+    /// The texts that may come from a server.
+    fn texts(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Setup { reason } => vec![reason],
+            Self::BadUrl { url, reason } => vec![url, reason],
+            Self::BadHeader { .. } => Vec::new(),
+            Self::Connect { host, reason, .. }
+            | Self::Tls { host, reason }
+            | Self::Broken { host, reason }
+            | Self::Truncated { host, reason } => vec![host, reason],
+            Self::Timeout { host, .. }
+            | Self::TooLarge { host, .. }
+            | Self::Redirects { host, .. }
+            | Self::HeldOff { host, .. } => vec![host],
+            Self::Exhausted { last, .. } => last.texts(),
+        }
+    }
+
     /// Whether another attempt may do better.
     pub(crate) fn passing(&self) -> bool {
         matches!(self, Self::Connect { .. } | Self::Timeout { .. } | Self::Broken { .. } | Self::Truncated { .. })
@@ -217,5 +245,12 @@ mod tests {
         let all = NetError::Exhausted { attempts: 4, last: Box::new(timeout.clone()) };
         assert_eq!(all.to_string(), "no complete answer from `127.0.0.1:9` within 1.5 s (after 4 attempts)");
         assert_eq!((all.last(), all.attempts(), all.hint()), (&timeout, 4, timeout.hint()));
+    }
+
+    #[test]
+    fn a_key_in_the_name_of_a_host_is_masked() {
+        let last = NetError::Connect { host: "sk-0123456789.example".into(), reason: "refused".into(), refused: true };
+        let all = NetError::Exhausted { attempts: 2, last: Box::new(last) }.without(&"SK-0123456789".into());
+        assert_eq!(all.to_string(), "cannot connect to `***.example`: refused (after 2 attempts)");
     }
 }

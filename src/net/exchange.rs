@@ -1,9 +1,9 @@
 //! One attempt: send, follow redirects, read the body under its cap, whole or event by event.
 
+use super::adaptive::{HeldOff, Outcome, Pass};
 use super::client::{Answer, Client};
 use super::events::Events;
 use super::listen::{Heard, Listener};
-use super::rate::Refused;
 use super::retry::retry_after;
 use super::{NetError, redact};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
@@ -63,11 +63,25 @@ impl Outgoing {
 }
 
 /// Sends the request once and follows its redirects; notes in `first` when it was sent, unless that is noted already.
-pub(super) async fn attempt(
-    client: &Client,
+///
+/// The pass is that of the last request sent, for the caller to end; absent where none was sent.
+pub(super) async fn attempt<'a>(
+    client: &'a Client,
     outgoing: &Outgoing,
     listener: &mut dyn Listener,
     first: &mut Option<Instant>,
+) -> (Result<Answer, NetError>, Option<Pass<'a>>) {
+    let mut pass = None;
+    let result = follow(client, outgoing, listener, first, &mut pass).await;
+    (result, pass)
+}
+
+async fn follow<'a>(
+    client: &'a Client,
+    outgoing: &Outgoing,
+    listener: &mut dyn Listener,
+    first: &mut Option<Instant>,
+    pass: &mut Option<Pass<'a>>,
 ) -> Result<Answer, NetError> {
     let settings = client.settings();
     let mut url = outgoing.request.url().clone();
@@ -75,23 +89,18 @@ pub(super) async fn attempt(
     let mut left = settings.timeout;
     loop {
         let host = redact::host(&url);
-        let entered = client.gate().enter().await;
-        let slot =
-            entered.map_err(|Refused { status, left }| NetError::HeldOff { host: host.clone(), status, left })?;
+        let entered = settings.gate.enter(listener.estimate()).await;
+        let held = |HeldOff { status, left }| NetError::HeldOff { host: host.clone(), status, left };
+        *pass = Some(entered.map_err(held)?);
         let started = Instant::now();
         first.get_or_insert(started);
         let patience = Patience { host: &host, until: tokio::time::Instant::now() + left, allowed: settings.timeout };
-        let result = hop(client, outgoing.to(&url)?, patience, redirects.len(), listener).await;
-        // Before the slot is free: whoever waits for it must know.
-        if let Ok(Hop::Arrived(Answer { status: status @ (429 | 503), retry_after: Some(wait), .. })) = &result
-            && settings.hold_all
-        {
-            client.gate().hold(*wait, *status);
-        }
-        drop(slot);
-        match result? {
+        match hop(client, outgoing.to(&url)?, patience, redirects.len(), listener).await? {
             Hop::Arrived(answer) => return Ok(Answer { redirects, ..answer }),
             Hop::Moved(next) => {
+                if let Some(pass) = pass.take() {
+                    pass.end(Outcome::Ok { tokens: Some(0) });
+                }
                 redirects.push(url.into());
                 url = next;
                 left = left.saturating_sub(started.elapsed());

@@ -24,6 +24,15 @@ pub trait Listener: Send {
     /// The answer is complete; its body is empty if it was heard event by event. Whether the caller can use it: if not,
     /// it is retried like a broken one.
     fn end(&mut self, answer: &Answer) -> bool;
+    /// Tokens that the request may cost, prompt and answer together; asked before each attempt. 0 where nothing counts
+    /// tokens.
+    fn estimate(&self) -> u64 {
+        0
+    }
+    /// Tokens that the last answer says it cost, after [`Listener::end`].
+    fn tokens(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Keeps every answer whole.

@@ -13,9 +13,7 @@
 //! | [`download`] | a large body into a sink, taken up again where it broke off |
 //! | `error` | why there is no answer, and what to do about it |
 //! | [`retry`] | which attempts are worth another, and when: pure |
-//! | `rate` | requests a minute, requests at once, none while the server wants none |
-//! | `hold` | how long the server wants none: pure |
-//! | [`adaptive`] | how many requests at once, learned from the answers; its state machine is pure |
+//! | [`adaptive`] | when a request may begin: how many at once, learned from the answers, how many a minute, none while the server wants none; its state machine is pure |
 //! | [`redact`] | texts and addresses without secrets |
 
 pub mod adaptive;
@@ -25,9 +23,7 @@ pub mod download;
 mod error;
 mod events;
 mod exchange;
-mod hold;
 mod listen;
-mod rate;
 pub mod redact;
 pub mod retry;
 #[cfg(test)]

@@ -70,7 +70,8 @@ pub fn printable(text: &str, chars: usize) -> String {
 
 /// `text` with every occurrence of `secret` masked, and of every piece of it that has 8 characters or more.
 ///
-/// Pieces are masked since servers shorten what they echo. Text beyond 1,024 characters is cut.
+/// Pieces are masked since servers shorten what they echo. The case of ASCII letters does not matter, since names of
+/// hosts come in small letters. Text beyond 1,024 characters is cut.
 pub fn secret(text: &str, secret: &SecretString) -> String {
     let key: Vec<char> = secret.expose_secret().chars().take(SEARCHED_CHARS).collect();
     let text: Vec<char> = text.chars().take(SEARCHED_CHARS).collect();
@@ -96,8 +97,9 @@ pub fn secret(text: &str, secret: &SecretString) -> String {
 /// Length of the longest piece of `key` at the start of `text`, or 0 if none has `least` characters.
 fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
     let Some(head) = text.get(..least) else { return 0 };
-    let common = |start: usize| key[start..].iter().zip(text).take_while(|(a, b)| a == b).count();
-    let starts = key.windows(least).enumerate().filter(|(_, piece)| *piece == head);
+    let same = |(a, b): &(&char, &char)| a.eq_ignore_ascii_case(b);
+    let common = |start: usize| key[start..].iter().zip(text).take_while(same).count();
+    let starts = key.windows(least).enumerate().filter(|(_, piece)| piece.iter().zip(head).all(|pair| same(&pair)));
     starts.map(|(start, _)| common(start)).max().unwrap_or(0)
 }
 
@@ -144,6 +146,7 @@ mod tests {
         assert_eq!(secret("x sk-0123456789abcdefXYZsk-0123456789abcdefXYZ y", &key), "x ****** y");
         assert_eq!(secret("the test of tests", &SecretString::from("test")), "the *** of ***s");
         assert_eq!(secret("nothing", &SecretString::from("")), "nothing");
+        assert_eq!(secret("at sk-0123456789ABCDEFxyz.example", &key), "at ***.example");
     }
 
     #[test]

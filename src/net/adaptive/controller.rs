@@ -203,6 +203,9 @@ impl Controller {
             Outcome::ServerError { retry_after } => {
                 self.round.clean = false;
                 self.wish(now, retry_after, 503);
+                if retry_after.is_some() && !self.settings.hold_all {
+                    self.keep_empty(now, retry_after);
+                }
             }
             Outcome::Other => {}
             Outcome::Unsent => {
@@ -266,8 +269,8 @@ impl Controller {
     fn refused(&mut self, now: Duration, serial: u64, retry_after: Option<Duration>) {
         self.round.clean = false;
         self.slow_start = false;
-        if retry_after.is_none() && !self.settings.penalty.is_zero() {
-            self.penalties.push_back(now.saturating_add(self.settings.penalty));
+        if retry_after.is_none() || !self.settings.hold_all {
+            self.keep_empty(now, retry_after);
         }
         if self.cooldown.is_none() && serial >= self.lowered {
             let kept = self.limit.saturating_mul(self.settings.keep_percent.min(99)) / 100;
@@ -278,13 +281,33 @@ impl Controller {
         self.wish(now, retry_after, 429);
     }
 
+    /// The place of a request that was turned away stays empty for a while, as long as a number is not fixed.
+    fn keep_empty(&mut self, now: Duration, wait: Option<Duration>) {
+        let wait = wait.unwrap_or(self.settings.penalty).min(self.settings.longest_pause);
+        if self.settings.fixed.is_none() && !wait.is_zero() {
+            let end = now.saturating_add(wait);
+            let at = self.penalties.partition_point(|other| *other <= end);
+            self.penalties.insert(at, end);
+        }
+    }
+
     /// The server asks for a wait, and a cooldown that is under way lasts as long.
     fn wish(&mut self, now: Duration, wait: Option<Duration>, status: u16) {
-        if let Some(wait) = wait {
-            self.pause.extend(now, wait, status, self.settings.longest_pause);
-            self.cooldown = self.cooldown.map(|end| end.max(self.pause.until()));
-            self.refill.start(self.limit);
+        let Some(wait) = wait else { return };
+        if self.settings.hold_all {
+            self.hold(now, wait, status);
+        } else {
+            let end = now.saturating_add(wait.min(self.settings.longest_pause));
+            self.cooldown = self.cooldown.map(|cooldown| cooldown.max(end));
         }
+    }
+
+    /// Nothing may begin for `wait`, because the server asked for it with this status.
+    pub fn hold(&mut self, now: Duration, wait: Duration, status: u16) {
+        let now = self.advance(now);
+        self.pause.extend(now, wait, status, self.settings.longest_pause);
+        self.cooldown = self.cooldown.map(|end| end.max(self.pause.until()));
+        self.refill.start(self.limit);
     }
 
     /// From `at` on, the limit is `to`, or what the bounds leave of it; a new round begins.

@@ -73,6 +73,14 @@ impl Gate {
         self.with(|controller, _| controller.in_flight())
     }
 
+    /// Lets nothing begin for `wait`, because the server asked for it with this status, in other ways than by status and
+    /// header.
+    pub fn hold(&self, wait: Duration, status: u16) {
+        self.with(|controller, now| controller.hold(now, wait, status));
+        // Whoever waits for a place asks again, and learns of it.
+        self.freed.notify_one();
+    }
+
     /// The decisions so far.
     pub fn history(&self) -> History {
         self.with(|controller, _| controller.history().clone())

@@ -24,8 +24,7 @@ struct Entry {
 impl Gates {
     /// The gate of this provider and key, made with `settings` if it is the first time; later ones change nothing.
     ///
-    /// The provider is the address without path, user part and query, or a name that stands for it: it goes into the
-    /// record.
+    /// The provider is the address without user part and query, or a name that stands for it: it goes into the record.
     pub fn of(&self, provider: &str, key: Option<&SecretString>, settings: &Settings) -> Arc<Gate> {
         let key = key.map(|key| self.hasher.hash_one(key.expose_secret()));
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | a round of answers came, and all places were in use | doubles the limit (slow start), or adds a twentieth once a server has refused |
 //! | status 429 | takes a fifth off the limit, once an episode, and lets no growth happen until the cooldown is over |
-//! | `Retry-After` | starts nothing before that time; a wish that is too long turns requests away |
+//! | `Retry-After` | leaves the place of the refused request empty for that long; from a site ([`Settings::hold_all`]), starts nothing before that time, and a wish that is too long turns requests away |
 //! | many places come free at once | fills them one by one |
 //! | a minute's share is spent | starts nothing until there is room for it in the last 60 s |
 //! | 5xx, a timeout, a broken connection | does not grow for one round |
@@ -18,15 +18,9 @@
 //! did. An episode is a cooldown; refusals of requests that began before the limit was lowered belong to it, however late
 //! they come.
 //!
-//! # Where it goes
-//!
-//! One [`Pass`] is one attempt, not one logical request: whoever waits to try again holds no place. In the attempt of
-//! `exchange`, `gate.enter(estimate)` takes the place of `rate::Gate::enter`, and once the whole body has come (or has not),
-//! `pass.end(Outcome::of_status(status, retry_after))` says how it went; [`HeldOff`] becomes `NetError::HeldOff`, and every
-//! error that may pass is an [`Outcome::ServerError`]. The model's client knows the tokens only after it has read the
-//! answer: it ends the pass itself with [`Outcome::Ok`]. With that, `ClientSettings::hold_all` has no task left. A cache
-//! is asked before the gate. The run keeps as many questions under way as [`Gate::limit`] allows, a few more so that none
-//! waits for the next, and writes [`Gate::history`] into its record as `limit_history`.
+//! One [`Pass`] is one attempt, not one logical request: whoever waits to try again holds no place. A cache is asked before
+//! the gate. The run keeps as many questions under way as [`Gate::limit`] allows, a few more so that none waits for the
+//! next, and writes [`Gate::history`] into its record as `limit_history`.
 
 mod budget;
 mod controller;

@@ -39,12 +39,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 fn settings() -> impl Strategy<Value = Settings> {
     let per_minute = || proptest::option::of(1_u32..200);
-    (0_usize..30, 0_usize..10, 0_usize..40, proptest::option::of(0_usize..10), per_minute(), per_minute()).prop_map(
-        |(initial, min, max, fixed, requests, tokens)| Settings {
+    let limits = (0_usize..30, 0_usize..10, 0_usize..40, proptest::option::of(0_usize..10));
+    (limits, per_minute(), per_minute(), any::<bool>()).prop_map(
+        |((initial, min, max, fixed), requests, tokens, hold_all)| Settings {
             initial,
             min,
             max,
             fixed,
+            hold_all,
             requests_per_minute: requests.and_then(NonZeroU32::new),
             tokens_per_minute: tokens.and_then(|tokens| NonZeroU32::new(10 * tokens)),
             ..Settings::default()

@@ -154,11 +154,13 @@ fn a_server_that_takes_all_is_given_all() {
 #[test]
 fn a_wait_that_the_server_names_brings_no_collapse() {
     for (burst, least) in [(SECOND, 85), (SECOND / 4, 65)] {
-        let server = Server { retry_after: Some(2 * SECOND), burst, ..Server::new(30) };
-        let (seen, _) = run(Settings::default(), server, 1200);
-        let used = use_percent(&seen[180..], 30);
-        assert!(used >= least, "{burst:?}: {used} % used");
-        assert!(seen[180..].iter().all(|second| second.limit >= 12), "{burst:?}: the limit collapsed");
+        for hold_all in [false, true] {
+            let server = Server { retry_after: Some(2 * SECOND), burst, ..Server::new(30) };
+            let (seen, _) = run(Settings { hold_all, ..Settings::default() }, server, 1200);
+            let used = use_percent(&seen[180..], 30);
+            assert!(used >= least, "{burst:?}, {hold_all}: {used} % used");
+            assert!(seen[180..].iter().all(|second| second.limit >= 12), "{burst:?}, {hold_all}: the limit collapsed");
+        }
     }
 }
 
@@ -191,7 +193,7 @@ fn after_a_time_of_refusals_the_limit_comes_back() {
 #[test]
 fn without_penalties_refusals_would_pile_up() {
     let refused = |penalty| {
-        let settings = Settings { fixed: Some(60), penalty, ..Settings::default() };
+        let settings = Settings { initial: 60, min: 60, max: 60, penalty, ..Settings::default() };
         sum(&run(settings, Server::new(30), 60).0, |second| second.refused)
     };
     let (with, without) = (refused(SECOND), refused(Duration::ZERO));

@@ -1,6 +1,9 @@
 //! The client against servers that answer well, badly and not at all.
 
-use super::{Answer, Balance, Client, ClientSettings, Credential, Keep, NetError, RetrySettings, is_loopback};
+use super::{
+    Answer, Arc, Balance, Client, ClientSettings, Credential, Gate, Keep, NetError, RetrySettings, Settings,
+    is_loopback,
+};
 use crate::net::testing::{Reply, Server, reply, short};
 use secrecy::SecretString;
 use std::io::Write as _;
@@ -16,6 +19,11 @@ fn settings(attempts: u32, change: impl FnOnce(&mut ClientSettings)) -> Client {
     let mut settings = ClientSettings { retry, max_body: 10_000, ..ClientSettings::default() };
     change(&mut settings);
     Client::new(settings).expect("a client")
+}
+
+/// One request at once, whose `Retry-After` binds all.
+fn one() -> Arc<Gate> {
+    Arc::new(Gate::new(Settings { hold_all: true, ..Settings::fixed(1) }))
 }
 
 async fn get(client: &Client, replies: Vec<Reply>) -> (Result<Answer, NetError>, Server) {
@@ -82,7 +90,7 @@ async fn too_long_a_wait_is_not_waited_and_a_short_one_is() {
 #[tokio::test]
 async fn retry_after_binds_every_request_of_the_client() {
     for status in [429, 503] {
-        let one = settings(1, |s| s.concurrent = 1);
+        let one = settings(1, |s| s.gate = one());
         let server = Server::start(vec![reply(status, "retry-after: 1\r\n", b""), reply(200, "", b"")]).await;
         let started = Instant::now();
         let statuses = tokio::join!(one.get(&server.url, &[]), one.get(&server.url, &[]), one.get(&server.url, &[]));
@@ -255,7 +263,7 @@ async fn an_answer_that_the_caller_refuses_is_tried_again_and_at_last_returned()
 #[tokio::test]
 async fn a_request_that_waits_for_its_retry_leaves_its_slot() {
     let slow = settings(2, |s| {
-        s.concurrent = 1;
+        s.gate = one();
         s.retry.first_wait = Duration::from_hours(1);
         s.retry.longest_wait = Duration::from_hours(1);
     });

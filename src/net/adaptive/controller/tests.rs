@@ -9,7 +9,7 @@ const REFUSED: Outcome = Outcome::RateLimited { retry_after: None };
 const FAILED: Outcome = Outcome::ServerError { retry_after: None };
 
 fn settings(initial: usize, max: usize) -> Settings {
-    Settings { initial, max, penalty: Duration::ZERO, ..Settings::default() }
+    Settings { initial, max, penalty: Duration::ZERO, hold_all: true, ..Settings::default() }
 }
 
 fn after(wait: Duration) -> Outcome {
@@ -361,11 +361,38 @@ fn statuses_and_what_they_say() {
 }
 
 #[test]
-fn wikipedia_sees_three_at_once_at_most() {
+fn wikipedia_is_asked_one_thing_after_the_other() {
     let mut controller = Controller::new(Settings::wikipedia());
     assert_eq!(controller.limit(), 1);
     for minute in 1..10 {
         round(&mut controller, 60 * minute * SECOND);
     }
-    assert_eq!(controller.limit(), 3);
+    assert_eq!(controller.limit(), 1);
+}
+
+#[test]
+fn a_wish_that_binds_one_request_leaves_its_place_empty_and_no_other() {
+    let mut controller = Controller::new(Settings { hold_all: false, ..settings(10, 10) });
+    let mut tickets = fill(&mut controller, Duration::ZERO).into_iter();
+    let mut next = || tickets.next().expect("ten places");
+    for wait in [9, 4] {
+        controller.ended(SECOND, next(), after(wait * SECOND));
+    }
+    // Eight are left after the refusal, and eight are under way.
+    assert_eq!((controller.limit(), controller.in_flight()), (8, 8));
+    for _ in 0..8 {
+        controller.ended(2 * SECOND, next(), OK);
+    }
+    let mut begin = |at| std::iter::from_fn(|| controller.try_begin(at, 0).ok()).count();
+    assert_eq!([begin(2 * SECOND), begin(5 * SECOND), begin(9 * SECOND), begin(10 * SECOND)], [6, 1, 0, 1]);
+    assert_eq!(controller.try_begin(10 * SECOND, 0).err(), Some(Wait::Full));
+}
+
+#[test]
+fn no_place_of_a_fixed_number_stays_empty() {
+    let mut controller = Controller::new(Settings::fixed(4));
+    for ticket in fill(&mut controller, SECOND) {
+        controller.ended(SECOND, ticket, after(60 * SECOND));
+    }
+    assert_eq!(fill(&mut controller, SECOND).len(), 4);
 }

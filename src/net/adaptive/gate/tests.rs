@@ -100,7 +100,12 @@ async fn a_pass_that_is_dropped_frees_its_place() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wait_is_slept_through() {
-    let gate = Gate::new(Settings { fixed: Some(8), requests_per_minute: NonZeroU32::new(1), ..Settings::default() });
+    let gate = Gate::new(Settings {
+        fixed: Some(8),
+        requests_per_minute: NonZeroU32::new(1),
+        hold_all: true,
+        ..Settings::default()
+    });
     let start = Instant::now();
     gate.enter(0).await.expect("the first").end(OK);
     let (pass, count) = polls(gate.enter(0)).await;
@@ -154,7 +159,7 @@ async fn growth_lets_more_in_at_once() {
 
 #[tokio::test(start_paused = true)]
 async fn too_long_a_wish_turns_all_away_those_who_wait_too() {
-    let gate = Gate::new(Settings::fixed(1));
+    let gate = Gate::new(Settings { hold_all: true, ..Settings::fixed(1) });
     let pass = gate.enter(0).await.expect("a free place");
     let refuse = async {
         sleep(SECOND).await;
