@@ -1,12 +1,15 @@
 //! `ask` as a person and as a program use it: steps as they come, the answer last, a conversation, what is saved.
 
+#[path = "common/server.rs"]
+mod server;
+
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use server::Server;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
 
 fn ask(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
@@ -24,53 +27,11 @@ fn lines(path: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a trajectory")).collect()
 }
 
-/// A model's server that answers each connection by this rule.
-struct Server {
-    url: String,
-    requests: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    fn start(answer: impl Fn(usize, &mut TcpStream) + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let url = format!("http://{}/v1", listener.local_addr().expect("bound"));
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
-        std::thread::spawn(move || {
-            for (number, stream) in listener.incoming().enumerate() {
-                let Ok(mut stream) = stream else { return };
-                let request = read(&mut stream);
-                seen.lock().expect("no test panics here").push(request);
-                answer(number, &mut stream);
-            }
-        });
-        Self { url, requests }
-    }
-
-    fn requests(&self) -> Vec<String> {
-        self.requests.lock().expect("no test panics here").clone()
-    }
-
-    fn flags(&self) -> [&str; 4] {
-        ["--model", "openai:m", "--base-url", &self.url]
-    }
-}
-
-fn read(stream: &mut TcpStream) -> String {
-    let mut reader = BufReader::new(stream);
-    let (mut head, mut length) = (String::new(), 0);
-    while reader.read_line(&mut head).is_ok_and(|read| read > 2) {
-        let line = head.lines().last().unwrap_or_default().to_ascii_lowercase();
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().expect("a number");
-        }
-    }
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).expect("a body");
-    head + &String::from_utf8(body).expect("JSON is UTF-8")
-}
-
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+fn flags(server: &Server) -> [String; 4] {
+    ["--model", "openai:m", "--base-url", &format!("{}/v1", server.url)].map(str::to_owned)
+}
 
 fn chunk(text: &str) -> String {
     let choice = serde_json::json!({"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": null}]});
@@ -110,7 +71,7 @@ fn steps_come_first_and_the_answer_last() {
 #[test]
 fn text_is_on_the_screen_before_the_model_has_ended_and_obeys_nobody() {
     let (go, wait) = mpsc::channel::<()>();
-    let server = Server::start(move |_, stream| {
+    let server = Server::start(move |_, _, stream| {
         say(stream, HEAD);
         say(stream, &chunk("Thought 1: I am \u{1b}[31mthinking"));
         wait.recv().expect("the test goes on");
@@ -118,7 +79,7 @@ fn text_is_on_the_screen_before_the_model_has_ended_and_obeys_nobody() {
     });
     let dir = tempfile::tempdir().expect("a folder");
     let mut child =
-        ask(dir.path()).args(server.flags()).arg("What is x?").stdout(Stdio::piped()).spawn().expect("wikitrail runs");
+        ask(dir.path()).args(flags(&server)).arg("What is x?").stdout(Stdio::piped()).spawn().expect("wikitrail runs");
     let mut stdout = child.stdout.take().expect("a pipe");
     let (mut seen, mut buffer) = (Vec::new(), [0; 64]);
     while !seen.ends_with(b"thinking") {
@@ -136,10 +97,10 @@ fn text_is_on_the_screen_before_the_model_has_ended_and_obeys_nobody() {
 
 #[test]
 fn a_conversation_is_remembered_and_saved() {
-    let server = Server::start(|number, stream| finish(stream, &format!("answer {number}")));
+    let server = Server::start(|number, _, stream| finish(stream, &format!("answer {number}")));
     let dir = tempfile::tempdir().expect("a folder");
     let mut child = ask(dir.path())
-        .args(server.flags())
+        .args(flags(&server))
         .args(["--chat", "--json", "--save", "deep/saved.jsonl", "Who is the first?"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -165,7 +126,7 @@ fn a_conversation_is_remembered_and_saved() {
     assert_eq!(out(&ask(dir.path()).args(again).output().expect("wikitrail runs")).0, 0);
     assert_eq!(lines(&dir.path().join("deep/saved.jsonl")).len(), 3);
     std::fs::write(dir.path().join("notes.txt"), "my notes").expect("a file");
-    let output = ask(dir.path()).args(server.flags()).args(["--save", "notes.txt", "x?"]).output().expect("it runs");
+    let output = ask(dir.path()).args(flags(&server)).args(["--save", "notes.txt", "x?"]).output().expect("it runs");
     let (code, stdout, stderr) = out(&output);
     assert_eq!((code, stdout.as_str(), server.requests().len()), (3, "", 2), "{stderr}");
     assert!(stderr.starts_with("error: `notes.txt` is not a file of trajectories: line 1 is none\nhint: "), "{stderr}");
@@ -174,7 +135,7 @@ fn a_conversation_is_remembered_and_saved() {
 
 #[test]
 fn a_question_that_cannot_be_answered_says_why_and_the_next_one_can() {
-    let server = Server::start(|number, stream| match number {
+    let server = Server::start(|number, _, stream| match number {
         0 => {
             let body = r#"{"error":{"message":"This model's maximum context length is 10"}}"#;
             say(
@@ -186,7 +147,7 @@ fn a_question_that_cannot_be_answered_says_why_and_the_next_one_can() {
     });
     let dir = tempfile::tempdir().expect("a folder");
     let mut child = ask(dir.path())
-        .args(server.flags())
+        .args(flags(&server))
         .args(["--chat", "--save", "s.jsonl"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -33,7 +33,7 @@ pub use baseline::{Baseline, BaselineSettings};
 pub use budget::{Budget, BudgetKind, Budgeted, Limits, Spent};
 pub use error::ModelError;
 pub use openai::{Endpoint, OpenAiSettings};
-pub use prices::{Price, Prices};
+pub use prices::{Price, PriceEntry, Prices};
 pub use remote::{Check, Remote, RemoteSettings, Verdict, shown_urls};
 pub use stop::cut as cut_at_stop;
 pub use taped::ModelIdentity;

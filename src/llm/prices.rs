@@ -1,6 +1,6 @@
 //! What models cost: the table that comes with the program, and files of the same form.
 
-use crate::types::Usage;
+use crate::types::{PriceRecord, Usage};
 use serde::{Deserialize, Serialize};
 
 /// The table that comes with the program.
@@ -23,6 +23,12 @@ impl Price {
         #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
         let (prompt, completion) = (usage.prompt_tokens as f64, usage.completion_tokens as f64);
         (prompt * self.prompt + completion * self.completion) / 1e6
+    }
+}
+
+impl From<&PriceRecord> for Price {
+    fn from(record: &PriceRecord) -> Self {
+        Self { prompt: record.prompt, completion: record.completion }
     }
 }
 
@@ -100,9 +106,10 @@ impl Prices {
 }
 
 impl PriceEntry {
-    /// The price alone.
-    pub fn price(&self) -> Price {
-        Price { prompt: self.prompt, completion: self.completion }
+    /// The price as it is recorded.
+    pub fn record(&self) -> PriceRecord {
+        let (as_of, source) = (Some(self.as_of.clone()), self.source.clone());
+        PriceRecord { prompt: self.prompt, completion: self.completion, as_of, source }
     }
 }
 
@@ -142,6 +149,7 @@ mod tests {
         assert_eq!(name("api.openai.com", "gpt-4o-mini"), Some("gpt-4o-mini"));
         assert_eq!(name("API.OpenAI.com", "gpt-4o-mini-2024-07-18"), Some("gpt-4o-mini"));
         assert_eq!(name("api.anthropic.com", "claude-haiku-4-5-20251001"), Some("claude-haiku-4-5"));
+        assert_eq!(name("generativelanguage.googleapis.com", "gemini-2.5-flash"), Some("gemini-2.5-flash"));
         for (host, model) in [
             ("localhost", "gpt-4o-mini"),
             ("api.openai.com", "gpt-4o-audio-preview"),
@@ -160,7 +168,9 @@ mod tests {
             Prices::parse(&format!("[[model]]\nname = \"m\"\nprompt = {prompt}\ncompletion = 2\nas_of = \"{as_of}\""))
         };
         let prices = entry("1.5", "2026-01-31").expect("a sound file");
-        let price = prices.find("127.0.0.1", "m").expect("an entry").price();
+        let record = prices.find("127.0.0.1", "m").expect("an entry").record();
+        assert_eq!((record.as_of.as_deref(), record.source.as_deref()), (Some("2026-01-31"), None));
+        let price = Price::from(&record);
         assert_eq!(price, Price { prompt: 1.5, completion: 2.0 });
         let usage = Usage { prompt_tokens: 2_000_000, completion_tokens: 500_000 };
         assert!((price.of(usage) - 4.0).abs() < 1e-12);

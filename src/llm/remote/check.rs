@@ -1,6 +1,7 @@
 //! What a server supports, found out with two short requests.
 
-use super::{ModelError, Raw, Remote};
+use super::{ModelError, Raw, Remote, reveal};
+use crate::net::redact;
 use crate::types::{Decoding, Prompt, Request};
 use serde::Serialize;
 
@@ -101,7 +102,7 @@ impl Remote {
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
-            sample: crate::net::redact::printable(&first.decoded.text, 80),
+            sample: redact::printable(&reveal::kept(first.decoded.text.clone(), &[], self.secret()), 80),
         })
     }
 

@@ -14,6 +14,7 @@ use super::opening::Opening;
 use super::reveal::Reveal;
 use crate::llm::{OnText, Shown};
 use crate::net::{Answer, Events, Heard, Listener};
+use crate::types::Usage;
 
 /// Why the server stopped, where we stopped it.
 const STOPPED: &str = "stop";
@@ -29,6 +30,8 @@ pub(super) struct Incoming<'a> {
     wanted: bool,
     /// What the model was given to continue.
     label: String,
+    /// Tokens that the request may cost.
+    estimate: u64,
     /// Whether anything is shown that a new attempt makes void.
     shown: bool,
     opening: Opening,
@@ -76,13 +79,25 @@ impl<'a> Incoming<'a> {
     pub(super) fn new(interface: &'a dyn Interface, on_text: Option<OnText<'a>>, reveal: Reveal<'a>) -> Self {
         let opening = Opening::new(false, "");
         let attempt = Attempt::default();
-        Self { interface, on_text, reveal, wanted: false, label: String::new(), shown: false, opening, attempt }
+        Self {
+            interface,
+            on_text,
+            reveal,
+            wanted: false,
+            label: String::new(),
+            estimate: 0,
+            shown: false,
+            opening,
+            attempt,
+        }
     }
 
     /// Says what the next answers are to: whether a stream was asked for, and what the model was given to continue.
-    pub(super) fn expect(&mut self, stream: bool, label: String) {
+    /// And how many tokens the request may cost.
+    pub(super) fn expect(&mut self, stream: bool, label: String, estimate: u64) {
         self.wanted = stream;
         self.label = label;
+        self.estimate = estimate;
     }
 
     /// What the last answer holds; nothing unless its status was one of the 2xx.
@@ -203,6 +218,15 @@ impl Listener for Incoming<'_> {
         let usable = !matches!(result, Err(Fault::Broken(_)));
         self.attempt.result = Some(result);
         usable
+    }
+
+    fn estimate(&self) -> u64 {
+        self.estimate
+    }
+
+    fn tokens(&self) -> Option<u64> {
+        let Some(Ok(decoded)) = &self.attempt.result else { return None };
+        decoded.usage.map(Usage::total)
     }
 }
 

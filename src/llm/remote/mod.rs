@@ -32,7 +32,9 @@ pub(super) mod turns;
 pub use check::{Check, Verdict};
 
 use super::{Model, ModelError, OnText};
+use crate::net::adaptive::{Gate, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
+use crate::types::request::BYTES_PER_TOKEN;
 use crate::types::{Completion, Decoding, Request};
 use answer::{Decoded, Fault};
 use futures_util::FutureExt as _;
@@ -43,6 +45,7 @@ use refusal::Refusal;
 use reveal::Reveal;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How to reach a model.
@@ -55,8 +58,8 @@ pub struct RemoteSettings {
     pub base_urls: Vec<String>,
     /// The key, if the server wants one.
     pub key: Option<SecretString>,
-    /// Requests at once.
-    pub concurrency: usize,
+    /// Where requests wait for their turn. Models of one provider and key share it.
+    pub gate: Arc<Gate>,
     /// Longest time for one attempt; for one that is streamed, longest wait for the next piece.
     pub timeout: Duration,
     /// Largest answer, in bytes after decompression.
@@ -72,7 +75,7 @@ impl Default for RemoteSettings {
             model: String::new(),
             base_urls: Vec::new(),
             key: None,
-            concurrency: 16,
+            gate: Arc::new(Gate::new(Settings::fixed(16))),
             timeout: Duration::from_mins(2),
             max_body: 8 << 20,
             retry: RetrySettings::default(),
@@ -86,7 +89,7 @@ impl fmt::Debug for RemoteSettings {
             .field("model", &self.model)
             .field("base_urls", &shown_urls(&self.base_urls))
             .field("key", &self.key.is_some())
-            .field("concurrency", &self.concurrency)
+            .field("gate", &self.gate)
             .field("timeout", &self.timeout)
             .field("max_body", &self.max_body)
             .field("retry", &self.retry)
@@ -130,11 +133,10 @@ impl Remote {
     /// Prepares a model. Sends nothing.
     pub(super) fn new(settings: RemoteSettings, interface: Box<dyn Interface>) -> Result<Self, ModelError> {
         let client = Client::new(ClientSettings {
-            hold_all: false,
             timeout: settings.timeout,
             max_body: settings.max_body,
             retry: settings.retry,
-            concurrent: settings.concurrency,
+            gate: settings.gate,
             ..ClientSettings::default()
         })?;
         let urls = |streamed| {
@@ -186,12 +188,18 @@ impl Remote {
         let mut elapsed = Duration::ZERO;
         loop {
             let Put { body, sent, label } = interface.put(&self.model, request, on_text.is_some());
-            incoming.expect(sent.stream, label);
+            let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_tokens);
+            incoming.expect(sent.stream, label, estimate);
             let answer = self.post(body, sent.stream, &mut incoming).await?;
             attempts += answer.attempts;
             elapsed += answer.elapsed;
             match incoming.take() {
-                Some(Ok(decoded)) => return Ok(Raw { decoded, attempts, elapsed }),
+                Some(Ok(mut decoded)) => {
+                    for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
+                        *text = self.masked(text);
+                    }
+                    return Ok(Raw { decoded, attempts, elapsed });
+                }
                 Some(Err(Fault::Broken(reason))) => {
                     return Err(ModelError::Undecodable { attempts, reason: self.shown(&reason) });
                 }
@@ -214,7 +222,19 @@ impl Remote {
         headers.extend(self.interface.headers());
         let urls = if stream { &self.stream_urls } else { &self.whole_urls };
         let credential = self.key.as_ref().map(|key| self.interface.credential(key));
-        Ok(self.client.post_json_to(urls, &self.balance, &headers, credential, body, incoming).await?)
+        let answer = self.client.post_json_to(urls, &self.balance, &headers, credential, body, incoming).await;
+        answer.map_err(|error| match &self.key {
+            Some(key) if self.secret().is_some() => error.without(key).into(),
+            _ => error.into(),
+        })
+    }
+
+    /// A short text of the server's that is kept, without the key.
+    fn masked(&self, text: &str) -> String {
+        match &self.key {
+            Some(key) if self.secret().is_some() => redact::secret(text, key),
+            _ => text.to_owned(),
+        }
     }
 
     /// The key, if texts are searched for it.

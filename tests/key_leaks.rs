@@ -1,0 +1,166 @@
+//! A server that repeats the key wherever a server can say something: no file and no output of the program has it.
+
+#[path = "common/server.rs"]
+mod server;
+
+use serde_json::{Value, json};
+use server::Server;
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+
+/// Letters of both cases: what comes through a host's name or another lower-casing is found too.
+const KEY: &str = "sk-Leak-0123456789AbCdEfGhIjKl";
+const PROVIDERS: [(&str, &str, &[&str]); 4] = [
+    ("openai", "OPENAI_API_KEY", &[]),
+    ("openai", "OPENAI_API_KEY", &["--completions"]),
+    ("anthropic", "ANTHROPIC_API_KEY", &[]),
+    ("gemini", "GEMINI_API_KEY", &[]),
+];
+/// How the server answers; the first part of the path of its address says so.
+const MODES: [&str; 8] = ["whole", "refused", "broken", "error", "page", "typed", "cut", "moved"];
+
+/// Every field of every provider's answer, the key in each that can hold it.
+fn completion(text: &str) -> Value {
+    json!({
+        "id": KEY, "object": KEY, "model": KEY, "modelVersion": KEY, "system_fingerprint": KEY, "role": KEY,
+        "type": "message", "stop_reason": KEY, "stop_sequence": KEY,
+        "choices": [{
+            "index": 0, "text": text, "finish_reason": KEY, "logprobs": KEY,
+            "message": {"role": KEY, "content": text, "reasoning": KEY, "reasoning_content": KEY, "refusal": KEY},
+        }],
+        "content": [{"type": "thinking", "thinking": KEY, "signature": KEY}, {"type": "text", "text": text}],
+        "candidates": [{
+            "content": {"role": KEY, "parts": [{"text": KEY, "thought": true}, {"text": text}]},
+            "finishReason": KEY, "finishMessage": KEY,
+        }],
+        "usage": {"prompt_tokens": KEY, "completion_tokens": 3, "input_tokens": 5, "output_tokens": 3, KEY: KEY},
+        "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": KEY, KEY: KEY},
+    })
+}
+
+/// The same as a stream: the text comes in pieces that cut the key.
+fn events(request: &str, text: &str) -> String {
+    let (first, second) = text.split_at(text.find(KEY).map_or(3, |at| at + 9));
+    let event = |value: &Value| format!("event: {KEY}\nid: {KEY}\ndata: {value}\n\n: {KEY}\n\n");
+    let whole = completion("");
+    if request.contains("/messages") {
+        let start = json!({"type": "message_start", "message": whole});
+        let piece = |text: &str| json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}});
+        let end = json!({"type": "message_delta", "delta": {"stop_reason": KEY}, "usage": whole["usage"]});
+        return [start, piece(first), piece(second), end, json!({"type": "message_stop"})].iter().map(event).collect();
+    }
+    if request.contains("GenerateContent") {
+        let begun = json!({"modelVersion": KEY, "candidates": [{"content": {"parts": [{"text": first}]}}]});
+        return event(&begun) + &event(&completion(second));
+    }
+    let piece = |text: &str| json!({"model": KEY, "choices": [{"delta": {"content": text}, "text": text}]});
+    let end = json!({"model": KEY, "choices": [{"delta": {"reasoning": KEY}, "finish_reason": KEY}], "usage": whole["usage"]});
+    [piece(first), piece(second), end].iter().map(event).collect::<String>() + "data: [DONE]\n\n"
+}
+
+fn answer(request: &str, stream: &mut TcpStream) {
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let mode = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+    let text = format!(" I was given {KEY}, and say so.\nAction 1: Finish[it is {KEY}]\n");
+    let refusal = json!({
+        "type": "error", "message": KEY, "detail": KEY,
+        "error": {"message": format!("bad key {KEY}, or {}…", &KEY[..14]), "param": KEY, "code": KEY, "type": KEY},
+    });
+    let (status, kind, body) = match mode {
+        "whole" if request.contains("\"stream\":true") || path.contains("alt=sse") => {
+            ("200 OK", "text/event-stream", events(request, &text))
+        }
+        "whole" => ("200 OK", "application/json", completion(&text).to_string()),
+        "refused" => ("401 Unauthorized", "application/json", refusal.to_string()),
+        "broken" => ("500 Broken", "application/json", refusal.to_string()),
+        "error" => ("200 OK", "application/json", refusal.to_string()),
+        "page" => ("200 OK", "text/html", format!("<html><title>{KEY}</title>{KEY}")),
+        "typed" => {
+            ("200 OK", "application/json", json!({"choices": KEY, "content": KEY, "candidates": KEY}).to_string())
+        }
+        "cut" => ("200 OK", "application/json", format!("{{\"model\": \"{KEY}\", {KEY}")),
+        _ => ("307 Moved", "text/plain", KEY.to_owned()),
+    };
+    let location = format!("ftp://{KEY}.example/{KEY}?{KEY}");
+    // A program that has heard enough hangs up.
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status} {KEY}\r\ncontent-type: {kind}; x={KEY}\r\nlocation: {location}\r\nretry-after: {KEY}\r\n\
+         x-request-id: {KEY}\r\nset-cookie: k={KEY}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+}
+
+/// All files below `folder`, with their bytes.
+fn files(folder: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            found.push((path.display().to_string(), std::fs::read(&path).expect("a file")));
+        }
+    }
+}
+
+fn holds(bytes: &[u8], words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    bytes.to_ascii_lowercase().windows(words.len()).any(|window| window == words.as_bytes())
+}
+
+#[test]
+fn a_server_that_repeats_the_key_brings_it_nowhere() {
+    let server = Server::start(|_, request, stream| answer(request, stream));
+    for (provider, variable, flags) in PROVIDERS {
+        for mode in MODES {
+            let dir = tempfile::tempdir().expect("a folder");
+            let base = format!("{}/{mode}", server.url);
+            let model = format!("{provider}:m");
+            let common = ["--model", &model, "--base-url", &base, "--model-attempts", "1"];
+            let agent = ["--protocol", "react-paper", "--record", "tape.jsonl", "--cache", "cache"];
+            let run = [&["run", "--limit", "1", "--max-steps", "2", "--out", "out"][..], &agent].concat();
+            let run_json = ["run", "--limit", "1", "--max-steps", "2", "--out", "out2", "--json"];
+            let ask = [&["ask", "Who is it?", "--max-steps", "2", "--save", "saved.jsonl"][..], &agent].concat();
+            let mut found = Vec::new();
+            for line in [&run[..], &run_json, &ask, &["models", "check"], &["models", "check", "--json"]] {
+                let output = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
+                    .args(line)
+                    .args(common)
+                    .args(flags)
+                    .current_dir(dir.path())
+                    .env(variable, KEY)
+                    .output()
+                    .expect("wikitrail runs");
+                let sound = mode == "whole";
+                assert_eq!(
+                    output.status.code() == Some(0),
+                    sound,
+                    "{line:?}: {}",
+                    String::from_utf8_lossy(&output.stderr)
+                );
+                found.push((format!("stdout of {line:?}"), output.stdout));
+                found.push((format!("stderr of {line:?}"), output.stderr));
+            }
+            files(dir.path(), &mut found);
+            for (name, bytes) in &found {
+                assert!(!holds(bytes, KEY), "{provider} {mode}: {name}:\n{}", String::from_utf8_lossy(bytes));
+            }
+            // What the server said did come so far, and only the key is missing in it.
+            for part in ["trajectories.jsonl", "saved.jsonl"] {
+                let masked = found.iter().any(|(name, bytes)| name.ends_with(part) && holds(bytes, "***"));
+                // Of what is no JSON only the place of the fault is said.
+                assert!(masked || mode == "cut", "{provider} {mode}: nothing was masked in {part}");
+            }
+            if mode == "whole" {
+                for part in ["tape.jsonl", "cache", "stdout of [\"models\", \"check\"]", "stdout of [\"ask\""] {
+                    let said = |(name, bytes): &(String, Vec<u8>)| name.contains(part) && holds(bytes, "***");
+                    assert!(found.iter().any(said), "{provider}: nothing was masked in {part}");
+                }
+            }
+        }
+    }
+    let requests = server.requests();
+    assert!(requests.iter().all(|request| request.contains(KEY)), "the key was sent with every request");
+}
