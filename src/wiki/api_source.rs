@@ -72,7 +72,8 @@ impl ApiSource {
             Compat::Fixed => Reading::Article(options),
         };
         let site = manners::site(base, Way::Api, settings)?;
-        Ok(Self { site, reading, lag, cache: PageCache::default() })
+        let cache = PageCache::new(site.concurrent);
+        Ok(Self { site, reading, lag, cache })
     }
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
@@ -124,6 +125,7 @@ impl ApiSource {
     }
 
     async fn page(&self, title: &str) -> Result<Found, SourceError> {
+        let _turn = self.cache.turn().await;
         let parameters = [
             ("action", "parse"),
             ("redirects", "1"),
@@ -139,8 +141,11 @@ impl ApiSource {
         };
         let Parsed { title, pageid, revid, text, .. } = parsed;
         let digest = sha256_hex([text.as_bytes()]);
-        let page = self.cache.read(digest, self.reading, &answer.url, text).await?;
         let provenance = Provenance { pageid, revid, ..stamp::of(&answer, NAME, &title) };
+        let Answer { url, body, .. } = answer;
+        // Pages wait for their reader as text alone.
+        drop(body);
+        let page = self.cache.read(digest, self.reading, &url, text).await?;
         Ok(match &*page {
             Extracted::Article { kind, blocks, links, .. } if marked || *kind == PageKind::Disambiguation => {
                 Found::Disambiguation { title, entries: Arc::clone(links), blocks: Arc::clone(blocks), provenance }

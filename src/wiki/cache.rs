@@ -5,11 +5,17 @@ use super::source::SourceError;
 use lru::LruCache;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// How many pages are kept.
 const PAGES: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 /// How many bytes of text they may hold together.
 const BYTES: usize = 64 << 20;
+
+/// How many pages may wait, for a reader or for another try, beside those that are on their way. Without a bound, a site
+/// that answers faster than pages are read would fill the memory with pages.
+const WAITING: usize = 16;
 
 /// Which reading of a page is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,6 +56,10 @@ type Key = (String, Reading);
 /// A bounded store of extracted pages, shared by all sessions of a source.
 pub(super) struct PageCache {
     kept: Mutex<Kept>,
+    /// One a processor: more pages read at once would take no less time, and each takes many times its length in memory.
+    readers: Arc<Semaphore>,
+    /// Pages that may be on their way or wait for a reader.
+    at_hand: Semaphore,
 }
 
 /// The pages with their sizes in bytes, and the sum of these.
@@ -58,13 +68,21 @@ struct Kept {
     bytes: usize,
 }
 
-impl Default for PageCache {
-    fn default() -> Self {
-        Self { kept: Mutex::new(Kept { pages: LruCache::new(PAGES), bytes: 0 }) }
-    }
-}
-
 impl PageCache {
+    /// An empty store for a source that makes so many requests at once.
+    pub(super) fn new(concurrent: usize) -> Self {
+        let readers = Arc::new(Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
+        let at_hand = Semaphore::new(concurrent.saturating_add(WAITING).min(Semaphore::MAX_PERMITS));
+        Self { kept: Mutex::new(Kept { pages: LruCache::new(PAGES), bytes: 0 }), readers, at_hand }
+    }
+
+    /// Waits until another page may be asked for. It counts until the permit is dropped, which is to be after
+    /// [`PageCache::read`].
+    pub(super) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes the semaphore; were it closed, pages would merely be unlimited.
+        self.at_hand.acquire().await.ok()
+    }
+
     /// The page with this digest, read from `text` on a blocking thread unless it is at hand.
     pub(super) async fn read(
         &self,
@@ -77,8 +95,17 @@ impl PageCache {
         if let Some(page) = self.get(&key) {
             return Ok(page);
         }
-        let parsed = tokio::task::spawn_blocking(move || extract(&text, reading)).await;
+        let reader = Arc::clone(&self.readers).acquire_owned().await;
+        // Whoever was before us may have read the same page.
+        if let Some(page) = self.get(&key) {
+            return Ok(page);
+        }
+        let parsed = tokio::task::spawn_blocking(move || {
+            let _reader = reader;
+            extract(&text, reading)
+        });
         let page = parsed
+            .await
             .map_err(|_| SourceError::Internal("the page reader stopped".to_owned()))?
             .map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
         let page = Arc::new(page);
@@ -138,7 +165,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_page_is_read_once_and_old_ones_make_room() {
-        let cache = PageCache::default();
+        let cache = PageCache::new(1);
         let read = |digest: &str, text: String| cache.read(digest.to_owned(), Reading::Paper, "http://h/", text);
         let first = read("a", "<p>one".to_owned()).await.expect("reads");
         let again = read("a", "<p>other".to_owned()).await.expect("reads");

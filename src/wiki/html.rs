@@ -4,6 +4,9 @@
 
 mod article;
 mod entities;
+mod html5;
+mod marks;
+mod page;
 mod paper;
 mod start_tag;
 mod tokens;

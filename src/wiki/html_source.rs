@@ -6,7 +6,7 @@ use super::manners::{self, LiveSettings, MannersError, Site, Way};
 use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
 use super::{quote, stamp};
 use crate::net::Answer;
-use crate::types::{Compat, sha256_hex};
+use crate::types::{Compat, Provenance};
 use encoding_rs::Encoding;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -32,7 +32,8 @@ impl HtmlSource {
             Compat::Fixed => Reading::Article(options),
         };
         let site = manners::site(base, Way::Html, settings)?;
-        Ok(Self { site, compat: settings.compat, reading, cache: PageCache::default() })
+        let cache = PageCache::new(site.concurrent);
+        Ok(Self { site, compat: settings.compat, reading, cache })
     }
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
@@ -45,17 +46,27 @@ impl HtmlSource {
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let url = self.site.address(&format!("/w/index.php?search={value}"));
+        let _turn = self.cache.turn().await;
         let answer = self.site.client.get(&url, &[]).await?;
+        self.read(query, answer).await
+    }
+
+    /// What the site's answer to a search for `query` says: all that is done with a page but to ask for it. One whose
+    /// bytes were read before is not read again.
+    pub async fn read(&self, query: &str, answer: Answer) -> Result<Found, SourceError> {
+        let provenance = stamp::of(&answer, NAME, query);
         if self.compat == Compat::Fixed && answer.status == URI_TOO_LONG {
-            return Ok(Found::Nothing { blocks: no_results(), provenance: stamp::of(&answer, NAME, query) });
+            return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
+        let digest = format!("{} {}", provenance.sha256, answer.content_type.as_deref().unwrap_or_default());
+        let url = answer.url.clone();
+        // Pages wait for their reader as text alone, which takes the bytes over where it can.
         let text = match self.compat {
-            Compat::Paper => text_like_requests(&answer),
-            Compat::Fixed => page_text(&answer)?,
+            Compat::Paper => text_like_requests(answer),
+            Compat::Fixed => page_text(answer)?,
         };
-        let digest = sha256_hex([answer.body.as_slice(), answer.content_type.as_deref().unwrap_or("").as_bytes()]);
-        let page = self.cache.read(digest, self.reading, &answer.url, text).await?;
-        Ok(found(&page, &answer, query))
+        let page = self.cache.read(digest, self.reading, &url, text).await?;
+        Ok(found(&page, &url, query, provenance))
     }
 }
 
@@ -65,22 +76,23 @@ impl Source for HtmlSource {
     }
 }
 
-fn found(page: &Extracted, answer: &Answer, query: &str) -> Found {
-    let titled = |title: &str| stamp::of(answer, NAME, title);
+/// What a page at `url` says to `query`; its provenance is titled with the query, and gets the title of a page.
+fn found(page: &Extracted, url: &str, query: &str, provenance: Provenance) -> Found {
+    let titled = |title: &str| Provenance { title: title.to_owned(), ..provenance.clone() };
     match page {
         Extracted::Paper { headings, .. } if !headings.is_empty() => {
-            Found::Titles { titles: Arc::clone(headings), provenance: titled(query) }
+            Found::Titles { titles: Arc::clone(headings), provenance }
         }
         Extracted::Paper { blocks, .. } => {
-            let title = title_of(&answer.url).unwrap_or_else(|| query.to_owned());
+            let title = title_of(url).unwrap_or_else(|| query.to_owned());
             Found::Page { provenance: titled(&title), title, blocks: Arc::clone(blocks) }
         }
         Extracted::Article { title, kind, blocks, links, titles } => {
-            let title = title_of(&answer.url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
+            let title = title_of(url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
             let blocks = Arc::clone(blocks);
             match kind {
-                PageKind::Results if titles.is_empty() => Found::Nothing { blocks, provenance: titled(query) },
-                PageKind::Results => Found::Titles { titles: Arc::clone(titles), provenance: titled(query) },
+                PageKind::Results if titles.is_empty() => Found::Nothing { blocks, provenance },
+                PageKind::Results => Found::Titles { titles: Arc::clone(titles), provenance },
                 PageKind::Disambiguation => {
                     let provenance = titled(&title);
                     Found::Disambiguation { title, entries: Arc::clone(links), blocks, provenance }
@@ -100,26 +112,31 @@ fn title_of(url: &str) -> Option<String> {
 }
 
 /// `Response.text` of the paper's client: the declared encoding, Latin-1 for texts that declare none, faults replaced.
-fn text_like_requests(answer: &Answer) -> String {
-    let declared = answer.content_type.as_deref().unwrap_or("");
-    let body = answer.body.as_slice();
+fn text_like_requests(answer: Answer) -> String {
+    let Answer { content_type, body, .. } = answer;
+    let declared = content_type.as_deref().unwrap_or("");
     match charset(declared) {
-        None if declared.to_ascii_lowercase().contains("text") => latin1(body),
+        None if declared.to_ascii_lowercase().contains("text") => latin1(&body),
         // The client would guess here; sites of our time send UTF-8.
-        None => String::from_utf8_lossy(body).into_owned(),
+        None => lossy(body),
         Some(name) => match name.to_ascii_lowercase().replace('_', "-").as_str() {
-            "iso-8859-1" | "iso8859-1" | "latin-1" | "latin1" | "l1" => latin1(body),
+            "iso-8859-1" | "iso8859-1" | "latin-1" | "latin1" | "l1" => latin1(&body),
             "ascii" | "us-ascii" => {
                 body.iter().map(|&byte| if byte < 128 { char::from(byte) } else { '\u{fffd}' }).collect()
             }
             name => match Encoding::for_label(name.as_bytes()) {
                 Some(encoding) if encoding != encoding_rs::UTF_8 => {
-                    encoding.decode_without_bom_handling(body).0.into_owned()
+                    encoding.decode_without_bom_handling(&body).0.into_owned()
                 }
-                _ => String::from_utf8_lossy(body).into_owned(),
+                _ => lossy(body),
             },
         },
     }
+}
+
+/// UTF-8 with its faults replaced; without faults the bytes become the text as they are.
+fn lossy(body: Vec<u8>) -> String {
+    String::from_utf8(body).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 fn latin1(body: &[u8]) -> String {
@@ -136,7 +153,7 @@ fn charset(content_type: &str) -> Option<&str> {
 }
 
 /// The text of an answer that is a whole HTML page; anything else is an error.
-fn page_text(answer: &Answer) -> Result<String, SourceError> {
+fn page_text(answer: Answer) -> Result<String, SourceError> {
     if !answer.ok() {
         return Err(SourceError::Status { url: shown(&answer.url), status: answer.status });
     }
@@ -155,6 +172,9 @@ fn page_text(answer: &Answer) -> Result<String, SourceError> {
         encoding: crate::net::redact::printable(&label.to_ascii_uppercase(), 40),
     };
     let encoding = Encoding::for_label(label.as_bytes()).ok_or_else(wrong)?;
+    if encoding == encoding_rs::UTF_8 {
+        return String::from_utf8(answer.body).map_err(|_| wrong());
+    }
     let text = encoding.decode_without_bom_handling_and_without_replacement(&answer.body);
     text.map(std::borrow::Cow::into_owned).ok_or_else(wrong)
 }
@@ -196,7 +216,7 @@ mod tests {
             (Some("application/octet-stream"), "Café"),
             (None, "Café"),
         ] {
-            assert_eq!(text_like_requests(&answer(503, declared, body)), text, "{declared:?}");
+            assert_eq!(text_like_requests(answer(503, declared, body)), text, "{declared:?}");
         }
     }
 
@@ -204,7 +224,7 @@ mod tests {
     fn anything_but_a_page_is_an_error() {
         let html = Some("text/html; charset=UTF-8");
         let told = |status, declared, body: &[u8]| {
-            page_text(&answer(status, declared, body)).unwrap_or_else(|error| error.to_string())
+            page_text(answer(status, declared, body)).unwrap_or_else(|error| error.to_string())
         };
         assert_eq!(told(200, html, b"<p>x"), "<p>x");
         let url = "http://h/w/index.php?search=x";

@@ -3,14 +3,16 @@
 //! Wikimedia counts requests by User-Agent, so it must carry the contact of whoever runs the program; without one, all
 //! users of the program would share one counter and one block.
 
+use crate::net::adaptive::{Gate, Gates, Settings};
 use crate::net::{Client, ClientSettings, NetError, RetrySettings};
 use crate::types::Compat;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Requests a minute to public hosts unless told otherwise; identified clients are allowed 200 (2026).
-const PUBLIC_PER_MINUTE: NonZeroU32 = NonZeroU32::new(180).unwrap();
+/// Requests at once to hosts that are not public, at first and at most, unless told otherwise.
+const PRIVATE: (usize, usize) = (16, 64);
 
 /// Version of the HTTP library that the User-Agent names.
 const LIBRARY: &str = "reqwest/0.13";
@@ -26,8 +28,10 @@ pub struct LiveSettings {
     pub allow_html: bool,
     /// Requests in any minute; 180 for public hosts and unlimited for others if absent.
     pub per_minute: Option<NonZeroU32>,
-    /// Requests at once; 1 for public hosts and 16 for others if absent.
+    /// Requests at once at most, fewer while the site refuses some; 1 for public hosts and 64 for others if absent.
     pub concurrent: Option<usize>,
+    /// Where requests wait for their turn; sources of one site share its gate.
+    pub gates: Arc<Gates>,
     /// Longest time for one whole answer; 30 s if absent.
     pub timeout: Option<Duration>,
     /// Largest page in bytes; 16 MiB if absent.
@@ -92,6 +96,8 @@ pub(super) struct Site {
     pub(super) shown: String,
     /// The client for it.
     pub(super) client: Client,
+    /// Requests that the client makes at once.
+    pub(super) concurrent: usize,
 }
 
 impl Site {
@@ -125,12 +131,15 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     if way == Way::Html && is_wikimedia(&host) && !settings.allow_html {
         return Err(MannersError::Html { host });
     }
-    let client = Client::new(client_settings(settings, way, public)?)?;
+    let limits = limits(settings, public);
+    let concurrent = limits.max;
+    let gate = settings.gates.of(&url.origin().ascii_serialization(), None, &limits);
+    let client = Client::new(client_settings(settings, way, gate)?)?;
     let shown = crate::net::redact::user(base).trim_end_matches('/').to_owned();
-    Ok(Site { base: base.trim_end_matches('/').to_owned(), shown, client })
+    Ok(Site { base: base.trim_end_matches('/').to_owned(), shown, client, concurrent })
 }
 
-fn client_settings(settings: &LiveSettings, way: Way, public: bool) -> Result<ClientSettings, MannersError> {
+fn client_settings(settings: &LiveSettings, way: Way, gate: Arc<Gate>) -> Result<ClientSettings, MannersError> {
     let default = ClientSettings::default();
     let like_paper = way == Way::Html && settings.compat == Compat::Paper;
     let once = RetrySettings { attempts: 1, ..RetrySettings::default() };
@@ -142,10 +151,21 @@ fn client_settings(settings: &LiveSettings, way: Way, public: bool) -> Result<Cl
         max_redirects: if like_paper { 30 } else { 5 },
         // The paper's client took any status as it came; asking again would change what it saw.
         retry: if like_paper { once } else { settings.retry.clone().unwrap_or_default() },
-        per_minute: settings.per_minute.or(public.then_some(PUBLIC_PER_MINUTE)),
-        concurrent: settings.concurrent.unwrap_or(if public { 1 } else { 16 }),
+        gate,
         ..default
     })
+}
+
+/// How a site is asked unless told otherwise: a public one with the greatest care.
+fn limits(settings: &LiveSettings, public: bool) -> Settings {
+    let (first, most) = PRIVATE;
+    let usual =
+        if public { Settings::wikipedia() } else { Settings { hold_all: true, ..Settings::up_to(first, most) } };
+    let max = settings.concurrent.unwrap_or(usual.max);
+    // Whoever names a number for a site of their own wants it from the start.
+    let initial = if public { usual.initial } else { settings.concurrent.unwrap_or(usual.initial) };
+    let requests_per_minute = settings.per_minute.or(usual.requests_per_minute);
+    Settings { initial, max, requests_per_minute, ..usual }
 }
 
 /// `wikitrail/VERSION (contact) reqwest/0.13`.

@@ -6,6 +6,7 @@ mod voice;
 pub use voice::Voice;
 
 use crate::types::python::{is_python_space, repr};
+use memchr::memmem::Finder;
 
 /// How many sentences of a page, and how many similar titles, an observation shows.
 const SHOWN: usize = 5;
@@ -26,23 +27,48 @@ pub fn page(text: &str) -> String {
 
 /// The sentences of a page: its lines, stripped, split on `. `, each stripped again and given a final full stop.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> + '_ {
+    parts(text).map(whole)
+}
+
+/// The sentences of a page that contain `keyword`, in any case.
+pub fn lookup_list(text: &str, keyword: &str) -> Vec<String> {
+    matching(parts(text), keyword)
+}
+
+/// A sentence as the page has it, and what is put behind it.
+type Part<'a> = (&'a str, &'static str);
+
+fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     text.split('\n')
         .map(strip)
         .filter(|line| !line.is_empty())
         .flat_map(|line| line.split(". "))
         .map(strip)
         .filter(|sentence| !sentence.is_empty())
-        .map(|sentence| format!("{sentence}."))
+        .map(|sentence| (sentence, "."))
 }
 
-/// The sentences of a page that contain `keyword`, in any case.
-pub fn lookup_list(text: &str, keyword: &str) -> Vec<String> {
-    matching(sentences(text), keyword)
+fn whole((sentence, end): Part<'_>) -> String {
+    [sentence, end].concat()
 }
 
-fn matching(sentences: impl Iterator<Item = String>, keyword: &str) -> Vec<String> {
+/// The sentences that contain `keyword`. A page has thousands, most do not match, and no string is made for those.
+fn matching<'a>(parts: impl Iterator<Item = Part<'a>>, keyword: &str) -> Vec<String> {
     let keyword = keyword.to_lowercase();
-    sentences.filter(|sentence| sentence.to_lowercase().contains(&keyword)).collect()
+    let keyword = Finder::new(&keyword);
+    let mut lowered = String::new();
+    let matches = |part: &Part<'_>| {
+        lowered.clear();
+        lowered.push_str(part.0);
+        lowered.push_str(part.1);
+        if lowered.is_ascii() {
+            lowered.make_ascii_lowercase();
+            keyword.find(lowered.as_bytes()).is_some()
+        } else {
+            keyword.find(lowered.to_lowercase().as_bytes()).is_some()
+        }
+    };
+    parts.filter(matches).map(whole).collect()
 }
 
 /// The observation of a lookup's result `number` (from 1) of `count`.

@@ -251,7 +251,9 @@ impl Session {
     /// Opens a page. Where `clean_str` raises, the page holds the blocks before it, and nothing else has changed.
     fn open(&mut self, title: String, blocks: &[String]) -> Result<(), PageError> {
         self.title = title;
-        let mut page = Page::default();
+        // Made in one piece: as many pages are open as episodes are in flight, and growing would double them.
+        let length = blocks.iter().map(|block| block.len() + 1).sum();
+        let mut page = Page { text: String::with_capacity(length), chars: 0 };
         for block in blocks.iter().filter(|block| self.voice.takes(block)) {
             match self.cleaned(block) {
                 Ok(block) => page.push(&block),

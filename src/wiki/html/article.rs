@@ -3,12 +3,10 @@
 //! Left out: the skin around the article, boxes beside it, navigation, references, edit links. Lists are one block
 //! each with a line per item, not repeated for nested ones.
 
-use super::paper::HEADING;
+use super::marks::Marks;
+use super::page::{Content, Edge, NodeId, Page};
 use super::{ExtractError, tree};
-use ego_tree::iter::Edge;
-use ego_tree::{NodeId, NodeRef};
-use scraper::node::Element;
-use scraper::{Html, Node};
+use html5ever::{QualName, local_name};
 
 /// What `MediaWiki` adds to the title of a link whose page does not exist.
 const MISSING: &str = "(page does not exist)";
@@ -53,52 +51,14 @@ pub struct Article {
     pub titles: Vec<String>,
 }
 
-/// Classes of elements that are no part of the article's text.
-const LEFT_OUT: [&str; 28] = [
-    "ambox",
-    "authority-control",
-    "catlinks",
-    "dablink",
-    "dmbox",
-    "hatnote",
-    "infobox",
-    "metadata",
-    "mw-editsection",
-    "mw-empty-elt",
-    "mw-jump-link",
-    "mw-references-wrap",
-    "navbox",
-    "navbox-styles",
-    "navigation-not-searchable",
-    "noprint",
-    "portalbox",
-    "printfooter",
-    "refbegin",
-    "references",
-    "reflist",
-    "rellink",
-    "shortdescription",
-    "side-box",
-    "sidebar",
-    "sistersitebox",
-    "toc",
-    "vertical-navbox",
-];
-
 /// Reads a page. One whose markup unfolds beyond all measure is refused.
 pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractError> {
     let page = tree::parse(html)?;
     let survey = Survey::of(&page);
     let mut article = Article { title: survey.title(&page), ..Article::default() };
     let mut walk = Walk { options, ..Walk::default() };
-    if let Some(root) = survey.root.and_then(|id| page.tree.get(id)) {
-        for edge in root.traverse() {
-            match edge {
-                Edge::Open(node) if walk.left_out.is_none() => walk.open(node),
-                Edge::Open(_) => {}
-                Edge::Close(node) => walk.close(node.id(), node.value()),
-            }
-        }
+    if let Some(root) = survey.root {
+        walk.over(&page, root);
     }
     let says_so = walk.blocks.iter().any(|block| block.contains("may refer to:")) && !walk.links.is_empty();
     if survey.results || !walk.headings.is_empty() {
@@ -123,39 +83,34 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(page: &Html) -> Self {
+    fn of(page: &Page) -> Self {
         let (mut content, mut output, mut body) = (None, None, None);
         let mut survey = Self::default();
-        for node in page.tree.nodes() {
-            let Node::Element(element) = node.value() else { continue };
-            match element.id() {
-                Some("mw-content-text") => content = content.or(Some(node.id())),
-                Some("disambigbox") => survey.disambiguation = true,
-                Some("firstHeading") => survey.heading = survey.heading.or(Some(node.id())),
-                _ => {}
-            }
-            for class in element.classes() {
-                match class {
-                    "mw-parser-output" => output = output.or(Some(node.id())),
-                    "disambigbox" | "dmbox-disambig" => survey.disambiguation = true,
-                    "mw-search-nonefound" | "searchresults" | "mw-special-Search" => survey.results = true,
-                    _ => {}
+        for (id, node) in page.nodes() {
+            let Content::Element { marks, .. } = node else { continue };
+            let first = |found: &mut Option<NodeId>, mark| {
+                if marks.has(mark) {
+                    found.get_or_insert(id);
                 }
-            }
-            if element.name() == "body" {
-                body = body.or(Some(node.id()));
-            }
+            };
+            first(&mut content, Marks::CONTENT);
+            first(&mut output, Marks::OUTPUT);
+            first(&mut body, Marks::BODY);
+            first(&mut survey.heading, Marks::TITLE);
+            survey.disambiguation |= marks.has(Marks::DISAMBIGUATION);
+            survey.results |= marks.has(Marks::RESULTS);
         }
         survey.root = content.or(output).or(body);
         survey
     }
 
-    fn title(&self, page: &Html) -> Option<String> {
-        let heading = page.tree.get(self.heading?)?;
-        let text: String =
-            heading.descendants().filter_map(|node| node.value().as_text().map(|text| &**text)).collect();
+    fn title(&self, page: &Page) -> Option<String> {
         let mut title = String::new();
-        push_collapsed(&mut title, &text);
+        for id in page.descendants(self.heading?) {
+            if let Content::Text(text) = page.content(id) {
+                push_collapsed(&mut title, text);
+            }
+        }
         Some(title.trim().to_owned()).filter(|title| !title.is_empty())
     }
 }
@@ -167,8 +122,6 @@ struct Walk {
     blocks: Vec<String>,
     links: Vec<String>,
     headings: Vec<String>,
-    /// The element whose inside is being passed over.
-    left_out: Option<NodeId>,
     /// The block being read: its element, and its text.
     block: Option<(NodeId, String)>,
     /// The result heading being read.
@@ -179,47 +132,72 @@ struct Walk {
 }
 
 impl Walk {
-    fn open(&mut self, node: NodeRef<'_, Node>) {
-        match node.value() {
-            Node::Text(text) => self.text(text),
-            Node::Element(element) if is_left_out(element) => self.left_out = Some(node.id()),
-            Node::Element(element) if self.options.drop_footnote_marks && is_mark(node, element) => {
-                self.left_out = Some(node.id());
-            }
-            Node::Element(element) => self.open_element(node.id(), element),
-            _ => {}
+    fn over(&mut self, page: &Page, root: NodeId) {
+        let mut next = Some(Edge::Open(root));
+        while let Some(edge) = next {
+            next = match edge {
+                Edge::Open(id) if self.open(page, id) => match page.first_child(id) {
+                    Some(child) => Some(Edge::Open(child)),
+                    None => Some(Edge::Close(id)),
+                },
+                Edge::Open(id) => page.after(id, root),
+                Edge::Close(id) => {
+                    self.close(id);
+                    page.after(id, root)
+                }
+            };
         }
     }
 
-    fn open_element(&mut self, id: NodeId, element: &Element) {
-        let name = element.name();
-        match name {
-            "p" | "ul" | "ol" | "dl" if self.block.is_none() => self.block = Some((id, String::new())),
-            "p" | "ul" | "ol" | "dl" | "li" | "dt" | "dd" | "br" => self.new_line(),
-            "a" if self.item_waits => {
+    /// Takes the beginning of a node. Whether its inside and its end matter.
+    fn open(&mut self, page: &Page, id: NodeId) -> bool {
+        match page.content(id) {
+            Content::Text(text) => {
+                self.text(text);
+                false
+            }
+            Content::Element { name, marks, title } => {
+                let left_out =
+                    marks.has(Marks::LEFT_OUT) || self.options.drop_footnote_marks && is_mark(page, id, name, *marks);
+                if !left_out {
+                    self.open_element(id, name, *marks, title);
+                }
+                !left_out
+            }
+            Content::Other => true,
+        }
+    }
+
+    fn open_element(&mut self, id: NodeId, name: &QualName, marks: Marks, title: &str) {
+        match name.local {
+            local_name!("p") | local_name!("ul") | local_name!("ol") | local_name!("dl") if self.block.is_none() => {
+                self.block = Some((id, String::new()));
+            }
+            local_name!("p")
+            | local_name!("ul")
+            | local_name!("ol")
+            | local_name!("dl")
+            | local_name!("li")
+            | local_name!("dt")
+            | local_name!("dd")
+            | local_name!("br") => self.new_line(),
+            local_name!("a") if self.item_waits => {
                 self.item_waits = false;
-                let title = element.attr("title").filter(|title| !title.is_empty() && !title.ends_with(MISSING));
-                match title {
-                    Some(title) => self.links.push(title.to_owned()),
-                    None => self.link = Some((id, String::new())),
+                if title.is_empty() || title.ends_with(MISSING) {
+                    self.link = Some((id, String::new()));
+                } else {
+                    self.links.push(title.to_owned());
                 }
             }
-            "div" if element.classes().any(|class| class == HEADING) => self.heading = Some((id, String::new())),
+            local_name!("div") if marks.has(Marks::RESULT) => self.heading = Some((id, String::new())),
             _ => {}
         }
-        if name == "li" {
+        if name.local == local_name!("li") {
             self.item_waits = true;
         }
     }
 
-    fn close(&mut self, id: NodeId, node: &Node) {
-        if let Some(left_out) = self.left_out {
-            if left_out == id {
-                self.left_out = None;
-            }
-            return;
-        }
-        let Node::Element(_) = node else { return };
+    fn close(&mut self, id: NodeId) {
         if let Some((_, text)) = self.link.take_if(|(open, _)| *open == id) {
             push_stripped(&mut self.links, &text);
         }
@@ -251,31 +229,24 @@ impl Walk {
     }
 }
 
-/// Whether an element is no part of the article's text.
-fn is_left_out(element: &Element) -> bool {
-    matches!(element.name(), "script" | "style" | "template" | "noscript" | "rt" | "rp" | "annotation")
-        || element.attr("role") == Some("navigation")
-        || element.id() == Some("coordinates")
-        || (element.name() != "sup" && element.classes().any(|class| LEFT_OUT.binary_search(&class).is_ok()))
-}
-
 /// Whether an element is a footnote mark or an inline note. Skins and copies of pages drop the classes of these marks,
 /// but keep the brackets.
-fn is_mark(node: NodeRef<'_, Node>, element: &Element) -> bool {
+fn is_mark(page: &Page, id: NodeId, name: &QualName, marks: Marks) -> bool {
     /// How many nodes a mark has at most.
     const NODES: usize = 64;
     /// Longest text in brackets that is taken for a mark, in bytes.
     const LONGEST: usize = 60;
-    let named = |class: &str| matches!(class, "reference" | "mw-ref" | "Inline-Template" | "noprint");
-    if element.name() != "sup" {
-        return element.classes().any(|class| class == "mw-ref");
+    if name.local != local_name!("sup") {
+        return marks.has(Marks::FOOTNOTE);
     }
-    if element.classes().any(named) {
+    if marks.has(Marks::NOTE) {
         return true;
     }
     let mut text = String::new();
-    for piece in node.descendants().take(NODES).filter_map(|node| node.value().as_text()) {
-        text.push_str(piece);
+    for id in page.descendants(id).take(NODES) {
+        if let Content::Text(piece) = page.content(id) {
+            text.push_str(piece);
+        }
         if text.len() > LONGEST {
             return false;
         }

@@ -27,7 +27,7 @@ pub(super) fn numeric(bytes: &[u8]) -> Option<(char, usize)> {
 }
 
 /// "Numeric character reference end state" of the HTML standard.
-fn character(value: u32) -> char {
+pub(super) fn character(value: u32) -> char {
     let value = match value {
         0 => 0xfffd,
         0x80..=0x9f => match WINDOWS_1252[(value - 0x80) as usize] {

@@ -71,6 +71,12 @@ fn the_article_is_read_in_order_without_what_surrounds_it() {
 }
 
 #[test]
+fn a_short_page_that_names_its_encoding_is_read_to_its_end() {
+    let page = "<meta charset=utf-8><meta charset=utf-8><p>One two three";
+    assert_eq!(article(page, ArticleOptions::default()).expect("readable").blocks, ["One two three"]);
+}
+
+#[test]
 fn disambiguation_is_known_by_mark_or_by_text() {
     let list = "<ul><li><a href=/wiki/A title='A (film)'>A</a>, of <a>1990</a></li><li><i><a>B</a></i></li></ul>";
     let marked = article(&format!("<body><p>T can be:</p>{list}<div id=disambigbox></div>"), ArticleOptions::default())

@@ -6,11 +6,10 @@
 //! and a page that exceeds what real ones need by far is refused.
 
 use super::ExtractError;
-use ego_tree::NodeId;
-use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{BufferQueue, TagToken, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use super::html5::{self, Tokenizer};
+use super::page::{Builder, NodeId, Page};
+use html5ever::tokenizer::{TagToken, Token, TokenSink, TokenSinkResult};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink as _};
-use scraper::{Html, HtmlTreeSink, Node};
 use std::cell::Cell;
 
 /// The deepest nesting, in elements; browsers stop at the same.
@@ -20,77 +19,49 @@ const SAMPLED: usize = 64;
 /// A page may weigh half its length in bytes, within these bounds. Without formatting opened again, nothing outweighs
 /// that: a node takes two bytes or more. Saved pages weigh a tenth to a thirtieth.
 const WEIGHTS: std::ops::RangeInclusive<usize> = 10_000..=2_000_000;
-/// How many bytes of an attribute's value weigh as much as a node.
-const VALUE: usize = 64;
 /// How many attributes `<html>` and `<body>` may gather over all their tags.
 const GATHERED: usize = 4096;
 /// Compared attributes of all tags together: the tokenizer holds each against all before it in its tag.
 const COMPARED: usize = 1 << 30;
-/// How many ends of attributes may stand in a row before a tag or a comment ends.
-const PENDING: usize = 16_384;
-/// How much text is fed at a time, in bytes.
-const PIECE: usize = 16 << 10;
 
-/// Builds the tree of `html`, as [`Html::parse_document`] does.
-pub(super) fn parse(html: &str) -> Result<Html, ExtractError> {
-    let builder = TreeBuilder::new(HtmlTreeSink::new(Html::new_document()), TreeBuilderOpts::default());
+/// Builds the tree of `html`.
+pub(super) fn parse(html: &str) -> Result<Page, ExtractError> {
+    let builder = TreeBuilder::new(Builder::new(html.len()), TreeBuilderOpts::default());
     let limit = (html.len() / 2).clamp(*WEIGHTS.start(), *WEIGHTS.end());
-    let tokenizer = Tokenizer::new(Bounded::new(builder, limit), TokenizerOpts::default());
-    let input = BufferQueue::default();
-    let (mut rest, mut pending) = (html, 0);
-    while !rest.is_empty() {
-        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
-        rest = after;
-        input.push_back(StrTendril::from_slice(piece));
-        // The tokenizer pauses after scripts, for those who run them.
-        while let html5ever::TokenizerResult::Script(_) = tokenizer.feed(&input) {}
-        pending = if tokenizer.sink.emitted.take() { 0 } else { pending + attribute_ends(piece) };
-        if pending > PENDING {
-            return Err(ExtractError::TooMuchMarkup);
-        }
-        if let Some(fault) = tokenizer.sink.fault.get() {
+    let bounded = Bounded::new(builder, limit);
+    let input = html5::input(html);
+    let mut tokenizer = Tokenizer::new(&input, &bounded);
+    while tokenizer.step().ok_or(ExtractError::TooMuchMarkup)? {
+        if let Some(fault) = bounded.fault.get() {
             return Err(fault);
         }
     }
     tokenizer.end();
-    match tokenizer.sink.fault.get() {
+    match bounded.fault.get() {
         Some(fault) => Err(fault),
-        None => Ok(tokenizer.sink.builder.sink.finish()),
+        None => Ok(bounded.builder.sink.finish()),
     }
-}
-
-/// How many bytes of `text` may end an attribute.
-fn attribute_ends(text: &str) -> usize {
-    text.bytes().filter(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'"' | b'\'')).count()
 }
 
 /// Hands tokens on to the tree builder until the tree is too large; the tokens after that are dropped.
 struct Bounded {
-    builder: TreeBuilder<NodeId, HtmlTreeSink>,
+    builder: TreeBuilder<NodeId, Builder>,
     limit: usize,
-    /// Nodes weighed so far, and their weight.
-    nodes: Cell<usize>,
-    weight: Cell<usize>,
     /// How many nodes there were when the depth was measured last.
     sampled: Cell<usize>,
     gathered: Cell<usize>,
     compared: Cell<usize>,
-    /// Whether a token came since somebody asked; reports of errors come in the middle of tags.
-    emitted: Cell<bool>,
     fault: Cell<Option<ExtractError>>,
 }
 
 impl Bounded {
-    fn new(builder: TreeBuilder<NodeId, HtmlTreeSink>, limit: usize) -> Self {
+    fn new(builder: TreeBuilder<NodeId, Builder>, limit: usize) -> Self {
         Self {
             builder,
             limit,
-            nodes: Cell::new(0),
-            weight: Cell::new(0),
             sampled: Cell::new(0),
             gathered: Cell::new(0),
             compared: Cell::new(0),
-            emitted: Cell::new(false),
             fault: Cell::new(None),
         }
     }
@@ -111,23 +82,17 @@ impl Bounded {
 
     /// What a token has added to the tree.
     fn after(&self) -> Result<(), ExtractError> {
-        let page = self.builder.sink.0.borrow();
-        let count = page.tree.values().len();
-        let added = count - self.nodes.replace(count);
-        if added == 0 {
-            return Ok(());
-        }
-        let weight: usize = page.tree.values().rev().take(added).map(weight).sum();
-        self.weight.set(self.weight.get() + weight);
-        if self.weight.get() > self.limit {
+        let sink = &self.builder.sink;
+        if sink.weight() > self.limit {
             return Err(ExtractError::TooMuchMarkup);
         }
         // Only an element tells how deep the builder stands: it may put comments elsewhere.
+        let count = sink.count();
         if count >= self.sampled.get() + SAMPLED
-            && let Some(newest) = page.tree.nodes().next_back().filter(|node| node.value().is_element())
+            && let Some(deeper) = sink.newest_is_deeper(DEEPEST)
         {
             self.sampled.set(count);
-            if newest.ancestors().take(DEEPEST + 1).count() > DEEPEST {
+            if deeper {
                 return Err(ExtractError::TooDeep);
             }
         }
@@ -135,22 +100,10 @@ impl Bounded {
     }
 }
 
-/// What a node costs, in nodes without attributes.
-fn weight(node: &Node) -> usize {
-    match node {
-        Node::Element(element) => 1 + element.attrs().map(|(_, value)| 1 + value.len() / VALUE).sum::<usize>(),
-        _ => 1,
-    }
-}
-
 impl TokenSink for Bounded {
     type Handle = NodeId;
 
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeId> {
-        if matches!(token, Token::ParseError(_)) {
-            return TokenSinkResult::Continue;
-        }
-        self.emitted.set(true);
         if self.fault.get().is_some() {
             return TokenSinkResult::Continue;
         }
@@ -174,12 +127,57 @@ impl TokenSink for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEEPEST, parse};
+    use super::super::page::{Content, Edge, NodeId, Page};
+    use super::{DEEPEST, SAMPLED, parse};
     use crate::wiki::html::ExtractError;
-    use scraper::Html;
+    use proptest::prelude::*;
+    use scraper::{Html, Node};
 
     mod shared {
         include!("../../../tests/common/shared.rs");
+    }
+
+    /// The tree as lines: depth, and the element's name or the text.
+    fn outline(page: &Page) -> Vec<(usize, String)> {
+        let root = page.nodes().next().expect("a page").0;
+        let (mut lines, mut depth, mut next) = (Vec::new(), 0, Some(Edge::Open(root)));
+        while let Some(edge) = next {
+            next = match edge {
+                Edge::Open(id) => {
+                    let shown = match page.content(id) {
+                        Content::Element { name, .. } => format!("{} {}", &*name.ns, &*name.local),
+                        Content::Text(text) => format!("{:?}", &**text),
+                        Content::Other => String::new(),
+                    };
+                    lines.push((depth, shown));
+                    depth += 1;
+                    Some(page.first_child(id).map_or(Edge::Close(id), Edge::Open))
+                }
+                Edge::Close(id) => {
+                    depth -= 1;
+                    page.after(id, root)
+                }
+            };
+        }
+        lines
+    }
+
+    /// The same of the tree that the library builds.
+    fn library_outline(html: &str) -> Vec<(usize, String)> {
+        let line = |node: ego_tree::NodeRef<'_, Node>| {
+            let shown = match node.value() {
+                Node::Element(element) => format!("{} {}", &*element.name.ns, &*element.name.local),
+                Node::Text(text) => format!("{:?}", &**text),
+                _ => String::new(),
+            };
+            (node.ancestors().count(), shown)
+        };
+        let page = Html::parse_document(html);
+        page.tree.root().descendants().map(line).collect()
+    }
+
+    fn nodes(page: &Page) -> Vec<NodeId> {
+        page.nodes().map(|(id, _)| id).collect()
     }
 
     #[test]
@@ -191,14 +189,25 @@ mod tests {
                 let path = file.expect("an entry").path();
                 let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a page")).into_owned();
                 let page = parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-                assert!(page == Html::parse_document(&text), "{}", path.display());
-                let depth = page.tree.nodes().map(|node| node.ancestors().count()).max().expect("a root");
-                let weight: usize = page.tree.values().map(super::weight).sum();
-                assert!(depth < DEEPEST / 10 && weight * 8 < text.len(), "{}: {depth} {weight}", path.display());
+                let lines = outline(&page);
+                assert!(lines == library_outline(&text), "{}", path.display());
+                let depth = lines.iter().map(|(depth, _)| *depth).max().expect("a root");
+                let nodes = nodes(&page).len();
+                assert!(depth < DEEPEST / 10 && nodes * 8 < text.len(), "{}: {depth} {nodes}", path.display());
                 pages += 1;
             }
         }
         assert!(pages >= 33, "{pages}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_markup_gives_the_librarys_tree(
+            pieces in prop::collection::vec(super::super::html5::markup(), 0..SAMPLED)
+        ) {
+            let html = pieces.concat();
+            prop_assert_eq!(outline(&parse(&html).expect("small")), library_outline(&html));
+        }
     }
 
     #[test]

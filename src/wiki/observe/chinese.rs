@@ -1,6 +1,6 @@
 //! The messages of the simplified Chinese script, and sentences of Chinese pages.
 
-use super::{listed, strip};
+use super::{Part, listed, strip, whole};
 
 /// The observation of a lookup past its last result.
 pub const NO_MORE: &str = "没有更多结果。";
@@ -38,6 +38,10 @@ pub fn disambiguation(query: &str, retries: usize) -> String {
 
 /// The sentences of a page: as in the paper, and also cut behind the full-width marks `。！？`, which they keep.
 pub fn sentences(text: &str) -> impl Iterator<Item = String> + '_ {
+    parts(text).map(whole)
+}
+
+pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     text.split('\n')
         .flat_map(|line| strip(line).split(". "))
         .flat_map(Marked)
@@ -63,11 +67,11 @@ pub fn is_long(block: &str) -> bool {
 }
 
 /// A sentence with a mark at its end: its own, or the one that goes with its last character.
-fn ended(sentence: &str) -> String {
+fn ended(sentence: &str) -> Part<'_> {
     match sentence.chars().next_back() {
-        Some(last) if is_mark(last) || is_closing(last) => sentence.to_owned(),
-        Some(last) if is_ideograph(last) => format!("{sentence}。"),
-        _ => format!("{sentence}."),
+        Some(last) if is_mark(last) || is_closing(last) => (sentence, ""),
+        Some(last) if is_ideograph(last) => (sentence, "。"),
+        _ => (sentence, "."),
     }
 }
 

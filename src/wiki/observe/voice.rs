@@ -43,7 +43,7 @@ impl Voice {
     /// The sentences of a page that contain `keyword`, in any case.
     pub fn lookup_list(self, text: &str, keyword: &str) -> Vec<String> {
         if self.reads_chinese() {
-            super::matching(chinese::sentences(text), keyword)
+            super::matching(chinese::parts(text), keyword)
         } else {
             super::lookup_list(text, keyword)
         }
