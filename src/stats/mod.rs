@@ -1,10 +1,31 @@
-//! Statistics over plain numbers: intervals for a share and for a mean.
+//! Statistics over plain numbers: intervals for shares and means, paired tests, resampling, corrections, power.
+//!
+//! What cannot be computed (a spread of one value, anything of a number that is not finite) is absent rather than NaN.
+//! `docs/statistics.md` has the formulas and where they come from.
 
+mod beta;
+pub mod bootstrap;
+pub mod clusters;
+pub mod cochran;
 pub mod interval;
+pub mod mcnemar;
+pub mod mean;
+pub mod multiple;
+pub mod permutation;
+pub mod power;
+pub mod quantile;
+pub mod rng;
+pub mod wilcoxon;
 
-pub use interval::{Interval, mean_interval, mean_interval_of, normal_mean_interval, wilson};
-
+pub use bootstrap::Bootstrap;
+pub use clusters::Sums;
+pub use cochran::{CochranQ, cochran_q};
+pub use interval::{Interval, clopper_pearson, mean_interval, wilson};
+pub use mcnemar::{ChiSquare, McNemar};
+pub use mean::{Mean, TTest, mean_interval_of, pearson};
+pub use multiple::{benjamini_hochberg, bonferroni, holm};
+pub use permutation::{Permutation, permutation, permutation_resampled};
+pub use power::{discordant_variance, questions_needed, smallest_difference};
+pub use wilcoxon::{Wilcoxon, wilcoxon};
 #[cfg(test)]
-mod shared {
-    include!("../../tests/common/shared.rs");
-}
+mod tests;

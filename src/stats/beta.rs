@@ -1,0 +1,114 @@
+//! The regularised incomplete beta function: the tail of Student's t, of the binomial and of the beta distribution.
+//!
+//! `statrs` takes differences of `ln Γ`, which at 7,405 questions leaves eleven digits (measured: 2.6e-12 off in the
+//! tail of t with 7,404 degrees of freedom, 6.4e-12 in that of the binomial). Here the large parts cancel in the
+//! formula, not in the numbers: Loader, "Fast and accurate computation of binomial probabilities" (2000).
+
+#![expect(clippy::many_single_char_names, reason = "the names of the formulas")]
+
+use std::f64::consts::TAU;
+
+/// Continued fraction: relative change at which it stands still.
+const STILL: f64 = 1e-16;
+
+/// Terms of the continued fraction; it takes about the square root of the larger parameter.
+const TERMS: u32 = 20_000;
+
+/// `I_x(a, b)` for `a, b > 0`, with `y = 1 − x` given by the caller, who may know it to more digits.
+pub(super) fn incomplete_beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
+    if x <= 0.0 {
+        return 0.0;
+    }
+    if y <= 0.0 {
+        return 1.0;
+    }
+    if x > (a + 1.0) / (a + b + 2.0) { 1.0 - lower(b, a, y, x) } else { lower(a, b, x, y) }
+}
+
+fn lower(a: f64, b: f64, x: f64, y: f64) -> f64 {
+    beta_kernel(a, b, x, y) * fraction(a, b, x) / a
+}
+
+/// `x^a y^b / B(a, b)`, which is `x y` times the density of the beta distribution.
+pub(super) fn beta_kernel(a: f64, b: f64, x: f64, y: f64) -> f64 {
+    let n = a + b;
+    let exponent = stirling_error(n) - stirling_error(a) - stirling_error(b) - deviance(a, n * x) - deviance(b, n * y);
+    (a * b / (TAU * n)).sqrt() * exponent.exp()
+}
+
+/// The x at which `I_x(a, b)` is `p`, by Newton's method kept between bounds.
+pub(super) fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    let mut x = a / (a + b);
+    for _ in 0..200 {
+        let excess = incomplete_beta(a, b, x, 1.0 - x) - p;
+        if excess > 0.0 {
+            high = x;
+        } else {
+            low = x;
+        }
+        let next = x - excess * x * (1.0 - x) / beta_kernel(a, b, x, 1.0 - x);
+        let next = if next > low && next < high { next } else { f64::midpoint(low, high) };
+        if (next - x).abs() <= f64::EPSILON * x {
+            return next;
+        }
+        x = next;
+    }
+    x
+}
+
+/// The continued fraction of `I_x(a, b)` (DLMF 8.17.22) by Lentz's method.
+fn fraction(a: f64, b: f64, x: f64) -> f64 {
+    let guard = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
+    let mut c = 1.0;
+    let mut d = 1.0 / guard(1.0 - (a + b) * x / (a + 1.0));
+    let mut value = d;
+    for term in 1..=TERMS {
+        let m = f64::from(term);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        d = 1.0 / guard(1.0 + even * d);
+        c = guard(1.0 + even / c);
+        value *= d * c;
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        d = 1.0 / guard(1.0 + odd * d);
+        c = guard(1.0 + odd / c);
+        value *= d * c;
+        if (d * c - 1.0).abs() <= STILL {
+            break;
+        }
+    }
+    value
+}
+
+/// `ln Γ(x + 1) − (x + ½) ln x + x − ½ ln 2π`: what Stirling's formula leaves out.
+fn stirling_error(mut x: f64) -> f64 {
+    let mut lifted = 0.0;
+    while x < 12.0 {
+        lifted += (x + 0.5) * (1.0 / x).ln_1p() - 1.0;
+        x += 1.0;
+    }
+    let square = x * x;
+    // Bernoulli numbers (DLMF 5.11.1); the next term is below 1e-17 here.
+    let series = [1.0 / 156.0, -691.0 / 360_360.0, 1.0 / 1188.0, -1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0];
+    lifted + series.iter().fold(0.0, |sum, term| sum / square + term) / x
+}
+
+/// `x ln(x / m) + m − x` without the cancellation where x is near m.
+fn deviance(x: f64, m: f64) -> f64 {
+    let ratio = (x - m) / (x + m);
+    if ratio.abs() > 0.1 {
+        return x * (x / m).ln() + m - x;
+    }
+    // ln(x / m) = 2 artanh(ratio).
+    let (mut power, mut odd, mut sum) = (ratio, 1.0, 0.0);
+    loop {
+        power *= ratio * ratio;
+        odd += 2.0;
+        let next = sum + power / odd;
+        #[expect(clippy::float_cmp, reason = "the series ends where a term changes nothing")]
+        if next == sum {
+            return (x - m) * ratio + 2.0 * x * sum;
+        }
+        sum = next;
+    }
+}

@@ -1,0 +1,46 @@
+//! Sums by cluster.
+
+/// Values summed by cluster, in the order in which the clusters first appear.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sums {
+    sums: Vec<f64>,
+    sizes: Vec<f64>,
+}
+
+impl Sums {
+    /// Sums values by cluster; `clusters[i]` is the cluster of `values[i]`, any number.
+    pub fn of(values: &[f64], clusters: &[usize]) -> Self {
+        let mut found = Self::default();
+        let mut rows = std::collections::HashMap::new();
+        for (value, cluster) in values.iter().zip(clusters) {
+            let row = *rows.entry(cluster).or_insert(found.sums.len());
+            if row == found.sums.len() {
+                found.sums.push(0.0);
+                found.sizes.push(0.0);
+            }
+            found.sums[row] += value;
+            found.sizes[row] += 1.0;
+        }
+        found
+    }
+
+    /// How many clusters there are.
+    pub fn len(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.sums.is_empty()
+    }
+
+    /// The sum of each cluster.
+    pub fn sums(&self) -> &[f64] {
+        &self.sums
+    }
+
+    /// Sum and size of each cluster.
+    pub fn iter(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.sums.iter().copied().zip(self.sizes.iter().copied())
+    }
+}

@@ -1,0 +1,115 @@
+//! A mean and its standard error, questions independent or in clusters; the t test and the intervals from them.
+
+use super::interval::around;
+use super::quantile::{central_t, central_z, count, float, two_sided_t};
+use super::{Interval, Sums};
+use serde::Serialize;
+
+/// A mean with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Mean {
+    /// Values, 1 or more.
+    pub n: u64,
+    /// Their mean.
+    pub mean: f64,
+    /// Its standard error; absent for one value, or one cluster.
+    pub se: Option<f64>,
+    /// Degrees of freedom: values, or clusters, less one.
+    pub freedom: u64,
+}
+
+/// A t test of the mean being 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct TTest {
+    /// The statistic; its sign is that of the mean.
+    pub t: f64,
+    /// Degrees of freedom.
+    pub freedom: u64,
+    /// Two-sided p.
+    pub p: f64,
+}
+
+impl Mean {
+    /// The mean of independent values: `se = √(Σ(x − x̄)² / (n − 1) / n)`.
+    ///
+    /// Absent without a value, and where one is not finite.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let (n, mean) = mean_of(values)?;
+        let se = (n > 1).then(|| {
+            let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+            exactly_equal(values).map_or_else(|| (squares / float(n - 1) / float(n)).sqrt(), |_| 0.0)
+        });
+        Some(Self { n, mean, se, freedom: n.saturating_sub(1) }).filter(Self::is_finite)
+    }
+
+    /// The mean of values in clusters; `clusters[i]` is the cluster of `values[i]`, numbered from 0.
+    ///
+    /// `se = √(C / (C − 1) · Σ_c (Σ_{i in c} (x_i − x̄))²) / n`: Miller, "Adding error bars to evals" (2024), with the
+    /// correction for few clusters. Absent without a value, and where one is not finite.
+    pub fn clustered(values: &[f64], clusters: &[usize]) -> Option<Self> {
+        let (n, mean) = mean_of(values)?;
+        let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
+        let sums = Sums::of(&centred, clusters);
+        let c = count(sums.len());
+        let se = (c > 1).then(|| {
+            let squares: f64 = sums.iter().map(|(sum, _)| sum * sum).sum();
+            exactly_equal(values).map_or_else(|| (float(c) / float(c - 1) * squares).sqrt() / float(n), |_| 0.0)
+        });
+        Some(Self { n, mean, se, freedom: c.saturating_sub(1) }).filter(Self::is_finite)
+    }
+
+    /// Student's t interval; absent without a standard error and for a level outside 0 to 1.
+    pub fn t_interval(&self, level: f64) -> Option<Interval> {
+        around(self.mean, central_t(level, self.freedom)? * self.se?)
+    }
+
+    /// The same with the normal quantile, as large samples have it.
+    pub fn z_interval(&self, level: f64) -> Option<Interval> {
+        around(self.mean, central_z(level)? * self.se?)
+    }
+
+    /// The t test of the mean being 0; absent without a standard error and where that is 0.
+    pub fn t_test(&self) -> Option<TTest> {
+        let t = self.mean / self.se.filter(|&se| se > 0.0)?;
+        let p = two_sided_t(t, self.freedom);
+        (t.is_finite() && p.is_finite()).then_some(TTest { t, freedom: self.freedom, p })
+    }
+
+    fn is_finite(&self) -> bool {
+        self.mean.is_finite() && self.se.is_none_or(f64::is_finite)
+    }
+}
+
+/// Student's t interval for the mean of these values; absent below two.
+pub fn mean_interval_of(values: &[f64], level: f64) -> Option<Interval> {
+    Mean::of(values)?.t_interval(level)
+}
+
+fn mean_of(values: &[f64]) -> Option<(u64, f64)> {
+    let n = count(values.len());
+    (n > 0).then(|| (n, values.iter().sum::<f64>() / float(n)))
+}
+
+/// The one value that all are. The mean of equal values may be off by a rounding, and their spread is 0 all the same.
+fn exactly_equal(values: &[f64]) -> Option<f64> {
+    let first = *values.first()?;
+    #[expect(clippy::float_cmp, reason = "equal means equal")]
+    values.iter().all(|&value| value == first).then_some(first)
+}
+
+/// Pearson's correlation of two columns of the same length; absent where one of them does not vary.
+pub fn pearson(a: &[f64], b: &[f64]) -> Option<f64> {
+    if a.len() != b.len() || exactly_equal(a).is_some() || exactly_equal(b).is_some() {
+        return None;
+    }
+    let ((_, a_mean), (_, b_mean)) = (mean_of(a)?, mean_of(b)?);
+    let (mut both, mut a_squares, mut b_squares) = (0.0, 0.0, 0.0);
+    for (a, b) in a.iter().zip(b) {
+        let (a, b) = (a - a_mean, b - b_mean);
+        both += a * b;
+        a_squares += a * a;
+        b_squares += b * b;
+    }
+    let r: f64 = both / (a_squares.sqrt() * b_squares.sqrt());
+    r.is_finite().then(|| r.clamp(-1.0, 1.0))
+}
