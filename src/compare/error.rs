@@ -1,0 +1,65 @@
+//! Why columns cannot be compared.
+
+/// Why columns cannot be compared.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum CompareError {
+    /// A comparison takes two.
+    #[error("a comparison needs two columns or more, and there is {0}")]
+    TooFew(usize),
+    /// Two columns have one name, so that no figure could be told from another.
+    #[error("two columns are called `{0}`")]
+    SameName(String),
+    /// The baseline is none of the columns.
+    #[error("there is no column `{wanted}` to be the baseline; the columns are {known}")]
+    NoBaseline {
+        /// The name that was given.
+        wanted: String,
+        /// The names that there are, separated by commas.
+        known: String,
+    },
+    /// A column lacks a metric.
+    #[error("`{column}` has no metric `{metric}`; it has {known}")]
+    UnknownMetric {
+        /// The column.
+        column: String,
+        /// The metric that was asked for.
+        metric: String,
+        /// The metrics that it has, separated by commas.
+        known: String,
+    },
+    /// No metric was asked for.
+    #[error("there is no metric to compare")]
+    NoMetric,
+    /// No column knows a field that results were to be broken down by.
+    #[error("no column has the field `{field}` to break down by; there are {known}")]
+    UnknownGrouping {
+        /// The field that was asked for.
+        field: String,
+        /// The fields that there are, separated by commas.
+        known: String,
+    },
+    /// A row stands twice in a column.
+    #[error("`{column}` has question `{question}`, repeat {repeat}, twice")]
+    Duplicate {
+        /// The column.
+        column: String,
+        /// Id of the question.
+        question: String,
+        /// The repeat, from 0.
+        repeat: u32,
+    },
+    /// The columns have no question in common.
+    #[error("no question stands in all of the columns {0}")]
+    NothingShared(String),
+    /// A share that is none.
+    #[error("`{name}` must lie between 0 and 1, both excluded, and is {value}")]
+    NotBetween {
+        /// Name of the setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// Nothing can be said without resamples.
+    #[error("`resamples` must be 1 or more")]
+    NoResamples,
+}

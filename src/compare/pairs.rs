@@ -1,0 +1,112 @@
+//! One pair of columns: difference, intervals, tests, what can be shown.
+
+use super::comparison::{Bounds, DecisiveP, Pair, Tests};
+use super::pairing::{Extremes, Values};
+use super::sample::{bootstrap, bootstrap_interval, mean, sampled_flips, sign_flips, t_interval, z_interval};
+use super::{Column, Settings, Verdict};
+use crate::stats::{McNemar, holm, pearson, questions_needed, smallest_difference, wilcoxon};
+
+/// The pairs of a metric before anything is said about them.
+pub(super) fn pairs(
+    columns: &[Column],
+    values: &Values<'_>,
+    extremes: Option<&Extremes>,
+    settings: &Settings,
+) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = positions(columns, settings.baseline.as_deref())
+        .map(|(a, b)| Pair {
+            bounds: extremes.and_then(|extremes| bounds(&extremes.columns[a], &extremes.columns[b])),
+            ..pair(columns, (a, b), values, settings)
+        })
+        .collect();
+    let (at, p): (Vec<usize>, Vec<f64>) =
+        pairs.iter().enumerate().filter_map(|(at, pair)| Some((at, pair.p?.value))).unzip();
+    for (at, corrected) in at.into_iter().zip(holm(&p)) {
+        pairs[at].p_holm = Some(corrected);
+    }
+    pairs
+}
+
+/// Which columns are compared: each with the baseline, or each with every later one.
+pub(super) fn positions(columns: &[Column], baseline: Option<&str>) -> impl Iterator<Item = (usize, usize)> {
+    let n = columns.len();
+    let base = baseline.and_then(|name| columns.iter().position(|column| column.name == name));
+    let all = (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)));
+    all.filter(move |&(a, b)| match base {
+        Some(base) => a == base && b != base,
+        None => a < b,
+    })
+}
+
+fn pair(columns: &[Column], (a, b): (usize, usize), values: &Values<'_>, settings: &Settings) -> Pair {
+    let Settings { level, resamples, seed, .. } = *settings;
+    let (of_a, of_b) = (&values.columns[a], &values.columns[b]);
+    let clusters = values.clusters.as_deref();
+    let differences: Vec<f64> = of_a.iter().zip(of_b).map(|(a, b)| b - a).collect();
+    let estimate = mean(&differences, clusters);
+    let drawn = bootstrap(&differences, clusters, level, resamples, seed);
+    let t = t_interval(&differences, clusters, level);
+    let resampled = drawn.as_ref().map(|drawn| bootstrap_interval(drawn, clusters));
+    let tests = Tests {
+        mcnemar: (values.binary && !differences.is_empty()).then(|| mcnemar(&differences)),
+        t_test: estimate.and_then(|estimate| estimate.t_test()),
+        permutation: sign_flips(&differences, clusters, resamples, seed),
+        permutation_sampled: sampled_flips(&differences, clusters, resamples, seed),
+        wilcoxon: wilcoxon(&differences),
+    };
+    let se = estimate.and_then(|estimate| estimate.se);
+    let (mde, questions_needed) = reach(&differences, se, settings);
+    let se_of = |values: &[f64]| mean(values, clusters)?.se;
+    Pair {
+        a: columns[a].name.clone(),
+        b: columns[b].name.clone(),
+        n: differences.len(),
+        a_mean: mean(of_a, clusters).map(|mean| mean.mean),
+        b_mean: mean(of_b, clusters).map(|mean| mean.mean),
+        difference: estimate.map(|estimate| estimate.mean),
+        se,
+        unpaired_se: se_of(of_a).zip(se_of(of_b)).map(|(a, b)| a.hypot(b)),
+        correlation: pearson(of_a, of_b),
+        interval: if values.binary { t } else { resampled },
+        intervals: [t, z_interval(&differences, clusters, level), resampled].into_iter().flatten().collect(),
+        bootstrap: drawn,
+        p: decisive(&tests, clusters.is_some()),
+        tests,
+        p_holm: None,
+        mde,
+        questions_needed,
+        bounds: None,
+        verdict: Verdict::default(),
+    }
+}
+
+/// `McNemar`'s exact test where it applies, else the permutation. Only the permutation knows of clusters.
+fn decisive(tests: &Tests, clustered: bool) -> Option<DecisiveP> {
+    let mcnemar = tests.mcnemar.filter(|_| !clustered);
+    let mcnemar = mcnemar.map(|test| DecisiveP { test: "mcnemar exact", value: test.exact_p });
+    mcnemar.or_else(|| tests.permutation.map(|test| DecisiveP { test: "permutation", value: test.p }))
+}
+
+fn mcnemar(differences: &[f64]) -> McNemar {
+    let count = |of: fn(&f64) -> bool| differences.iter().filter(|value| of(value)).map(|_| 1).sum();
+    McNemar::new(count(|value| *value < 0.0), count(|value| *value > 0.0))
+}
+
+/// The smallest difference that so many questions can show, and the questions that the one found would take. Both rest
+/// on the spread of the differences; where there is none nothing is known.
+fn reach(differences: &[f64], se: Option<f64>, settings: &Settings) -> (Option<f64>, Option<f64>) {
+    #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
+    let n = differences.len() as f64;
+    let Some(variance) = se.filter(|se| *se > 0.0).map(|se| se * se * n) else { return (None, None) };
+    let found = differences.iter().sum::<f64>() / n;
+    let Settings { alpha, power, .. } = *settings;
+    (smallest_difference(variance, n, alpha, power), questions_needed(variance, found, alpha, power))
+}
+
+/// The difference at worst and at best: what `a` lacks right and what `b` lacks wrong, and the other way round.
+fn bounds(a: &[(f64, f64)], b: &[(f64, f64)]) -> Option<Bounds> {
+    #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
+    let n = a.len() as f64;
+    let (low, high) = a.iter().zip(b).fold((0.0, 0.0), |(low, high), (a, b)| (low + b.0 - a.1, high + b.1 - a.0));
+    (low < high).then(|| Bounds { low: low / n, high: high / n, n: a.len() })
+}

@@ -1,0 +1,62 @@
+//! What a comparison is to do.
+
+use super::{CompareError, Metric};
+use serde::Serialize;
+
+/// Resamples of every bootstrap and permutation.
+pub const RESAMPLES: usize = 10_000;
+
+/// Seed of every bootstrap and permutation.
+pub const SEED: u64 = 12_345;
+
+/// Settings of a comparison; all of them stand in its JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Settings {
+    /// Coverage of every interval, above 0 and below 1.
+    pub level: f64,
+    /// A pair is told apart only where its corrected p is below this; above 0 and below 1.
+    pub alpha: f64,
+    /// Power at which the smallest difference that can be shown is reckoned; above 0 and below 1.
+    pub power: f64,
+    /// Resamples of every bootstrap, and of every permutation that is not enumerated; 1 or more.
+    pub resamples: usize,
+    /// Seed of the same.
+    pub seed: u64,
+    /// Name of the column that all others are compared with; without it all pairs are compared.
+    pub baseline: Option<String>,
+    /// The metrics to compare, in the order in which they are shown. The first is the one that decides.
+    pub metrics: Vec<Metric>,
+    /// Names of the fields to break down by, as in [`Column::groupings`](super::Column::groupings).
+    pub breakdowns: Vec<String>,
+}
+
+impl Default for Settings {
+    /// EM and F1 of all pairs at 95 %.
+    fn default() -> Self {
+        Self {
+            level: 0.95,
+            alpha: 0.05,
+            power: 0.8,
+            resamples: RESAMPLES,
+            seed: SEED,
+            baseline: None,
+            metrics: vec![Metric::named("em"), Metric::named("f1")],
+            breakdowns: Vec::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Refuses what no comparison can be made with.
+    pub(super) fn check(&self) -> Result<(), CompareError> {
+        for (name, value) in [("level", self.level), ("alpha", self.alpha), ("power", self.power)] {
+            if !(value > 0.0 && value < 1.0) {
+                return Err(CompareError::NotBetween { name, value });
+            }
+        }
+        if self.resamples == 0 {
+            return Err(CompareError::NoResamples);
+        }
+        if self.metrics.is_empty() { Err(CompareError::NoMetric) } else { Ok(()) }
+    }
+}
