@@ -19,6 +19,7 @@ mod popqa;
 mod public;
 mod python_random;
 mod records;
+mod scores;
 mod select;
 mod simpleqa;
 mod strategyqa;
@@ -32,6 +33,7 @@ pub use digest::sha256_of_file;
 pub use error::{DatasetError, Place};
 pub use format::Format;
 pub use public::{PUBLIC_SOURCES, PublicSource};
+pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
 pub use select::{SelectionError, read_ids, select};
 
 use crate::types::{Question, sha256_hex};

@@ -64,6 +64,11 @@ impl FailureClass {
         Self::Limit,
     ];
 
+    /// The class of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
+
     /// The name under which it is shown.
     pub fn name(self) -> &'static str {
         match self {

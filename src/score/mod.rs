@@ -6,6 +6,7 @@
 
 pub mod assessment;
 pub mod characters;
+pub mod divergence;
 pub mod evidence;
 pub mod failure;
 pub mod fever;
@@ -27,6 +28,7 @@ mod wording;
 
 pub use assessment::{Assessment, FailureCounts, RunAssessment, Share};
 pub use characters::{characters, is_unspaced, normalize_characters};
+pub use divergence::{Divergence, Part};
 pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact};
 pub use failure::{Failure, FailureClass};
 pub use fever::{FEVER_LABELS, FeverEvaluation, FeverScore, fever, fever_label};
@@ -42,7 +44,7 @@ pub use overlap::{AnswerScore, EmF1};
 pub use paper::paper_reward;
 pub use retrieval::{GoldRetrieval, Retrieval};
 pub use squad::{musique, squad11, squad20};
-pub use tally::{RunScore, Tally};
+pub use tally::{QuestionMeans, RunScore, Tally};
 pub use wiki2::{Wiki2Aliases, Wiki2Evaluation, Wiki2Gold, Wiki2Prediction, Wiki2Score};
 
 #[cfg(test)]

@@ -1,16 +1,23 @@
 //! The score of a run, one trajectory at a time: the progress bar and the final table are the same sum.
 
+mod questions;
+
+pub use questions::QuestionMeans;
+
 use super::metric::{Metric, score_answers};
 use super::overlap::AnswerScore;
 use crate::types::{Outcome, Repair, Trajectory, Usage};
+use questions::Questions;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A running sum over trajectories. Its memory does not grow.
+/// A running sum over trajectories. Its memory does not grow, unless it is [by question](Self::by_question).
 #[derive(Debug, Clone)]
 pub struct Tally {
     rule: Rule,
     score: RunScore,
+    /// The sums of each question, where questions are repeated.
+    questions: Option<Questions>,
     em_sum: f64,
     f1_sum: f64,
     /// Sum of squared distances from the running mean of F1 (Welford's recurrence).
@@ -44,12 +51,14 @@ pub struct RunScore {
     pub budget: u64,
     /// Scored episodes with EM 1.
     pub correct: u64,
-    /// Mean EM, `0.0..=1.0`.
+    /// Mean EM, `0.0..=1.0`. Where questions are repeated, the mean over questions of each question's own mean.
     pub em: Option<f64>,
-    /// Mean F1, `0.0..=1.0`.
+    /// Mean F1, `0.0..=1.0`, of the same kind.
     pub f1: Option<f64>,
-    /// Sample variance of F1 (divided by `scored - 1`); absent below two.
+    /// Sample variance of F1 (divided by `scored - 1`); absent below two, and where questions are repeated.
     pub f1_variance: Option<f64>,
+    /// How the questions' own means vary; present exactly where questions are repeated.
+    pub questions: Option<QuestionMeans>,
     /// Smallest and largest EM that the episodes without a measurement allow: all wrong, all right.
     pub em_bounds: Option<[f64; 2]>,
     /// Episodes by outcome, under the names of [`Outcome::name`]; all outcomes are present.
@@ -84,12 +93,21 @@ impl Tally {
         Self {
             rule,
             score: RunScore { outcomes, ..RunScore::default() },
+            questions: None,
             em_sum: 0.0,
             f1_sum: 0.0,
             f1_squares: 0.0,
             f1_running_mean: 0.0,
             missing: 0,
         }
+    }
+
+    /// The same for a run with `repeats` of each question. The repeats of a question are not independent, so with more
+    /// than one the means are over questions, each by the mean of its own repeats.
+    #[must_use]
+    pub fn by_question(mut self, repeats: u32) -> Self {
+        self.questions = (repeats > 1).then(Questions::default);
+        self
     }
 
     /// The metric by which a trajectory with these golds is scored.
@@ -115,7 +133,12 @@ impl Tally {
             let unmeasured =
                 if trajectory.outcome == Outcome::Budget { &mut total.budget } else { &mut total.not_measured };
             *unmeasured += 1;
-            self.missing += u64::from(!trajectory.answers.is_empty());
+            if !trajectory.answers.is_empty() {
+                self.missing += 1;
+                if let Some(questions) = &mut self.questions {
+                    questions.miss(&trajectory.id);
+                }
+            }
             return None;
         }
         total.measured += 1;
@@ -129,6 +152,9 @@ impl Tally {
             return None;
         };
         self.add_score(score);
+        if let Some(questions) = &mut self.questions {
+            questions.add(&trajectory.id, score);
+        }
         Some(score)
     }
 
@@ -146,6 +172,10 @@ impl Tally {
     pub fn score(&self) -> RunScore {
         let scored = self.score.scored;
         let mut score = self.score.clone();
+        if let Some(questions) = &self.questions {
+            questions.means(&mut score);
+            return score;
+        }
         if scored > 0 {
             score.em = Some(self.em_sum / float(scored));
             score.f1 = Some(self.f1_sum / float(scored));

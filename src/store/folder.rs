@@ -1,5 +1,6 @@
 //! The folder itself: made, opened, locked; its manifest and prompts.
 
+use super::read::Shard;
 use super::{Appender, Records, StoreError};
 use crate::types::Manifest;
 use crate::types::manifest::MANIFEST_VERSION;
@@ -23,6 +24,9 @@ pub struct Lock {
 impl RunFolder {
     /// Name of the file that every append goes to.
     pub const TRAJECTORIES: &'static str = "trajectories.jsonl";
+
+    /// Name of the file with the experiment that the run is a part of.
+    pub const EXPERIMENT: &'static str = "experiment.toml";
 
     /// The folder of a run that may not exist yet. Creates nothing.
     pub fn at(path: impl Into<PathBuf>) -> Self {
@@ -98,6 +102,20 @@ impl RunFolder {
         replace(&self.manifest_path(), text.as_bytes())
     }
 
+    /// Stores the text of the experiment that the run is a part of, replacing an older one in one step.
+    pub fn write_experiment(&self, text: &str) -> Result<(), StoreError> {
+        replace(&self.path.join(Self::EXPERIMENT), text.as_bytes())
+    }
+
+    /// The stored text of the experiment that the run is a part of, or nothing where it is of none.
+    pub fn experiment(&self) -> Result<Option<String>, StoreError> {
+        let path = self.path.join(Self::EXPERIMENT);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        fs::read_to_string(&path).map(Some).map_err(StoreError::io("read", &path))
+    }
+
     /// Stores a rendered prompt prefix under its digest; the same prefix is stored once.
     pub fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
         let folder = self.path.join("prompts");
@@ -119,6 +137,19 @@ impl RunFolder {
 
     /// Reads what is recorded, all shards.
     pub fn records(&self) -> Result<Records, StoreError> {
+        Records::index(self.shards()?)
+    }
+
+    /// What is recorded, read again only where something was written since `known` was read.
+    pub fn records_since(&self, known: Option<Records>) -> Result<Records, StoreError> {
+        let shards = self.shards()?;
+        match known {
+            Some(known) if known.are_of(&shards) => Ok(known),
+            _ => Records::index(shards),
+        }
+    }
+
+    fn shards(&self) -> Result<Vec<Shard>, StoreError> {
         let mut shards = Vec::new();
         for entry in fs::read_dir(&self.path).map_err(StoreError::io("read", &self.path))? {
             let path = entry.map_err(StoreError::io("read", &self.path))?.path();
@@ -129,7 +160,7 @@ impl RunFolder {
             }
         }
         shards.sort();
-        Records::index(shards)
+        shards.into_iter().map(Shard::look_at).collect()
     }
 
     fn manifest_path(&self) -> PathBuf {

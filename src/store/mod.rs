@@ -4,10 +4,12 @@
 //! <run>/manifest.json          what the run was
 //! <run>/trajectories.jsonl     one episode a line, appended and synced when it ends
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
+//! <run>/experiment.toml        the experiment that the run is a part of, if it is one
 //! ```
 
 mod append;
 mod folder;
+mod index;
 mod read;
 
 pub use append::Appender;

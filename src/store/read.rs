@@ -1,13 +1,15 @@
 //! Reading trajectories back: all shards, the latest record of each episode, one at a time.
 
 use super::StoreError;
+use super::index::{self, Content, Head, Line, parse};
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{Trajectory, Usage};
-use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The recorded episodes of a run, sorted by variant, repeat and position in the dataset file.
 ///
@@ -16,10 +18,10 @@ use std::path::{Path, PathBuf};
 /// Only places are held, not trajectories: memory grows by some hundred bytes an episode.
 #[derive(Debug)]
 pub struct Records {
-    shards: Vec<PathBuf>,
+    shards: Vec<Shard>,
     places: Vec<Place>,
     skipped: Vec<Skipped>,
-    paid: Paid,
+    paid: BTreeMap<String, Paid>,
 }
 
 /// What recorded episodes cost.
@@ -37,16 +39,19 @@ impl Paid {
     /// What one episode cost.
     pub fn of(trajectory: &Trajectory) -> Self {
         let mut paid = Self::default();
-        paid.add(trajectory);
+        for call in trajectory.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.cached) {
+            let usage = call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.len()));
+            paid += Self { calls: 1, uncounted: u64::from(call.usage.is_none()), usage };
+        }
         paid
     }
+}
 
-    fn add(&mut self, trajectory: &Trajectory) {
-        for call in trajectory.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.cached) {
-            self.calls += 1;
-            self.uncounted += u64::from(call.usage.is_none());
-            self.usage += call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.len()));
-        }
+impl AddAssign for Paid {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.uncounted += other.uncounted;
+        self.usage += other.usage;
     }
 }
 
@@ -66,77 +71,70 @@ struct Place {
     shard: usize,
     offset: u64,
     length: usize,
-    key: String,
-    measured: bool,
-    variant: String,
-    repeat: u32,
-    index: usize,
+    head: Head,
 }
 
-/// The version, which is looked at before anything else: a newer record need not have the fields we expect.
-#[derive(Deserialize)]
-struct Version {
-    v: u64,
+/// A file of trajectories as it was before it was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shard {
+    path: PathBuf,
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Shard {
+    pub(super) fn look_at(path: PathBuf) -> Result<Self, StoreError> {
+        let metadata = path.metadata().map_err(StoreError::io("read", &path))?;
+        Ok(Self { length: metadata.len(), modified: metadata.modified().ok(), path })
+    }
 }
 
 impl Records {
     /// Notes where each episode's latest record is. Lines that cannot be read are skipped and listed.
-    pub(super) fn index(shards: Vec<PathBuf>) -> Result<Self, StoreError> {
-        let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), paid: Paid::default() };
+    pub(super) fn index(shards: Vec<Shard>) -> Result<Self, StoreError> {
+        let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), paid: BTreeMap::new() };
         let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
             records.index_shard(shard, &mut seen)?;
         }
-        records.places.sort_by(|a, b| (&a.variant, a.repeat, a.index).cmp(&(&b.variant, b.repeat, b.index)));
+        records.places.sort_by(|a, b| a.head.place().cmp(&b.head.place()));
         Ok(records)
     }
 
+    /// Whether these are the records of `shards`, and none was written since.
+    pub(super) fn are_of(&self, shards: &[Shard]) -> bool {
+        self.shards == shards
+    }
+
+    /// The episodes of a file that stands by itself, in no run's folder. A file that holds anything else is refused.
+    pub fn of_file(path: &Path) -> Result<Self, StoreError> {
+        only_trajectories(path)?;
+        Self::index(vec![Shard::look_at(path.to_owned())?])
+    }
+
     fn index_shard(&mut self, shard: usize, seen: &mut HashMap<String, usize>) -> Result<(), StoreError> {
-        let path = self.shards[shard].clone();
-        let file = File::open(&path).map_err(StoreError::io("read", &path))?;
-        let (mut reader, mut line, mut offset, mut number) = (BufReader::new(file), Vec::new(), 0, 0);
-        loop {
-            line.clear();
-            let length = reader.read_until(b'\n', &mut line).map_err(StoreError::io("read", &path))?;
-            if length == 0 {
-                return Ok(());
-            }
-            number += 1;
-            if !line.trim_ascii().is_empty() {
-                match parse(&line) {
-                    Ok(Err(newer)) => {
-                        return Err(StoreError::Newer { path, found: newer, known: TRAJECTORY_VERSION });
-                    }
-                    Ok(Ok(trajectory)) => self.note(shard, offset, length, trajectory, seen),
-                    Err(error) => {
-                        let reason = reason(&error, line.last() == Some(&b'\n'));
-                        self.skipped.push(Skipped { path: path.clone(), line: number, reason });
-                    }
+        let path = self.shards[shard].path.clone();
+        for line in index::lines(&path).map_err(StoreError::io("read", &path))? {
+            let Line { number, offset, length, content } = line;
+            match content {
+                Content::Episode(head) => self.note(Place { shard, offset, length, head }, seen),
+                Content::Newer(found) => return Err(StoreError::Newer { path, found, known: TRAJECTORY_VERSION }),
+                Content::Unreadable(reason) => {
+                    self.skipped.push(Skipped { path: path.clone(), line: number, reason });
                 }
             }
-            offset += length as u64;
         }
+        Ok(())
     }
 
     /// A later record replaces an earlier one, unless it would replace a measured one by nothing.
-    fn note(&mut self, shard: usize, offset: u64, length: usize, head: Trajectory, seen: &mut HashMap<String, usize>) {
-        let measured = head.measured();
-        self.paid.add(&head);
-        let place = Place {
-            shard,
-            offset,
-            length,
-            key: head.key.clone(),
-            measured,
-            variant: head.variant,
-            repeat: head.repeat,
-            index: head.index,
-        };
-        match seen.get(&head.key) {
-            Some(&at) if measured || !self.places[at].measured => self.places[at] = place,
+    fn note(&mut self, place: Place, seen: &mut HashMap<String, usize>) {
+        *self.paid.entry(place.head.variant.clone()).or_default() += place.head.paid;
+        match seen.get(&place.head.key) {
+            Some(&at) if place.head.measured || !self.places[at].head.measured => self.places[at] = place,
             Some(_) => {}
             None => {
-                seen.insert(head.key, self.places.len());
+                seen.insert(place.head.key.clone(), self.places.len());
                 self.places.push(place);
             }
         }
@@ -152,9 +150,9 @@ impl Records {
         self.places.is_empty()
     }
 
-    /// What all recorded episodes cost, those that were done again included.
-    pub fn paid(&self) -> Paid {
-        self.paid
+    /// What the recorded episodes of each variant cost, those that were done again included.
+    pub fn paid(&self) -> &BTreeMap<String, Paid> {
+        &self.paid
     }
 
     /// Lines that could not be read.
@@ -162,9 +160,9 @@ impl Records {
         &self.skipped
     }
 
-    /// Key of each recorded episode, and whether it was measured.
-    pub fn keys(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.places.iter().map(|place| (place.key.as_str(), place.measured))
+    /// Key of each recorded episode, its variant, and whether it was measured.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+        self.places.iter().map(|place| (place.head.key.as_str(), place.head.variant.as_str(), place.head.measured))
     }
 
     /// The trajectories, read one at a time.
@@ -174,7 +172,7 @@ impl Records {
     }
 
     fn read(&self, place: &Place, open: &mut Option<(usize, File)>) -> Result<Trajectory, StoreError> {
-        let path = &self.shards[place.shard];
+        let path = &self.shards[place.shard].path;
         if open.as_ref().is_none_or(|(shard, _)| *shard != place.shard) {
             *open = Some((place.shard, File::open(path).map_err(StoreError::io("read", path))?));
         }
@@ -214,17 +212,4 @@ pub(super) fn only_trajectories(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
-}
-
-/// The trajectory of a line, or the version that is too new for us.
-fn parse(line: &[u8]) -> Result<Result<Trajectory, u64>, serde_json::Error> {
-    let Version { v } = serde_json::from_slice(line)?;
-    if v > u64::from(TRAJECTORY_VERSION) {
-        return Ok(Err(v));
-    }
-    serde_json::from_slice(line).map(Ok)
-}
-
-fn reason(error: &serde_json::Error, complete: bool) -> String {
-    if complete { format!("not a trajectory: {error}") } else { "cut in the middle of a line".to_owned() }
 }

@@ -114,7 +114,7 @@ fn the_latest_record_of_an_episode_counts_but_never_hides_a_measured_one() {
     append(&folder, &[trajectory("a", 0, Outcome::NotMeasured), trajectory("b", 1, Outcome::Finished)]);
     append(&folder, &[trajectory("a", 0, Outcome::Finished), trajectory("b", 1, Outcome::NotMeasured)]);
     let records = folder.records().unwrap();
-    assert_eq!(records.keys().collect::<Vec<_>>(), [("key-a", true), ("key-b", true)]);
+    assert_eq!(records.keys().collect::<Vec<_>>(), [("key-a", "main", true), ("key-b", "main", true)]);
 }
 
 #[test]
@@ -247,6 +247,24 @@ fn what_was_paid_includes_what_was_done_again_and_nothing_from_a_cache() {
     append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true)])]);
     let records = folder.records().unwrap();
     let usage = Usage { prompt_tokens: 107, completion_tokens: 13 };
-    assert_eq!(records.paid(), Paid { calls: 2, uncounted: 1, usage });
+    let paid: Vec<_> = records.paid().iter().collect();
+    assert_eq!(paid, [(&"main".to_owned(), &Paid { calls: 2, uncounted: 1, usage })]);
     assert_eq!(records.len(), 1);
+}
+
+#[test]
+fn records_are_read_again_only_if_something_was_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    append(&folder, &[trajectory("a", 0, Outcome::Finished)]);
+    let known = folder.records().unwrap();
+    let same = folder.records_since(Some(known)).unwrap();
+    assert_eq!(same.len(), 1);
+    append(&folder, &[trajectory("b", 1, Outcome::Finished)]);
+    let more = folder.records_since(Some(same)).unwrap();
+    assert_eq!(more.len(), 2);
+    fs::copy(dir.path().join("trajectories.jsonl"), dir.path().join("trajectories-1.jsonl")).unwrap();
+    append(&folder, &[trajectory("c", 2, Outcome::Finished)]);
+    assert_eq!(folder.records_since(Some(more)).unwrap().len(), 3);
+    assert_eq!(folder.records_since(None).unwrap().len(), 3);
 }

@@ -14,8 +14,14 @@ pub struct Manifest {
     pub v: u32,
     /// The variants, in full.
     pub variants: Vec<Variant>,
+    /// Variants that were removed from the experiment after some of their episodes were run; these stay in the record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub retired: Vec<Variant>,
     /// How often each question is run under each variant, 1 or more.
     pub repeats: u32,
+    /// The experiment that the run is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<ExperimentRecord>,
     /// The dataset and what was selected from it.
     pub dataset: DatasetRecord,
     /// Version of the program that started the run.
@@ -31,6 +37,70 @@ pub struct Manifest {
     /// Time over all parts that ended by themselves, in milliseconds; pauses between them are left out.
     #[serde(default)]
     pub active_ms: u64,
+    /// How many requests were sent at once, as it was learned; of each part that ended by itself, and only where
+    /// something was learned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limit_history: Vec<LimitHistory>,
+}
+
+/// What was learned in one part of a run about how many requests a server bears at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitHistory {
+    /// `model` or `wikipedia`.
+    pub service: String,
+    /// Address without user part and query; of several servers, joined by `,`.
+    pub server: String,
+    /// Start of the program in this part, RFC 3339 in UTC. What one start of it learned in the runs of an experiment stands
+    /// in each of them, as far as it had come.
+    pub started_at: String,
+    /// The decisions in their order, the first 1,000 of them.
+    pub changes: Vec<LimitChange>,
+    /// How many more there were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
+}
+
+/// One decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitChange {
+    /// Time since the start of the part, in milliseconds.
+    pub at_ms: u64,
+    /// Requests at once before.
+    pub from: usize,
+    /// Requests at once from here on.
+    pub to: usize,
+    /// `slow_start`, `steady_growth`, `rate_limit` (the limit stays where it is the smallest or fixed) or `cooldown_end`
+    /// (it stays, and may change again).
+    pub reason: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+impl Manifest {
+    /// All variants that there are episodes of, in full.
+    pub fn known_variants(&self) -> impl Iterator<Item = &Variant> {
+        self.variants.iter().chain(&self.retired)
+    }
+}
+
+/// The experiment of a run, as its file was when the run was last started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExperimentRecord {
+    /// Its name.
+    pub name: String,
+    /// The file as it was named on the command line; its text is stored beside the manifest.
+    pub path: String,
+    /// SHA-256 of the file's text.
+    pub sha256: String,
+    /// Name of the variant that others are compared with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<String>,
+    /// Names of the datasets where there are several: each has a run in a folder of that name, side by side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub datasets: Vec<String>,
 }
 
 /// The dataset of a run.
@@ -115,6 +185,9 @@ pub struct Variant {
     /// Base URL of the model's server, without user part and query; of several, joined by `,`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
+    /// What the model's tokens cost, where that was known; of a resumed run, when its last part began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<PriceRecord>,
     /// Sampling settings.
     pub decoding: Decoding,
     /// Tokens of a reply at most in the direct part of a back-off, where that is another number.
@@ -130,4 +203,19 @@ pub struct Variant {
     /// Language in which the tool answers.
     #[serde(default, skip_serializing_if = "Wording::is_english")]
     pub wording: Wording,
+}
+
+/// What a model's tokens cost, in US dollars a million, and where that is said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PriceRecord {
+    /// A million tokens of prompt.
+    pub prompt: f64,
+    /// A million tokens of completion.
+    pub completion: f64,
+    /// The day for which it is said, `YYYY-MM-DD`; absent for a price that was typed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<String>,
+    /// The page that says it, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }

@@ -14,7 +14,9 @@ pub mod trajectory;
 
 pub use digest::sha256_hex;
 pub use event::RunEvent;
-pub use manifest::{DatasetRecord, Manifest, Selection, Variant};
+pub use manifest::{
+    DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,
+};
 pub use method::{Method, Voting, Wording};
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
 pub use request::{Completion, Decoding, Message, Prompt, Request, Role, Usage};

@@ -188,6 +188,11 @@ impl Outcome {
         }
     }
 
+    /// The outcome of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+
     /// All outcomes, in the order in which they are shown.
     pub const ALL: [Self; 5] = [Self::Finished, Self::StepLimit, Self::FormatFailure, Self::Budget, Self::NotMeasured];
 }

@@ -1,6 +1,6 @@
 //! What a run's sum counts, and what it leaves out.
 
-use super::{RunScore, Tally};
+use super::{QuestionMeans, RunScore, Tally};
 use crate::score::{AnswerScore, Metric};
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{Compat, Outcome, Repair, Step, Trajectory, Usage};
@@ -103,4 +103,39 @@ fn what_a_budget_cut_short_is_counted_apart_and_paid_for() {
     assert_eq!((score.cost_per_question(), score.cost_per_correct()), (Some(0.75), Some(1.5)));
     let lost = RunScore::of("hotpotqa", &[episode(Outcome::Finished, Some("y"), &["x"])]);
     assert_eq!((lost.cost_per_question(), lost.tokens_per_correct()), (None, None));
+}
+
+#[test]
+fn repeats_of_a_question_are_averaged_first() {
+    let of = |id: &str, answer: &str| Trajectory { id: id.into(), ..episode(Outcome::Finished, Some(answer), &["x"]) };
+    let lost = |id: &str| Trajectory { id: id.into(), ..episode(Outcome::NotMeasured, None, &["x"]) };
+    // `a` is right twice in two, `b` once in four, `c` was never measured, and `d` is wrong and half lost.
+    let mut episodes = vec![of("a", "x"), of("b", "y"), of("b", "x"), of("b", "y"), of("a", "x"), of("b", "y")];
+    episodes.extend([lost("c"), lost("c"), of("d", "y"), lost("d")]);
+    let sum = |episodes: &[Trajectory], repeats| {
+        let mut tally = Tally::new("hotpotqa").by_question(repeats);
+        for episode in episodes {
+            tally.add(episode);
+        }
+        tally.score()
+    };
+    let score = sum(&episodes, 4);
+    let mean = 1.25 / 3.0;
+    let variance = ((1.0 - mean) * (1.0 - mean) + (0.25 - mean) * (0.25 - mean) + mean * mean) / 2.0;
+    let questions = score.questions.expect("repeats");
+    assert_eq!((score.scored, score.correct, score.not_measured, questions.n), (7, 3, 3, 3));
+    assert!((score.em.expect("a mean") - mean).abs() < 1e-15, "{score:?}");
+    assert!((questions.em_variance.expect("three") - variance).abs() < 1e-15, "{score:?}");
+    assert_eq!((score.f1, questions.f1_variance, score.f1_variance), (score.em, questions.em_variance, None));
+    let bounds = score.em_bounds.expect("bounds");
+    assert!((bounds[0] - 1.25 / 4.0).abs() < 1e-15 && (bounds[1] - 2.75 / 4.0).abs() < 1e-15, "{bounds:?}");
+    // The order of the episodes does not matter, to the last bit.
+    episodes.reverse();
+    assert_eq!(sum(&episodes, 4), score);
+    // Questions that are run once are summed as ever; one question has no variance.
+    let once = sum(&episodes, 1);
+    assert_eq!((once.questions, once.em), (None, Some(3.0 / 7.0)));
+    let single = sum(&[of("a", "x"), of("a", "y")], 2);
+    assert_eq!(single.questions, Some(QuestionMeans { n: 1, em_variance: None, f1_variance: None }));
+    assert_eq!((single.em, sum(&[], 2).em, sum(&[], 2).em_bounds), (Some(0.5), None, None));
 }

@@ -1,0 +1,71 @@
+//! `score RUN`: repeats of a question count as one question, and `--per-item` shows every episode.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use wikitrail::stats::mean_interval_of;
+
+fn wikitrail(dir: &Path, args: &[&str]) -> String {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).current_dir(dir).output().expect("wikitrail runs");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn variant(text: &str) -> (Value, Value) {
+    let summary: Value = serde_json::from_str(text).expect("a summary");
+    (summary["variants"][0].clone(), summary["items"].clone())
+}
+
+#[test]
+fn with_repeats_the_interval_is_over_questions() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = ["run", "--limit", "8", "--repeats", "3", "--out", "r", "--quiet"];
+    let table = wikitrail(dir.path(), &run);
+    assert!(table.contains("\nintervals: Student's t over the means of each question's repeats, 95 %\n"), "{table}");
+    let (sum, items) = variant(&wikitrail(dir.path(), &["score", "r", "--json", "--per-item"]));
+    assert_eq!(
+        (&sum["scored"], &sum["questions"], &sum["intervals_over"]),
+        (&24.into(), &8.into(), &"questions".into())
+    );
+    for (figure, interval) in [("em", "em_t"), ("f1", "f1_t")] {
+        let mut questions: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for item in items.as_array().expect("items") {
+            questions
+                .entry(item["id"].as_str().expect("an id"))
+                .or_default()
+                .push(item[figure].as_f64().expect("a score"));
+        }
+        assert!(questions.values().all(|scores| scores.len() == 3));
+        let means: Vec<f64> = questions.values().map(|scores| scores.iter().sum::<f64>() / 3.0).collect();
+        let expected = mean_interval_of(&means, 0.95).expect("an interval");
+        for (end, expected) in [(0, expected.low.max(0.0)), (1, expected.high.min(1.0))] {
+            let found = sum[interval][end].as_f64().expect("an end");
+            assert!((found - expected).abs() < 1e-12, "{interval}: {found} is not {expected}");
+        }
+    }
+    assert_eq!(sum["em_wilson"], Value::Null);
+}
+
+#[test]
+fn a_run_without_repeats_keeps_its_intervals_and_items_are_lines() {
+    let dir = tempfile::tempdir().expect("a folder");
+    wikitrail(dir.path(), &["run", "--limit", "5", "--method", "react,cot", "--out", "r", "--quiet"]);
+    let (sum, items) = variant(&wikitrail(dir.path(), &["score", "r", "--json", "--per-item"]));
+    assert_eq!((&sum["questions"], &sum["intervals_over"]), (&5.into(), &"episodes".into()));
+    assert!(sum["em_wilson"].is_array() && sum["f1_t"].is_array() && sum["em_t"].is_null(), "{sum}");
+    let table = wikitrail(dir.path(), &["score", "r"]);
+    let listed = wikitrail(dir.path(), &["score", "r", "--per-item"]);
+    let lines = listed.strip_prefix(&table).expect("the table comes first").strip_prefix('\n').expect("then a gap");
+    assert!(table.contains("\nintervals: Wilson's for EM, Student's t for F1, 95 %\n"), "{table}");
+    for (line, item) in lines.lines().zip(items.as_array().expect("items")) {
+        let text = |name: &str| item[name].as_str().expect("text");
+        let figures = format!("em {:.4}  f1 {:.4}", item["em"].as_f64().expect("EM"), item["f1"].as_f64().expect("F1"));
+        let start =
+            format!("{}  {}  repeat {}  {figures}  {}", text("id"), text("variant"), item["repeat"], text("outcome"));
+        assert!(line.starts_with(&start), "{line}\n{start}");
+        assert_eq!(line.len() > start.len(), item["failure"].is_object(), "{line}");
+    }
+    assert_eq!((lines.lines().count(), items.as_array().map(Vec::len)), (10, Some(10)));
+}
