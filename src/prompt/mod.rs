@@ -22,6 +22,7 @@ pub use file::{Instruction, METHODS, PromptFile, QUESTION_LABELS, Texts};
 pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptSource, check, load};
 pub use paper::PaperText;
 pub use problem::{Problem, ProblemKind, Problems};
+pub(crate) use problem::{closest, quoted};
 pub use render::{ExemplarOrder, RenderSettings, Rendered, render};
 pub use template::ToolTexts;
 pub use texts::{NamedToolTexts, ProtocolTexts, TextsFile};

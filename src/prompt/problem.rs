@@ -229,7 +229,7 @@ impl Problems {
 }
 
 /// The candidate that looks most like `word`, when one is near enough to be a slip of the pen.
-pub(super) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A key of a page's length is no slip, and comparing it would cost its length squared.
     if word.len() > 64 {
         return None;
@@ -244,7 +244,7 @@ pub(super) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 }
 
 /// `text` as it may stand in a message: control characters escaped, at most 80 characters.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
     if text.chars().nth(80).is_some() {
         shown.push('…');

@@ -35,9 +35,16 @@ pub enum ExemplarOrder {
     /// As in the file.
     #[default]
     File,
+    /// The last of the file first.
+    Reversed,
     /// By SHA-256 of `{seed}`, a line break and the question. A seed gives the same order wherever an exemplar
     /// stands in its file, and fewer shots are a part of more shots.
     Seeded(u64),
+}
+
+impl ExemplarOrder {
+    /// Names of the orders, as typed; the last one takes a seed.
+    pub const NAMES: [&str; 3] = ["file", "reversed", "shuffled"];
 }
 
 /// A rendered prompt.
@@ -132,9 +139,13 @@ impl Job<'_> {
 
 fn chosen<'f>(file: &'f PromptFile, settings: &RenderSettings<'_>) -> Result<Vec<&'f Exemplar>, PromptError> {
     let mut exemplars: Vec<&Exemplar> = file.exemplars.iter().collect();
-    if let ExemplarOrder::Seeded(seed) = settings.order {
-        let seed = format!("{seed}\n");
-        exemplars.sort_by_cached_key(|exemplar| sha256_hex([seed.as_bytes(), exemplar.question.as_bytes()]));
+    match settings.order {
+        ExemplarOrder::File => {}
+        ExemplarOrder::Reversed => exemplars.reverse(),
+        ExemplarOrder::Seeded(seed) => {
+            let seed = format!("{seed}\n");
+            exemplars.sort_by_cached_key(|exemplar| sha256_hex([seed.as_bytes(), exemplar.question.as_bytes()]));
+        }
     }
     let wanted = settings.shots.unwrap_or(exemplars.len());
     if wanted > exemplars.len() {
