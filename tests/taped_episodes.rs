@@ -104,6 +104,7 @@ fn episode(repeat: u32) -> Episode {
         decoding: Decoding::default(),
         wiki: "made".to_owned(),
         wiki_origin: None,
+        price: None,
         compat: Compat::Fixed,
         wording: Wording::English,
     };

@@ -3,6 +3,7 @@
 
 mod answer;
 pub mod approach;
+pub mod conversation;
 mod drive;
 mod episode;
 mod forecast;

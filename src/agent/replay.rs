@@ -42,8 +42,27 @@ pub struct Difference {
 /// The first call or step that the record does not have ends the replay: from there on there is nothing to
 /// compare with. An episode that was not measured is compared as far as it went.
 pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -> Replayed {
+    overheard(recorded, question, approach, &mut |_, _| {})
+}
+
+/// What a dialogue that runs again says and hears.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Event<'a> {
+    /// It asked, and this was the recorded completion.
+    Asked(&'a Request, &'a str),
+    /// It used a tool, and this was the recorded observation.
+    Used(&'a ToolCall, &'a str),
+}
+
+/// The same as [`replay`], for a listener, which is told by which sample of a vote (from 1) each event was.
+pub(super) fn overheard(
+    recorded: &Trajectory,
+    question: &Question,
+    approach: &Approach,
+    listener: &mut dyn FnMut(Option<u32>, Event<'_>),
+) -> Replayed {
     let replayed = Replayed::default();
-    let mut run = Run { recorded, question, step: 1, votes: Vec::new(), replayed };
+    let mut run = Run { recorded, question, listener, step: 1, votes: Vec::new(), replayed };
     if let Some(stop) = run.by(approach) {
         run.stop(stop);
     }
@@ -54,6 +73,7 @@ pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -
 struct Run<'a> {
     recorded: &'a Trajectory,
     question: &'a Question,
+    listener: &'a mut dyn FnMut(Option<u32>, Event<'_>),
     step: usize,
     votes: Vec<Vote>,
     replayed: Replayed,
@@ -110,8 +130,16 @@ impl Run<'_> {
         let mut turn = dialogue.begin(self.question);
         loop {
             turn = match turn {
-                Turn::Ask(request) => dialogue.completion(self.ask(&mut part, &request)?),
-                Turn::Use(call) => dialogue.observation(self.used(&mut part, &call)?),
+                Turn::Ask(request) => {
+                    let text = self.ask(&mut part, &request)?;
+                    (self.listener)(number, Event::Asked(&request, text));
+                    dialogue.completion(text)
+                }
+                Turn::Use(call) => {
+                    let text = self.used(&mut part, &call)?;
+                    (self.listener)(number, Event::Used(&call, text));
+                    dialogue.observation(text)
+                }
                 Turn::Stop(stop) => {
                     self.left("calls", part.calls.len());
                     self.left("steps", part.steps.len());

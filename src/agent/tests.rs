@@ -99,6 +99,7 @@ fn episode(method: Method) -> Episode {
         decoding: Decoding::default(),
         wiki: "made".to_owned(),
         wiki_origin: None,
+        price: None,
         compat: Compat::Fixed,
         wording: Wording::English,
     };

@@ -3,8 +3,8 @@
 mod plan;
 mod runner;
 
-pub use plan::{Due, Plan, differences};
-pub use runner::{Answer, run};
+pub use plan::{Due, Plan, differences, twins};
+pub use runner::{Answer, Room, run};
 
 #[cfg(test)]
 mod tests;

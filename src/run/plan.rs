@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// All episodes of a run, question by question.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Plan {
     episodes: Vec<Episode>,
 }
@@ -22,8 +22,10 @@ pub struct Due {
     pub redo: usize,
     /// Episodes that were never tried.
     pub new: usize,
-    /// Recorded episodes that the plan does not know.
+    /// Recorded episodes of the plan's variants that it does not ask for.
     pub foreign: usize,
+    /// Recorded episodes of other variants, which are left alone.
+    pub other: usize,
     /// What is to be done, in the plan's order.
     pub episodes: Vec<Episode>,
 }
@@ -32,13 +34,16 @@ impl Plan {
     /// Every question under every variant, `repeats` times. Variants of one question stand next to each
     /// other, so that a drift of model or Wikipedia during the run hits all of them alike.
     pub fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32) -> Self {
-        let variants: Vec<Arc<Variant>> = variants.iter().cloned().map(Arc::new).collect();
+        let variants: Vec<(Arc<Variant>, String)> =
+            variants.iter().map(|variant| (Arc::new(variant.clone()), identity(variant).to_string())).collect();
         let mut episodes = Vec::with_capacity(questions.len() * variants.len() * repeats as usize);
         for question in questions {
             let question = Arc::new(question);
+            let asked = json!({ "id": question.id, "text": question.question, "answers": question.answers });
+            let asked = asked.to_string();
             for repeat in 0..repeats {
-                for variant in &variants {
-                    let key = key(&question, variant, repeat);
+                for (variant, identity) in &variants {
+                    let key = key(&asked, identity, repeat);
                     episodes.push(Episode {
                         question: Arc::clone(&question),
                         variant: Arc::clone(variant),
@@ -76,10 +81,14 @@ impl Plan {
 
     /// What is to be done when `records` exist already: measured episodes are kept, the rest is due.
     pub fn against(&self, records: Option<&Records>) -> Due {
-        let recorded: HashMap<&str, bool> = records.into_iter().flat_map(Records::keys).collect();
-        let mut due = Due { keep: 0, redo: 0, new: 0, foreign: 0, episodes: Vec::new() };
+        let recorded: HashMap<&str, (&str, bool)> = records
+            .into_iter()
+            .flat_map(Records::keys)
+            .map(|(key, variant, measured)| (key, (variant, measured)))
+            .collect();
+        let mut due = Due { keep: 0, redo: 0, new: 0, foreign: 0, other: 0, episodes: Vec::new() };
         for episode in &self.episodes {
-            match recorded.get(episode.key.as_str()) {
+            match recorded.get(episode.key.as_str()).map(|(_, measured)| *measured) {
                 Some(true) => {
                     due.keep += 1;
                     continue;
@@ -90,7 +99,14 @@ impl Plan {
             due.episodes.push(episode.clone());
         }
         let planned: HashSet<&str> = self.episodes.iter().map(|episode| episode.key.as_str()).collect();
-        due.foreign = recorded.keys().filter(|key| !planned.contains(*key)).count();
+        let variants: HashSet<&str> = self.episodes.iter().map(|episode| episode.variant.name.as_str()).collect();
+        for (_, (variant, _)) in recorded.iter().filter(|(key, _)| !planned.contains(*key)) {
+            if variants.contains(variant) {
+                due.foreign += 1;
+            } else {
+                due.other += 1;
+            }
+        }
         due
     }
 }
@@ -98,13 +114,13 @@ impl Plan {
 /// SHA-256 over everything that decides an episode's course: question, prompt, protocol, model, tool, repeat.
 ///
 /// Names, paths and the address of a model's server are left out: they may change without changing the episode.
-fn key(question: &Question, variant: &Variant, repeat: u32) -> String {
-    let identity = json!({
-        "question": { "id": question.id, "text": question.question, "answers": question.answers },
-        "variant": identity(variant),
-        "repeat": repeat,
-    });
-    sha256_hex([identity.to_string().as_bytes()])
+///
+/// It is taken over the JSON object `{"question": …, "variant": …, "repeat": …}`, whose parts come as texts: a large run
+/// has each of them many times.
+fn key(question: &str, variant: &str, repeat: u32) -> String {
+    let repeat = repeat.to_string();
+    let parts = ["{\"question\":", question, ",\"variant\":", variant, ",\"repeat\":", &repeat, "}"];
+    sha256_hex(parts.map(str::as_bytes))
 }
 
 /// The settings of a variant that decide its episodes.
@@ -138,25 +154,35 @@ fn identity(variant: &Variant) -> Value {
     identity
 }
 
+/// Two variants whose episodes are the same, if there are any: one would be taken for the other.
+pub fn twins(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
+    let mut seen: HashMap<String, &Variant> = HashMap::new();
+    variants.iter().find_map(|variant| Some((seen.insert(identity(variant).to_string(), variant)?, variant)))
+}
+
 /// The settings in which a recorded run differs from a planned one, each as `name: was X, now Y`, and with the variants
 /// that it is true of where it is not true of all.
 ///
-/// A different selection from the same file is no difference by itself: a run may be extended.
+/// A different selection from the same file is no difference by itself: a run may be extended. An experiment may also
+/// have other variants than before, and more repeats; a variant that has kept its name must be what it was.
 pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
     let differing =
         |name: &str, was: &Value, now: &Value| (was != now).then(|| format!("{name}: was {was}, now {now}"));
-    let names = |manifest: &Manifest| json!(manifest.variants.iter().map(|v| &v.name).collect::<BTreeSet<_>>());
-    let mut found: Vec<String> = [
-        differing("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256)),
-        differing("repeats", &json!(recorded.repeats), &json!(planned.repeats)),
-        differing("variants", &names(recorded), &names(planned)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    let mut found = Vec::new();
+    found.extend(differing("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256)));
+    let grows = planned.experiment.is_some();
+    if !grows || planned.repeats < recorded.repeats {
+        found.extend(differing("repeats", &json!(recorded.repeats), &json!(planned.repeats)));
+    }
+    if grows {
+        found.extend(renamed(recorded, planned));
+    } else {
+        let names = |manifest: &Manifest| json!(manifest.variants.iter().map(|v| &v.name).collect::<BTreeSet<_>>());
+        found.extend(differing("variants", &names(recorded), &names(planned)));
+    }
     let mut of_variants: Vec<(String, Vec<&str>)> = Vec::new();
     for now in &planned.variants {
-        let Some(was) = recorded.variants.iter().find(|was| was.name == now.name) else { continue };
+        let Some(was) = recorded.known_variants().find(|was| was.name == now.name) else { continue };
         let (was, new) = (identity(was), identity(now));
         let settings: BTreeSet<&String> =
             [&was, &new].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
@@ -171,4 +197,13 @@ pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
         if variants.len() == planned.variants.len() { text } else { format!("{text} ({})", variants.join(", ")) }
     }));
     found
+}
+
+/// Variants that are what another one was before: their episodes are recorded under that one's name.
+fn renamed(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
+    let known: HashMap<String, &Variant> =
+        recorded.known_variants().map(|variant| (identity(variant).to_string(), variant)).collect();
+    let was = |now: &Variant| known.get(&identity(now).to_string()).filter(|was| was.name != now.name);
+    let renamed = planned.variants.iter().filter_map(|now| Some((was(now)?, now)));
+    renamed.map(|(was, now)| format!("name of a variant: was {}, now {}", json!(was.name), json!(now.name))).collect()
 }

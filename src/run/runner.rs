@@ -7,16 +7,23 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::MissedTickBehavior;
 
 /// How an episode becomes a trajectory.
 pub type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Trajectory> + Send + Sync>;
 
+/// How many episodes may be under way now. Asked again and again: it follows what the servers bear.
+pub type Room = Arc<dyn Fn() -> usize + Send + Sync>;
+
+/// How often the room is looked at while no episode ends.
+const LOOK: Duration = Duration::from_millis(50);
 /// Trajectories that may wait for the writer; a slow disk then slows the run instead of filling memory.
 const WAITING: usize = 256;
 
-/// Runs `episodes`, at most `in_flight` at a time, and appends each as it ends.
+/// Runs `episodes`, as many at a time as there is `room` for (0 is read as 1), and appends each as it ends.
 ///
 /// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. When `stop` turns true no further
 /// episode is begun, and those in flight are finished. Dropping the future ends it at once; what was handed
@@ -25,7 +32,7 @@ pub async fn run(
     episodes: Vec<Episode>,
     answer: Answer,
     appender: Appender,
-    in_flight: usize,
+    room: Room,
     events: mpsc::UnboundedSender<RunEvent>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), StoreError> {
@@ -35,8 +42,11 @@ pub async fn run(
     let mut due = episodes.into_iter();
     let mut tasks = JoinSet::new();
     let mut told = false;
+    let mut look = tokio::time::interval(LOOK);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        while tasks.len() < in_flight.max(1) && !*stop.borrow() && !sender.is_closed() {
+        let room = room().max(1);
+        while tasks.len() < room && !*stop.borrow() && !sender.is_closed() {
             let Some(episode) = due.next() else { break };
             tasks.spawn(guarded(Arc::clone(&answer), episode));
         }
@@ -47,6 +57,8 @@ pub async fn run(
                 Some(Err(_)) => {}
                 None => break,
             },
+            // More room may have come while nothing ended.
+            _ = look.tick(), if due.len() > 0 => {}
             Ok(()) = stop.changed(), if !told => {
                 told = true;
                 // Nobody may be listening any more, which is no reason to stop.

@@ -4,12 +4,14 @@ use super::*;
 use crate::agent::Episode;
 use crate::store::RunFolder;
 use crate::types::{
-    Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant, Wording,
+    Compat, DatasetRecord, Decoding, ExperimentRecord, Manifest, Outcome, PriceRecord, Question, RunEvent, Selection,
+    Trajectory, Variant, Wording,
 };
 use futures_util::FutureExt as _;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 fn variant(name: &str) -> Variant {
@@ -28,6 +30,7 @@ fn variant(name: &str) -> Variant {
         decoding: Decoding::default(),
         wiki: "corpus:x".to_owned(),
         wiki_origin: None,
+        price: None,
         compat: Compat::Fixed,
         wording: Wording::English,
         voting: None,
@@ -42,7 +45,9 @@ fn manifest(variant: Variant) -> Manifest {
     Manifest {
         v: 1,
         variants: vec![variant],
+        retired: vec![],
         repeats: 1,
+        experiment: None,
         dataset: DatasetRecord {
             name: "d".to_owned(),
             path: "d.jsonl".to_owned(),
@@ -59,6 +64,7 @@ fn manifest(variant: Variant) -> Manifest {
         started_at: String::new(),
         ended_at: None,
         active_ms: 0,
+        limit_history: Vec::new(),
     }
 }
 
@@ -98,12 +104,16 @@ impl Bench {
 
     /// Runs what is due and returns the events.
     async fn run(&self, plan: &Plan, in_flight: usize, answer: Answer) -> Vec<RunEvent> {
+        self.run_in(plan, Arc::new(move || in_flight), answer).await
+    }
+
+    async fn run_in(&self, plan: &Plan, room: Room, answer: Answer) -> Vec<RunEvent> {
         let folder = self.folder();
         let lock = folder.lock().unwrap();
         let appender = folder.appender(&lock).unwrap();
         let due = plan.against(Some(&folder.records().unwrap()));
         let (sender, mut receiver) = mpsc::unbounded_channel();
-        run(due.episodes, answer, appender, in_flight, sender, self.stop.subscribe()).await.unwrap();
+        run(due.episodes, answer, appender, room, sender, self.stop.subscribe()).await.unwrap();
         let mut events = Vec::new();
         while let Ok(event) = receiver.try_recv() {
             events.push(event);
@@ -135,6 +145,30 @@ async fn every_episode_is_recorded_once_and_no_more_are_in_flight_than_asked() {
     let keys: HashSet<String> =
         bench.folder().records().unwrap().iter().map(|trajectory| trajectory.unwrap().key).collect();
     assert_eq!(keys.len(), 400);
+}
+
+#[tokio::test]
+async fn room_that_grows_is_filled_although_nothing_ends() {
+    let bench = Bench::new();
+    let plan = Plan::new(questions(9), &[variant("a")], 1);
+    let begun = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&begun);
+    // No episode ends before seven have begun, and there is room for two at first.
+    let patient: Answer = Arc::new(move |episode| {
+        let begun = Arc::clone(&counted);
+        async move {
+            begun.fetch_add(1, Ordering::SeqCst);
+            while begun.load(Ordering::SeqCst) < 7 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            finished(&episode)
+        }
+        .boxed()
+    });
+    let looks = AtomicUsize::new(1);
+    let room: Room = Arc::new(move || looks.fetch_add(1, Ordering::SeqCst).min(7));
+    bench.run_in(&plan, room, patient).await;
+    assert_eq!((begun.load(Ordering::SeqCst), bench.folder().records().unwrap().len()), (9, 9));
 }
 
 #[tokio::test]
@@ -211,7 +245,9 @@ async fn a_full_disk_ends_the_run_with_an_error() {
     let appender = folder.appender(&lock).unwrap();
     let plan = Plan::new(questions(1000), &[variant("a")], 1);
     let (sender, _receiver) = mpsc::unbounded_channel();
-    let result = run(plan.against(None).episodes, answer(finished), appender, 4, sender, bench.stop.subscribe()).await;
+    let result =
+        run(plan.against(None).episodes, answer(finished), appender, Arc::new(|| 4), sender, bench.stop.subscribe())
+            .await;
     assert!(result.unwrap_err().to_string().contains("No space left"));
 }
 
@@ -238,10 +274,30 @@ fn the_key_follows_what_decides_an_episode_and_nothing_else() {
     assert_eq!(changed.iter().collect::<HashSet<_>>().len(), changed.len());
 }
 
+/// Runs recorded by earlier versions are resumed, so keys must not change.
+#[test]
+fn a_key_is_what_it_always_was() {
+    let question = Question::new("q", "Who said \"yes\"?", vec!["Zoë".to_owned(), "\n".to_owned()]);
+    let plan = Plan::new(vec![question], &[variant("a")], 2);
+    let keys: Vec<String> = plan.against(None).episodes.into_iter().map(|episode| episode.key).collect();
+    assert_eq!(
+        keys,
+        [
+            "c3f89cf220e9eceabc0f7bdda624631c54cf3f4e266f4c804b758a162b79e477",
+            "735f2953a9d1c3564474007787172d3fbc710edbc30460f859846b9f5ba807ba"
+        ]
+    );
+}
+
 #[test]
 fn differing_settings_are_named() {
     let recorded = manifest(variant("a"));
     assert_eq!(differences(&recorded, &recorded), Vec::<String>::new());
+    // A run from before prices were recorded may be resumed with one, and one of its own may have changed since.
+    let price = PriceRecord { prompt: 1.0, completion: 2.0, as_of: None, source: None };
+    let priced = manifest(Variant { price: Some(price), ..variant("a") });
+    assert_eq!(differences(&recorded, &priced), Vec::<String>::new());
+    assert!(!serde_json::to_string(&recorded).expect("JSON").contains("price"));
     let mut planned = manifest(Variant { max_steps: 5, model: "openai:x".to_owned(), ..variant("a") });
     planned.dataset.selection.limit = Some(2);
     assert_eq!(
@@ -260,4 +316,56 @@ fn variants_are_told_apart_by_name_whatever_their_order() {
     let shorter = |variant: &Variant| Variant { max_steps: 5, ..variant.clone() };
     assert_eq!(differences(&recorded, &of(&[a.clone(), shorter(&b)])), ["max_steps: was 7, now 5 (b)"]);
     assert_eq!(differences(&recorded, &of(&[shorter(&a), shorter(&b)])), ["max_steps: was 7, now 5"]);
+}
+
+#[test]
+fn an_experiment_may_grow_but_not_change() {
+    let of = |variants: &[Variant], repeats| Manifest {
+        variants: variants.to_vec(),
+        repeats,
+        experiment: Some(ExperimentRecord {
+            name: "x".to_owned(),
+            path: "x.toml".to_owned(),
+            sha256: String::new(),
+            baseline: None,
+            datasets: vec![],
+        }),
+        ..manifest(variant("a"))
+    };
+    let with = |name: &str, max_steps| Variant { max_steps, ..variant(name) };
+    let (a, b, c) = (with("a", 1), with("b", 2), with("c", 3));
+    let recorded = Manifest { retired: vec![c.clone()], ..of(&[a.clone(), b.clone()], 2) };
+    let none: &[&str] = &[];
+    for (variants, repeats, found) in [
+        (&[a.clone(), b.clone(), with("d", 4)][..], 2, none),
+        (&[b.clone(), c.clone()], 3, none),
+        (std::slice::from_ref(&b), 1, &["repeats: was 2, now 1"]),
+        (&[a.clone(), with("b", 9)], 2, &["max_steps: was 2, now 9 (b)"]),
+        (&[a.clone(), with("c", 9)], 2, &["max_steps: was 3, now 9 (c)"]),
+        (&[a.clone(), with("e", 3)], 2, &["name of a variant: was \"c\", now \"e\""]),
+    ] {
+        assert_eq!(differences(&recorded, &of(variants, repeats)), found);
+    }
+    assert_eq!(twins(&[a.clone(), b.clone()]), None);
+    assert_eq!(twins(&[a.clone(), b, with("e", 1)]), Some((&a, &with("e", 1))));
+}
+
+#[tokio::test]
+async fn episodes_of_other_variants_are_left_alone() {
+    let bench = Bench::new();
+    let (a, b) = (variant("a"), Variant { max_steps: 5, ..variant("b") });
+    bench.run(&Plan::new(questions(10), &[a.clone(), b], 1), 3, answer(finished)).await;
+    let due = Plan::new(questions(4), &[a], 1).against(Some(&bench.folder().records().unwrap()));
+    assert_eq!((due.keep, due.redo, due.new, due.foreign, due.other), (4, 0, 0, 6, 10));
+}
+
+#[test]
+fn variants_of_a_question_stand_next_to_each_other() {
+    let episodes =
+        Plan::new(questions(2), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2).against(None).episodes;
+    let order: Vec<_> = episodes
+        .iter()
+        .map(|episode| format!("{}{}{}", episode.question.id, episode.repeat, episode.variant.name))
+        .collect();
+    assert_eq!(order, ["q00a", "q00b", "q01a", "q01b", "q10a", "q10b", "q11a", "q11b"]);
 }
