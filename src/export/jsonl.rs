@@ -6,7 +6,8 @@ use crate::types::Trajectory;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
-/// Writes one trajectory a line, as it is stored, with `score: {em, f1, precision, recall}` (or `null`) at its end.
+/// Writes one trajectory a line, as it is stored, with `run` (the run's name) and
+/// `score: {em, f1, precision, recall}` (or `null`) at its end.
 #[derive(Debug)]
 pub struct Jsonl<W: Write> {
     out: BufWriter<W>,
@@ -16,6 +17,7 @@ pub struct Jsonl<W: Write> {
 struct Line<'a> {
     #[serde(flatten)]
     trajectory: &'a Trajectory,
+    run: &'a str,
     score: Option<Numbers>,
 }
 
@@ -28,7 +30,8 @@ impl<W: Write> Jsonl<W> {
 
 impl<W: Write> Export for Jsonl<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        let line = Line { trajectory: scored.trajectory, score: scored.score.map(|_| scored.numbers()) };
+        let (run, score) = (scored.origin.run(), scored.score.map(|_| scored.numbers()));
+        let line = Line { trajectory: scored.trajectory, run, score };
         serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }

@@ -1,16 +1,28 @@
 //! Trajectories in the formats of other programs: one file a format, row by row, never a whole run in memory.
+//!
+//! What the tables hold is said once (`questions`, `steps`, `origin`), whichever format they are written in.
 
-pub mod csv_questions;
-pub mod csv_steps;
-mod csv_table;
+pub mod chat;
+pub mod csv_figures;
+pub mod csv_file;
 pub mod jsonl;
+mod origin;
+#[cfg(feature = "parquet")]
+pub mod parquet_file;
+mod questions;
 mod scored;
+mod steps;
+mod table;
 
-pub use csv_questions::QuestionsCsv;
-pub use csv_steps::StepsCsv;
-pub use csv_table::{CsvOptions, MAX_CELL_CHARS};
+pub use chat::Chat;
+pub use csv_figures::{FigureRow, FiguresCsv};
+pub use csv_file::{Csv, CsvOptions, MAX_CELL_CHARS};
 pub use jsonl::Jsonl;
+pub use origin::Origin;
+#[cfg(feature = "parquet")]
+pub use parquet_file::Parquet;
 pub use scored::Scored;
+pub use table::{Column, Kind, Table};
 
 /// Something that writes one trajectory after the other.
 pub trait Export {

@@ -1,5 +1,6 @@
 //! A trajectory beside its score and its trajectory metrics.
 
+use super::Origin;
 use crate::score::{AnswerScore, Assessment};
 use crate::types::Trajectory;
 use serde::{Serialize, Serializer};
@@ -13,6 +14,8 @@ pub struct Scored<'a> {
     pub score: Option<AnswerScore>,
     /// Its trajectory metrics; absent where it was not measured.
     pub assessment: Option<&'a Assessment>,
+    /// The run that it is of.
+    pub origin: Origin<'a>,
 }
 
 /// The four numbers as the formats show them; all absent without a score.

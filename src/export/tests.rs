@@ -1,8 +1,8 @@
 //! Exports of hand-made trajectories, read back here and by Python.
 
-use super::{CsvOptions, Export, Jsonl, QuestionsCsv, Scored, StepsCsv, csv_questions, csv_steps};
+use super::{Column, Csv, CsvOptions, Export, Jsonl, Origin, Scored, Table};
 use crate::score::{AnswerScore, Assessment, Failure, FailureClass, GoldRetrieval, Grounding, Retrieval};
-use crate::types::Trajectory;
+use crate::types::{Manifest, Trajectory};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
@@ -37,6 +37,48 @@ fn trajectories() -> Vec<Trajectory> {
     [awkward, bare].map(|value| serde_json::from_value(value).unwrap()).into()
 }
 
+/// The run of both, whose manifest has one variant.
+fn manifest() -> Manifest {
+    let value = json!({
+        "v": 1, "repeats": 2, "wikitrail": "0.1.0", "git_revision": null, "command_line": [], "started_at": "", "ended_at": null,
+        "dataset": {"name": "sample", "path": "q.jsonl", "sha256": "", "questions": 2, "selection": {}, "selected": 2},
+        "variants": [{"name": "main", "protocol": "lagent", "options": {"labels": "v0.1"}, "method": "react",
+            "max_steps": 4, "prompt": "-p", "prompt_sha256": "ab", "question_label": "Question", "model": "openai:m",
+            "endpoint": "chat", "wiki": "html", "compat": "fixed", "wording": "chinese",
+            "decoding": {"temperature": 0.7, "top_p": 1.0, "max_tokens": 100, "seed": u64::MAX}}]});
+    serde_json::from_value(value).unwrap()
+}
+
+/// What stands at the end of every row.
+const ORIGIN: [&str; 18] = [
+    "'=run",
+    "sample",
+    "lagent",
+    r#"{"labels":"v0.1"}"#,
+    "react",
+    "openai:m",
+    "chat",
+    "'-p",
+    "ab",
+    "Question",
+    "4",
+    "0.7",
+    "1",
+    "100",
+    "18446744073709551615",
+    "html",
+    "",
+    "chinese",
+];
+
+fn with_origin(row: &[&str]) -> Vec<String> {
+    row.iter().chain(&ORIGIN).map(|cell| (*cell).to_owned()).collect()
+}
+
+fn names(table: Table) -> Vec<&'static str> {
+    table.columns().map(|column| column.name).collect()
+}
+
 const SCORE: AnswerScore = AnswerScore { em: 0.0, f1: 0.4, precision: 1.0, recall: 0.25 };
 
 fn assessment() -> Assessment {
@@ -49,23 +91,24 @@ fn assessment() -> Assessment {
 }
 
 fn export(mut export: impl Export, rows: usize) {
-    let assessment = assessment();
+    let (assessment, manifest) = (assessment(), manifest());
     let figures = [(Some(SCORE), Some(&assessment)), (None, None)];
     for (trajectory, (score, assessment)) in trajectories().iter().zip(figures).take(rows) {
-        export.write(&Scored { trajectory, score, assessment }).unwrap();
+        let origin = Origin::new("=run", &manifest, &trajectory.variant);
+        export.write(&Scored { trajectory, score, assessment, origin }).unwrap();
     }
     export.finish().unwrap();
 }
 
 fn questions(options: CsvOptions) -> String {
     let mut bytes = Vec::new();
-    export(QuestionsCsv::new(&mut bytes, options), 2);
+    export(Csv::new(&mut bytes, Table::Questions, options), 2);
     String::from_utf8(bytes).unwrap()
 }
 
 fn steps(options: CsvOptions) -> String {
     let mut bytes = Vec::new();
-    export(StepsCsv::new(&mut bytes, options), 2);
+    export(Csv::new(&mut bytes, Table::Steps, options), 2);
     String::from_utf8(bytes).unwrap()
 }
 
@@ -163,19 +206,19 @@ const QUESTION_ROWS: [[&str; 39]; 2] = [
 #[test]
 fn questions_come_back_cell_by_cell() {
     let rows = parsed(&questions(CsvOptions::default()));
-    assert_eq!(rows[0], csv_questions::COLUMNS);
-    assert_eq!(rows[1..], QUESTION_ROWS.map(|row| row.map(str::to_owned).to_vec()));
+    assert_eq!(rows[0], names(Table::Questions));
+    assert_eq!(rows[1..], QUESTION_ROWS.map(|row| with_origin(&row)));
 }
 
 #[test]
 fn steps_come_back_cell_by_cell() {
     let rows = parsed(&steps(CsvOptions::default()));
-    assert_eq!(rows[0], csv_steps::COLUMNS);
+    assert_eq!(rows[0], names(Table::Steps));
     assert_eq!(rows.len(), 4);
     let digest = format!("{:064}", 10);
     assert_eq!(
         rows[1],
-        [
+        with_origin(&[
             "main",
             "0",
             "'=1",
@@ -203,10 +246,10 @@ fn steps_come_back_cell_by_cell() {
             "4",
             "stop",
             &digest,
-        ]
+        ])
     );
     assert_eq!(rows[2][3..10], ["2", "", "", "lookup", "x", "Lookup[x]", "No more results.\n"]);
-    assert_eq!(rows[2][10..], ["", "", "", "", "", "", "", "", "", "", "0", "", "", "0", "0", "", ""]);
+    assert_eq!(rows[2][10..27], ["", "", "", "", "", "", "", "", "", "", "0", "", "", "0", "0", "", ""]);
     assert_eq!(rows[3][3..10], ["3", "2", "t", "", "", "", ""]);
 }
 
@@ -215,7 +258,7 @@ fn lines_end_as_rfc_4180_says_and_the_mark_stands_once() {
     let csv = questions(CsvOptions { bom: true, ..CsvOptions::default() });
     assert!(csv.starts_with("\u{feff}variant,repeat,id,"), "{csv}");
     assert_eq!(csv.matches('\u{feff}').count(), 1);
-    assert!(csv.contains(",key\r\n") && csv.ends_with(",k2\r\n"), "{csv}");
+    assert!(csv.contains(",wording\r\n") && csv.ends_with(",chinese\r\n"), "{csv}");
     assert_eq!(csv.trim_start_matches('\u{feff}'), questions(CsvOptions::default()));
 }
 
@@ -229,8 +272,8 @@ fn raw_leaves_formulas_and_nothing_else() {
 #[test]
 fn an_export_without_rows_has_a_header() {
     let mut bytes = Vec::new();
-    export(StepsCsv::new(&mut bytes, CsvOptions::default()), 0);
-    assert_eq!(String::from_utf8(bytes).unwrap(), csv_steps::COLUMNS.join(",") + "\r\n");
+    export(Csv::new(&mut bytes, Table::Steps, CsvOptions::default()), 0);
+    assert_eq!(String::from_utf8(bytes).unwrap(), names(Table::Steps).join(",") + "\r\n");
 }
 
 #[test]
@@ -245,8 +288,12 @@ fn json_lines_are_the_stored_records_with_a_score() {
         assert!(line.starts_with(stored.strip_suffix('}').unwrap()), "{line}");
         assert_eq!(serde_json::from_str::<Trajectory>(line).unwrap(), trajectory);
     }
-    assert!(lines[0].ends_with(r#","score":{"em":0,"f1":0.4,"precision":1,"recall":0.25}}"#), "{}", lines[0]);
-    assert!(lines[1].ends_with(r#","score":null}"#), "{}", lines[1]);
+    assert!(
+        lines[0].ends_with(r#","run":"=run","score":{"em":0,"f1":0.4,"precision":1,"recall":0.25}}"#),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[1].ends_with(r#","run":"=run","score":null}"#), "{}", lines[1]);
 }
 
 /// `docs/columns.md` lists the columns of both tables in their order.
@@ -256,10 +303,13 @@ fn the_documentation_and_the_headers_agree() {
     let documented = |section: &str| -> Vec<String> {
         let section = text.split("\n## ").find(|part| part.starts_with(section)).unwrap();
         let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
-        rows.map(|row| row.split('`').next().unwrap().to_owned()).collect()
+        rows.map(|row| row.replace('`', "").split(" | ").take(2).collect::<Vec<_>>().join(" | ")).collect()
     };
-    assert_eq!(documented("Questions"), csv_questions::COLUMNS);
-    assert_eq!(documented("Steps"), csv_steps::COLUMNS);
+    for (section, table) in [("Questions", Table::Questions), ("Steps", Table::Steps)] {
+        let columns = table.columns().map(|Column { name, kind }| format!("{name} | {}", kind.name()));
+        let documented = [documented(section), documented("Origin")].concat();
+        assert_eq!(documented, columns.collect::<Vec<_>>());
+    }
 }
 
 /// Python's reader sees the same cells; skipped where there is no Python.
@@ -267,11 +317,16 @@ fn the_documentation_and_the_headers_agree() {
 fn python_reads_the_same_cells() {
     let long = "x".repeat(super::MAX_CELL_CHARS + 1);
     let mut bytes = Vec::new();
-    let mut table = QuestionsCsv::new(&mut bytes, CsvOptions { bom: true, ..CsvOptions::default() });
-    let (mut trajectory, assessment) = (trajectories().remove(0), assessment());
-    table.write(&Scored { trajectory: &trajectory, score: Some(SCORE), assessment: Some(&assessment) }).unwrap();
+    let mut table = Csv::new(&mut bytes, Table::Questions, CsvOptions { bom: true, ..CsvOptions::default() });
+    let (mut trajectory, assessment, manifest) = (trajectories().remove(0), assessment(), manifest());
+    let origin = Origin::new("=run", &manifest, "main");
+    table
+        .write(&Scored { trajectory: &trajectory, score: Some(SCORE), assessment: Some(&assessment), origin })
+        .unwrap();
     trajectory.question = long;
-    table.write(&Scored { trajectory: &trajectory, score: Some(SCORE), assessment: Some(&assessment) }).unwrap();
+    table
+        .write(&Scored { trajectory: &trajectory, score: Some(SCORE), assessment: Some(&assessment), origin })
+        .unwrap();
     table.finish().unwrap();
     drop(table);
     let folder = tempfile::tempdir().unwrap();
@@ -283,7 +338,7 @@ fn python_reads_the_same_cells() {
     let Ok(output) = output else { return };
     assert!(output.status.success());
     let rows: Vec<Vec<String>> = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(rows[0], csv_questions::COLUMNS);
-    assert_eq!(rows[1], QUESTION_ROWS[0]);
+    assert_eq!(rows[0], names(Table::Questions));
+    assert_eq!(rows[1], with_origin(&QUESTION_ROWS[0]));
     assert_eq!(rows[2][3].chars().count(), super::MAX_CELL_CHARS);
 }

@@ -1,8 +1,8 @@
-//! What both CSV tables have in common: RFC 4180, and cells that no reader stumbles over.
+//! A table as CSV: RFC 4180, and cells that no reader stumbles over.
 
-use super::ExportError;
+use super::table::{Cell, Table};
+use super::{Export, ExportError, Scored};
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::io::Write;
 
 /// Python's csv module refuses longer cells, so they are cut, with a mark at the end: 131,072 characters.
@@ -21,81 +21,78 @@ pub struct CsvOptions {
     pub raw: bool,
 }
 
-/// One cell.
-#[derive(Debug, Clone)]
-pub(super) enum Cell<'a> {
-    /// Text from a dataset, a model or a page.
-    Text(Cow<'a, str>),
-    /// A value that we wrote ourselves: a number or a fixed name.
-    Plain(String),
-    Empty,
+/// Writes a table with a header, row by row.
+pub struct Csv<W: Write> {
+    sheet: Sheet<W>,
+    table: Table,
 }
 
-/// A CSV table with a header, written row by row.
-pub(super) struct CsvTable<W: Write> {
+impl<W: Write> Csv<W> {
+    /// Writes to `out`, which needs no buffer of its own.
+    pub fn new(out: W, table: Table, options: CsvOptions) -> Self {
+        Self { sheet: Sheet::new(out, options), table }
+    }
+}
+
+impl<W: Write> Export for Csv<W> {
+    fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
+        self.sheet.begin(self.table.columns().map(|column| column.name))?;
+        self.table.rows(scored, &mut |row| self.sheet.row(row))
+    }
+
+    fn finish(&mut self) -> Result<(), ExportError> {
+        self.sheet.finish(self.table.columns().map(|column| column.name))
+    }
+}
+
+/// Rows of cells under a header.
+pub(super) struct Sheet<W: Write> {
     writer: csv::Writer<W>,
     options: CsvOptions,
-    columns: &'static [&'static str],
     /// Whether the header is written.
     begun: bool,
 }
 
-impl<W: Write> CsvTable<W> {
-    pub(super) fn new(out: W, options: CsvOptions, columns: &'static [&'static str]) -> Self {
+impl<W: Write> Sheet<W> {
+    /// Writes to `out`, which needs no buffer of its own.
+    pub(super) fn new(out: W, options: CsvOptions) -> Self {
         let writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-        Self { writer, options, columns, begun: false }
+        Self { writer, options, begun: false }
     }
 
     /// Writes the header, once.
-    fn begin(&mut self) -> Result<(), ExportError> {
+    pub(super) fn begin(&mut self, columns: impl Iterator<Item = &'static str>) -> Result<(), ExportError> {
         if self.begun {
             return Ok(());
         }
         self.begun = true;
         // The mark is a part of the first cell for the writer, and none for whoever reads the file.
         let mark = if self.options.bom { "\u{feff}" } else { "" };
-        let header = self.columns.iter().enumerate();
-        let header = header.map(|(i, name)| if i == 0 { format!("{mark}{name}") } else { (*name).to_owned() });
+        let header = columns.enumerate().map(|(i, name)| format!("{}{name}", if i == 0 { mark } else { "" }));
         self.writer.write_record(header).map_err(io_error)
     }
 
-    /// Writes a row; `cells` has one cell a column.
+    /// Writes what is held back, and the header where there was no row.
+    pub(super) fn finish(&mut self, columns: impl Iterator<Item = &'static str>) -> Result<(), ExportError> {
+        self.begin(columns)?;
+        Ok(self.writer.flush()?)
+    }
+
+    /// Writes one row, a cell a column.
     pub(super) fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
-        debug_assert_eq!(cells.len(), self.columns.len(), "one cell a column");
-        self.begin()?;
         for cell in cells {
             let field = match cell {
                 Cell::Text(text) => safe(text, self.options.raw),
-                Cell::Plain(text) => Cow::Borrowed(text.as_str()),
+                Cell::Name(name) => Cow::Borrowed(*name),
+                Cell::Integer(number) => Cow::Owned(number.to_string()),
+                Cell::Real(number) => Cow::Owned(number.to_string()),
+                Cell::Flag(flag) => Cow::Borrowed(if *flag { "1" } else { "0" }),
                 Cell::Empty => Cow::Borrowed(""),
             };
             self.writer.write_field(field.as_bytes()).map_err(io_error)?;
         }
         // An empty record ends the row whose fields were just written.
         self.writer.write_record(None::<&[u8]>).map_err(io_error)
-    }
-
-    pub(super) fn finish(&mut self) -> Result<(), ExportError> {
-        self.begin()?;
-        Ok(self.writer.flush()?)
-    }
-}
-
-impl<'a> Cell<'a> {
-    pub(super) fn text(text: &'a str) -> Self {
-        Self::Text(Cow::Borrowed(text))
-    }
-
-    pub(super) fn optional(text: Option<&'a str>) -> Self {
-        text.map_or(Self::Empty, Self::text)
-    }
-
-    pub(super) fn plain(value: impl Display) -> Self {
-        Self::Plain(format!("{value}"))
-    }
-
-    pub(super) fn optional_plain(value: Option<impl Display>) -> Self {
-        value.map_or(Self::Empty, Self::plain)
     }
 }
 

@@ -1,0 +1,165 @@
+//! `export --format chat`: every line has the shape that fine-tuning takes, and says what the model wrote.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const PROTOCOLS: &str = "react-paper,robust,qwen-agent,llama-index,go-blog,lagent,react-zh";
+const METHODS: &str = "standard,cot,cot-sc,act,react,cot-sc->react,react->cot-sc";
+
+/// Exit code, stdout, stderr.
+fn wikitrail(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+    let output = command.args(args).current_dir(folder).output().expect("wikitrail runs");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+fn runs() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (run, flags) in [("protocols", ["--protocol", PROTOCOLS]), ("methods", ["--method", METHODS])] {
+        let more = ["--limit", "30", "--max-steps", "8", "--quiet", "--out", run];
+        let samples = if run == "methods" { &["--samples", "3"][..] } else { &[] };
+        let (code, _, stderr) = wikitrail(folder.path(), &[&["run"], &flags[..], &more[..], samples].concat());
+        assert_eq!(code, Some(0), "{stderr}");
+    }
+    folder
+}
+
+fn chat(folder: &Path, args: &[&str]) -> Vec<Value> {
+    let (code, stdout, stderr) = wikitrail(folder, &[&["export", "--format", "chat"], args].concat());
+    assert_eq!(code, Some(0), "{args:?}: {stderr}");
+    assert!(!stderr.contains("left out"), "{args:?}: {stderr}");
+    stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The shape, strictly: nothing but `messages`; roles in turn; contents that say something; the assistant ends, and has
+/// something to teach.
+#[track_caller]
+fn assert_shape(line: &Value) {
+    let fields = line.as_object().expect("an object");
+    assert_eq!(fields.keys().collect::<Vec<_>>(), ["messages"], "{line}");
+    let messages = fields["messages"].as_array().expect("a list");
+    let system = usize::from(messages[0]["role"] == "system");
+    assert!(messages.len() >= system + 2, "{line:#}");
+    for (at, message) in messages.iter().enumerate() {
+        let fields = message.as_object().expect("an object");
+        let content = fields["content"].as_str().expect("a text");
+        assert!(!content.trim().is_empty(), "{line:#}");
+        let role = match at.checked_sub(system) {
+            None => "system",
+            Some(turn) if turn % 2 == 0 => "user",
+            Some(_) => "assistant",
+        };
+        assert_eq!(fields["role"], role, "message {at} of {line:#}");
+        match fields.get("weight") {
+            None => assert_eq!(fields.len(), 2, "{line:#}"),
+            Some(weight) => {
+                assert_eq!((fields.len(), role, weight.as_u64()), (3, "assistant", Some(0)), "{line:#}");
+            }
+        }
+    }
+    let last = messages.last().expect("a message");
+    assert!(last["role"] == "assistant" && last.get("weight").is_none(), "{line:#}");
+}
+
+fn contents<'a>(line: &'a Value, role: &str) -> Vec<&'a str> {
+    let messages = line["messages"].as_array().expect("a list").iter().filter(|message| message["role"] == role);
+    messages.map(|message| message["content"].as_str().expect("a text")).collect()
+}
+
+/// The trajectories that the same flags choose, in the same order.
+fn records(folder: &Path, args: &[&str]) -> Vec<Value> {
+    let (_, stdout, _) = wikitrail(folder, &[&["export", "--format", "jsonl"], args].concat());
+    stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn completions(record: &Value) -> Vec<String> {
+    let steps = record["steps"].as_array().expect("steps").iter();
+    let calls = steps.flat_map(|step| step["calls"].as_array().expect("calls").clone());
+    calls.map(|call| call["completion"].as_str().expect("a text").to_owned()).collect()
+}
+
+/// White space aside, which transcripts have in other places than replies.
+fn bare(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// ASCII alone, since a protocol sends observations through GBK, which has no `ø`.
+fn ascii(text: &str) -> String {
+    bare(&text.replace(|c: char| !c.is_ascii(), ""))
+}
+
+#[test]
+fn every_conversation_of_every_protocol_and_method_has_the_shape_and_the_models_words() {
+    let folder = runs();
+    for run in ["protocols", "methods"] {
+        let (lines, records) = (chat(folder.path(), &[run]), records(folder.path(), &[run, "--correct"]));
+        assert!(lines.len() > 70, "{run}: {}", lines.len());
+        assert_eq!(lines.len(), records.len(), "{run}: each right answer is one conversation");
+        for (line, record) in lines.iter().zip(&records) {
+            assert_shape(line);
+            assert!(line["messages"].to_string().contains(record["answer"].as_str().expect("an answer")), "{line:#}");
+            assert!(contents(line, "user")[0].contains(record["question"].as_str().expect("a question")), "{line:#}");
+            let written: Vec<String> = completions(record).iter().map(|text| bare(text)).collect();
+            let replies = contents(line, "assistant");
+            for reply in &replies {
+                assert!(!reply.contains("Observation") && !reply.contains("Response:"), "{reply}");
+                let reply = bare(reply);
+                let said = written.iter().any(|text| reply.ends_with(text.as_str()) || text.starts_with(&reply));
+                assert!(said, "`{reply}` is not what the model wrote: {written:#?}");
+            }
+            let agent: Vec<&Value> =
+                record["steps"].as_array().expect("steps").iter().filter(|step| step["sample"].is_null()).collect();
+            if record["votes"].is_null() && !agent.is_empty() {
+                assert_eq!(replies.len(), agent.len(), "{line:#}");
+                let heard = contents(line, "user");
+                for (step, heard) in agent.iter().zip(&heard[1..]) {
+                    let observation = ascii(step["observation"].as_str().expect("an observation"));
+                    assert!(ascii(heard).contains(&observation), "{heard} without {observation}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn exemplars_come_on_request_and_are_not_to_be_learned() {
+    let folder = runs();
+    for run in ["protocols", "methods"] {
+        let (short, long) = (chat(folder.path(), &[run]), chat(folder.path(), &[run, "--with-exemplars"]));
+        assert_eq!(short.len(), long.len());
+        for (short, long) in short.iter().zip(&long) {
+            assert_shape(long);
+            assert!(long.to_string().len() > short.to_string().len(), "{long:#}");
+            let learned = |line: &Value| {
+                let messages = line["messages"].as_array().expect("a list").iter();
+                let own = messages.filter(|message| message["role"] == "assistant" && message.get("weight").is_none());
+                own.cloned().collect::<Vec<_>>()
+            };
+            assert_eq!(learned(short), learned(long));
+        }
+    }
+}
+
+#[test]
+fn scores_steps_variants_and_cleanness_choose_the_conversations() {
+    let folder = runs();
+    let count = |args: &[&str]| chat(folder.path(), &[&["protocols"], args].concat()).len();
+    let right = count(&[]);
+    assert_eq!(count(&["--correct"]), right);
+    assert!(count(&["--min-f1", "0"]) > right && count(&["--wrong"]) > 0);
+    assert_eq!(count(&["--min-f1", "0"]), right + count(&["--wrong"]));
+    assert!((1..right).contains(&count(&["--max-steps", "3"])));
+    assert!((1..right).contains(&count(&["--variant", "robust"])));
+    assert_eq!(count(&["--clean"]), records(folder.path(), &["protocols", "--correct", "--clean"]).len());
+    let (code, _, stderr) = wikitrail(folder.path(), &["export", "protocols", "--with-exemplars"]);
+    assert!(code == Some(2) && stderr.contains("hint: use it with --format chat"), "{stderr}");
+    // A record that does not replay is no conversation.
+    let path = folder.path().join("methods/trajectories.jsonl");
+    let text = std::fs::read_to_string(&path).expect("records");
+    std::fs::write(&path, text.replace("\"prompt_chars\":", "\"prompt_chars\":1")).expect("it can be written");
+    let (code, stdout, stderr) = wikitrail(folder.path(), &["export", "methods", "--format", "chat"]);
+    assert_eq!((code, stdout.as_str()), (Some(0), ""));
+    assert!(stderr.contains("left out: the record does not replay"), "{stderr}");
+}
