@@ -77,21 +77,27 @@ impl Progress {
     }
 
     fn show(&mut self, now: Instant) {
-        let line = self.line(now);
-        let sum = self.sum();
+        let reached = self.done * TENTHS / self.total.max(1);
+        // Sums over many questions take a while, so they are taken only where they are shown.
+        let text = match &self.shown {
+            Shown::Bar(_) => self.sum(),
+            // The last line is `finish`'s.
+            Shown::Lines { last, tenths, .. }
+                if self.done < self.total && (reached > *tenths || now.duration_since(*last) >= LINE_EVERY) =>
+            {
+                self.line(now)
+            }
+            Shown::Nothing | Shown::Lines { .. } => return,
+        };
         match &mut self.shown {
             Shown::Nothing => {}
             Shown::Bar(bar) => {
                 bar.set_position(self.done as u64);
-                bar.set_message(sum);
+                bar.set_message(text);
             }
             Shown::Lines { out, last, tenths } => {
-                let reached = self.done * TENTHS / self.total.max(1);
-                // The last line is `finish`'s.
-                if self.done < self.total && (reached > *tenths || now.duration_since(*last) >= LINE_EVERY) {
-                    tell(&mut **out, &line);
-                    (*last, *tenths) = (now, reached);
-                }
+                tell(&mut **out, &text);
+                (*last, *tenths) = (now, reached);
             }
         }
     }

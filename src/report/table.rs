@@ -1,8 +1,9 @@
 //! The tables at a run's end: scores with intervals, outcomes, what it cost, and what was read on the way.
 
 use super::escape::visible_line;
+use super::intervals::{caption, em_interval, f1_interval};
 use crate::score::{RunAssessment, RunScore};
-use crate::stats::{Interval, mean_interval, wilson};
+use crate::stats::Interval;
 use crate::types::Outcome;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write as _;
@@ -12,9 +13,6 @@ const WIDTH: u16 = 80;
 
 /// Characters of a variant's name that have room on one line in every table: those of the longest method.
 const NAME_WIDTH: usize = 13;
-
-/// Coverage of the intervals.
-const LEVEL: f64 = 0.95;
 
 /// A run summed up.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,11 +43,16 @@ pub struct SummaryRow {
 impl RunSummary {
     /// The summary as text for an 80-column terminal, ending in a line break.
     ///
-    /// EM comes with its Wilson interval, F1 with Student's interval of its mean, both at 95 %. Episodes without a
-    /// measurement are in neither; what they allow is said below the table.
+    /// EM and F1 come with their intervals at 95 %, and a line that says which these are. Episodes without a measurement
+    /// are in neither; what they allow is said below the table.
     pub fn render(&self) -> String {
-        let mut text =
-            format!("{}\n{}\n{}\n", visible_line(&self.title, 200), self.scores().trim_fmt(), self.costs().trim_fmt());
+        let mut text = format!(
+            "{}\n{}\n{}\n{}\n",
+            visible_line(&self.title, 200),
+            self.scores().trim_fmt(),
+            caption(self.rows.iter().map(|row| &row.score)),
+            self.costs().trim_fmt()
+        );
         text.push_str(&super::assessment::render(&self.rows));
         for row in &self.rows {
             for note in notes(row) {
@@ -71,12 +74,11 @@ impl RunSummary {
     fn scores(&self) -> Table {
         let mut table = empty(&["variant", "n", "EM % [95 %]", "F1 % [95 %]", "outcomes"]);
         for SummaryRow { variant, score, .. } in &self.rows {
-            let em = score.em.map(|em| (em, Some(wilson(score.correct, score.scored, LEVEL))));
             table.add_row(vec![
                 variant_cell(variant),
                 thousands(score.scored),
-                estimate(em),
-                estimate(score.f1.map(|f1| (f1, f1_interval(score, f1)))),
+                estimate(score.em, em_interval(score)),
+                estimate(score.f1, f1_interval(score)),
                 outcomes(score),
             ]);
         }
@@ -100,10 +102,6 @@ impl RunSummary {
         }
         right_aligned(table, 1..header.len())
     }
-}
-
-fn f1_interval(score: &RunScore, f1: f64) -> Option<Interval> {
-    mean_interval(f1, score.f1_variance?, score.scored, LEVEL)
 }
 
 /// What the numbers alone would not say.
@@ -154,13 +152,11 @@ fn outcomes(score: &RunScore) -> String {
     if parts.is_empty() { dash() } else { parts.join(", ") }
 }
 
-/// A share in per cent with its interval, which may reach past 0 or 100 for a mean of few values: it is cut there.
-fn estimate(value: Option<(f64, Option<Interval>)>) -> String {
-    let Some((value, interval)) = value else { return dash() };
+/// A share in per cent with its interval.
+fn estimate(value: Option<f64>, interval: Option<Interval>) -> String {
+    let Some(value) = value else { return dash() };
     match interval {
-        Some(Interval { low, high }) => {
-            format!("{:.1} [{:.1}, {:.1}]", 100.0 * value, 100.0 * low.max(0.0), 100.0 * high.min(1.0))
-        }
+        Some(Interval { low, high }) => format!("{:.1} [{:.1}, {:.1}]", 100.0 * value, 100.0 * low, 100.0 * high),
         None => format!("{:.1}", 100.0 * value),
     }
 }
@@ -172,10 +168,19 @@ pub(super) fn empty(header: &[&str]) -> Table {
     table
 }
 
-/// The name of a variant, on two lines where it is long and made of two.
+/// The name of a variant, on several lines where it is long and made of parts.
 pub(super) fn variant_cell(name: &str) -> String {
-    let name = visible_line(name, 40);
-    if name.chars().count() > NAME_WIDTH { name.replacen('/', "/\n", 1) } else { name }
+    let (mut text, mut width) = (String::new(), 0);
+    for part in visible_line(name, 80).split_inclusive('/') {
+        let chars = part.chars().count();
+        if width > 0 && width + chars > NAME_WIDTH {
+            text.push('\n');
+            width = 0;
+        }
+        text.push_str(part);
+        width += chars;
+    }
+    text
 }
 
 pub(super) fn right_aligned(mut table: Table, columns: std::ops::Range<usize>) -> Table {

@@ -1,6 +1,8 @@
 //! One trajectory for reading: question, steps, how it ended.
 
 pub mod live;
+pub mod pair;
+pub mod verdict;
 
 use super::escape::{visible, visible_line};
 use crate::types::{Outcome, Provenance, Step, Trajectory};
@@ -8,6 +10,7 @@ use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
+pub use verdict::Verdict;
 
 /// A field longer than this many characters is cut; `show --json` has it whole.
 const MAX_FIELD_CHARS: usize = 20_000;
@@ -33,10 +36,14 @@ impl View {
     }
 }
 
-/// The trajectory as text, ending in a line break. No control character of its texts is left in it.
-pub fn render(trajectory: &Trajectory, view: &View) -> String {
+/// The trajectory as text, ending in a line break, with what its answer is worth where that is known. No control
+/// character of its texts is left in it.
+pub fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &View) -> String {
     let mut page = Page { text: String::new(), view: *view };
     head(&mut page, trajectory);
+    if let Some(known) = verdict {
+        verdict::show(&mut page, trajectory, known);
+    }
     for step in &trajectory.steps {
         page.blank();
         show_step(&mut page, step);
@@ -50,14 +57,18 @@ fn head(page: &mut Page, trajectory: &Trajectory) {
     let Trajectory { id, variant, repeat, compat, .. } = trajectory;
     page.field("id", &format!("{id} (variant {variant}, repeat {repeat}, {})", compat.name()), BOLD);
     page.field("question", &trajectory.question, BOLD);
+    gold(page, trajectory);
+    match &trajectory.answer {
+        Some(answer) => page.field("answer", answer, GREEN),
+        None => page.field("answer", "none", RED),
+    }
+}
+
+fn gold(page: &mut Page, trajectory: &Trajectory) {
     match trajectory.answers.split_first() {
         Some((gold, [])) => page.field("gold", gold, PLAIN),
         Some((gold, aliases)) => page.field("gold", &format!("{gold} (or: {})", aliases.join("; ")), PLAIN),
         None => page.field("gold", "hidden", DIM),
-    }
-    match &trajectory.answer {
-        Some(answer) => page.field("answer", answer, GREEN),
-        None => page.field("answer", "none", RED),
     }
 }
 
@@ -66,6 +77,10 @@ fn show_step(page: &mut Page, step: &Step) {
         Some(number) => page.rule(&format!("sample {number}, step {}", step.n)),
         None => page.rule(&format!("step {}", step.n)),
     }
+    step_fields(page, step);
+}
+
+fn step_fields(page: &mut Page, step: &Step) {
     page.optional("thought", step.thought.as_deref(), PLAIN);
     page.optional("action", step.action_text.as_deref().map(str::trim), CYAN);
     page.optional("observation", step.observation.as_deref().map(str::trim_end), PLAIN);

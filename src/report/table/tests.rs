@@ -1,5 +1,7 @@
 use super::{RunSummary, SummaryRow, duration, thousands};
-use crate::score::{Assessment, Failure, FailureClass, GoldRetrieval, Grounding, Retrieval, RunAssessment, RunScore};
+use crate::score::{
+    Assessment, Failure, FailureClass, GoldRetrieval, Grounding, QuestionMeans, Retrieval, RunAssessment, RunScore,
+};
 use crate::types::{Outcome, Usage};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -19,6 +21,7 @@ fn score() -> RunScore {
         em: Some(137.0 / 499.0),
         f1: Some(0.35),
         f1_variance: Some(0.16),
+        questions: None,
         em_bounds: Some([0.2729, 0.2789]),
         outcomes,
         steps: 1625,
@@ -68,6 +71,7 @@ fn the_table_says_what_was_measured_and_how_surely() {
     // Wilson's interval of 137 of 499 at 95 %; Student's of 0.35 with variance 0.16.
     assert!(said.contains("27.5 [23.7, 31.5]"), "{text}");
     assert!(said.contains("35.0 [31.5, 38.5]"), "{text}");
+    assert!(said.contains("intervals: Wilson's for EM, Student's t for F1, 95 %"), "{text}");
     for part in ["3.25", "1,800", "12", "3,500,000", "98,765", "1.5000", "3 min 5 s", "480 finished"] {
         assert!(said.contains(part), "`{part}` is missing:\n{text}");
     }
@@ -83,6 +87,19 @@ fn the_table_says_what_was_measured_and_how_surely() {
         ),
         "{text}"
     );
+}
+
+#[test]
+fn repeated_questions_have_the_interval_of_their_means() {
+    let mut summary = summary(&["main"]);
+    let questions = QuestionMeans { n: 50, em_variance: Some(0.16), f1_variance: Some(0.09) };
+    summary.rows[0].score.questions = Some(questions);
+    let text = summary.render();
+    let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // t(0.975, 49) = 2.0096, times sqrt(0.16 / 50) = 0.05657 and sqrt(0.09 / 50) = 0.04243.
+    assert!(said.contains("27.5 [16.1, 38.8]") && said.contains("35.0 [26.5, 43.5]"), "{text}");
+    assert!(said.contains("intervals: Student's t over the means of each question's repeats, 95 %"), "{text}");
+    assert!(!said.contains("Wilson"), "{text}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ repairs      step 1: missing_action
 sum          2 steps, 1 call, 5 + 2 tokens, 0.2500 US dollars, 99 ms from
              2026-01-02T03:04:05Z
 ";
-    assert_eq!(render(&trajectory(), &PLAIN), expected);
+    assert_eq!(render(&trajectory(), None, &PLAIN), expected);
 }
 
 #[test]
@@ -59,14 +59,14 @@ fn lines_fit_the_terminal_and_colours_are_the_only_escapes() {
     let mut long = trajectory();
     long.steps[0].observation = Some("东京".repeat(100) + &"x".repeat(500));
     for width in [0, 40, 61, 120] {
-        let text = render(&long, &View { width, colour: false });
+        let text = render(&long, None, &View { width, colour: false });
         assert!(text.lines().all(|line| line.width() <= width.max(40)), "{width}:\n{text}");
         assert!(!text.contains('\u{1b}'));
     }
-    let coloured = render(&trajectory(), &View { width: 80, colour: true });
+    let coloured = render(&trajectory(), None, &View { width: 80, colour: true });
     assert!(coloured.contains("\u{1b}[1mquestion     \u{1b}[0m"), "{coloured}");
     let bare = anstyle_free(&coloured);
-    assert_eq!(bare, render(&trajectory(), &PLAIN));
+    assert_eq!(bare, render(&trajectory(), None, &PLAIN));
 }
 
 /// The text without `ESC [ … m`.
@@ -100,7 +100,7 @@ fn nothing_hostile_reaches_the_terminal() {
     let provenance = step.provenance.as_mut().unwrap();
     provenance.url = hostile.into();
     provenance.title = hostile.into();
-    let text = render(&trajectory, &PLAIN);
+    let text = render(&trajectory, None, &PLAIN);
     assert!(text.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')), "{text:?}");
     assert!(text.contains("\\u{1b}]0;owned\\u{7}\\u{9b}2J\\r\\u{202e}"), "{text}");
 }
@@ -109,7 +109,7 @@ fn nothing_hostile_reaches_the_terminal() {
 fn endless_fields_are_cut() {
     let mut trajectory = trajectory();
     trajectory.steps[0].observation = Some("word ".repeat(1_000_000));
-    let text = render(&trajectory, &PLAIN);
+    let text = render(&trajectory, None, &PLAIN);
     assert!(text.len() < 2 * MAX_FIELD_CHARS, "{}", text.len());
     assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("… (4979999 more characters)"));
 }

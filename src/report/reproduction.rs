@@ -1,0 +1,222 @@
+//! Figures of a run beside published ones: one table a dataset and metric, one row a method.
+
+use super::intervals::{LEVEL, em_interval, f1_interval};
+use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
+use crate::score::RunScore;
+use crate::stats::Interval;
+
+/// One table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beside {
+    /// Name of the dataset.
+    pub dataset: String,
+    /// What of the dataset was run, for the title.
+    pub about: String,
+    /// What is measured: `em`, `accuracy` or `f1`.
+    pub metric: &'static str,
+    /// Names of those who published, one a column.
+    pub sources: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Ours>,
+}
+
+/// A row: our figure, and what others have published for the same method.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ours {
+    /// Name of the cell.
+    pub cell: String,
+    /// Our mean, 0 to 1; absent where nothing was measured.
+    pub mean: Option<f64>,
+    /// Its interval, 0 to 1.
+    pub interval: Option<Interval>,
+    /// Questions in the mean.
+    pub n: u64,
+    /// Episodes without a measurement, which are in no mean.
+    pub not_measured: u64,
+    /// Published figures in per cent, one a source.
+    pub published: Vec<Option<f64>>,
+}
+
+/// Where a published figure lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Below our interval.
+    Below,
+    /// In our interval, its ends included.
+    Inside,
+    /// Above our interval.
+    Above,
+}
+
+/// A figure in per cent as a share: the number nearest to what was printed, which a division by 100 may miss.
+pub fn share(percent: f64) -> f64 {
+    format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
+}
+
+impl Place {
+    /// Where a figure in per cent lies.
+    pub fn of(percent: f64, interval: Interval) -> Self {
+        let share = share(percent);
+        if share < interval.low {
+            Self::Below
+        } else if share > interval.high {
+            Self::Above
+        } else {
+            Self::Inside
+        }
+    }
+
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Below => "below",
+            Self::Inside => "inside",
+            Self::Above => "above",
+        }
+    }
+}
+
+impl Ours {
+    /// The row of a cell with this score; `f1` for its F1 in place of its EM.
+    pub fn of(cell: &str, score: &RunScore, f1: bool, published: Vec<Option<f64>>) -> Self {
+        let (mean, interval) = if f1 { (score.f1, f1_interval(score)) } else { (score.em, em_interval(score)) };
+        Self {
+            cell: cell.to_owned(),
+            mean,
+            interval,
+            n: score.questions.map_or(score.scored, |questions| questions.n),
+            not_measured: score.not_measured + score.budget,
+            published,
+        }
+    }
+
+    /// Where the figure of a source lies, where both are there.
+    pub fn place(&self, source: usize) -> Option<Place> {
+        let percent = self.published.get(source).copied().flatten()?;
+        Some(Place::of(percent, self.interval?))
+    }
+}
+
+/// The report: all tables, and what a reader must know.
+pub fn sheet(title: String, tables: &[Beside], notes: Vec<String>) -> Sheet {
+    let mut blocks: Vec<Block> = tables.iter().map(|table| Block::Table(grid(table))).collect();
+    if tables.iter().any(|table| !table.sources.is_empty()) {
+        let line = format!(
+            "below, inside, above: where the published figure lies of our {} % interval, which knows of our sample alone",
+            LEVEL * 100.0
+        );
+        blocks.push(Block::Lines { title: String::new(), lines: vec![line] });
+    }
+    if !notes.is_empty() {
+        blocks.push(Block::Lines { title: "notes".to_owned(), lines: notes });
+    }
+    Sheet { title, blocks }
+}
+
+fn grid(table: &Beside) -> Grid {
+    let mut header = vec![
+        Heading::words("method"),
+        Heading::numbers(if table.metric == "accuracy" { "accuracy" } else { label(table.metric) }),
+        Heading::numbers(format!("{} %", LEVEL * 100.0)),
+        Heading::numbers("n"),
+    ];
+    header.extend(table.sources.iter().map(Heading::numbers));
+    let not_measured = table.rows.iter().any(|row| row.not_measured > 0);
+    if not_measured {
+        header.push(Heading::numbers("not measured"));
+    }
+    let rows = table.rows.iter().map(|row| {
+        let mut cells = vec![
+            Cell::text(&row.cell),
+            row.mean.map_or_else(Cell::nothing, |mean| Cell::figure("mean", mean, percent(mean))),
+            row.interval.map_or_else(Cell::nothing, interval),
+            Cell::figure("n", whole(row.n), row.n.to_string()),
+        ];
+        cells.extend((0..table.sources.len()).map(|source| published(row, source)));
+        if not_measured {
+            cells.push(Cell::figure("not_measured", whole(row.not_measured), row.not_measured.to_string()));
+        }
+        let key = Key {
+            metric: table.metric.to_owned(),
+            group: table.dataset.clone(),
+            a: row.cell.clone(),
+            ..Key::default()
+        };
+        Row { key, cells }
+    });
+    Grid {
+        id: "reproduction",
+        title: format!("{}, {} in per cent; {}", table.dataset, label(table.metric), table.about),
+        header,
+        rows: rows.collect(),
+    }
+}
+
+fn label(metric: &'static str) -> &'static str {
+    match metric {
+        "em" => "EM",
+        "f1" => "F1",
+        other => other,
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}", share * 100.0)
+}
+
+fn interval(interval: Interval) -> Cell {
+    let Interval { low, high } = interval;
+    Cell { text: format!("{} to {}", percent(low), percent(high)), figures: vec![("low", low), ("high", high)] }
+}
+
+fn published(row: &Ours, source: usize) -> Cell {
+    let Some(percent) = row.published.get(source).copied().flatten() else { return Cell::nothing() };
+    let place = row.place(source).map_or("", Place::name);
+    Cell::figure("published", share(percent), format!("{percent:.1} {place}").trim_end())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no dataset has 2^53 questions")]
+fn whole(n: u64) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Beside, Ours, Place, share, sheet};
+    use crate::report::sheet::terminal;
+    use crate::score::RunScore;
+    use crate::stats::Interval;
+
+    #[test]
+    fn the_ends_of_an_interval_belong_to_it() {
+        let interval = Interval { low: 0.25, high: 0.5 };
+        let places = [24.9, 25.0, 30.0, 50.0, 50.1].map(|percent| Place::of(percent, interval).name());
+        assert_eq!(places, ["below", "inside", "inside", "inside", "above"]);
+    }
+
+    #[test]
+    fn a_share_is_what_was_printed() {
+        assert_eq!([33.4, 0.0, 100.0, 57.1].map(share).map(f64::to_bits), [0.334, 0.0, 1.0, 0.571].map(f64::to_bits));
+    }
+
+    #[test]
+    fn a_row_shows_ours_beside_theirs() {
+        let score = RunScore { scored: 100, correct: 30, em: Some(0.3), not_measured: 2, ..RunScore::default() };
+        let rows = vec![
+            Ours::of("react", &score, false, vec![Some(27.4), Some(54.0)]),
+            Ours::of("act", &RunScore::default(), false, vec![Some(25.7), None]),
+        ];
+        assert_eq!((rows[0].place(0), rows[0].place(1)), (Some(Place::Inside), Some(Place::Above)));
+        assert_eq!((rows[1].place(0), rows[0].place(2)), (None, None));
+        let sources = ["PaLM".to_owned(), "GPT".to_owned()].to_vec();
+        let table = Beside { dataset: "d".into(), about: "100 of 500".into(), metric: "em", sources, rows };
+        let sheet = sheet("title".into(), &[table], vec!["a note".into()]);
+        let text = terminal::render(&sheet, 100);
+        for part in
+            ["30.0", "21.9 to 39.6", "27.4 inside", "54.0 above", "25.7", "a note", "d, EM in per cent; 100 of 500"]
+        {
+            assert!(text.contains(part), "{part}\n{text}");
+        }
+        assert!(sheet.figures().any(|figure| figure.name == "mean" && figure.value.to_bits() == 0.3_f64.to_bits()));
+    }
+}

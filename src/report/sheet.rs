@@ -1,0 +1,145 @@
+//! A report of tables, from which every format is written: what one shows, all show.
+//!
+//! A cell holds its text and the figures in it. The terminal, Markdown and LaTeX print the text; CSV prints the
+//! figures.
+
+pub mod latex;
+pub mod markdown;
+pub mod terminal;
+
+/// Tables and lines in the order in which they are read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sheet {
+    /// What all of it is about.
+    pub title: String,
+    /// Tables and lines.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// A table.
+    Table(Grid),
+    /// Sentences, one a line.
+    Lines {
+        /// What they are; may be empty.
+        title: String,
+        /// The sentences.
+        lines: Vec<String>,
+    },
+}
+
+/// One table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grid {
+    /// Name of the table for programs.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// The heads of its columns.
+    pub header: Vec<Heading>,
+    /// Its rows, each with one cell a column.
+    pub rows: Vec<Row>,
+}
+
+/// The head of a column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// Its text.
+    pub text: String,
+    /// Whether the column holds numbers, and is therefore aligned right.
+    pub right: bool,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Row {
+    /// What its figures are about.
+    pub key: Key,
+    /// Its cells.
+    pub cells: Vec<Cell>,
+}
+
+/// What figures are about; what does not apply is empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Key {
+    /// Name of the metric.
+    pub metric: String,
+    /// The part of the questions, as `type=bridge`.
+    pub group: String,
+    /// The column, or the first of two.
+    pub a: String,
+    /// The second of two.
+    pub b: String,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cell {
+    /// As a person reads it.
+    pub text: String,
+    /// The figures in it by name, in full precision.
+    pub figures: Vec<(&'static str, f64)>,
+}
+
+/// One figure of a report.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure<'a> {
+    /// Name of the table.
+    pub table: &'static str,
+    /// What it is about.
+    pub key: &'a Key,
+    /// Its name.
+    pub name: &'static str,
+    /// Its value.
+    pub value: f64,
+}
+
+impl Heading {
+    /// A column of words.
+    pub fn words(text: impl Into<String>) -> Self {
+        Self { text: text.into(), right: false }
+    }
+
+    /// A column of numbers.
+    pub fn numbers(text: impl Into<String>) -> Self {
+        Self { text: text.into(), right: true }
+    }
+}
+
+impl Cell {
+    /// Words.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), figures: Vec::new() }
+    }
+
+    /// A figure, and how it is shown.
+    pub fn figure(name: &'static str, value: f64, text: impl Into<String>) -> Self {
+        Self { text: text.into(), figures: vec![(name, value)] }
+    }
+
+    /// A dash: there is nothing to show.
+    pub fn nothing() -> Self {
+        Self::text("–")
+    }
+}
+
+impl Sheet {
+    /// Every figure, in the order of the tables.
+    pub fn figures(&self) -> impl Iterator<Item = Figure<'_>> {
+        let grids = self.blocks.iter().filter_map(|block| match block {
+            Block::Table(grid) => Some(grid),
+            Block::Lines { .. } => None,
+        });
+        grids.flat_map(|grid| {
+            grid.rows.iter().flat_map(|row| {
+                let figures = row.cells.iter().flat_map(|cell| &cell.figures);
+                figures.map(|&(name, value)| Figure { table: grid.id, key: &row.key, name, value })
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! A report as LaTeX: each table a complete `tabular` with the rules of the package `booktabs`.
+
+use super::{Block, Grid, Sheet};
+use crate::report::escape::visible_line;
+use std::fmt::Write as _;
+
+/// The report, ending in a line break. Titles and sentences are comments, so that the tables can be taken into a
+/// document as they are.
+///
+/// Names of columns and ids stand in it as text. What is no letter of any script and not in ASCII is written as its
+/// number, since few fonts have it.
+pub fn render(sheet: &Sheet) -> String {
+    let mut text = String::from("% \\usepackage{booktabs}\n");
+    comment(&mut text, &sheet.title);
+    for block in &sheet.blocks {
+        text.push('\n');
+        match block {
+            Block::Table(grid) => table(&mut text, grid),
+            Block::Lines { title, lines } => {
+                comment(&mut text, title);
+                for line in lines {
+                    comment(&mut text, line);
+                }
+            }
+        }
+    }
+    text
+}
+
+fn comment(text: &mut String, line: &str) {
+    if !line.is_empty() {
+        // A line end would end the comment, and `^^M` is one for TeX.
+        let line = visible_line(line, 2000).replace('^', " ");
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "% {line}");
+    }
+}
+
+fn table(text: &mut String, grid: &Grid) {
+    comment(text, &grid.title);
+    let columns: String = grid.header.iter().map(|heading| if heading.right { 'r' } else { 'l' }).collect();
+    let row = |cells: Vec<String>| format!("{} \\\\\n", cells.join(" & "));
+    let _ = write!(text, "\\begin{{tabular}}{{{columns}}}\n\\toprule\n");
+    text.push_str(&row(grid.header.iter().map(|heading| escaped(&heading.text)).collect()));
+    text.push_str("\\midrule\n");
+    for line in &grid.rows {
+        text.push_str(&row(line.cells.iter().map(|cell| escaped(&cell.text)).collect()));
+    }
+    text.push_str("\\bottomrule\n\\end{tabular}\n");
+}
+
+/// Text whose characters mean nothing but themselves.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len() + 8);
+    let mut before = ' ';
+    for c in text.chars() {
+        match c {
+            '\\' => shown.push_str("\\textbackslash{}"),
+            '{' | '}' | '$' | '&' | '%' | '#' | '_' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            '~' => shown.push_str("\\textasciitilde{}"),
+            '^' => shown.push_str("\\textasciicircum{}"),
+            '<' => shown.push_str("\\textless{}"),
+            '>' => shown.push_str("\\textgreater{}"),
+            '|' => shown.push_str("\\textbar{}"),
+            '"' => shown.push_str("{\\char34}"),
+            // After the end of a row these would be read as an argument; others make ligatures.
+            '[' | ']' | '*' | '`' | '\'' | ',' if c != ',' || before == ',' => {
+                let _ = write!(shown, "{{{c}}}");
+            }
+            '-' if before == '-' => shown.push_str("{}-"),
+            '–' => shown.push_str("--"),
+            '−' => shown.push_str("$-$"),
+            '…' => shown.push_str("\\ldots{}"),
+            c if c.is_control() || c.is_whitespace() => shown.push(' '),
+            c if c.is_ascii() || c.is_alphanumeric() => shown.push(c),
+            c => {
+                let _ = write!(shown, "(U+{:04X})", u32::from(c));
+            }
+        }
+        before = c;
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{comment, escaped};
+
+    #[test]
+    fn no_character_of_a_name_is_one_of_texs() {
+        let hostile = "\\input{x}$&%#_~^<>|\"[]*`\u{1b}\n--–é東\u{202e}😀";
+        let expected = "\\textbackslash{}input\\{x\\}\\$\\&\\%\\#\\_\\textasciitilde{}\\textasciicircum{}\\textless{}\
+            \\textgreater{}\\textbar{}{\\char34}{[}{]}{*}{`}  -{}---é東(U+202E)(U+1F600)";
+        assert_eq!(escaped(hostile), expected);
+        assert_eq!(escaped("-3.1 {x}, 4"), "-3.1 \\{x\\}, 4");
+    }
+
+    #[test]
+    fn a_comment_has_one_line() {
+        let mut text = String::new();
+        comment(&mut text, "a\nb\r\u{2028}c^^Md");
+        assert_eq!(text, "% a b\\r\\u{2028}c  Md\n");
+    }
+}

@@ -1,0 +1,74 @@
+//! A report as GitHub-flavoured Markdown.
+
+use super::{Block, Grid, Sheet};
+use crate::report::escape::visible_line;
+
+/// The report, ending in a line break. Names of columns and ids stand in it as text: no mark of theirs is one of
+/// Markdown's or HTML's.
+pub fn render(sheet: &Sheet) -> String {
+    let mut text = format!("## {}\n", escaped(&sheet.title));
+    for block in &sheet.blocks {
+        text.push('\n');
+        match block {
+            Block::Table(grid) => text.push_str(&table(grid)),
+            Block::Lines { title, lines } => {
+                if !title.is_empty() {
+                    text = text + "**" + &escaped(title) + "**\n\n";
+                }
+                for line in lines {
+                    text = text + "- " + &escaped(line) + "\n";
+                }
+            }
+        }
+    }
+    text
+}
+
+fn table(grid: &Grid) -> String {
+    let mut text = String::new();
+    if !grid.title.is_empty() {
+        text = format!("**{}**\n\n", escaped(&grid.title));
+    }
+    let row = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    text += &row(grid.header.iter().map(|heading| escaped(&heading.text)).collect());
+    text += &row(grid.header.iter().map(|heading| if heading.right { "---:" } else { "---" }.to_owned()).collect());
+    for line in &grid.rows {
+        text += &row(line.cells.iter().map(|cell| escaped(&cell.text)).collect());
+    }
+    text
+}
+
+/// Text on one line whose marks mean nothing: each of Markdown's is preceded by a backslash, those of HTML are
+/// written as references.
+fn escaped(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len() + 8);
+    for c in visible_line(text, 2000).chars() {
+        match c {
+            '<' => shown.push_str("&lt;"),
+            '>' => shown.push_str("&gt;"),
+            '&' => shown.push_str("&amp;"),
+            // An address would become a link.
+            ':' => shown.push_str("&#58;"),
+            '@' => shown.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '$' => {
+                shown.push('\\');
+                shown.push(c);
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn no_mark_of_a_name_is_one_of_markdowns() {
+        assert_eq!(escaped("a|b\n# c_d*"), "a\\|b \\# c\\_d\\*");
+        assert_eq!(escaped("<b>&[x](y)"), "&lt;b&gt;&amp;\\[x\\](y)");
+        assert_eq!(escaped("http://x `\u{1b}[2J`"), "http&#58;//x \\`\\\\u{1b}\\[2J\\`");
+        assert_eq!(escaped("react 65.0 (-3.1), p = 0.03 %"), "react 65.0 (-3.1), p = 0.03 %");
+    }
+}

@@ -1,0 +1,67 @@
+use super::{Block, Cell, Grid, Heading, Key, Row, Sheet, latex, markdown, terminal};
+
+fn sheet(name: &str) -> Sheet {
+    let key = Key { metric: "em".into(), a: name.into(), ..Key::default() };
+    let cells = vec![
+        Cell::text(name),
+        Cell { text: "65.0 [52.4, 75.8]".into(), figures: vec![("mean", 0.65), ("low", 0.524), ("high", 0.758)] },
+        Cell::figure("n", 60.0, "60"),
+    ];
+    let grid = Grid {
+        id: "columns",
+        title: "means".into(),
+        header: vec![Heading::words("column"), Heading::numbers("EM %"), Heading::numbers("n")],
+        rows: vec![Row { key, cells }],
+    };
+    let lines = Block::Lines { title: "verdicts".into(), lines: vec![format!("{name} is ahead")] };
+    Sheet { title: "comparison".into(), blocks: vec![Block::Table(grid), lines] }
+}
+
+#[test]
+fn every_format_shows_the_same() {
+    let sheet = sheet("react");
+    assert_eq!(
+        terminal::render(&sheet, 80),
+        "comparison\n\nmeans:\n\
+         ─────────────────────────────────\n \
+         column                EM %    n\n\
+         ─────────────────────────────────\n \
+         react    65.0 [52.4, 75.8]   60\n\
+         ─────────────────────────────────\n\
+         \nverdicts:\n  react is ahead\n"
+    );
+    assert_eq!(
+        markdown::render(&sheet),
+        "## comparison\n\n**means**\n\n| column | EM % | n |\n| --- | ---: | ---: |\n\
+         | react | 65.0 \\[52.4, 75.8\\] | 60 |\n\n**verdicts**\n\n- react is ahead\n"
+    );
+    assert_eq!(
+        latex::render(&sheet),
+        "% \\usepackage{booktabs}\n% comparison\n\n% means\n\\begin{tabular}{lrr}\n\\toprule\n\
+         column & EM \\% & n \\\\\n\\midrule\nreact & 65.0 {[}52.4, 75.8{]} & 60 \\\\\n\\bottomrule\n\\end{tabular}\n\
+         \n% verdicts\n% react is ahead\n"
+    );
+    let figures: Vec<_> = sheet.figures().map(|figure| (figure.table, figure.name, figure.value)).collect();
+    assert_eq!(
+        figures,
+        [("columns", "mean", 0.65), ("columns", "low", 0.524), ("columns", "high", 0.758), ("columns", "n", 60.0)]
+    );
+}
+
+#[test]
+fn hostile_names_keep_every_format_whole() {
+    let name = "\u{1b}[2J|x\n\\end{tabular}\u{202e}<script>&\r\n% y";
+    let sheet = sheet(name);
+    let text = terminal::render(&sheet, 80);
+    assert!(text.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')), "{text:?}");
+    let text = markdown::render(&sheet);
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(rows.len(), 3, "{text}");
+    assert!(!text.contains("<script>") && !text.contains('\u{202e}'), "{text}");
+    let bars = |row: &str| row.replace("\\|", "").matches('|').count();
+    assert!(rows.iter().all(|row| bars(row) == 4), "{text}");
+    let text = latex::render(&sheet);
+    assert_eq!(text.matches("\\end{tabular}").count(), 2, "the second stands in a comment: {text}");
+    assert!(text.lines().filter(|line| line.contains("\\end{tabular}")).any(|line| line.starts_with("% ")), "{text}");
+    assert_eq!(text.matches(" \\\\\n").count(), 2, "{text}");
+}

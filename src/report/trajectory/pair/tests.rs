@@ -1,0 +1,90 @@
+use super::{Side, render_pair};
+use crate::report::{Verdict, View};
+use crate::score::AnswerScore;
+use crate::types::Trajectory;
+use serde_json::json;
+use unicode_width::UnicodeWidthStr as _;
+
+fn episode(actions: &[&str], answer: &str) -> Trajectory {
+    let steps: Vec<_> = actions
+        .iter()
+        .enumerate()
+        .map(|(at, input)| {
+            json!({"n": at + 1, "thought": "I look.", "tool": "search", "input": input,
+                "action_text": format!("Search[{input}]"), "observation": format!("Page of {input}."), "calls": []})
+        })
+        .collect();
+    serde_json::from_value(json!({
+        "v": 1, "id": "q", "index": 0, "variant": "main", "repeat": 0, "question": "Which one?", "answers": ["gold"],
+        "steps": steps, "answer": answer, "outcome": "finished", "usage": {"prompt_tokens": 0, "completion_tokens": 0},
+        "started_at": "2026-01-02T03:04:05Z", "wall_ms": 9, "compat": "fixed", "repairs": [], "key": "k"
+    }))
+    .unwrap()
+}
+
+fn pair(a: &Trajectory, b: &Trajectory, width: usize) -> String {
+    let verdict = |right| Some(Verdict { metric: "aliases", score: Some(AnswerScore::right(right)), assessment: None });
+    let a = Side { name: "runs/a:q", trajectory: a, verdict: verdict(true) };
+    let b = Side { name: "runs/b:q", trajectory: b, verdict: verdict(false) };
+    render_pair(a, b, &View { width, colour: false })
+}
+
+#[test]
+fn equal_steps_stand_once_and_the_parting_is_marked() {
+    let (a, b) = (episode(&["x", "y"], "gold"), episode(&["x", "z", "w"], "other"));
+    let text = pair(&a, &b, 120);
+    assert!(text.contains("parting      at step 2, by the action\n"), "{text}");
+    assert_eq!(text.matches("Page of x.").count(), 1, "{text}");
+    assert!(text.contains("── step 1, the same in both ──"), "{text}");
+    assert!(text.contains("━━ step 2: they part here, by the action ━"), "{text}");
+    let beside = |left: &str, right: &str| {
+        text.lines().any(|line| line.split_once(" │ ").is_some_and(|(a, b)| a.contains(left) && b.contains(right)))
+    };
+    assert!(beside("Search[y]", "Search[z]") && beside("runs/a:q", "runs/b:q"), "{text}");
+    assert!(beside("verdict      right (EM 1, F1 1.00", "verdict      wrong (EM 0, F1 0.00"), "{text}");
+    assert!(beside("(ended before)", "I look."), "{text}");
+    assert!(text.lines().all(|line| line.width() <= 120), "{text}");
+}
+
+#[test]
+fn a_narrow_terminal_has_one_above_the_other() {
+    let (a, b) = (episode(&["x", "y"], "gold"), episode(&["x", "z"], "other"));
+    let text = pair(&a, &b, 80);
+    assert!(!text.contains('│'), "{text}");
+    assert!(text.contains("A: runs/a:q\n") && text.contains("B: runs/b:q\n"), "{text}");
+    assert!(text.lines().all(|line| line.width() <= 80), "{text}");
+    assert_eq!(text.matches("Page of x.").count(), 1, "{text}");
+}
+
+#[test]
+fn answers_alone_may_differ_and_nothing_may() {
+    let a = episode(&["x"], "gold");
+    let text = pair(&a, &episode(&["x"], "other"), 100);
+    assert!(text.contains("all steps are the same, the answers differ"), "{text}");
+    assert!(text.contains("━━ end: they part here, by the answer"), "{text}");
+    assert!(pair(&a, &a.clone(), 100).contains("nowhere: steps and answer are the same"));
+}
+
+#[test]
+fn nothing_hostile_reaches_the_terminal_and_columns_stay_in_line() {
+    let hostile = "\u{1b}[2J\u{202e}\r".to_owned();
+    let mut a = episode(&["x", "y"], &hostile);
+    (a.question, a.variant, a.answers) = (hostile.clone(), hostile.clone(), vec![hostile.clone()]);
+    a.steps[1].observation = Some(hostile.clone() + &"东京".repeat(80));
+    let b = episode(&["x", "z"], "other");
+    let side = |trajectory| Side { name: &hostile, trajectory, verdict: None };
+    let text = render_pair(side(&a), side(&b), &View { width: 110, colour: false });
+    assert!(text.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')), "{text:?}");
+    let coloured = render_pair(side(&a), side(&b), &View { width: 110, colour: true });
+    for line in coloured.lines() {
+        assert!(textwrap::core::display_width(line) <= 110, "{line:?}");
+    }
+    let bars = |text: &str| -> Vec<usize> {
+        text.lines()
+            .filter_map(|line| line.split_once(" │ "))
+            .map(|(left, _)| textwrap::core::display_width(left))
+            .collect()
+    };
+    assert!(bars(&coloured).iter().all(|at| *at == 53), "{coloured}");
+    assert_eq!(bars(&coloured), bars(&text));
+}

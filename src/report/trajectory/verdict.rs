@@ -1,0 +1,44 @@
+//! What an episode's answer is worth, beside its trajectory.
+
+use super::{DIM, GREEN, PLAIN, Page, RED};
+use crate::score::{AnswerScore, Assessment};
+use crate::types::{Outcome, Trajectory};
+
+/// Right or wrong, by which metric, and what is known of the way there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict<'a> {
+    /// Name of the metric.
+    pub metric: &'static str,
+    /// The score; absent where the episode was not measured or its gold is hidden.
+    pub score: Option<AnswerScore>,
+    /// Its trajectory metrics; absent where it was not measured.
+    pub assessment: Option<&'a Assessment>,
+}
+
+/// `right`, `wrong`, or why there is no verdict.
+pub(in crate::report) fn word(outcome: Outcome, score: Option<AnswerScore>) -> &'static str {
+    match score {
+        Some(score) if score.em > 0.0 => "right",
+        Some(_) => "wrong",
+        None if matches!(outcome, Outcome::NotMeasured | Outcome::Budget) => "not measured",
+        None => "hidden",
+    }
+}
+
+/// The fields of a verdict, on a page.
+pub(super) fn show(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'_>) {
+    match (word(trajectory.outcome, verdict.score), verdict.score) {
+        (word, Some(score)) => {
+            let style = if score.em > 0.0 { GREEN } else { RED };
+            let figures = format!("{word} (EM {:.0}, F1 {:.2} by metric {})", score.em, score.f1, verdict.metric);
+            page.field("verdict", &figures, style);
+        }
+        ("hidden", None) => page.field("verdict", "none: the gold answer is hidden", DIM),
+        (_, None) => page.field("verdict", "none: the episode was not measured", DIM),
+    }
+    let Some(assessment) = verdict.assessment else { return };
+    if let Some(failure) = &assessment.failure {
+        page.field("failure", &format!("{}: {}", failure.class.name(), failure.evidence), PLAIN);
+    }
+    page.optional("grounding", assessment.grounding.map(crate::score::Grounding::name), DIM);
+}
