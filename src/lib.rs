@@ -3,7 +3,7 @@
 //! A question walks through the house once, front to back; nothing calls back up:
 //!
 //! ```text
-//! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ wiki session) ─▶ Trajectory ─▶ store ─▶ score ─▶ report / export
+//! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ wiki session) ─▶ Trajectory ─▶ store ─▶ score ─▶ compare / report / export
 //! ```
 //!
 //! Each module is a floor, and may use the floors named beside it and nothing else (`tests/layering.rs` proves it):
@@ -11,25 +11,29 @@
 //! | floor | what it holds | uses |
 //! |---|---|---|
 //! | [`types`] | questions, requests, tool calls, trajectories, manifests, events: plain data | nothing |
-//! | [`stats`] | intervals over counts and numbers | nothing |
+//! | [`stats`] | intervals, paired tests and resampling over counts and numbers | nothing |
 //! | [`net`] | the one user of HTTP: timeouts, retry, rate limit, size caps, redaction | nothing |
 //! | [`tape`] | record and replay of request and answer pairs in a file; a cache on disk | nothing |
 //! | [`dataset`] | one file a format, from bytes to questions; selection and shuffles | types |
 //! | [`store`] | a run's folder: manifest, append, read, lock, what is left to do | types |
 //! | [`protocol`] | dialogues without I/O: model text to tool calls and back | types |
 //! | [`prompt`] | prompt files, exemplars, rendering, the paper's JSON, digests | types, protocol |
+//! | [`experiment`] | experiment files: from text to datasets and named cells | types, protocol, prompt |
 //! | [`llm`] | request to completion: OpenAI-compatible servers, the baseline policy | types, net, tape, protocol |
 //! | [`wiki`] | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
 //! | [`score`] | normalisation, official metrics, trajectory metrics | types |
 //! | [`agent`] | one question to one trajectory, by method | types, protocol, llm, wiki, score |
 //! | [`run`] | plan, runner, resume | types, agent, store |
 //! | [`export`] | one file a format | types, score |
-//! | [`report`] | tables, progress, one trajectory for reading | types, score, stats |
+//! | [`compare`] | columns on the same questions: pairs, tests, verdicts, flips | types, score, stats |
+//! | [`report`] | tables, progress, one trajectory for reading | types, score, stats, compare |
 //! | `cli` | one file a command; the only user of clap and anyhow | everything |
 
 pub mod agent;
 pub mod cli;
+pub mod compare;
 pub mod dataset;
+pub mod experiment;
 pub mod export;
 pub mod llm;
 pub mod net;

@@ -6,12 +6,13 @@ mod screen;
 
 use super::failure::{self, Failure};
 use super::model_args::ModelArgs;
+use super::pace::Pace;
+use super::prices::PriceArgs;
 use super::say::say;
 use super::tape_args::TapeArgs;
-use super::variant::{BuiltVariant, Common, VariantArgs, parse_price};
+use super::variant::{BuiltVariant, Common, VariantArgs};
 use super::wiki_args::WikiArgs;
 use crate::agent::{Agent, Approach, Episode, Watch};
-use crate::llm::Price;
 use crate::protocol::Setup;
 use crate::report::{View, visible};
 use crate::run::Plan;
@@ -30,24 +31,21 @@ const CONCURRENCY: usize = 16;
 /// Flags of `ask`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The question.
+    /// The question; with --chat it may be left out.
     #[arg(required_unless_present = "chat")]
     question: Option<String>,
-    /// It is a claim to be judged, not a question.
+    /// Judge a claim: the answer is SUPPORTS, REFUTES or NOT ENOUGH INFO.
     #[arg(long)]
     claim: bool,
-    /// Go on asking: questions are read until an empty line, and the agent remembers what its system remembers.
+    /// Hold a conversation: questions are read until an empty line, and what the protocol keeps of earlier ones is remembered.
     #[arg(long)]
     chat: bool,
     /// Append what happened to this file, one JSON object a line, as in a run's trajectories.jsonl.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Print what happened as one JSON object a question, and nothing else.
+    /// Print one JSON object a question, the record as in trajectories.jsonl, instead of the steps.
     #[arg(long)]
     json: bool,
-    /// Price of a million prompt tokens and a million completion tokens in US dollars, as `IN/OUT`.
-    #[arg(long, value_name = "IN/OUT", value_parser = parse_price)]
-    price: Option<Price>,
     #[command(flatten)]
     variant: VariantArgs,
     #[command(flatten)]
@@ -56,6 +54,8 @@ pub(super) struct Args {
     wiki: WikiArgs,
     #[command(flatten)]
     tape: TapeArgs,
+    #[command(flatten)]
+    price: PriceArgs,
 }
 
 /// Carries the command out, writes to `out`, and gives the exit code.
@@ -100,16 +100,17 @@ impl<'a> Talk<'a> {
     /// Builds everything, so that a bad flag fails before anything is asked.
     fn new(args: &'a Args) -> anyhow::Result<Self> {
         let tapes = args.tape.open()?;
-        let wiki = tapes.wiki(args.wiki.build()?, args.wiki.compat);
+        let pace = Pace::fixed(CONCURRENCY);
+        let wiki = tapes.wiki(args.wiki.build(pace.sites())?, args.wiki.compat);
+        let price = args.price.price_of(&args.model)?;
         let built = args.variant.build(&Common {
             model: &args.model,
-            concurrency: CONCURRENCY,
+            server: args.model.server(&pace, tapes.replay())?.map(|model| tapes.model(model)),
             wiki: &wiki,
             tapes: &tapes,
-            offline: false,
             compat: args.wiki.compat,
             wording: args.wiki.wording,
-            price: args.price,
+            price: price.as_ref(),
             claims: args.claim,
             history: Vec::new(),
         })?;

@@ -28,6 +28,8 @@ macro_rules! shipped {
 }
 
 const SHIPPED: &[(&str, &[u8])] = shipped![
+    "experiments/sample.toml",
+    "experiments/table1.toml",
     "datasets/sample.jsonl",
     "datasets/sample-claims.jsonl",
     "datasets/sample-wiki/articles.jsonl",

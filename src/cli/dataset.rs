@@ -33,9 +33,10 @@ enum Command {
 /// A dataset file and how it is read.
 #[derive(Debug, clap::Args)]
 struct FileArgs {
-    /// Dataset file, also gzipped.
+    /// Dataset file, also gzipped, or a shipped sample such as datasets/sample.jsonl.
     file: PathBuf,
-    /// Format of the file [default: seen from its first record].
+    /// Format of the file: hotpotqa, fever, 2wiki, musique, strategyqa, bamboogle, nq-open, triviaqa, popqa, webquestions,
+    /// simpleqa, frames, jsonl, csv or tsv [default: seen from its first record].
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
     /// Leave bad records out, and say how many, instead of refusing the file.
@@ -84,7 +85,8 @@ impl FileArgs {
     }
 }
 
-fn format_of(name: &str) -> anyhow::Result<Format> {
+/// The format of that name.
+pub(super) fn format_of(name: &str) -> anyhow::Result<Format> {
     Format::parse(name).ok_or_else(|| {
         let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
         Failure::usage(format!("unknown dataset format `{name}`"), format!("known formats: {}", known.join(", ")))

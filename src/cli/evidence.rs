@@ -4,12 +4,14 @@
 //! still what the run read.
 
 use super::builtin;
+use super::say::say;
 use crate::dataset::{self, Columns, Format, ReadOptions};
 use crate::score::GoldEvidence;
 use crate::types::{DatasetRecord, Manifest, Question, sha256_hex};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 /// Supporting facts by question, or why there are none.
 #[derive(Debug, Default)]
@@ -22,12 +24,17 @@ pub(super) struct Evidence {
 impl Evidence {
     /// Reads the dataset of a run. What is wrong with it is no error: metrics that need the facts are then left out.
     pub(super) fn of(manifest: &Manifest) -> Self {
-        match questions(manifest) {
+        Self::of_questions(questions(manifest).as_deref())
+    }
+
+    /// The same from the questions, where they have been read already.
+    pub(super) fn of_questions(questions: Result<&[Question], &String>) -> Self {
+        match questions {
             Ok(questions) => {
-                let with_facts = |question: Question| Some((question.id.clone(), GoldEvidence::of(&question)?));
-                Self { by_id: questions.into_iter().filter_map(with_facts).collect(), missing: None }
+                let with_facts = |question: &Question| Some((question.id.clone(), GoldEvidence::of(question)?));
+                Self { by_id: questions.iter().filter_map(with_facts).collect(), missing: None }
             }
-            Err(reason) => Self { by_id: HashMap::new(), missing: Some(reason) },
+            Err(reason) => Self { by_id: HashMap::new(), missing: Some(reason.clone()) },
         }
     }
 
@@ -45,6 +52,30 @@ impl Evidence {
     pub(super) fn note(&self) -> Option<String> {
         let reason = self.missing.as_deref()?;
         Some(format!("note: supporting facts are not available: {reason}; failure classes go by the answer string"))
+    }
+}
+
+/// The facts of several runs; runs over one dataset share them, and the file is read once.
+#[derive(Debug, Default)]
+pub(super) struct EvidenceShelf(Vec<(DatasetRecord, Rc<Evidence>)>);
+
+impl EvidenceShelf {
+    /// The facts of a run's dataset. Where a dataset has none to give, that is said once.
+    pub(super) fn of(&mut self, manifest: &Manifest) -> Rc<Evidence> {
+        let wanted = &manifest.dataset;
+        let same = |known: &DatasetRecord| {
+            (&known.path, &known.sha256, &known.format, &known.columns)
+                == (&wanted.path, &wanted.sha256, &wanted.format, &wanted.columns)
+        };
+        if let Some((_, evidence)) = self.0.iter().find(|(known, _)| same(known)) {
+            return Rc::clone(evidence);
+        }
+        let evidence = Rc::new(Evidence::of(manifest));
+        if let Some(note) = evidence.note() {
+            say(note);
+        }
+        self.0.push((wanted.clone(), Rc::clone(&evidence)));
+        evidence
     }
 }
 
@@ -75,4 +106,38 @@ fn options(record: &DatasetRecord) -> ReadOptions {
     let columns =
         Columns { question: column("question"), answer: column("answer"), id: column("id"), ..Columns::default() };
     ReadOptions { format: Format::parse(&record.format), skip_bad: true, columns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EvidenceShelf;
+    use crate::types::{Manifest, sha256_hex};
+    use serde_json::json;
+    use std::rc::Rc;
+
+    /// The file is taken away after the first run: what the second has can only be what the first one read.
+    #[test]
+    fn runs_over_one_dataset_read_it_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("q.jsonl");
+        let line = r#"{"id": "a", "question": "Who?", "answers": ["Ada"], "supporting_facts": [["Ada", 0]],
+            "context": [{"title": "Ada", "sentences": ["She did."]}]}"#;
+        let text = line.replace('\n', "") + "\n";
+        std::fs::write(&path, &text).expect("it can be written");
+        let manifest = |sha256: &str, limit: usize| -> Manifest {
+            let dataset = json!({"name": "q", "path": path, "format": "jsonl", "sha256": sha256, "questions": 1,
+                "selection": {"limit": limit}, "selected": 1});
+            let whole = json!({"v": 1, "variants": [], "repeats": 1, "dataset": dataset, "wikitrail": "",
+                "git_revision": null, "command_line": [], "started_at": "", "ended_at": null});
+            serde_json::from_value(whole).expect("a manifest")
+        };
+        let sha256 = sha256_hex([text.as_bytes()]);
+        let mut shelf = EvidenceShelf::default();
+        let first = shelf.of(&manifest(&sha256, 1));
+        assert_eq!((first.len(), &first.missing), (1, &None));
+        std::fs::remove_file(&path).expect("it can be removed");
+        assert!(Rc::ptr_eq(&first, &shelf.of(&manifest(&sha256, 2))));
+        let other = shelf.of(&manifest("another", 1));
+        assert!(other.missing.is_some() && !Rc::ptr_eq(&first, &other));
+    }
 }

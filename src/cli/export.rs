@@ -1,24 +1,32 @@
-//! `export`: a run's trajectories in the formats of other programs.
+//! `export`: trajectories of one or more runs in the formats of other programs.
 
-use super::evidence::Evidence;
+mod chat;
+mod filter;
+mod runs;
+mod target;
+
+use super::evidence::{Evidence, EvidenceShelf};
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::export::{CsvOptions, Export, ExportError, Jsonl, QuestionsCsv, Scored, StepsCsv};
-use crate::score::{Assessment, Tally};
-use crate::store::RunFolder;
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use crate::export::{Csv, CsvOptions, Export, ExportError, Jsonl, Origin, Scored, Table};
+use crate::score::{AnswerScore, Assessment, Tally};
+use crate::types::Trajectory;
+use filter::Filter;
+use runs::Run;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use target::Target;
 
 /// Flags of `export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run's folder.
-    run: PathBuf,
+    /// Folders of runs, or folders that have such folders in them.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
     /// Format of the output.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
-    /// What a row of the table is.
+    /// What a row of a table is (csv, parquet).
     #[arg(long, value_enum, default_value_t = Rows::Questions)]
     rows: Rows,
     /// File to write [default: stdout].
@@ -30,6 +38,11 @@ pub(super) struct Args {
     /// Begin with a byte order mark, for Excel (csv).
     #[arg(long)]
     bom: bool,
+    /// Put the exemplars into each conversation, and before the question what a prompt of one text begins with (chat).
+    #[arg(long)]
+    with_exemplars: bool,
+    #[command(flatten)]
+    filter: Filter,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -38,6 +51,10 @@ enum Format {
     Csv,
     /// One trajectory a line, with its score.
     Jsonl,
+    /// Parquet with typed columns, the same as in CSV.
+    Parquet,
+    /// Right answers as conversations for fine-tuning, one a line.
+    Chat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -48,15 +65,28 @@ enum Rows {
     Steps,
 }
 
+impl Rows {
+    fn table(self) -> Table {
+        match self {
+            Self::Questions => Table::Questions,
+            Self::Steps => Table::Steps,
+        }
+    }
+}
+
 /// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let folder = RunFolder::open(&args.run)?;
-    let target = Target::of(args)?;
-    match write(args, &folder, &target) {
+    let runs = runs::find(&args.runs)?;
+    args.filter.check(&runs)?;
+    check_format(args)?;
+    let target = Target::of(args.out.as_deref(), &runs)?;
+    match write(args, &runs, &target) {
         Ok(count) => {
             target.close()?;
             if let Some(path) = &args.out {
                 say(format_args!("{count} episodes written to {}", path.display()));
+            } else if count == 0 {
+                say("note: there is no such episode");
             }
             Ok(failure::OK)
         }
@@ -67,99 +97,90 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     }
 }
 
-/// Writes all episodes and returns their number.
-fn write(args: &Args, folder: &RunFolder, target: &Target) -> anyhow::Result<usize> {
-    let (manifest, records) = (folder.manifest()?, folder.records()?);
+/// Refuses a format that cannot be written here.
+fn check_format(args: &Args) -> anyhow::Result<()> {
+    if args.with_exemplars && args.format != Format::Chat {
+        return Err(Failure::usage("--with-exemplars is about conversations", "use it with --format chat"));
+    }
+    if args.format != Format::Parquet {
+        return Ok(());
+    }
+    if cfg!(not(feature = "parquet")) {
+        return Err(Failure::usage(
+            "this program was built without the format parquet",
+            "build it with the format: cargo install --path . --features parquet",
+        ));
+    }
+    if args.out.is_none() && std::io::stdout().is_terminal() {
+        return Err(Failure::usage("Parquet is no text for a terminal", "name a file with --out"));
+    }
+    Ok(())
+}
+
+/// Writes the episodes that are wanted and returns their number.
+fn write(args: &Args, runs: &[Run], target: &Target) -> anyhow::Result<usize> {
+    let options = CsvOptions { raw: args.raw, bom: args.bom };
+    let out = target.open()?;
+    let table = args.rows.table();
+    let mut export: Box<dyn Export> = match args.format {
+        Format::Csv => Box::new(Csv::new(out, table, options)),
+        Format::Jsonl => Box::new(Jsonl::new(out)),
+        Format::Chat => return chat::write(args, runs, out),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => Box::new(crate::export::Parquet::new(out, table).map_err(explain)?),
+        // `check_format` has refused it.
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => return Ok(0),
+    };
+    let mut shelf = EvidenceShelf::default();
+    let mut count = 0;
+    for run in runs {
+        // Only the table of questions shows trajectory metrics, and reading the dataset takes time.
+        let assess = args.format != Format::Jsonl && args.rows == Rows::Questions;
+        let evidence = assess.then(|| shelf.of(&run.manifest));
+        count += write_run(run, &args.filter, evidence.as_deref(), export.as_mut())?;
+    }
+    export.finish().map_err(explain)?;
+    Ok(count)
+}
+
+/// Writes what is wanted of one run.
+fn write_run(
+    run: &Run,
+    filter: &Filter,
+    evidence: Option<&Evidence>,
+    export: &mut dyn Export,
+) -> anyhow::Result<usize> {
+    let mut count = 0;
+    each(run, |trajectory, score| {
+        if !filter.takes(trajectory, score) {
+            return Ok(());
+        }
+        count += 1;
+        let assessment = evidence.and_then(|evidence| Assessment::of(trajectory, score, evidence.get(&trajectory.id)));
+        let origin = Origin::new(&run.name, &run.manifest, &trajectory.variant);
+        let scored = Scored { trajectory, score, assessment: assessment.as_ref(), origin };
+        export.write(&scored).map_err(explain)
+    })?;
+    Ok(count)
+}
+
+/// Every episode of a run with its score; lines that cannot be read are said and left out.
+fn each(
+    run: &Run,
+    mut visit: impl FnMut(&Trajectory, Option<AnswerScore>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let records = run.folder.records()?;
     for line in records.skipped() {
         say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
     }
-    let options = CsvOptions { raw: args.raw, bom: args.bom };
-    let out = target.open()?;
-    let mut export: Box<dyn Export> = match (args.format, args.rows) {
-        (Format::Csv, Rows::Questions) => Box::new(QuestionsCsv::new(out, options)),
-        (Format::Csv, Rows::Steps) => Box::new(StepsCsv::new(out, options)),
-        (Format::Jsonl, _) => Box::new(Jsonl::new(out)),
-    };
-    // Only the table of questions shows trajectory metrics, and reading the dataset takes time.
-    let assess = (args.format, args.rows) == (Format::Csv, Rows::Questions);
-    let evidence = if assess { Evidence::of(&manifest) } else { Evidence::default() };
-    if let Some(note) = evidence.note() {
-        say(note);
-    }
-    let mut tally = Tally::new(manifest.dataset.name);
+    let mut tally = Tally::new(&*run.manifest.dataset.name);
     for trajectory in records.iter() {
         let trajectory = trajectory?;
         let score = tally.add(&trajectory);
-        let assessment = assess.then(|| Assessment::of(&trajectory, score, evidence.get(&trajectory.id))).flatten();
-        let scored = Scored { trajectory: &trajectory, score, assessment: assessment.as_ref() };
-        export.write(&scored).map_err(explain)?;
+        visit(&trajectory, score)?;
     }
-    export.finish().map_err(explain)?;
-    Ok(records.len())
-}
-
-/// Where the export goes. A file is written beside its place and moved there when it is whole, so that a failed
-/// export leaves an older one as it was.
-enum Target {
-    Stdout,
-    File { path: PathBuf, beside: Option<PathBuf> },
-}
-
-impl Target {
-    /// Refuses a place in the run's own folder where it would replace, or be read as, part of the run.
-    fn of(args: &Args) -> anyhow::Result<Self> {
-        let Some(path) = &args.out else { return Ok(Self::Stdout) };
-        let folder = |path: &Path| path.canonicalize().ok();
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let own = name == "manifest.json"
-            || name == ".lock"
-            || (name.starts_with("trajectories") && path.extension().is_some_and(|extension| extension == "jsonl"));
-        if own && folder(parent).is_some() && folder(parent) == folder(&args.run) {
-            return Err(Failure::usage(
-                format!("`{}` belongs to the run itself", path.display()),
-                "name another file or another folder with --out",
-            ));
-        }
-        // A pipe or a device is written directly.
-        let plain = path.metadata().map_or(true, |metadata| metadata.is_file());
-        let beside = plain.then(|| path.with_file_name(format!("{name}.part")));
-        Ok(Self::File { path: path.clone(), beside })
-    }
-
-    fn open(&self) -> anyhow::Result<Box<dyn Write>> {
-        match self {
-            Self::Stdout => Ok(Box::new(BufWriter::new(std::io::stdout().lock()))),
-            Self::File { path, beside } => {
-                let file = File::create(beside.as_ref().unwrap_or(path)).map_err(|error| unwritable(path, &error))?;
-                Ok(Box::new(BufWriter::new(file)))
-            }
-        }
-    }
-
-    /// Puts the finished file in its place.
-    fn close(&self) -> anyhow::Result<()> {
-        match self {
-            Self::File { path, beside: Some(beside) } => {
-                std::fs::rename(beside, path).map_err(|error| unwritable(path, &error))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Takes half a file away after an error.
-    fn give_up(&self) {
-        if let Self::File { beside: Some(beside), .. } = self {
-            let _ = std::fs::remove_file(beside);
-        }
-    }
-}
-
-fn unwritable(path: &Path, error: &std::io::Error) -> anyhow::Error {
-    Failure::unexpected(
-        format!("cannot write `{}`: {error}", path.display()),
-        "check that the folder exists, may be written, and has space",
-    )
+    Ok(())
 }
 
 fn explain(error: ExportError) -> anyhow::Error {

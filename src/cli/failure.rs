@@ -1,6 +1,7 @@
 //! Exit codes, and errors that carry one together with a hint.
 
 use crate::dataset::{DatasetError, SelectionError};
+use crate::experiment::Problems;
 use crate::llm::ModelError;
 use crate::prompt::PromptError;
 use crate::store::StoreError;
@@ -77,6 +78,9 @@ fn known(error: &(dyn std::error::Error + 'static)) -> Option<(u8, Option<String
     }
     if let Some(error) = error.downcast_ref::<PromptError>() {
         return Some((BAD_INPUT, error.hint()));
+    }
+    if let Some(problems) = error.downcast_ref::<Problems>() {
+        return Some((BAD_INPUT, Some(problems.hint())));
     }
     if let Some(error) = error.downcast_ref::<ModelError>() {
         return Some((UNEXPECTED, error.hint()));

@@ -4,27 +4,36 @@
 
 mod ask;
 mod builtin;
+mod compare;
+mod completions;
 mod dataset;
 mod evidence;
+mod examples;
 mod export;
 mod failure;
+mod graded;
+mod man;
 mod model_args;
 mod models;
+mod pace;
 mod parse;
 mod prices;
 mod prompt;
 mod replay;
+mod reproduce;
 mod run;
+mod run_ref;
 mod say;
 mod score;
 mod score_files;
 mod show;
+mod stored;
 mod tape_args;
 mod variant;
 mod wiki;
 mod wiki_args;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use say::say;
 use std::process::ExitCode;
 
@@ -38,7 +47,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok; 1 unexpected; 2 usage; 3 bad input file, prompt or run folder;
-4 ended, but some episodes were not measured; 5 a replay found a difference; 130 interrupted (finished episodes are kept)";
+4 ended, but some episodes were not measured; 5 a replay found a difference, or a --fail-if holds; 130 interrupted (finished episodes are kept)";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -48,12 +57,16 @@ enum Command {
     Ask(Box<ask::Args>),
     /// Score a run again from its trajectories, or a file of predictions.
     Score(score::Args),
-    /// Write a run's trajectories as CSV or JSON Lines.
+    /// Compare variants or runs question by question: differences, intervals, tests, what turned over.
+    Compare(Box<compare::Args>),
+    /// Write the trajectories of runs for other programs.
     Export(export::Args),
-    /// Print one trajectory for reading.
+    /// List a run's episodes, print one for reading, or two beside one another.
     Show(show::Args),
     /// Execute recorded episodes again and list every difference.
     Replay(replay::Args),
+    /// Run the paper's table with a model of yours, and print its figures beside the paper's.
+    Reproduce(Box<reproduce::Args>),
     /// Use the Wikipedia tool by hand or from a script.
     Wiki(wiki::WikiCommandArgs),
     /// Describe, convert and fetch dataset files.
@@ -64,11 +77,26 @@ enum Command {
     Prompt(prompt::Args),
     /// Ask a model's server what it supports.
     Models(models::ModelsArgs),
+    /// Print the completions of a shell.
+    Completions(completions::Args),
+    /// Write the manual pages of all commands.
+    Man(man::Args),
+}
+
+/// The table of commands and flags, with examples below each command's help.
+fn command() -> clap::Command {
+    examples::add(Cli::command().mut_subcommand("reproduce", reproduce::command))
 }
 
 /// Runs the program: parses the command line, carries the command out, explains what went wrong.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = command().get_matches();
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match (&mut cli.command, matches.subcommand()) {
+        (Command::Run(args), Some((_, matches))) => args.given = run::Given::of(matches),
+        (Command::Reproduce(args), Some((_, matches))) => args.given = run::Given::of(matches),
+        _ => {}
+    }
     let result = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => {
             let result = runtime.block_on(dispatch(cli.command));
@@ -95,23 +123,25 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Run(args) => run::execute(*args).await,
         Command::Ask(args) => ask::execute(*args, &mut std::io::stdout()).await,
         Command::Score(args) => score::execute(&args),
+        Command::Compare(args) => compare::execute(&args),
         Command::Export(args) => export::execute(&args),
         Command::Show(args) => show::execute(&args),
         Command::Replay(args) => replay::execute(&args),
+        Command::Reproduce(args) => reproduce::execute(*args).await,
         Command::Wiki(args) => wiki::execute(args, &mut std::io::stdout()).await,
         Command::Dataset(args) => dataset::execute(args).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(args) => prompt::execute(args),
+        Command::Completions(args) => completions::execute(&args),
+        Command::Man(args) => man::execute(&args),
         Command::Models(args) => models::execute(&args, &mut std::io::stdout()).await.map(|()| failure::OK),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     #[test]
     fn the_flag_table_is_sound() {
-        super::Cli::command().debug_assert();
+        super::command().debug_assert();
     }
 }

@@ -4,6 +4,7 @@ mod key;
 mod provider;
 
 use super::failure::Failure;
+use super::pace::Pace;
 use crate::llm::capability::{self, Capability};
 use crate::llm::{
     Baseline, BaselineSettings, Endpoint, Model, OpenAiSettings, Remote, RemoteSettings, anthropic, gemini, openai,
@@ -19,18 +20,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Which model, where it is, and how patient to be with it.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 #[command(next_help_heading = "Model")]
 pub(super) struct ModelArgs {
     /// The model: `baseline` (rules, no key, no network), `openai:NAME` for a server that speaks `OpenAI`'s API,
     /// `anthropic:NAME` or `gemini:NAME`.
     #[arg(long, value_name = "PROVIDER:NAME", default_value = "baseline")]
     pub(super) model: String,
-    /// Where the server's API is [default: the provider's own]. Of several, given one by one or joined by commas, each
-    /// request goes to the one with the least to do.
+    /// Where the server's API is. Of several, given one by one or joined by commas, each request goes to the one with the
+    /// fewest in flight [default: the provider's own].
     #[arg(long, value_name = "URL", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     pub(super) base_url: Vec<String>,
-    /// What the server is, if its API is `OpenAI`'s; `auto` learns from what it refuses.
+    /// Which software the server is, if its API is `OpenAI`'s; `auto` learns from what it refuses.
     #[arg(long, value_name = "NAME", default_value = capability::AUTO.name, value_parser = PossibleValuesParser::new(capability::names()))]
     pub(super) server: String,
     /// Use the text completions endpoint instead of chat.
@@ -39,8 +40,8 @@ pub(super) struct ModelArgs {
     /// Have a chat model continue the label that a prompt ends in, such as `Thought 1:`.
     #[arg(long, conflicts_with = "completions")]
     pub(super) prefill: bool,
-    /// Environment variable that holds the key [default: `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GEMINI_API_KEY`, if it
-    /// is set].
+    /// Environment variable that holds the key [default: `OPENAI_API_KEY`, `ANTHROPIC_API_KEY` or `GEMINI_API_KEY`, by
+    /// provider; without it no key is sent].
     #[arg(long, value_name = "NAME", conflicts_with = "key_file")]
     pub(super) key_env: Option<String>,
     /// File that holds the key and nothing else.
@@ -141,12 +142,12 @@ impl ModelArgsError {
 }
 
 impl ModelArgs {
-    /// The model behind a server, for `concurrency` requests at once; none for the baseline, which follows the
-    /// settings of each variant. Sends nothing.
+    /// The model behind a server, at this pace; none for the baseline, which follows the settings of each variant.
+    /// Sends nothing.
     ///
     /// With `offline`, nothing will ever be sent, and no key is needed.
-    pub(super) fn server(&self, concurrency: usize, offline: bool) -> anyhow::Result<Option<BuiltModel>> {
-        let Some(remote) = self.built(concurrency, offline)? else {
+    pub(super) fn server(&self, pace: &Pace, offline: bool) -> anyhow::Result<Option<BuiltModel>> {
+        let Some(remote) = self.built(pace, offline)? else {
             self.refuse_unused()?;
             return Ok(None);
         };
@@ -195,11 +196,11 @@ impl ModelArgs {
     }
 
     /// The model behind a server, if it is behind one. Sends nothing.
-    pub(super) fn remote(&self, concurrency: usize) -> anyhow::Result<Option<Remote>> {
-        self.built(concurrency, false)
+    pub(super) fn remote(&self, pace: &Pace) -> anyhow::Result<Option<Remote>> {
+        self.built(pace, false)
     }
 
-    fn built(&self, concurrency: usize, offline: bool) -> anyhow::Result<Option<Remote>> {
+    fn built(&self, pace: &Pace, offline: bool) -> anyhow::Result<Option<Remote>> {
         let provider = self.provider().map_err(|error| error.failure())?;
         let Some(home) = provider.home() else { return Ok(None) };
         let openai = self.openai(provider).map_err(|error| error.failure())?;
@@ -207,11 +208,12 @@ impl ModelArgs {
         if key.is_none() && self.base_url.is_empty() && !offline {
             return Err(ModelArgsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
         }
+        let base_urls = self.base_urls(provider);
         let settings = RemoteSettings {
             model: provider.name().to_owned(),
-            base_urls: self.base_urls(provider),
+            gate: pace.model(&shown_urls(&base_urls), key.as_ref()),
+            base_urls,
             key,
-            concurrency,
             timeout: self.model_timeout,
             retry: RetrySettings { attempts: self.model_attempts, ..RetrySettings::default() },
             ..RemoteSettings::default()

@@ -1,6 +1,7 @@
 //! `models check`: one short conversation with a model's server, and what it tells about it.
 
 use super::model_args::ModelArgs;
+use super::pace::Pace;
 use crate::llm::{Check, Verdict};
 use clap::{Args, Subcommand};
 use std::io::Write;
@@ -16,25 +17,25 @@ pub(super) struct ModelsArgs {
 /// What can be done with models.
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum ModelsCommand {
-    /// Ask a server two short questions: is it there, and what does it heed?
+    /// Ask a server two short questions, and say whether it is there and which settings it heeds.
     Check(CheckArgs),
 }
 
 /// Flags of `models check`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct CheckArgs {
-    /// The model to ask.
-    #[command(flatten)]
-    pub(super) model: ModelArgs,
     /// Print the result as one JSON object.
     #[arg(long)]
     pub(super) json: bool,
+    /// The model to ask.
+    #[command(flatten)]
+    pub(super) model: ModelArgs,
 }
 
 /// Runs the command and writes its result to `out`.
 pub(super) async fn execute(args: &ModelsArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
     let ModelsCommand::Check(args) = &args.command;
-    let Some(model) = args.model.remote(1)? else {
+    let Some(model) = args.model.remote(&Pace::fixed(1))? else {
         if args.json {
             writeln!(
                 out,

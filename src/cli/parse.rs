@@ -15,13 +15,13 @@ const MAX_LINE: u64 = 64 << 20;
 pub(super) struct Args {
     /// Replies, one JSON object a line: `{"name": …, "output": …, "step": …}`; `step` may be missing [default: stdin].
     file: Option<PathBuf>,
-    /// The protocol whose parser reads them.
+    /// The protocol whose parser reads them, one of those that `wikitrail prompt protocols` lists.
     #[arg(long, value_name = "ID")]
     protocol: String,
-    /// Option of the protocol.
+    /// Option of the protocol, may be given again.
     #[arg(long, value_name = "K=V")]
     option: Vec<String>,
-    /// Number of the step for lines that name none; it matters to numbered labels.
+    /// Number of the step for lines that name none; it matters to labels such as `Action 2:`.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     step: u16,
 }

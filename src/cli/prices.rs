@@ -2,45 +2,42 @@
 
 use super::failure::Failure;
 use super::model_args::ModelArgs;
-use crate::llm::{Price, Prices};
+use crate::llm::{Price, PriceEntry, Prices};
+use crate::types::PriceRecord;
 use std::path::{Path, PathBuf};
 
 /// What tokens cost.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Budget")]
 pub(super) struct PriceArgs {
-    /// Price of a million prompt tokens and a million completion tokens in US dollars, as `IN/OUT` [default: the model's, where it is known].
+    /// Price in US dollars of a million prompt tokens and of a million completion tokens, such as 0.15/0.60 [default: the
+    /// model's, where it is known].
     #[arg(long, value_name = "IN/OUT", value_parser = super::variant::parse_price)]
     pub(super) price: Option<Price>,
-    /// Prices of models, in the form of the shipped `src/llm/prices.toml`.
+    /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped one].
     #[arg(long, value_name = "FILE", conflicts_with = "price")]
     pub(super) prices: Option<PathBuf>,
 }
 
-/// A price that is known.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Priced {
-    pub(super) price: Price,
-    /// Date and source of a price that nobody typed.
-    pub(super) origin: Option<String>,
-}
-
 impl PriceArgs {
     /// The price as typed, else that of the file, else the shipped one; nothing where none of them knows the model.
-    pub(super) fn price_of(&self, model: &ModelArgs) -> anyhow::Result<Option<Priced>> {
-        if let Some(price) = self.price {
-            return Ok(Some(Priced { price, origin: None }));
+    pub(super) fn price_of(&self, model: &ModelArgs) -> anyhow::Result<Option<PriceRecord>> {
+        if let Some(Price { prompt, completion }) = self.price {
+            return Ok(Some(PriceRecord { prompt, completion, as_of: None, source: None }));
         }
         let prices = match &self.prices {
             Some(path) => read(path)?,
             None => Prices::shipped(),
         };
         let Some((host, name)) = model.host_and_name() else { return Ok(None) };
-        Ok(prices.find(&host, &name).map(|entry| {
-            let source = entry.source.as_deref().map_or_else(String::new, |source| format!(", {source}"));
-            Priced { price: entry.price(), origin: Some(format!("as of {}{source}", entry.as_of)) }
-        }))
+        Ok(prices.find(&host, &name).map(PriceEntry::record))
     }
+}
+
+/// Date and source of a price that nobody typed.
+pub(super) fn origin(price: &PriceRecord) -> Option<String> {
+    let source = price.source.as_deref().map_or_else(String::new, |source| format!(", {source}"));
+    Some(format!("as of {}{source}", price.as_of.as_deref()?))
 }
 
 fn read(path: &Path) -> anyhow::Result<Prices> {
@@ -58,7 +55,7 @@ fn read(path: &Path) -> anyhow::Result<Prices> {
 
 #[cfg(test)]
 mod tests {
-    use super::PriceArgs;
+    use super::{PriceArgs, origin};
     use crate::cli::model_args::ModelArgs;
     use clap::Parser;
 
@@ -72,7 +69,7 @@ mod tests {
 
     fn price(line: &str) -> anyhow::Result<Option<(f64, bool)>> {
         let Program { model, prices } = Program::try_parse_from(line.split_whitespace())?;
-        Ok(prices.price_of(&model)?.map(|priced| (priced.price.prompt, priced.origin.is_some())))
+        Ok(prices.price_of(&model)?.map(|price| (price.prompt, origin(&price).is_some())))
     }
 
     #[test]

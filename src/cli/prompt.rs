@@ -18,9 +18,9 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the prompts and the protocols' texts that are built in, and those in the folder `prompts` here.
+    /// List the built-in prompts and protocols' texts, and those in the folder `prompts` here.
     List(ListArgs),
-    /// Print a prompt as the model is shown it.
+    /// Print a prompt as the model sees it, or a question's first request.
     Show(show::Args),
     /// List the protocols with their options.
     Protocols(ListArgs),

@@ -5,17 +5,17 @@ mod other;
 use super::builtin;
 use super::failure::{self, Failure};
 use super::say::say;
+use super::stored::{Stored, asked};
 use crate::agent::notebook::{self, Claims, Imported};
 use crate::agent::replay::{Difference, Replayed, replay};
-use crate::agent::{Acting, Answering, Approach};
+use crate::agent::{Acting, Approach};
 use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
-use crate::protocol::{self, Frame, Layout, Options, Setup, react_paper};
+use crate::protocol::{self, Frame, Setup, react_paper};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
-use crate::types::{Decoding, Manifest, Method, Question, Trajectory, Variant, sha256_hex};
+use crate::types::{Decoding, Question, Trajectory, sha256_hex};
 use serde_json::json;
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -39,13 +39,13 @@ pub(super) struct Args {
     /// Option of the protocol of --as; may be given several times.
     #[arg(long, value_name = "KEY=VALUE", requires = "other")]
     option: Vec<String>,
-    /// Instruction put before the exemplars (with --import).
+    /// File with the instruction before the exemplars of a JSON prompt (with --import).
     #[arg(long, value_name = "FILE", requires = "import")]
     instruction: Option<String>,
     /// Label before the question (with --import) [default: `Claim` where the record has claims, else `Question`].
     #[arg(long, value_name = "LABEL", requires = "import")]
     question_label: Option<String>,
-    /// Print one JSON object an episode; with --as, a reply.
+    /// Print one JSON object an episode; with --as, one a reply.
     #[arg(long)]
     json: bool,
 }
@@ -94,92 +94,18 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     for line in records.skipped() {
         say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
     }
-    let approaches = approaches(&folder, &manifest)?;
-    let questions = paragraphs(&manifest)?;
+    let stored = Stored::of(&folder, &manifest)?;
     let mut outcomes = Vec::new();
     for trajectory in records.iter() {
         let trajectory = trajectory?;
-        let Some(approach) = approaches.get(&trajectory.variant) else {
-            return Err(Failure::bad_input(
-                format!(
-                    "episode `{}` is of variant `{}`, which manifest.json does not have",
-                    trajectory.id, trajectory.variant
-                ),
-                "restore the manifest that belongs to this file",
-            ));
-        };
         let metric = Metric::for_answers(&manifest.dataset.name, &trajectory.answers);
-        outcomes.push(outcome(&trajectory, questions.get(&trajectory.id), approach, metric));
+        outcomes.push(outcome(&trajectory, &stored.question(&trajectory), stored.approach(&trajectory)?, metric));
     }
     Ok(outcomes)
 }
 
-/// The approach of each variant, by the variant's name.
-fn approaches(folder: &RunFolder, manifest: &Manifest) -> anyhow::Result<HashMap<String, Approach>> {
-    manifest.variants.iter().map(|variant| Ok((variant.name.clone(), approach(folder, variant)?))).collect()
-}
-
-fn approach(folder: &RunFolder, variant: &Variant) -> anyhow::Result<Approach> {
-    let unknown = |what: &str, name: &str| {
-        let message = format!("the run was made with {what} `{name}`, which this program does not know");
-        Failure::bad_input(message, "use the version of wikitrail that made it")
-    };
-    let method = Method::parse(&variant.method).ok_or_else(|| unknown("method", &variant.method))?;
-    let Some(Ok(protocol)) = protocol::find(&variant.protocol, &Options(variant.options.clone())) else {
-        return Err(unknown("protocol", &variant.protocol));
-    };
-    let setup = |layout, sha256: &str| -> anyhow::Result<Arc<Setup>> {
-        let frame = Frame::read(&folder.prompt(sha256)?, layout).map_err(|error| {
-            Failure::bad_input(
-                format!("prompt `{sha256}` cannot be read: {error}"),
-                "restore the run's folder `prompts`",
-            )
-        })?;
-        Ok(Arc::new(Setup {
-            frame,
-            question_label: variant.question_label.clone(),
-            max_steps: variant.max_steps,
-            thoughts: method != Method::Act,
-            decoding: variant.decoding.clone(),
-            history: Vec::new(),
-        }))
-    };
-    let sha256 = &variant.prompt_sha256;
-    Approach::of(
-        method,
-        |_| Ok(Acting { setup: setup(protocol.layout(), sha256)?, protocol: Arc::clone(&protocol) }),
-        |direct| {
-            let sha256 = variant.direct_prompt_sha256.as_ref().unwrap_or(sha256);
-            let (reasons, oracle_context) = (direct == Method::Cot, variant.oracle_context);
-            Ok(Answering { setup: setup(Layout::Text, sha256)?, reasons, oracle_context })
-        },
-        variant.voting.unwrap_or_default(),
-    )
-}
-
-/// The questions of the dataset by id, where a variant was shown their paragraphs, which no record holds.
-fn paragraphs(manifest: &Manifest) -> anyhow::Result<HashMap<String, Question>> {
-    if !manifest.variants.iter().any(|variant| variant.oracle_context) {
-        return Ok(HashMap::new());
-    }
-    let questions = super::evidence::questions(manifest).map_err(|reason| {
-        Failure::bad_input(
-            format!("the run was shown paragraphs of its dataset: {reason}"),
-            "replay it where the dataset file is",
-        )
-    })?;
-    Ok(questions.into_iter().map(|question| (question.id.clone(), question)).collect())
-}
-
-fn outcome(trajectory: &Trajectory, question: Option<&Question>, approach: &Approach, metric: Metric) -> Outcome {
-    let bare = || Question {
-        index: trajectory.index,
-        ..Question::new(&trajectory.id, &trajectory.question, trajectory.answers.clone())
-    };
-    let replayed = match question {
-        Some(question) => replay(trajectory, question, approach),
-        None => replay(trajectory, &bare(), approach),
-    };
+fn outcome(trajectory: &Trajectory, question: &Question, approach: &Approach, metric: Metric) -> Outcome {
+    let replayed = replay(trajectory, question, approach);
     let score = score_answers(metric, replayed.answer.as_deref(), &trajectory.answers);
     Outcome { id: trajectory.id.clone(), replayed, score }
 }
@@ -228,7 +154,7 @@ fn imported_outcome(imported: &Imported, prefix: &Arc<str>, label: &str) -> Outc
     });
     let metric = if imported.claims.claim { Metric::Paper } else { Metric::Hotpot };
     let approach = Approach::Act(Acting { protocol: Arc::new(react_paper::Paper), setup });
-    let mut outcome = outcome(&imported.trajectory, None, &approach, metric);
+    let mut outcome = outcome(&imported.trajectory, &asked(&imported.trajectory), &approach, metric);
     let found = held_against(&imported.claims, &outcome, &imported.trajectory, prefix, label);
     outcome.replayed.differences.extend(found);
     outcome

@@ -1,5 +1,6 @@
 //! `score`: a run's figures, computed again from its trajectories.
 
+mod items;
 mod json;
 
 use super::evidence::Evidence;
@@ -8,16 +9,16 @@ use super::say::say;
 use super::score_files;
 use crate::report::escape::visible_line;
 use crate::report::{RunSummary, SummaryRow};
-use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
-use crate::stats::{Interval, mean_interval, wilson};
+use crate::score::{Assessment, Metric, RunAssessment, RunScore, Tally};
 use crate::store::RunFolder;
 use crate::types::{Manifest, Outcome, Trajectory};
+use items::Item;
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Level of every interval that is shown.
-const LEVEL: f64 = 0.95;
+/// Flags that limit what a run may spend, earlier parts included.
+const BUDGETS: [&str; 3] = ["--budget-usd", "--budget-tokens", "--max-calls"];
 
 /// Flags of `score`.
 #[derive(Debug, clap::Args)]
@@ -25,10 +26,11 @@ pub(super) struct Args {
     /// The run's folder.
     #[arg(required_unless_present = "gold", conflicts_with = "gold")]
     run: Option<PathBuf>,
-    /// Metric to score by; of a run hotpot, aliases, fever, paper or cjk [default: the dataset's own].
+    /// Metric to score by: of a run hotpot, aliases, fever, paper or cjk, of files those below [default: of a run, the
+    /// dataset's own].
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Print the figures as JSON.
+    /// Print the figures as one JSON object.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -59,17 +61,6 @@ struct VariantScore {
     assessment: RunAssessment,
     /// Sum of the episodes' own times, in milliseconds.
     episode_ms: u64,
-}
-
-/// The figures of one episode.
-#[derive(Debug)]
-struct Item {
-    variant: String,
-    repeat: u32,
-    id: String,
-    outcome: Outcome,
-    score: Option<AnswerScore>,
-    assessment: Option<Assessment>,
 }
 
 /// A variant's sums while they grow.
@@ -108,7 +99,8 @@ fn sum_up(folder: &RunFolder, metric: Option<Metric>, per_item: bool) -> anyhow:
         say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
     }
     let evidence = Evidence::of(&manifest);
-    let tally = || metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric);
+    let tally =
+        || metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats);
     let mut variants: Vec<Sums> =
         manifest.variants.iter().map(|variant| Sums::new(variant.name.clone(), tally())).collect();
     let mut items = per_item.then(Vec::new);
@@ -161,6 +153,16 @@ impl Sums {
 }
 
 impl Summary {
+    /// What the run was.
+    pub(super) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Each variant by name, with the name of its metric and its figures.
+    pub(super) fn scores(&self) -> impl Iterator<Item = (&str, &'static str, &RunScore)> {
+        self.variants.iter().map(|variant| (variant.name.as_str(), variant.metric, &variant.score))
+    }
+
     /// Episodes of all variants without a measurement, which a resumed run does again.
     pub(super) fn unmeasured(&self) -> u64 {
         self.variants.iter().map(|variant| variant.score.not_measured + variant.score.budget).sum()
@@ -176,19 +178,35 @@ impl Summary {
         self.planned().saturating_sub(self.variants.iter().map(|variant| variant.score.episodes).sum())
     }
 
-    /// The command that goes on with the run: the one that started it, with --resume.
-    pub(super) fn resume_command(&self) -> String {
+    /// Episodes of all variants that the run's budget cut short.
+    fn cut_short(&self) -> u64 {
+        self.variants.iter().map(|variant| variant.score.budget).sum()
+    }
+
+    /// The command that goes on with the run: the one that started it, with --resume. Where the budget is spent, a word
+    /// stands in its place that has to be replaced: the same budget again would stop at once.
+    pub(super) fn resume_command(&self, spent: bool) -> String {
         let mut words = vec!["wikitrail".to_owned()];
         let mut typed = self.manifest.command_line.iter().skip(1);
         while let Some(word) = typed.next() {
+            let flag = word.split('=').next().unwrap_or_default();
             match word.as_str() {
                 "--resume" => {}
                 "--out" => drop(typed.next()),
-                word if word.starts_with("--out=") => {}
+                _ if flag == "--out" => {}
+                _ if spent && BUDGETS.contains(&flag) => {
+                    if flag == word {
+                        typed.next();
+                    }
+                    words.push(format!("{flag} LARGER"));
+                }
                 word => words.push(quoted(word)),
             }
         }
-        words.extend(["--resume".to_owned(), "--out".to_owned(), quoted(&self.run.display().to_string())]);
+        // Of several datasets, the experiment's folder is the one around theirs.
+        let several = self.manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
+        let folder = self.run.parent().filter(|_| several).unwrap_or(&self.run);
+        words.extend(["--resume".to_owned(), "--out".to_owned(), quoted(&folder.display().to_string())]);
         words.join(" ")
     }
 
@@ -200,10 +218,11 @@ impl Summary {
 
 /// Prints the figures: a table and what to type next, or JSON.
 pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if json {
         serde_json::to_writer(&mut out, &json::summary(summary)).map_err(std::io::Error::from)?;
         writeln!(out)?;
+        out.flush()?;
         return Ok(());
     }
     let wall_ms = summary.wall_ms();
@@ -227,7 +246,21 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         dataset.name
     );
     out.write_all(RunSummary { title, rows, notes: notes(summary), next: next_steps(summary) }.render().as_bytes())?;
+    if let Some(items) = &summary.items {
+        writeln!(out)?;
+        items.iter().try_for_each(|item| writeln!(out, "{}", item.line()))?;
+    }
+    out.flush()?;
+    if summary.variants.len() > 1 {
+        let run = quoted(&summary.run.display().to_string());
+        say(format_args!("note: which of these differences are more than chance: wikitrail compare {run}"));
+    }
     Ok(())
+}
+
+/// The figures of an experiment's runs as JSON.
+pub(super) fn together(summaries: &[Summary]) -> serde_json::Value {
+    serde_json::json!({ "runs": summaries.iter().map(json::summary).collect::<Vec<_>>() })
 }
 
 /// What is missing, and why episodes were not measured: the commonest reasons first.
@@ -243,14 +276,11 @@ fn notes(summary: &Summary) -> Vec<String> {
     if reasons.len() > 3 {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
     }
-    if summary.manifest.repeats > 1 {
-        lines.push("repeats of a question are not independent: these intervals are too narrow".to_owned());
-    }
     lines
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+#".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -263,23 +293,13 @@ fn next_steps(summary: &Summary) -> Vec<String> {
     let run = summary.run.display();
     let mut lines = Vec::new();
     if summary.unmeasured() > 0 || summary.missing() > 0 {
-        lines.push(summary.resume_command());
+        lines.push(summary.resume_command(summary.cut_short() > 0));
     }
     if let Some(id) = &summary.first_id {
         lines.push(format!("wikitrail show {run} {}", quoted(id)));
     }
     lines.push(format!("wikitrail export {run} --format csv --rows questions --out questions.csv"));
     lines
-}
-
-fn em_interval(score: &RunScore) -> Option<Interval> {
-    (score.scored > 0).then(|| wilson(score.correct, score.scored, LEVEL))
-}
-
-fn f1_interval(score: &RunScore) -> Option<Interval> {
-    // A mean of shares lies between 0 and 1, whatever the t distribution allows.
-    let interval = mean_interval(score.f1?, score.f1_variance?, score.scored, LEVEL)?;
-    Some(Interval { low: interval.low.max(0.0), high: interval.high.min(1.0) })
 }
 
 fn parse_metric(name: &str) -> anyhow::Result<Metric> {

@@ -33,8 +33,8 @@ pub(super) struct Files {
     /// Other names of entities, as the file `id_aliases.json` of 2WikiMultiHopQA lists them (2wiki).
     #[arg(long, value_name = "FILE", requires = "gold")]
     aliases: Option<PathBuf>,
-    /// Print the scores of each question too (of a run: with --json).
-    #[arg(long)]
+    /// Print the scores of each question too (of a run: of each episode).
+    #[arg(long, help_heading = None)]
     pub(super) per_item: bool,
 }
 

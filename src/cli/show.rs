@@ -1,76 +1,269 @@
-//! `show`: one recorded trajectory for reading.
+//! `show`: the episodes of a run, one of them for reading, or two beside one another.
 
 use super::failure::{self, Failure};
-use crate::report::trajectory::{View, render};
+use super::graded::{Graded, GradedRun};
+use super::run_ref::RunRef;
+use super::say::say;
+use crate::report::escape::visible_line;
+use crate::report::trajectory::pair::render_pair;
+use crate::report::trajectory::render;
+use crate::report::{EpisodeRow, View, episodes};
+use crate::score::{Divergence, FailureClass};
 use crate::store::RunFolder;
-use crate::types::Trajectory;
+use crate::types::Outcome;
+use serde_json::{Value, json};
 use std::io::Write as _;
-use std::path::PathBuf;
 
 /// Flags of `show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run's folder.
-    run: PathBuf,
-    /// Id of the question.
-    id: String,
+    /// A run (or a file of `ask --save`) alone lists its episodes; with an id that episode is printed; two of
+    /// `RUN:ID` are printed beside one another. `RUN@VARIANT` names one variant of a run.
+    #[arg(value_names = ["RUN", "ID"], num_args = 1..=2, required = true)]
+    targets: Vec<String>,
+    #[command(flatten)]
+    filter: Filter,
+    /// List at most this many episodes [default: all].
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Columns to use [default: those of the terminal].
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Print stored records, one JSON object a line; of a list, each episode with its verdict.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which episodes are meant.
+#[derive(Debug, clap::Args)]
+struct Filter {
     /// Which repeat of the question, from 0 [default: all].
     #[arg(long, value_name = "N")]
     repeat: Option<u32>,
     /// Which variant, by its name in the manifest [default: all].
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// Print the stored record, one JSON object a line.
+    /// Only episodes whose answer is wrong.
     #[arg(long)]
-    json: bool,
+    wrong: bool,
+    /// Only episodes that are wrong for this reason: search, lookup, reasoning, label, hallucination, loop, format
+    /// or limit.
+    #[arg(long, value_name = "NAME", value_parser = class)]
+    class: Option<FailureClass>,
+    /// Only episodes that ended so: `finished`, `step_limit`, `format_failure`, `budget` or `not_measured`.
+    #[arg(long, value_name = "NAME", value_parser = outcome)]
+    outcome: Option<Outcome>,
+}
+
+fn class(name: &str) -> Result<FailureClass, String> {
+    let known = || FailureClass::ALL.map(FailureClass::name).join(", ");
+    FailureClass::parse(name).ok_or_else(|| format!("classes are {}", known()))
+}
+
+fn outcome(name: &str) -> Result<Outcome, String> {
+    Outcome::parse(name).ok_or_else(|| format!("outcomes are {}", Outcome::ALL.map(Outcome::name).join(", ")))
 }
 
 /// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let folder = RunFolder::open(&args.run)?;
-    let records = folder.records()?;
-    let view = View::of_stdout();
-    let mut out = std::io::stdout().lock();
-    let (mut shown, mut some) = (0, Vec::new());
-    for trajectory in records.iter() {
-        let trajectory = trajectory?;
-        if !wanted(args, &trajectory) {
-            // Enough to show what ids look like.
-            if some.len() < 3 {
-                some.push(trajectory.id);
+    let mut view = View::of_stdout();
+    view.width = args.width.unwrap_or(view.width);
+    match &args.targets[..] {
+        [target] => match (RunRef::parse(target), RunRef::with_id(target)) {
+            (Some(run), _) => list(args, &run, &view),
+            (None, Some((run, id))) => show(args, &run, &id, &view),
+            (None, None) => Err(no_run(target)),
+        },
+        [first, second] => match (RunRef::parse(first), RunRef::with_id(first)) {
+            (Some(run), _) => show(args, &run, second, &view),
+            (None, Some(first)) => {
+                // The same question in another run need not be typed twice.
+                let second = RunRef::parse(second).map(|run| (run, first.1.clone())).or(RunRef::with_id(second));
+                pair(args, &first, &second.ok_or_else(|| no_run(&args.targets[1]))?, &view)
             }
+            (None, None) => Err(no_run(first)),
+        },
+        _ => Err(Failure::usage("show takes a run and an id, or two of RUN:ID", "see wikitrail show --help")),
+    }
+}
+
+/// The reason why nothing can be opened there.
+fn no_run(target: &str) -> anyhow::Error {
+    let meant = RunRef::meant(target);
+    match RunFolder::open(&meant.path)
+        .map(|_| GradedRun::open(&meant.path, None).and_then(|run| run.check_variant(&meant)))
+    {
+        Err(error) => error.into(),
+        Ok(Err(error)) => error,
+        Ok(Ok(())) => Failure::usage(format!("`{target}` is a run, where RUN:ID was expected"), "add `:` and an id"),
+    }
+}
+
+fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
+    let source = GradedRun::open(&run.path, None)?;
+    source.check_variant(run)?;
+    let (mut rows, mut matched) = (Vec::new(), 0_usize);
+    let mut out = std::io::stdout().lock();
+    for graded in source.episodes() {
+        let graded = graded?;
+        if !args.filter.wants(run, &graded) {
+            continue;
+        }
+        matched += 1;
+        if args.limit.is_some_and(|limit| matched > limit) {
             continue;
         }
         if args.json {
-            serde_json::to_writer(&mut out, &trajectory).map_err(std::io::Error::from)?;
+            serde_json::to_writer(&mut out, &item(&graded)).map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            rows.push(row(graded));
+        }
+    }
+    if !args.json && !rows.is_empty() {
+        out.write_all(episodes::render(&rows, view).as_bytes())?;
+    }
+    match (matched, args.limit) {
+        (0, _) => say(format_args!("note: `{}` has no such episode", run.typed())),
+        (_, Some(limit)) if matched > limit => say(format_args!("note: {limit} of {matched} episodes are listed")),
+        _ => {}
+    }
+    Ok(failure::OK)
+}
+
+fn row(graded: Graded) -> EpisodeRow {
+    let class = graded.assessment.and_then(|assessment| Some(assessment.failure?.class));
+    let trajectory = graded.trajectory;
+    EpisodeRow {
+        id: trajectory.id,
+        variant: trajectory.variant,
+        repeat: trajectory.repeat,
+        outcome: trajectory.outcome,
+        score: graded.score,
+        class,
+        question: trajectory.question,
+    }
+}
+
+fn item(graded: &Graded) -> Value {
+    let Graded { trajectory, score, assessment, metric } = graded;
+    json!({
+        "id": trajectory.id,
+        "variant": trajectory.variant,
+        "repeat": trajectory.repeat,
+        "outcome": trajectory.outcome.name(),
+        "metric": metric,
+        "right": score.map(|score| score.em > 0.0),
+        "em": score.map(|score| score.em),
+        "f1": score.map(|score| score.f1),
+        "failure": assessment.as_ref().and_then(|assessment| assessment.failure.as_ref()),
+        "grounding": assessment.as_ref().and_then(|assessment| assessment.grounding),
+        "question": trajectory.question,
+        "gold": trajectory.answers.first(),
+        "answer": trajectory.answer,
+    })
+}
+
+fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
+    let source = GradedRun::open(&run.path, None)?;
+    source.check_variant(run)?;
+    let mut out = std::io::stdout().lock();
+    let (mut shown, mut some) = (0, Vec::new());
+    for graded in source.episodes() {
+        let graded = graded?;
+        if graded.trajectory.id != id || !args.filter.wants(run, &graded) {
+            keep_some(&mut some, graded);
+            continue;
+        }
+        if args.json {
+            serde_json::to_writer(&mut out, &graded.trajectory).map_err(std::io::Error::from)?;
             writeln!(out)?;
         } else {
             if shown > 0 {
                 writeln!(out)?;
             }
-            out.write_all(render(&trajectory, &view).as_bytes())?;
+            out.write_all(render(&graded.trajectory, Some(&graded.verdict()), view).as_bytes())?;
         }
         shown += 1;
     }
-    if shown == 0 {
-        return Err(not_found(args, &some));
+    if shown == 0 { Err(not_found(run, id, &some)) } else { Ok(failure::OK) }
+}
+
+fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) -> anyhow::Result<u8> {
+    let (first, second) = (one(args, a)?, one(args, b)?);
+    if first.trajectory.question != second.trajectory.question {
+        return Err(Failure::usage(
+            format!("`{}` and `{}` are different questions", visible_line(&a.1, 80), visible_line(&b.1, 80)),
+            "name two episodes of one question; one after the other, each is shown with `wikitrail show RUN ID`",
+        ));
     }
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let parted = Divergence::of(&first.trajectory, &second.trajectory);
+        let both = json!({"parted": parted, "a": first.trajectory, "b": second.trajectory});
+        serde_json::to_writer(&mut out, &both).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+        return Ok(failure::OK);
+    }
+    let names = [a, b].map(|(run, id)| format!("{}:{id}", run.typed()));
+    out.write_all(render_pair(first.side(&names[0]), second.side(&names[1]), view).as_bytes())?;
     Ok(failure::OK)
 }
 
-fn wanted(args: &Args, trajectory: &Trajectory) -> bool {
-    trajectory.id == args.id
-        && args.repeat.is_none_or(|repeat| trajectory.repeat == repeat)
-        && args.variant.as_ref().is_none_or(|variant| trajectory.variant == *variant)
+/// The one episode that is meant: of several repeats the first, of several variants none.
+fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
+    let source = GradedRun::open(&run.path, None)?;
+    source.check_variant(run)?;
+    let mut found: Option<Graded> = None;
+    let mut some = Vec::new();
+    for graded in source.episodes() {
+        let graded = graded?;
+        if graded.trajectory.id != *id || !args.filter.wants(run, &graded) {
+            keep_some(&mut some, graded);
+            continue;
+        }
+        let Some(first) = &found else {
+            found = Some(graded);
+            continue;
+        };
+        if first.trajectory.variant != graded.trajectory.variant {
+            let path = run.path.display();
+            return Err(Failure::usage(
+                format!("`{path}` has several variants of question `{}`", visible_line(id, 80)),
+                format!("name one, as in {path}@{}:{id}", first.trajectory.variant.escape_debug()),
+            ));
+        }
+    }
+    found.ok_or_else(|| not_found(run, id, &some))
 }
 
-fn not_found(args: &Args, some: &[String]) -> anyhow::Error {
-    let run = args.run.display();
+impl Filter {
+    fn wants(&self, run: &RunRef, Graded { trajectory, score, assessment, .. }: &Graded) -> bool {
+        let is = |variant: &Option<String>| variant.as_ref().is_none_or(|variant| trajectory.variant == *variant);
+        let class = || assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class));
+        is(&self.variant)
+            && is(&run.variant)
+            && self.repeat.is_none_or(|repeat| trajectory.repeat == repeat)
+            && self.outcome.is_none_or(|outcome| trajectory.outcome == outcome)
+            && (!self.wrong || score.is_some_and(|score| score.em == 0.0))
+            && self.class.is_none_or(|wanted| class() == Some(wanted))
+    }
+}
+
+/// Enough to show what ids look like.
+fn keep_some(some: &mut Vec<String>, graded: Graded) {
+    if some.len() < 3 {
+        some.push(graded.trajectory.id);
+    }
+}
+
+fn not_found(run: &RunRef, id: &str, some: &[String]) -> anyhow::Error {
+    let path = run.path.display();
     let hint = if some.is_empty() {
         "the run has no finished episode yet".to_owned()
     } else {
         let ids: Vec<String> = some.iter().map(|id| id.escape_debug().take(60).collect()).collect();
-        format!("ids look like {}; --repeat and --variant narrow the choice", ids.join(", "))
+        format!("ids look like {}; flags narrow the choice; `wikitrail show {path}` lists all", ids.join(", "))
     };
-    Failure::bad_input(format!("`{run}` holds no episode of question `{}`", args.id.escape_debug()), hint)
+    Failure::bad_input(format!("`{}` holds no episode of question `{}`", run.typed(), id.escape_debug()), hint)
 }

@@ -16,13 +16,14 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Tape")]
 pub(super) struct TapeArgs {
-    /// Record every answer of the model and of Wikipedia in this file.
+    /// Record every answer of the model and of Wikipedia in this file; an older recording is added to.
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(super) record: Option<PathBuf>,
-    /// Take every answer from a recording; nothing is asked of anyone, and what is not on it is an error.
+    /// Take every answer from a recording: nothing is asked of anyone, and an episode that asks something else is not
+    /// measured.
     #[arg(long, value_name = "FILE", conflicts_with = "cache")]
     pub(super) replay: Option<PathBuf>,
-    /// Answer a request that was made before from this folder.
+    /// Folder that keeps answers: what was asked before is not asked again.
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,
 }

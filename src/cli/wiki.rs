@@ -95,7 +95,7 @@ pub(super) async fn execute(args: WikiCommandArgs, out: &mut (impl Write + Send)
 
 /// Makes sessions over one source.
 fn starter(args: &WikiArgs) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
-    let source = args.build()?.source;
+    let source = args.build(&Arc::default())?.source;
     let compat = args.compat;
     let options = SessionOptions { wording: args.wording.unwrap_or_default(), ..SessionOptions::default() };
     Ok(move || Session::new(Arc::clone(&source), compat, options))

@@ -1,6 +1,7 @@
 //! Flags that say where Wikipedia comes from, shared by every command that needs it.
 
 use super::failure::Failure;
+use crate::net::adaptive::Gates;
 use crate::types::{Compat, Wording};
 use crate::wiki::html::ArticleOptions;
 use crate::wiki::{ApiSource, HtmlSource, LagSettings, LiveSettings, MannersError, Source};
@@ -17,10 +18,11 @@ const SAMPLE: &str = "corpus:datasets/sample-wiki";
 const WIKIPEDIA: &str = "https://en.wikipedia.org";
 
 /// Where pages come from.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, PartialEq, Args)]
 #[command(next_help_heading = "Wikipedia")]
 pub(super) struct WikiArgs {
-    /// Where pages come from: `corpus:DIR` (a folder with articles.jsonl), `api` or `html`.
+    /// Where pages come from: `corpus:DIR` (a folder with articles.jsonl, or a shipped one), `api` (a wiki's API) or `html`
+    /// (its pages).
     #[arg(long = "wiki", value_name = "SOURCE", default_value = SAMPLE)]
     pub(super) wiki: String,
     /// Base URL of the site for `api` and `html` [default: the English Wikipedia].
@@ -42,7 +44,7 @@ pub(super) struct WikiArgs {
     /// Keep footnote marks such as `[3]` in the text of pages from `api` and `html`; `paper` always keeps them.
     #[arg(long)]
     pub(super) keep_footnotes: bool,
-    /// Requests to the site at once [default: 1 for public sites, else 16].
+    /// Requests to the site at once at most, fewer while it refuses some [default: 1 for public sites, else 64].
     #[arg(long, value_name = "N")]
     pub(super) wiki_concurrency: Option<NonZeroUsize>,
     /// Requests to the site in any minute [default: 180 for public sites, else unlimited].
@@ -54,6 +56,7 @@ pub(super) struct WikiArgs {
 }
 
 /// A source that is ready, and what a record says about it.
+#[derive(Clone)]
 pub(super) struct BuiltWiki {
     /// The source, to be shared by all sessions.
     pub(super) source: Arc<dyn Source>,
@@ -72,10 +75,10 @@ fn compat(name: &str) -> Compat {
 }
 
 impl WikiArgs {
-    /// Makes the source. Sends nothing; a corpus is read whole.
-    pub(super) fn build(&self) -> anyhow::Result<BuiltWiki> {
+    /// Makes the source, whose requests wait at the gate of its site. Sends nothing; a corpus is read whole.
+    pub(super) fn build(&self, gates: &Arc<Gates>) -> anyhow::Result<BuiltWiki> {
         let label = self.wiki.as_str();
-        if self.wiki_url.is_some() && self.wiki.starts_with("corpus:") {
+        if self.wiki_url.is_some() && self.is_corpus() {
             return Err(Failure::usage(
                 format!(
                     "--wiki-url is about a site, but pages come from `{}`",
@@ -85,7 +88,7 @@ impl WikiArgs {
             ));
         }
         let base = self.wiki_url.as_deref().unwrap_or(WIKIPEDIA);
-        let settings = self.live();
+        let settings = self.live(gates);
         let options = ArticleOptions { drop_footnote_marks: !self.keep_footnotes };
         let (source, origin): (Arc<dyn Source>, String) = match self.wiki.split_once(':').unwrap_or((&self.wiki, "")) {
             ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options).map_err(refused)?), site(base)),
@@ -102,6 +105,11 @@ impl WikiArgs {
         Ok(BuiltWiki { source, origin: Some(origin), label: self.label() })
     }
 
+    /// Whether pages come from a frozen corpus.
+    pub(super) fn is_corpus(&self) -> bool {
+        self.wiki.starts_with("corpus:")
+    }
+
     /// The source as it was named, and what else decides what it shows: runs that differ in it must not be taken for one.
     fn label(&self) -> String {
         let live = matches!(self.wiki.as_str(), "api" | "html");
@@ -109,13 +117,14 @@ impl WikiArgs {
         format!("{}{marks}", self.wiki)
     }
 
-    fn live(&self) -> LiveSettings {
+    fn live(&self, gates: &Arc<Gates>) -> LiveSettings {
         LiveSettings {
             compat: self.compat,
             contact: self.contact.clone(),
             allow_html: self.allow_html,
             per_minute: self.wiki_per_minute,
             concurrent: self.wiki_concurrency.map(NonZeroUsize::get),
+            gates: Arc::clone(gates),
             timeout: self.wiki_timeout.map(|seconds| Duration::from_secs(seconds.get())),
             ..LiveSettings::default()
         }

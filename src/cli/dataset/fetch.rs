@@ -106,8 +106,7 @@ fn wrong(source: &PublicSource, found: &str) -> String {
 }
 
 async fn fetch(source: &PublicSource, url: &str, target: &Path, quiet: bool) -> anyhow::Result<Fetched> {
-    let client =
-        Client::new(ClientSettings { concurrent: 1, ..ClientSettings::default() }).map_err(|e| explain(&e.into()))?;
+    let client = Client::new(ClientSettings::default()).map_err(|e| explain(&e.into()))?;
     let mut part = PartFile::open(target, quiet).map_err(|error| cannot("write", target, &error))?;
     let resumed_from = part.position();
     if resumed_from > 0 {

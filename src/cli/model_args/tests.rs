@@ -1,6 +1,6 @@
 //! Flags, and the models that they make.
 
-use super::{BuiltModel, ModelArgs, Provider};
+use super::{BuiltModel, ModelArgs, Pace, Provider};
 use crate::types::{Decoding, Voting};
 use clap::{CommandFactory as _, Parser};
 use secrecy::ExposeSecret as _;
@@ -41,12 +41,12 @@ fn providers_are_named_and_names_may_hold_colons() {
 #[test]
 fn a_built_model_is_named_without_secrets() {
     let built = args("x --model openai:m --base-url http://u:p@127.0.0.1:1/v1?k=v --completions")
-        .server(4, false)
+        .server(&Pace::fixed(4), false)
         .expect("sound flags")
         .expect("a server");
     assert_eq!((built.label.as_str(), built.endpoint), ("openai:m", "completions"));
     assert_eq!(built.base_url.as_deref(), Some("http://127.0.0.1:1/v1"));
-    assert!(args("x").server(4, false).expect("sound flags").is_none());
+    assert!(args("x").server(&Pace::fixed(4), false).expect("sound flags").is_none());
     let built = ModelArgs::baseline(crate::llm::BaselineSettings::default());
     assert_eq!((built.label.as_str(), built.endpoint, built.base_url), ("baseline", "none", None));
 }
@@ -69,7 +69,7 @@ fn keys_come_from_files_trimmed_and_named_variables_must_be_set() {
 const AT: &str = "--base-url http://127.0.0.1:1";
 
 fn built(line: &str) -> BuiltModel {
-    args(&format!("x {line} {AT}")).server(4, false).expect("sound flags").expect("a server")
+    args(&format!("x {line} {AT}")).server(&Pace::fixed(4), false).expect("sound flags").expect("a server")
 }
 
 #[test]
@@ -108,10 +108,10 @@ fn flags_that_have_no_meaning_together_are_refused() {
         ("--server vllm", "--server is about a server, but the model is `baseline`, which needs none"),
     ] {
         let at = if line.starts_with("--model") { AT } else { "" };
-        let error = args(&format!("x {line} {at}")).server(4, false).err().expect(line);
+        let error = args(&format!("x {line} {at}")).server(&Pace::fixed(4), false).err().expect(line);
         assert_eq!(error.to_string(), message);
     }
-    let error = args("x --model openai:m --server vllm").server(4, false).err().expect("no address");
+    let error = args("x --model openai:m --server vllm").server(&Pace::fixed(4), false).err().expect("no address");
     assert_eq!(error.to_string(), "--server vllm is not at https://api.openai.com/v1");
     for line in ["x --server other", "x --completions --prefill"] {
         assert!(Program::try_parse_from(line.split_whitespace()).is_err(), "{line}");
@@ -149,7 +149,7 @@ fn a_price_is_known_by_one_host_and_name() {
 
 #[test]
 fn a_replay_needs_no_key_and_names_the_same_model() {
-    let built = args("x --model anthropic:m --key-env WIKITRAIL_NO_SUCH_VARIABLE").server(4, true);
+    let built = args("x --model anthropic:m --key-env WIKITRAIL_NO_SUCH_VARIABLE").server(&Pace::fixed(4), true);
     let built = built.expect("no key is looked for").expect("a server");
     assert_eq!((built.label.as_str(), built.endpoint), ("anthropic:m", "messages"));
     assert_eq!(built.base_url.as_deref(), Some("https://api.anthropic.com/"));

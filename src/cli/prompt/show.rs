@@ -17,19 +17,20 @@ pub(super) struct Args {
     /// Prompt file (TOML), or a key of the paper's JSON.
     #[arg(value_name = "FILE[#KEY]")]
     prompt: String,
-    /// Instruction put before the exemplars of a JSON prompt.
+    /// File with the instruction before the exemplars of a JSON prompt [default: none].
     #[arg(long, value_name = "FILE")]
     instruction: Option<String>,
-    /// Protocol whose form is shown.
+    /// Protocol whose form is shown, one of those that `wikitrail prompt protocols` lists.
     #[arg(long, value_name = "ID", default_value = protocol::react_paper::ID)]
     protocol: String,
-    /// Option of the protocol.
+    /// Option of the protocol, may be given again.
     #[arg(long, value_name = "K=V")]
     option: Vec<String>,
-    /// Words of the protocol's system, in a file like prompts/protocols/en.toml [default: ours, in the prompt's language].
+    /// File with the protocols' texts, in the form of prompts/protocols/en.toml [default: ours, in the prompt's language].
     #[arg(long, value_name = "FILE")]
     texts: Option<String>,
-    /// Prompting method; of one that is made of others, the part that asks first.
+    /// Prompting method: standard, cot, cot-sc, act, react, `react->cot-sc` or `cot-sc->react`; of the last two, the part
+    /// that asks first.
     #[arg(long, value_name = "NAME", default_value = "react")]
     method: String,
     /// Show the first request of this question, exactly as it is sent.
@@ -38,7 +39,7 @@ pub(super) struct Args {
     /// Label before the question [default: the prompt's].
     #[arg(long, value_name = "LABEL")]
     question_label: Option<String>,
-    /// Use only the first N exemplars.
+    /// Use only the first N exemplars [default: all].
     #[arg(long, value_name = "N")]
     shots: Option<usize>,
     /// Step limit that the texts name [default: the protocol's].

@@ -7,7 +7,7 @@ use super::load::Job;
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
 use crate::report::Progress;
-use crate::run::{Answer, run};
+use crate::run::{Answer, Room, run};
 use crate::score::Tally;
 use crate::types::RunEvent;
 use futures_util::FutureExt as _;
@@ -27,15 +27,16 @@ pub(super) enum End {
 }
 
 /// Runs what is due.
-pub(super) async fn drive(args: &Args, job: &Job, open: &Open) -> anyhow::Result<End> {
+pub(super) async fn drive(args: &Args, job: &Job, open: &mut Open) -> anyhow::Result<End> {
     let Some(appender) = open.take_appender() else {
         return Err(Failure::unexpected("the run's file is in use", "start the program again"));
     };
     let (events, receiver) = mpsc::unbounded_channel();
     let guard = Arc::new(Guard::new(Arc::clone(&job.budget), args.limits.max_failures));
     let (stop, stopped) = watch::channel(guard.reason().is_some());
-    let progress =
-        Progress::new(open.due.episodes.len(), args.quiet).scored_by(Tally::new(job.manifest.dataset.name.clone()));
+    let episodes = std::mem::take(&mut open.due.episodes);
+    let tally = Tally::new(job.manifest.dataset.name.clone()).by_question(args.repeats);
+    let progress = Progress::new(episodes.len(), args.quiet).scored_by(tally);
     let reporter = tokio::spawn(report(progress, receiver));
     let agents = Arc::new(job.agents.clone());
     let (watching, stopping) = (Arc::clone(&guard), stop.clone());
@@ -56,7 +57,9 @@ pub(super) async fn drive(args: &Args, job: &Job, open: &Open) -> anyhow::Result
     });
     // Before the first call goes out: a signal in between would end the program at once.
     let signals = Signals::listen();
-    let running = run(open.due.episodes.clone(), answer, appender, job.in_flight, events, stopped);
+    let pace = Arc::clone(&job.pace);
+    let room: Room = Arc::new(move || pace.room());
+    let running = run(episodes, answer, appender, room, events, stopped);
     let interrupted = AtomicBool::new(false);
     let result = tokio::select! {
         result = running => Some(result),

@@ -8,13 +8,25 @@ use crate::types::request::BYTES_PER_TOKEN;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
+const FREE: Price = Price { prompt: 0.0, completion: 0.0 };
+
 /// Calls, tokens and cost of the episodes that are due.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Estimate {
-    forecast: Forecast,
-    price: Option<Price>,
+    /// A row a variant, in the order of the plan.
+    pub(super) rows: Vec<Row>,
     /// Recorded episodes that the expectation rests on; without any it rests on the first prompts and usual lengths.
     records: u64,
+}
+
+/// What one variant will take.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Row {
+    pub(super) variant: String,
+    /// Episodes that are due.
+    pub(super) due: u64,
+    forecast: Forecast,
+    price: Option<Price>,
 }
 
 impl Estimate {
@@ -30,30 +42,68 @@ impl Estimate {
                 *load += Load { calls, usage };
             }
         }
-        let mut forecast = Forecast::default();
-        let mut by_record: HashMap<&str, u64> = HashMap::new();
+        let mut rows: HashMap<&str, (u64, Forecast)> = HashMap::new();
         for episode in due {
             let Some(agent) = job.agents.get(&episode.variant.name) else { continue };
-            let mut one = agent.approach.forecast(&episode.question);
-            if recorded.contains_key(&episode.variant.name) {
-                *by_record.entry(&episode.variant.name).or_default() += 1;
-                one.expected = Load::default();
-            }
-            forecast += one;
+            let (due, forecast) = rows.entry(&episode.variant.name).or_default();
+            *due += 1;
+            *forecast += agent.approach.forecast(&episode.question);
         }
-        let mut rests_on = 0;
-        for (name, due) in by_record {
-            if let Some((episodes, load)) = recorded.get(name) {
-                forecast.expected += load.share(due, *episodes);
-                rests_on += episodes;
+        let mut estimate = Self::default();
+        for variant in &job.manifest.variants {
+            let (due, mut forecast) = rows.remove(variant.name.as_str()).unwrap_or_default();
+            if let Some((episodes, load)) = recorded.get(&variant.name).filter(|_| due > 0) {
+                forecast.expected = load.share(due, *episodes);
+                estimate.records += episodes;
             }
+            // The rules cost nothing; it is worth saying beside models that cost something.
+            let free = (variant.model == "baseline" && !job.prices.is_empty()).then_some(FREE);
+            let price = job.prices.get(&variant.name).map(Price::from).or(free);
+            estimate.rows.push(Row { variant: variant.name.clone(), due, forecast, price });
         }
-        Ok(Self { forecast, price: job.priced.as_ref().map(|priced| priced.price), records: rests_on })
+        Ok(estimate)
+    }
+
+    /// The estimate of several runs together.
+    pub(super) fn together<'e>(estimates: impl IntoIterator<Item = &'e Self>) -> Self {
+        let mut sum = Self::default();
+        for estimate in estimates {
+            sum.rows.extend(estimate.rows.iter().cloned());
+            sum.records += estimate.records;
+        }
+        sum
     }
 
     /// The bound on model calls.
     pub(super) fn most_calls(&self) -> u64 {
-        self.forecast.most.calls
+        self.most().load.calls
+    }
+
+    /// Episodes that are due.
+    pub(super) fn due(&self) -> u64 {
+        self.rows.iter().map(|row| row.due).sum()
+    }
+
+    /// What is expected of all variants together.
+    pub(super) fn expected(&self) -> Expense {
+        self.sum(Row::expected)
+    }
+
+    /// The bound for all variants together.
+    pub(super) fn most(&self) -> Expense {
+        self.sum(Row::most)
+    }
+
+    fn sum(&self, of: impl Fn(&Row) -> Expense) -> Expense {
+        let zero = Expense { load: Load::default(), usd: Some(0.0) };
+        // What costs nothing needs no price; where nothing at all is due, nothing is known of the price either.
+        let due: Vec<&Row> = self.rows.iter().filter(|row| row.due > 0).collect();
+        let rows = if due.is_empty() { self.rows.iter().collect() } else { due };
+        rows.into_iter().map(of).fold(zero, |mut sum, one| {
+            sum.load += one.load;
+            sum.usd = sum.usd.zip(one.usd).map(|(a, b)| a + b);
+            sum
+        })
     }
 
     /// For reading, a line each.
@@ -63,38 +113,65 @@ impl Estimate {
             n => format!("from {n} recorded episodes"),
         };
         vec![
-            format!("expected: {}", self.load(self.forecast.expected)),
-            format!("at most: {}", self.load(self.forecast.most)),
+            format!("expected: {}", self.expected()),
+            format!("at most: {}", self.most()),
             format!("these are estimates {basis}, at {BYTES_PER_TOKEN} bytes a token; retries are left out"),
         ]
     }
 
-    fn load(&self, load: Load) -> String {
-        let Load { calls, usage } = load;
-        let cost = self.cost(load).map_or_else(|| "cost unknown".to_owned(), |usd| format!("{usd:.4} US $"));
-        let (total, prompt, completion) = (usage.total(), usage.prompt_tokens, usage.completion_tokens);
-        format!("{calls} model calls, {total} tokens ({prompt} in, {completion} out), {cost}")
-    }
-
-    fn cost(&self, load: Load) -> Option<f64> {
-        self.price.map(|price| price.of(load.usage))
-    }
-
     /// The same for programs.
-    pub(super) fn to_json(self) -> Value {
-        let load = |load: Load| {
-            json!({
-                "calls": load.calls,
-                "prompt_tokens": load.usage.prompt_tokens,
-                "completion_tokens": load.usage.completion_tokens,
-                "tokens": load.usage.total(),
-                "cost_usd": self.cost(load),
-            })
-        };
+    pub(super) fn to_json(&self) -> Value {
         json!({
-            "expected": load(self.forecast.expected),
-            "at_most": load(self.forecast.most),
+            "expected": self.expected().to_json(),
+            "at_most": self.most().to_json(),
             "recorded_episodes": self.records,
         })
+    }
+}
+
+impl Row {
+    /// What is expected.
+    pub(super) fn expected(&self) -> Expense {
+        Expense::of(self.forecast.expected, self.price)
+    }
+
+    /// The bound.
+    pub(super) fn most(&self) -> Expense {
+        Expense::of(self.forecast.most, self.price)
+    }
+}
+
+/// Calls and tokens with what they cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Expense {
+    pub(super) load: Load,
+    /// US dollars, where the price of all of it is known.
+    pub(super) usd: Option<f64>,
+}
+
+impl Expense {
+    fn of(load: Load, price: Option<Price>) -> Self {
+        Self { load, usd: price.map(|price| price.of(load.usage)) }
+    }
+
+    /// For programs.
+    pub(super) fn to_json(self) -> Value {
+        let usage = self.load.usage;
+        json!({
+            "calls": self.load.calls,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "tokens": usage.total(),
+            "cost_usd": self.usd,
+        })
+    }
+}
+
+impl std::fmt::Display for Expense {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let cost = self.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{usd:.4} US $"));
+        let usage = self.load.usage;
+        let (total, prompt, completion) = (usage.total(), usage.prompt_tokens, usage.completion_tokens);
+        write!(f, "{} model calls, {total} tokens ({prompt} in, {completion} out), {cost}", self.load.calls)
     }
 }

@@ -4,21 +4,26 @@ use super::args::Args;
 use super::estimate::Estimate;
 use super::load::Job;
 use crate::cli::failure::Failure;
-use crate::cli::prices::Priced;
+use crate::cli::prices;
 use crate::cli::say::say;
 use crate::cli::score::{Summary, summarise};
-use crate::llm::Spent;
+use crate::llm::{Price, Spent};
 use crate::run::{Due, differences};
 use crate::store::{Appender, Lock, Paid, Records, RunFolder};
-use crate::types::Manifest;
+use crate::types::{Manifest, Variant};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
+
+/// Variants that are named in one line.
+const NAMED: usize = 7;
 
 /// Where a run goes, held against what is there.
 pub(super) struct Target {
     folder: RunFolder,
     recorded: Option<Manifest>,
+    records: Option<Records>,
     due: Due,
     estimate: Estimate,
     resume: bool,
@@ -28,7 +33,8 @@ pub(super) struct Target {
 pub(super) struct Open {
     pub(super) folder: RunFolder,
     pub(super) due: Due,
-    started: Instant,
+    /// When its first episode was begun; another run of the experiment may come first, or stop everything.
+    started: Option<Instant>,
     appender: Mutex<Option<Appender>>,
     _lock: Lock,
 }
@@ -36,7 +42,7 @@ pub(super) struct Open {
 impl Target {
     /// Finds the folder and what is left to do in it. Writes nothing.
     pub(super) fn choose(args: &Args, job: &Job) -> anyhow::Result<Self> {
-        let path = args.out.clone().unwrap_or_else(|| fresh(&job.manifest));
+        let path = job.out.clone().unwrap_or_else(|| fresh(&named(&job.manifest)));
         let folder = RunFolder::at(&path);
         let recorded = if folder.exists() { Some(folder.manifest()?) } else { None };
         match &recorded {
@@ -63,7 +69,27 @@ impl Target {
             ));
         }
         let estimate = Estimate::of(job, &due.episodes, records.as_ref().filter(|_| args.dry_run))?;
-        Ok(Self { folder, recorded, due, estimate, resume: args.resume })
+        Ok(Self { folder, recorded, records, due, estimate, resume: args.resume })
+    }
+
+    /// Whether there is something to go on with.
+    pub(super) fn is_recorded(&self) -> bool {
+        self.recorded.is_some()
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// What is kept and what is to be done.
+    pub(super) fn due(&self) -> &Due {
+        &self.due
+    }
+
+    /// What the run will take.
+    pub(super) fn estimate(&self) -> &Estimate {
+        &self.estimate
     }
 
     /// Says what is about to happen.
@@ -73,28 +99,34 @@ impl Target {
         let how = if others.is_empty() {
             format!("{} by {}", first.method, first.protocol)
         } else {
-            let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
-            format!("{} variants ({})", variants.len(), names.join(", "))
+            let names: Vec<&str> = variants.iter().take(NAMED).map(|variant| variant.name.as_str()).collect();
+            let more = if variants.len() > NAMED { ", …" } else { "" };
+            format!("{} variants ({}{more})", variants.len(), names.join(", "))
+        };
+        let each = |of: fn(&Variant) -> &str| {
+            let all: BTreeSet<&str> = variants.iter().map(of).collect();
+            all.into_iter().collect::<Vec<_>>().join(", ")
         };
         say(format_args!(
             "{} {} of {}, {how} with {} over {} ({})",
             dataset.selected,
             if dataset.selected == 1 { "question" } else { "questions" },
             dataset.path,
-            first.model,
-            first.wiki,
-            first.compat.name(),
+            each(|variant| &variant.model),
+            each(|variant| &variant.wiki),
+            each(|variant| variant.compat.name()),
         ));
-        let Due { keep, redo, new, .. } = self.due;
+        let Due { keep, redo, new, other, .. } = self.due;
         let calls = match self.estimate.most_calls() {
             1 => "1 model call".to_owned(),
             most => format!("{most} model calls"),
         };
-        say(format_args!("plan: keep {keep}, redo {redo}, new {new}; at most {calls}"));
-        if let Some(Priced { price, origin: Some(origin) }) = &job.priced {
-            let (prompt, completion) = (price.prompt, price.completion);
-            say(format_args!("price: {prompt} in, {completion} out US $ a million tokens ({origin})"));
+        let others = if other > 0 { format!(", other {other}") } else { String::new() };
+        say(format_args!("plan: keep {keep}, redo {redo}, new {new}{others}; at most {calls}"));
+        if other > 0 {
+            say(format_args!("note: {other} recorded episodes are of variants that are not run any more; they stay"));
         }
+        tell_prices(job);
         if let Some(note) = other_language(job) {
             say(note);
         }
@@ -102,28 +134,6 @@ impl Target {
         if hidden > 0 {
             say(format_args!("note: {hidden} of these episodes have no gold answer and cannot be scored"));
         }
-        if self.resume && self.recorded.is_none() {
-            say(format_args!("note: there is nothing to resume in `{}` yet", self.folder.path().display()));
-        }
-    }
-
-    /// Says what the run will take.
-    pub(super) fn tell_estimate(&self) {
-        self.estimate.lines().iter().for_each(say);
-    }
-
-    /// The plan as JSON: what `--dry-run --json` prints.
-    pub(super) fn to_json(&self, job: &Job) -> serde_json::Value {
-        serde_json::json!({
-            "run": self.folder.path().display().to_string(),
-            "dataset": job.manifest.dataset,
-            "variants": job.manifest.variants,
-            "keep": self.due.keep,
-            "redo": self.due.redo,
-            "new": self.due.new,
-            "most_model_calls": self.estimate.most_calls(),
-            "estimate": self.estimate.to_json(),
-        })
     }
 
     /// Takes the lock and writes down what is about to run.
@@ -142,8 +152,18 @@ impl Target {
             manifest.started_at = recorded.started_at;
             manifest.command_line = recorded.command_line;
             manifest.active_ms = recorded.active_ms;
+            manifest.limit_history = recorded.limit_history;
+            // A variant that is back is none of the past any more.
+            let gone = |variant: &Variant| manifest.variants.iter().all(|now| now.name != variant.name);
+            let retired = recorded.variants.into_iter().chain(recorded.retired);
+            manifest.retired = retired.filter(gone).collect();
+            // One dataset of an experiment may be gone on with by flags; it still belongs there.
+            manifest.experiment = manifest.experiment.take().or(recorded.experiment);
         }
         self.folder.write_manifest(&job.manifest)?;
+        if let Some(text) = &job.experiment {
+            self.folder.write_experiment(text)?;
+        }
         for prompt in &job.prompts {
             self.folder.write_prompt(&prompt.sha256, &prompt.text)?;
         }
@@ -152,22 +172,23 @@ impl Target {
             say(format_args!("note: dropped {bytes} bytes of a torn last line; its episode is run again"));
         }
         // Another process may have written between the look and the lock.
-        let records = self.folder.records()?;
-        let due = job.plan.against(Some(&records));
-        let Paid { calls, uncounted, usage } = records.paid();
-        let price = job.priced.as_ref().map(|priced| priced.price);
-        job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
-        Ok(Open {
-            folder: self.folder,
-            due,
-            started: Instant::now(),
-            appender: Mutex::new(Some(appender)),
-            _lock: lock,
-        })
+        let records = self.folder.records_since(self.records)?;
+        // Nobody asks the plan after this, so that each episode is held once.
+        let due = std::mem::take(&mut job.plan).against(Some(&records));
+        for (variant, Paid { calls, uncounted, usage }) in records.paid() {
+            let price = job.prices.get(variant).map(Price::from);
+            job.budget.charge(Spent { estimated: *uncounted, ..Spent::of(*calls, *usage, price) });
+        }
+        Ok(Open { folder: self.folder, due, started: None, appender: Mutex::new(Some(appender)), _lock: lock })
     }
 }
 
 impl Open {
+    /// Says that its episodes are begun now.
+    pub(super) fn start(&mut self) {
+        self.started = Some(Instant::now());
+    }
+
     /// The appender, for the one runner that needs it.
     pub(super) fn take_appender(&self) -> Option<Appender> {
         self.appender.lock().ok()?.take()
@@ -176,9 +197,27 @@ impl Open {
     /// Writes the end into the manifest and sums the run up from what is on disk.
     pub(super) fn close(self, job: &mut Job) -> anyhow::Result<Summary> {
         job.manifest.ended_at = Some(jiff::Timestamp::now().to_string());
-        job.manifest.active_ms += u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let active = self.started.map_or(0, |started| started.elapsed().as_millis());
+        job.manifest.active_ms += u64::try_from(active).unwrap_or(u64::MAX);
+        if self.started.is_some() {
+            job.manifest.limit_history.extend(job.pace.history());
+        }
         self.folder.write_manifest(&job.manifest)?;
         summarise(&self.folder, None)
+    }
+}
+
+/// Says prices that nobody typed: of each model once.
+fn tell_prices(job: &Job) {
+    let mut told = BTreeSet::new();
+    for variant in &job.manifest.variants {
+        let Some(price) = job.prices.get(&variant.name) else { continue };
+        let Some(origin) = prices::origin(price) else { continue };
+        if told.insert(&variant.model) {
+            let (prompt, completion) = (price.prompt, price.completion);
+            let of = if job.manifest.variants.len() > 1 { format!(" of {}", variant.model) } else { String::new() };
+            say(format_args!("price{of}: {prompt} in, {completion} out US $ a million tokens ({origin})"));
+        }
     }
 }
 
@@ -226,15 +265,19 @@ fn refuse_other_files(path: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// A new folder under `results/`, named after what is run and when.
-fn fresh(manifest: &Manifest) -> PathBuf {
+/// What is run, for the name of a folder.
+fn named(manifest: &Manifest) -> String {
     let (what, model) = match manifest.variants.as_slice() {
         [variant] => (variant.protocol.clone(), variant.model.as_str()),
         variants => (format!("{}-variants", variants.len()), variants.first().map_or("", |first| &first.model)),
     };
+    format!("{}-{what}-{}", manifest.dataset.name, model.rsplit(':').next().unwrap_or("model"))
+}
+
+/// A new folder under `results/`, named after what is run and when.
+pub(in crate::cli) fn fresh(what: &str) -> PathBuf {
     let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S");
-    let model = model.rsplit(':').next().unwrap_or("model");
-    let name: String = format!("{}-{what}-{model}-{time}", manifest.dataset.name)
+    let name: String = format!("{what}-{time}")
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' })
         .collect();

@@ -1,7 +1,6 @@
 //! What a run may spend and how much may go wrong before it stops by itself.
 
-use crate::cli::failure::Failure;
-use crate::cli::prices::{PriceArgs, Priced};
+use crate::cli::prices::PriceArgs;
 use crate::llm::{Budget, Limits};
 use crate::types::{Outcome, Trajectory};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 /// Limits of a run. Those on spending hold for all its parts together, whatever is resumed.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Budget")]
-pub(super) struct LimitArgs {
+pub(in crate::cli) struct LimitArgs {
     #[command(flatten)]
     pub(super) price: PriceArgs,
     /// Stop when the run, its earlier parts included, has cost so many US dollars.
@@ -35,15 +34,9 @@ fn parse_usd(text: &str) -> Result<f64, String> {
 }
 
 impl LimitArgs {
-    /// The limits on spending; dollars need a price.
-    pub(super) fn limits(&self, model: &str, priced: Option<&Priced>) -> anyhow::Result<Limits> {
-        if self.budget_usd.is_some() && priced.is_none() {
-            return Err(Failure::usage(
-                format!("--budget-usd needs a price, and none is known for `{model}`"),
-                "give the price with --price IN/OUT or --prices FILE, or limit tokens with --budget-tokens",
-            ));
-        }
-        Ok(Limits { calls: self.max_calls, tokens: self.budget_tokens, usd: self.budget_usd })
+    /// The limits on spending.
+    pub(super) fn limits(&self) -> Limits {
+        Limits { calls: self.max_calls, tokens: self.budget_tokens, usd: self.budget_usd }
     }
 }
 

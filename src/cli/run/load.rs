@@ -1,21 +1,25 @@
 //! From flags to usable things: questions, prompt, model, Wikipedia. Nothing runs here.
 
-use super::args::Args;
+use super::args::{Args, DataArgs, QuestionArgs};
+use super::part::{CellArgs, CellFlags, Part};
+use super::pool::Pool;
 use crate::agent::{Agent, StoredPrompt};
 use crate::cli::builtin;
+use crate::cli::dataset::format_of;
 use crate::cli::failure::Failure;
-use crate::cli::prices::Priced;
+use crate::cli::pace::Pace;
 use crate::cli::say::say;
-use crate::cli::tape_args::Tapes;
+use crate::cli::score::quoted;
 use crate::cli::variant::{BuiltVariant, Common};
-use crate::dataset::{self, Columns, Dataset, Format, ReadOptions};
-use crate::llm::{Budget, Budgeted};
+use crate::dataset::{self, Columns, Dataset, DatasetError, PUBLIC_SOURCES, ReadOptions};
+use crate::llm::{Budget, Budgeted, Price};
 use crate::net::redact;
 use crate::protocol::direct::gold_paragraphs;
-use crate::run::Plan;
+use crate::run::{Plan, twins};
 use crate::types::manifest::MANIFEST_VERSION;
-use crate::types::{AnswerKind, DatasetRecord, Manifest, Question, Selection, Variant};
+use crate::types::{AnswerKind, DatasetRecord, Manifest, PriceRecord, Question, Selection, Variant};
 use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A run, ready to start.
@@ -26,57 +30,82 @@ pub(super) struct Job {
     pub(super) plan: Plan,
     /// The agent of each variant, by the variant's name.
     pub(super) agents: HashMap<String, Agent>,
-    /// What is recorded, replayed or kept.
-    pub(super) tapes: Tapes,
-    pub(super) in_flight: usize,
-    /// What all agents together may spend.
+    /// Where requests wait for their turn, those of the experiment's other runs among them.
+    pub(super) pace: Arc<Pace>,
+    /// What all agents together may spend, those of the experiment's other runs among them.
     pub(super) budget: Arc<Budget>,
-    /// What tokens cost, where that is known.
-    pub(super) priced: Option<Priced>,
+    /// What tokens cost, by the variant's name, where that is known.
+    pub(super) prices: BTreeMap<String, PriceRecord>,
+    /// The run's folder, where one was named.
+    pub(super) out: Option<PathBuf>,
+    /// Text of the experiment's file, to be stored.
+    pub(super) experiment: Option<String>,
 }
 
 /// Builds everything a run needs, so that a bad flag or file fails in the first second.
-pub(super) fn job(args: &Args) -> anyhow::Result<Job> {
-    let selection = selection(args)?;
-    let dataset = dataset(args)?;
+pub(super) fn job(args: &Args, part: Part, pool: &mut Pool) -> anyhow::Result<Job> {
+    let selection = selection(&part.questions.data)?;
+    let dataset = dataset(&part.questions)?;
     let questions = dataset::select(&dataset.questions, &selection)?;
     let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
-    // A dry run leaves no file behind.
-    let tapes = if args.dry_run { Tapes::default() } else { args.tape.open()? };
-    let wiki = tapes.wiki(args.wiki.build()?, args.wiki.compat);
-    let priced = args.limits.price.price_of(&args.model)?;
-    let price = priced.as_ref().map(|priced| priced.price);
-    let limits = args.limits.limits(&args.model.model, priced.as_ref())?;
-    let budget = Arc::new(Budget::new(limits));
-    let built = args.variant.build(&Common {
-        model: &args.model,
-        concurrency: usize::from(args.concurrency),
+    let (mut variants, mut prompts, mut agents, mut prices) = (Vec::new(), Vec::new(), HashMap::new(), BTreeMap::new());
+    for cell in &part.cells {
+        let price = cell.priced(&args.limits.price).map_err(|error| cell.at(error))?;
+        let built = built(cell, price.as_ref(), claims, pool).map_err(|error| cell.at(error))?;
+        if built.iter().any(|built| built.variant.oracle_context) {
+            refuse_without_paragraphs(&questions)?;
+        }
+        for BuiltVariant { variant, agent, prompts: rendered } in built {
+            prices.extend(price.clone().map(|price| (variant.name.clone(), price)));
+            agents.insert(variant.name.clone(), agent);
+            variants.push(variant);
+            prompts.extend(rendered);
+        }
+    }
+    if let Some((one, other)) = twins(&variants) {
+        return Err(Failure::bad_input(
+            format!("variants `{}` and `{}` are the same, and each would be taken for the other", one.name, other.name),
+            "leave one of them out; where a server is does not tell variants apart",
+        ));
+    }
+    let manifest = manifest(&part, &dataset, selection, &questions, variants);
+    let plan = Plan::new(questions, &manifest.variants, part.repeats);
+    let (pace, budget) = (Arc::clone(&pool.pace), Arc::clone(&pool.budget));
+    let experiment = part.experiment.map(|of| of.text);
+    Ok(Job { manifest, prompts, plan, agents, pace, budget, prices, out: part.out, experiment })
+}
+
+/// The variants of a cell, with the budget in front of their models.
+fn built(
+    cell: &CellArgs,
+    price: Option<&PriceRecord>,
+    claims: bool,
+    pool: &mut Pool,
+) -> anyhow::Result<Vec<BuiltVariant>> {
+    let CellFlags { variant, model, wiki: wiki_args, .. } = &cell.flags;
+    let wiki = pool.wiki(wiki_args)?;
+    let mut built = variant.build(&Common {
+        model,
+        server: pool.server(model)?,
         wiki: &wiki,
-        tapes: &tapes,
-        offline: args.dry_run,
-        compat: args.wiki.compat,
-        wording: args.wiki.wording,
+        tapes: &pool.tapes,
+        compat: wiki_args.compat,
+        wording: wiki_args.wording,
         price,
         claims,
         history: Vec::new(),
     })?;
-    if built.iter().any(|built| built.variant.oracle_context) {
-        refuse_without_paragraphs(&questions)?;
-    }
-    let (mut variants, mut prompts, mut agents) = (Vec::new(), Vec::new(), HashMap::new());
-    for BuiltVariant { variant, mut agent, prompts: rendered } in built {
-        if limits.is_any() {
-            agent.model = Arc::new(Budgeted::new(agent.model, Arc::clone(&budget), price));
+    for BuiltVariant { variant, agent, .. } in &mut built {
+        // A cell makes one variant, and says what it is called.
+        if let Some((name, _)) = &cell.named {
+            variant.name.clone_from(name);
         }
-        agents.insert(variant.name.clone(), agent);
-        variants.push(variant);
-        prompts.extend(rendered);
+        if pool.budget.limits().is_any() {
+            agent.model =
+                Arc::new(Budgeted::new(Arc::clone(&agent.model), Arc::clone(&pool.budget), price.map(Price::from)));
+        }
     }
-    let manifest = manifest(args, &dataset, selection, &questions, variants);
-    let plan = Plan::new(questions, &manifest.variants, args.repeats);
-    // An episode that waits for a page leaves its model slot to another one.
-    let in_flight = 2 * usize::from(args.concurrency);
-    Ok(Job { manifest, prompts, plan, agents, tapes, in_flight, budget, priced })
+    Ok(built)
 }
 
 /// An oracle that has nothing to show would be a closed book under another name.
@@ -91,20 +120,13 @@ fn refuse_without_paragraphs(questions: &[Question]) -> anyhow::Result<()> {
 }
 
 /// The columns that were named, for the record.
-fn columns(args: &Args) -> BTreeMap<String, String> {
-    let named =
-        [("question", &args.data.question_column), ("answer", &args.data.answer_column), ("id", &args.data.id_column)];
+fn columns(data: &DataArgs) -> BTreeMap<String, String> {
+    let named = [("question", &data.question_column), ("answer", &data.answer_column), ("id", &data.id_column)];
     named.into_iter().filter_map(|(name, column)| Some((name.to_owned(), column.clone()?))).collect()
 }
 
-fn dataset(args: &Args) -> anyhow::Result<Dataset> {
-    let format = match args.data.format.as_deref() {
-        None => None,
-        Some(name) => Some(Format::parse(name).ok_or_else(|| {
-            let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-            Failure::usage(format!("unknown dataset format `{name}`"), format!("known formats: {}", known.join(", ")))
-        })?),
-    };
+fn dataset(args: &QuestionArgs) -> anyhow::Result<Dataset> {
+    let format = args.data.format.as_deref().map(format_of).transpose()?;
     let columns = Columns {
         question: args.data.question_column.clone(),
         answer: args.data.answer_column.clone(),
@@ -116,7 +138,10 @@ fn dataset(args: &Args) -> anyhow::Result<Dataset> {
     let shipped = builtin::file(&path).filter(|_| !args.dataset.exists());
     let dataset = match shipped {
         Some(bytes) => dataset::load(&path, bytes, &options)?,
-        None => dataset::load_file(&args.dataset, &options)?,
+        None => match dataset::load_file(&args.dataset, &options) {
+            Err(DatasetError::Io { .. }) if !args.dataset.exists() => return Err(absent(&args.dataset)),
+            loaded => loaded?,
+        },
     };
     for skipped in &dataset.skipped {
         say(format_args!("skipped: {skipped}"));
@@ -127,8 +152,25 @@ fn dataset(args: &Args) -> anyhow::Result<Dataset> {
     Ok(dataset)
 }
 
-fn selection(args: &Args) -> anyhow::Result<Selection> {
-    let ids = match &args.data.ids {
+/// A file that is not there; where it can be fetched under its name, the hint says how.
+fn absent(path: &Path) -> anyhow::Error {
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    let public = PUBLIC_SOURCES.iter().find(|source| name.as_deref() == Some(source.file));
+    let hint = match (public, path.parent().unwrap_or(Path::new(""))) {
+        (None, _) => "check the path; `wikitrail run` without a file uses our sample".to_owned(),
+        (Some(source), folder) if folder == Path::new("datasets") => {
+            format!("fetch it: wikitrail dataset fetch {}", source.name)
+        }
+        (Some(source), folder) => {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            format!("fetch it: wikitrail dataset fetch {} --out {}", source.name, quoted(&folder.display().to_string()))
+        }
+    };
+    Failure::bad_input(format!("cannot read `{}`: there is no such file", path.display()), hint)
+}
+
+fn selection(data: &DataArgs) -> anyhow::Result<Selection> {
+    let ids = match &data.ids {
         None => Vec::new(),
         Some(path) => {
             let text = std::fs::read_to_string(path).map_err(|error| {
@@ -142,15 +184,15 @@ fn selection(args: &Args) -> anyhow::Result<Selection> {
     };
     Ok(Selection {
         ids,
-        types: args.data.types.clone(),
-        shuffle: args.data.shuffle,
-        shuffle_like_paper: args.data.shuffle_like_paper,
-        limit: args.data.limit,
+        types: data.types.clone(),
+        shuffle: data.shuffle,
+        shuffle_like_paper: data.shuffle_like_paper,
+        limit: data.limit,
     })
 }
 
 fn manifest(
-    args: &Args,
+    part: &Part,
     dataset: &Dataset,
     selection: Selection,
     questions: &[Question],
@@ -159,12 +201,14 @@ fn manifest(
     Manifest {
         v: MANIFEST_VERSION,
         variants,
-        repeats: args.repeats,
+        retired: Vec::new(),
+        repeats: part.repeats,
+        experiment: part.experiment.as_ref().map(|of| of.record.clone()),
         dataset: DatasetRecord {
             name: dataset.name.clone(),
-            path: args.dataset.display().to_string(),
+            path: part.questions.dataset.display().to_string(),
             format: dataset.format.name().to_owned(),
-            columns: columns(args),
+            columns: columns(&part.questions.data),
             sha256: dataset.sha256.clone(),
             questions: dataset.questions.len(),
             selection,
@@ -176,6 +220,7 @@ fn manifest(
         started_at: jiff::Timestamp::now().to_string(),
         ended_at: None,
         active_ms: 0,
+        limit_history: Vec::new(),
     }
 }
 

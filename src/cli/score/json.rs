@@ -1,6 +1,8 @@
 //! The figures of a run as JSON, in full precision.
 
-use super::{Item, LEVEL, Summary, VariantScore, em_interval, f1_interval};
+use super::items::Item;
+use super::{Summary, VariantScore};
+use crate::report::intervals::{LEVEL, em_interval, f1_interval};
 use crate::stats::Interval;
 use serde_json::{Value, json};
 
@@ -20,7 +22,7 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "variants": variants,
     });
     if let Some(items) = &summary.items {
-        value["items"] = items.iter().map(item).collect();
+        value["items"] = items.iter().map(Item::to_json).collect();
     }
     value
 }
@@ -28,6 +30,9 @@ pub(super) fn summary(summary: &Summary) -> Value {
 fn variant(variant: &VariantScore) -> Value {
     let pair = |interval: Option<Interval>| interval.map(|interval| [interval.low, interval.high]);
     let score = &variant.score;
+    // The name says which interval it is: with repeats there is no Wilson interval.
+    let em = pair(em_interval(score));
+    let (em_wilson, em_t) = if score.questions.is_none() { (em, None) } else { (None, em) };
     json!({
         "name": variant.name,
         "metric": variant.metric,
@@ -36,10 +41,13 @@ fn variant(variant: &VariantScore) -> Value {
         "scored": score.scored,
         "hidden": score.hidden,
         "em": score.em,
-        "em_wilson": pair(em_interval(score)),
+        "em_wilson": em_wilson,
+        "em_t": em_t,
         "em_bounds": score.em_bounds,
         "f1": score.f1,
         "f1_t": pair(f1_interval(score)),
+        "intervals_over": if score.questions.is_none() { "episodes" } else { "questions" },
+        "questions": score.questions.map_or(score.scored, |questions| questions.n),
         "outcomes": score.outcomes,
         "steps": score.steps,
         "calls": score.calls,
@@ -52,24 +60,5 @@ fn variant(variant: &VariantScore) -> Value {
         "cost_per_correct_usd": score.cost_per_correct(),
         "episode_ms": variant.episode_ms,
         "trajectory": variant.assessment,
-    })
-}
-
-fn item(item: &Item) -> Value {
-    let gold = item.assessment.as_ref().and_then(|assessment| assessment.retrieval.gold);
-    json!({
-        "variant": item.variant,
-        "repeat": item.repeat,
-        "id": item.id,
-        "outcome": item.outcome.name(),
-        "em": item.score.map(|score| score.em),
-        "f1": item.score.map(|score| score.f1),
-        "precision": item.score.map(|score| score.precision),
-        "recall": item.score.map(|score| score.recall),
-        "retrieval": item.assessment.as_ref().map(|assessment| assessment.retrieval),
-        "first_hop": gold.map(|gold| gold.first_hop()),
-        "all_hops": gold.map(|gold| gold.all_hops()),
-        "grounding": item.assessment.as_ref().and_then(|assessment| assessment.grounding),
-        "failure": item.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref()),
     })
 }

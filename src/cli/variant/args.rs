@@ -2,7 +2,9 @@
 
 use crate::cli::failure::Failure;
 use crate::llm::Price;
+use crate::prompt::ExemplarOrder;
 use crate::types::{Method, Voting};
+use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 
 /// What the agent is told, how it talks, and how it samples.
@@ -20,25 +22,33 @@ pub(in crate::cli) struct VariantArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Agent")]
 pub(in crate::cli) struct PromptArgs {
-    /// Prompt file (TOML), or a key of the paper's JSON [default: prompts/hotpotqa.toml; prompts/fever.toml for claims].
+    /// Prompt file (TOML), or a key of the paper's JSON; several make a variant each [default: prompts/hotpotqa.toml; prompts/fever.toml for claims].
     #[arg(long, value_name = "FILE[#KEY]")]
-    pub(in crate::cli) prompt: Option<String>,
-    /// Instruction put before the exemplars of a JSON prompt.
+    pub(in crate::cli) prompt: Vec<String>,
+    /// File with the instruction before the exemplars of a JSON prompt [default: none].
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) instruction: Option<PathBuf>,
-    /// Texts of the protocols, such as the systems' own words [default: ours, in the prompt's language].
+    /// File with the protocols' texts, in the form of prompts/protocols/en.toml [default: ours, in the prompt's language].
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) texts: Option<PathBuf>,
     /// Label before the question [default: the prompt's, else `Claim` for claims, `Question` for questions].
     #[arg(long, value_name = "LABEL")]
     pub(in crate::cli) question_label: Option<String>,
-    /// Use only the first N exemplars.
+    /// Use only the first N exemplars of the order [default: all].
     #[arg(long, value_name = "N")]
     pub(in crate::cli) shots: Option<usize>,
-    /// How the agent talks to the model; several make a variant each [default: robust with a chat model, else react-paper].
+    /// Order of the exemplars [default: file].
+    #[arg(long, value_name = "ORDER", value_parser = PossibleValuesParser::new(ExemplarOrder::NAMES))]
+    exemplar_order: Option<String>,
+    /// Seed of the order `shuffled` [default: 0].
+    #[arg(long, value_name = "SEED")]
+    exemplar_seed: Option<u64>,
+    /// How the agent talks to the model, one of those that `wikitrail prompt protocols` lists; in `run`, several joined by
+    /// commas make a variant each [default: robust with a chat model, else react-paper].
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub(in crate::cli) protocol: Vec<String>,
-    /// Option of the protocol, with several protocols `ID.K=V`; `prompt protocols` lists them.
+    /// Option of the protocol, may be given again; with several protocols `ID.K=V`. `wikitrail prompt protocols` lists
+    /// them.
     #[arg(long, value_name = "K=V")]
     pub(in crate::cli) option: Vec<String>,
     /// Steps before an episode ends without an answer [default: the protocol's].
@@ -46,11 +56,28 @@ pub(in crate::cli) struct PromptArgs {
     pub(in crate::cli) max_steps: Option<u16>,
 }
 
+impl PromptArgs {
+    /// The order of the exemplars.
+    pub(in crate::cli) fn order(&self) -> anyhow::Result<ExemplarOrder> {
+        let order = self.exemplar_order.as_deref().unwrap_or("file");
+        match (order, self.exemplar_seed) {
+            ("shuffled", seed) => Ok(ExemplarOrder::Seeded(seed.unwrap_or(0))),
+            (order, Some(_)) => Err(Failure::usage(
+                format!("--exemplar-seed says how exemplars are shuffled, but their order is `{order}`"),
+                "add --exemplar-order shuffled",
+            )),
+            ("reversed", None) => Ok(ExemplarOrder::Reversed),
+            _ => Ok(ExemplarOrder::File),
+        }
+    }
+}
+
 /// The prompting method.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Method")]
 pub(in crate::cli) struct MethodArgs {
-    /// standard, cot, cot-sc, act, react, `react->cot-sc` or `cot-sc->react`; several make a variant each.
+    /// Prompting method: standard, cot, cot-sc, act, react, `react->cot-sc` or `cot-sc->react`; in `run`, several joined by
+    /// commas make a variant each.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "react")]
     pub(in crate::cli) method: Vec<String>,
     /// Samples of a vote [default: 21].
@@ -62,10 +89,10 @@ pub(in crate::cli) struct MethodArgs {
     /// Share of the samples below which `cot-sc->react` asks the agent, 0 to 1 [default: 0.5].
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     majority: Option<f64>,
-    /// Show direct methods nothing but the question; they are shown nothing else anyway.
+    /// Show direct methods nothing but the question, which is usual anyway.
     #[arg(long, conflicts_with = "oracle_context")]
     pub(in crate::cli) closed_book: bool,
-    /// Show direct methods the gold paragraphs of the dataset.
+    /// Show direct methods (standard, cot, cot-sc) the gold paragraphs of the dataset.
     #[arg(long)]
     pub(in crate::cli) oracle_context: bool,
 }
@@ -110,10 +137,10 @@ pub(in crate::cli) struct DecodingArgs {
     /// Nucleus sampling mass, above 0 to 1.
     #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = parse_top_p)]
     pub(in crate::cli) top_p: f64,
-    /// Tokens of a completion at most [default: the protocol's, 100 for react-paper; 256 for direct methods].
+    /// Tokens of a completion at most [default: the protocol's, such as 100 for react-paper; 256 for direct methods].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(in crate::cli) max_tokens: Option<u32>,
-    /// Seed sent to servers that take one; each sample of a vote adds its number to it, each repeat 1,000.
+    /// Seed sent to servers that take one; each sample of a vote adds its number to it, each repeat 1,000 [default: none].
     #[arg(long, value_name = "SEED")]
     pub(in crate::cli) seed: Option<u64>,
 }

@@ -3,18 +3,18 @@
 mod args;
 mod one;
 
-pub(super) use args::{PromptArgs, VariantArgs, parse_price};
+pub(super) use args::{VariantArgs, parse_price};
 
 use super::builtin;
 use super::failure::Failure;
-use super::model_args::ModelArgs;
+use super::model_args::{BuiltModel, ModelArgs};
 use super::tape_args::Tapes;
 use super::wiki_args::BuiltWiki;
 use crate::agent::{Agent, StoredPrompt};
-use crate::llm::Price;
+use crate::experiment::prompt_name;
 use crate::prompt::{self, PromptSource};
 use crate::protocol::{self, Options, Protocol};
-use crate::types::{Compat, Message, Method, Variant, Wording};
+use crate::types::{Compat, Message, Method, PriceRecord, Variant, Wording};
 use one::One;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,16 +22,17 @@ use std::sync::Arc;
 /// What the flags are read for: the things that all variants share.
 pub(in crate::cli) struct Common<'a> {
     pub(in crate::cli) model: &'a ModelArgs,
-    pub(in crate::cli) concurrency: usize,
+    /// The model behind a server with the tapes in front of it, one for all variants, so that its limits hold for all of
+    /// them together; none for the baseline, which follows the settings of each variant.
+    pub(in crate::cli) server: Option<BuiltModel>,
     pub(in crate::cli) wiki: &'a BuiltWiki,
     /// What stands in front of the model; Wikipedia has it already.
     pub(in crate::cli) tapes: &'a Tapes,
-    /// Whether nothing will be sent, so that no key is needed.
-    pub(in crate::cli) offline: bool,
     pub(in crate::cli) compat: Compat,
     /// Language of the tool's messages, where one was asked for.
     pub(in crate::cli) wording: Option<Wording>,
-    pub(in crate::cli) price: Option<Price>,
+    /// What tokens cost, where that is known.
+    pub(in crate::cli) price: Option<&'a PriceRecord>,
     /// Whether claims are judged instead of questions answered.
     pub(in crate::cli) claims: bool,
     /// Earlier questions and answers of a conversation.
@@ -47,55 +48,58 @@ pub(in crate::cli) struct BuiltVariant {
 }
 
 impl VariantArgs {
-    /// Every combination of the protocols and methods named, in that order. A direct method is the same under every
-    /// protocol, and so stands there once.
+    /// Every combination of the prompts, protocols and methods named, in that order. A direct method is the same under
+    /// every protocol, and so stands there once.
     pub(in crate::cli) fn build(&self, common: &Common<'_>) -> anyhow::Result<Vec<BuiltVariant>> {
         let methods = self.methods()?;
         self.method.suits(&methods)?;
-        let usual = self.usual_protocol(common)?;
-        let protocols =
-            if self.prompt.protocol.is_empty() { vec![usual.to_owned()] } else { self.prompt.protocol.clone() };
-        // A server's model is one for all variants, so that its limits hold for all of them together.
-        let server = common
-            .model
-            .server(common.concurrency, common.offline || common.tapes.replay())?
-            .map(|model| common.tapes.model(model));
+        let prompts = self.prompts(common)?;
         let mut built: Vec<BuiltVariant> = Vec::new();
-        for protocol in &protocols {
-            let options = self.options(protocol, protocols.len() > 1)?;
-            let protocol = find(protocol, &options)?;
-            for &method in &methods {
-                let direct = method.agent().is_none();
-                if direct && protocol.id() != protocols[0] {
-                    continue;
+        for prompt in &prompts {
+            let protocols = match self.prompt.protocol.as_slice() {
+                [] => vec![usual_protocol(common, &prompt.0).to_owned()],
+                named => named.to_vec(),
+            };
+            for protocol in &protocols {
+                let options = self.options(protocol, protocols.len() > 1)?;
+                let protocol = find(protocol, &options)?;
+                for &method in &methods {
+                    let direct = method.agent().is_none();
+                    if direct && protocol.id() != protocols[0] {
+                        continue;
+                    }
+                    let name = [
+                        (prompts.len() > 1).then(|| prompt_name(&prompt.1)),
+                        (protocols.len() > 1 && !direct).then(|| protocol.id().to_owned()),
+                        (methods.len() > 1 || protocols.len() > 1 && direct).then(|| method.name().to_owned()),
+                    ];
+                    let name = name.into_iter().flatten().collect::<Vec<_>>().join("/");
+                    let name = if name.is_empty() { "main".to_owned() } else { name };
+                    let protocol = Arc::clone(&protocol);
+                    built.push(One { args: self, common, name, prompt, options: &options, protocol, method }.build()?);
                 }
-                let name = match (protocols.len(), methods.len()) {
-                    (1, 1) => "main".to_owned(),
-                    (1, _) => method.name().to_owned(),
-                    _ if direct => method.name().to_owned(),
-                    (_, 1) => protocol.id().to_owned(),
-                    _ => format!("{}/{}", protocol.id(), method.name()),
-                };
-                let one = One { args: self, common, name, options: &options, protocol: Arc::clone(&protocol), method };
-                built.push(one.build(server.clone())?);
             }
         }
         let mut names: Vec<&str> = built.iter().map(|variant| variant.variant.name.as_str()).collect();
         names.sort_unstable();
         if let Some([twice, _]) = names.array_windows().find(|[a, b]| a == b) {
-            return Err(Failure::usage(format!("`{twice}` is named twice"), "name each protocol and method once"));
+            return Err(Failure::usage(
+                format!("`{twice}` is named twice"),
+                "name each prompt, protocol and method once; an experiment file gives names of your own",
+            ));
         }
         Ok(built)
     }
 
-    /// Chat models run ahead and answer in prose, which our own protocol is made for. A finished text of the paper's has
-    /// the paper's form, so it goes with the paper's protocol.
-    fn usual_protocol(&self, common: &Common<'_>) -> anyhow::Result<&'static str> {
-        if !common.model.is_chat() || !self.prompt.protocol.is_empty() {
-            return Ok(protocol::react_paper::ID);
-        }
-        let (source, _) = prompt_of(&self.prompt, common.claims)?;
-        Ok(if matches!(source, PromptSource::File(_)) { protocol::robust::ID } else { protocol::react_paper::ID })
+    fn prompts(&self, common: &Common<'_>) -> anyhow::Result<Vec<(PromptSource, String)>> {
+        let default = if common.claims { "prompts/fever.toml" } else { "prompts/hotpotqa.toml" };
+        let named: Vec<&str> = match self.prompt.prompt.as_slice() {
+            [] => vec![default],
+            named => named.iter().map(String::as_str).collect(),
+        };
+        let instruction = self.prompt.instruction.as_deref().map(|path| path.to_string_lossy().into_owned());
+        let load = |spec: &str| Ok((prompt::load(spec, instruction.as_deref(), &builtin::file)?, spec.to_owned()));
+        named.into_iter().map(load).collect()
     }
 
     fn methods(&self) -> anyhow::Result<Vec<Method>> {
@@ -163,10 +167,9 @@ pub(in crate::cli) fn parse_method(name: &str) -> anyhow::Result<Method> {
     })
 }
 
-/// The prompt and the texts that the flags name.
-pub(in crate::cli) fn prompt_of(args: &PromptArgs, claims: bool) -> anyhow::Result<(PromptSource, String)> {
-    let default = if claims { "prompts/fever.toml" } else { "prompts/hotpotqa.toml" };
-    let spec = args.prompt.as_deref().unwrap_or(default);
-    let instruction = args.instruction.as_deref().map(|path| path.to_string_lossy().into_owned());
-    Ok((prompt::load(spec, instruction.as_deref(), &builtin::file)?, spec.to_owned()))
+/// Chat models run ahead and answer in prose, which our own protocol is made for. A finished text of the paper's has
+/// the paper's form, so it goes with the paper's protocol.
+fn usual_protocol(common: &Common<'_>, prompt: &PromptSource) -> &'static str {
+    let ours = common.model.is_chat() && matches!(prompt, PromptSource::File(_));
+    if ours { protocol::robust::ID } else { protocol::react_paper::ID }
 }

@@ -1,12 +1,12 @@
 //! One variant: from flags to an agent.
 
-use super::{BuiltVariant, Common, VariantArgs, prompt_of};
+use super::{BuiltVariant, Common, VariantArgs};
 use crate::agent::{Acting, Agent, Answering, Approach};
 use crate::cli::builtin;
 use crate::cli::failure::Failure;
-use crate::cli::model_args::{BuiltModel, ModelArgs};
-use crate::llm::BaselineSettings;
-use crate::prompt::{self, ExemplarOrder, PromptSource, RenderSettings, texts};
+use crate::cli::model_args::ModelArgs;
+use crate::llm::{BaselineSettings, Price};
+use crate::prompt::{self, PromptSource, RenderSettings, texts};
 use crate::protocol::{self, Options, Protocol, Setup};
 use crate::types::{Decoding, Method, Variant, Voting, Wording};
 use crate::wiki::SessionOptions;
@@ -20,14 +20,16 @@ pub(super) struct One<'a> {
     pub(super) args: &'a VariantArgs,
     pub(super) common: &'a Common<'a>,
     pub(super) name: String,
+    /// The prompt, and how it was named.
+    pub(super) prompt: &'a (PromptSource, String),
     pub(super) options: &'a Options,
     pub(super) protocol: Arc<dyn Protocol>,
     pub(super) method: Method,
 }
 
 impl One<'_> {
-    pub(super) fn build(self, server: Option<BuiltModel>) -> anyhow::Result<BuiltVariant> {
-        let (source, spec) = prompt_of(&self.args.prompt, self.common.claims)?;
+    pub(super) fn build(self) -> anyhow::Result<BuiltVariant> {
+        let (source, spec) = self.prompt;
         if matches!(source, PromptSource::Text(_)) && self.method.agent().is_some() && self.method.direct().is_some() {
             return Err(Failure::usage(
                 format!(
@@ -40,20 +42,20 @@ impl One<'_> {
         let usual = if self.common.claims { "Claim" } else { "Question" };
         // A text of the paper's does not say which of the two it is for; the dataset does.
         let label = self.args.prompt.question_label.as_deref().or(source.question_label()).unwrap_or(usual).to_owned();
-        let wording = self.common.wording.unwrap_or_else(|| self.wording(&source));
+        let wording = self.common.wording.unwrap_or_else(|| self.wording(source));
         let oracle_context = self.oracle_context()?;
         let voting = self.voting();
         let approach = Approach::of(
             self.method,
-            |method| Ok(Acting { protocol: Arc::clone(&self.protocol), setup: self.setup(&source, method, &label)? }),
+            |method| Ok(Acting { protocol: Arc::clone(&self.protocol), setup: self.setup(source, method, &label)? }),
             |method| {
-                let (setup, reasons) = (self.setup(&source, method, &label)?, method == Method::Cot);
+                let (setup, reasons) = (self.setup(source, method, &label)?, method == Method::Cot);
                 anyhow::Ok(Answering { setup, reasons, oracle_context })
             },
             voting.unwrap_or_default(),
         )?;
         let rules = || self.common.tapes.model(ModelArgs::baseline(self.rules(&label, &approach)));
-        let model = server.unwrap_or_else(rules);
+        let model = self.common.server.clone().unwrap_or_else(rules);
         model.fits(&self.decoding(self.method), voting)?;
         let (prompt, direct_prompt) = approach.prompts();
         let variant = Variant {
@@ -64,7 +66,7 @@ impl One<'_> {
             voting,
             oracle_context,
             max_steps: self.max_steps(),
-            prompt: spec,
+            prompt: spec.clone(),
             prompt_sha256: prompt.sha256.clone(),
             direct_prompt_sha256: direct_prompt.as_ref().map(|prompt| prompt.sha256.clone()),
             texts: self.args.prompt.texts.as_ref().map(|path| path.display().to_string()),
@@ -73,6 +75,7 @@ impl One<'_> {
             endpoint: model.endpoint.to_owned(),
             base_url: model.base_url,
             direct_max_tokens: self.direct_max_tokens(),
+            price: self.common.price.cloned(),
             decoding: self.decoding(self.method),
             wiki: self.common.wiki.label.clone(),
             wiki_origin: self.common.wiki.origin.clone(),
@@ -84,7 +87,7 @@ impl One<'_> {
             source: Arc::clone(&self.common.wiki.source),
             session: SessionOptions { wording, ..SessionOptions::default() },
             approach,
-            price: self.common.price,
+            price: self.common.price.map(Price::from),
         };
         Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect() })
     }
@@ -98,7 +101,7 @@ impl One<'_> {
             protocol: self.protocol.as_ref(),
             method,
             shots: self.args.prompt.shots,
-            order: ExemplarOrder::default(),
+            order: self.args.prompt.order()?,
             max_steps: self.max_steps(),
         };
         Ok(Arc::new(Setup {

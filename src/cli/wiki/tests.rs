@@ -176,7 +176,11 @@ fn the_record_tells_runs_with_and_without_footnote_marks_apart() {
         // A corpus has no address, and refuses one.
         let site: &[&str] = if words.contains(&"--wiki") { &["--wiki-url", "http://127.0.0.1:9"] } else { &[] };
         let matches = command.get_matches_from([&["x"], site, words].concat());
-        WikiArgs::from_arg_matches(&matches).expect("sound flags").build().expect("a source").label
+        WikiArgs::from_arg_matches(&matches)
+            .expect("sound flags")
+            .build(&std::sync::Arc::default())
+            .expect("a source")
+            .label
     };
     assert_eq!(label(&["--wiki", "api"]), "api");
     assert_eq!(label(&["--wiki", "api", "--keep-footnotes"]), "api+footnotes");

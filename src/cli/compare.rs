@@ -1,0 +1,241 @@
+//! `compare`: variants of a run, or runs, against one another.
+
+mod differences;
+mod expression;
+mod figures;
+mod gate;
+mod metrics;
+mod output;
+mod sources;
+mod tables;
+mod turned;
+
+use super::failure::{self, Failure};
+use super::say::say;
+use crate::compare::{Column, CompareError, Comparison, Metric, RESAMPLES, SEED, Settings, compare};
+use crate::report::comparison::{Compared, FlipList, Setting, sheet};
+use crate::report::escape::visible_line;
+use output::Format;
+use serde_json::{Value, json};
+use sources::{Field, Source, Wanted};
+use std::path::PathBuf;
+use tables::Tables;
+
+/// Flags of `compare`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Runs, variants of runs (`RUN@VARIANT`), or folders with runs below them; of a run every variant is a column.
+    #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
+    runs: Vec<String>,
+    /// Tables of figures instead, one column a file: `id`, `em`, `f1`, `cluster`, `repeat`, and any numbers.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    from_csv: Vec<PathBuf>,
+    /// Column with which all others are compared [default: the experiment's baseline, else every column with every other].
+    #[arg(long, value_name = "NAME")]
+    baseline: Option<String>,
+    /// Metrics to compare, such as em, f1, steps, calls, tokens or cost.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1")]
+    metric: Vec<String>,
+    /// Break down by `type`, `level`, `hops`, `answer_kind`, `cluster`, `page`, or a field of `meta`.
+    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
+    by: Vec<String>,
+    /// Questions that agree in this field are not independent; `none` takes every question for itself.
+    #[arg(long, value_name = "FIELD", default_value = "cluster")]
+    cluster: String,
+    /// Say what difference this many questions can show at 80 % power.
+    #[arg(long)]
+    mde: bool,
+    /// List the questions that one column has right and the other wrong.
+    #[arg(long)]
+    flips: bool,
+    /// Coverage of every interval; a pair is told apart at one minus it.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+    level: f64,
+    /// Seed of all resampling.
+    #[arg(long, value_name = "N", default_value_t = SEED)]
+    seed: u64,
+    /// Resamples of every bootstrap and permutation.
+    #[arg(long, value_name = "N", default_value_t = RESAMPLES)]
+    resamples: usize,
+    /// Format of the output.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// The same as --format json.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// File to write [default: stdout].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Exit with code 5 when this holds, such as "em(new) < em(base)"; may be given several times.
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<String>,
+}
+
+impl Args {
+    fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+
+    fn metrics(&self) -> Vec<String> {
+        self.metric.iter().map(|name| metrics::canonical(name)).filter(|name| !name.is_empty()).collect()
+    }
+
+    /// All metrics that are read: those that are compared, and EM, by which questions turn over.
+    fn read_metrics(&self) -> Vec<String> {
+        let mut names = self.metrics();
+        if !names.iter().any(|name| name == "em") {
+            names.push("em".to_owned());
+        }
+        names
+    }
+
+    fn settings(&self, baseline: Option<String>) -> Settings {
+        Settings {
+            level: self.level,
+            // Without the tail that subtraction leaves: 0.05, not 0.050000000000000044.
+            alpha: (1e12 * (1.0 - self.level)).round() / 1e12,
+            resamples: self.resamples,
+            seed: self.seed,
+            baseline: self.baseline.clone().or(baseline),
+            metrics: self.metrics().into_iter().map(Metric::named).collect(),
+            breakdowns: self.fields().iter().map(|field| field.name().to_owned()).collect(),
+            ..Settings::default()
+        }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        self.by.iter().map(|name| Field::parse(name)).collect()
+    }
+}
+
+/// What was compared, and what came of it.
+struct Done {
+    sources: Vec<Source>,
+    comparison: Comparison,
+    settings: Vec<Setting>,
+    warnings: Vec<String>,
+    flips: Vec<FlipList>,
+}
+
+/// Carries the command out and returns its exit code.
+pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    let (sources, metrics) = sources(args)?;
+    let names = sources::names(&sources);
+    let column = |(source, name): (&Source, &String)| source.column(name, &metrics, &args.fields());
+    let columns: Vec<Column> = sources.iter().zip(&names).map(column).collect();
+    let warnings = differences::warnings(&sources, &names);
+    for warning in &warnings {
+        say(format_args!("warning: {}", visible_line(warning, 500)));
+    }
+    let baseline = sources::baseline(&sources, &names);
+    let comparison = compare(&columns, &args.settings(baseline)).map_err(explain)?;
+    // Before anything is printed: a misspelt condition is an error, and no comparison.
+    let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
+    let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
+    let flips = if args.flips { turned::lists(&sources, &columns, &comparison)? } else { Vec::new() };
+    let settings = differences::of(&sources);
+    let done = Done { sources, comparison, settings, warnings, flips };
+    let compared = Compared {
+        comparison: &done.comparison,
+        settings: &done.settings,
+        flips: &done.flips,
+        warnings: &done.warnings,
+        mde: args.mde,
+    };
+    output::write(args, &sheet(&compared), || json(args, &done, &names, &judged))?;
+    let mut code = failure::OK;
+    for (text, judged) in judged.iter().filter(|(_, judged)| judged.holds) {
+        let values: Vec<String> = judged.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        say(format_args!("--fail-if holds: {}: {}", visible_line(text, 300), visible_line(&values.join(", "), 500)));
+        code = failure::DIFFERENCE;
+    }
+    Ok(code)
+}
+
+/// The columns, and the metrics that each has.
+fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+    if !args.from_csv.is_empty() {
+        let tables = Tables::read(&args.from_csv)?;
+        if !args.by.is_empty() {
+            return Err(Failure::usage("--by needs questions, and tables of figures have none", "leave --by out"));
+        }
+        let has_em = tables.metrics().iter().any(|name| name == "em");
+        let metrics = if has_em { args.read_metrics() } else { args.metrics() };
+        return Ok((tables.sources(&metrics)?, metrics));
+    }
+    let metrics = args.read_metrics();
+    let read = metrics.iter().map(|name| metrics::of_runs(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    let cluster = (args.cluster != "none").then(|| Field::parse(&args.cluster));
+    let fields = args.fields();
+    let wanted = Wanted { metrics: &read, cluster: cluster.as_ref(), by: &fields };
+    let mut found = Vec::new();
+    for run in sources::runs(&args.runs)? {
+        found.extend(sources::load(&run, &wanted)?);
+    }
+    for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
+        check_field(flag, field, &fields, &found)?;
+    }
+    Ok((found, metrics))
+}
+
+/// Refuses a field that no question has: a table of nothing but dashes would look like a result.
+fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) -> anyhow::Result<()> {
+    let at = fields.iter().position(|other| other == field);
+    let mut episodes = sources.iter().flat_map(|source| &source.episodes);
+    let known = match (flag, at) {
+        ("--by", Some(at)) => episodes.any(|episode| episode.groups.get(at).is_some_and(Option::is_some)),
+        // Few datasets have clusters, and without a flag that is what is looked for.
+        _ => *field == Field::Cluster || episodes.any(|episode| episode.cluster.is_some()),
+    };
+    if known {
+        return Ok(());
+    }
+    Err(Failure::bad_input(
+        format!("{flag}: no question has the field `{}`", visible_line(field.name(), 60)),
+        "type, level, hops, answer_kind, cluster and page are known where the dataset has them and its file is at hand",
+    ))
+}
+
+fn explain(error: CompareError) -> anyhow::Error {
+    match &error {
+        CompareError::TooFew(_) => {
+            Failure::usage(error, "name another run, or a run with several variants (--method act,react)")
+        }
+        CompareError::NothingShared(_) => {
+            Failure::bad_input(error, "columns are paired by the ids of their questions: were the same questions run?")
+        }
+        CompareError::Duplicate { .. } => {
+            Failure::bad_input(error, "a column `repeat` tells the repeats of a question apart")
+        }
+        CompareError::NoBaseline { .. } => Failure::usage(error, "--baseline takes one of these names"),
+        CompareError::UnknownMetric { .. } | CompareError::NoMetric | CompareError::UnknownGrouping { .. } => {
+            Failure::usage(error, "see --metric and --by")
+        }
+        CompareError::NotBetween { .. } => Failure::usage(error, "the usual level is 0.95"),
+        CompareError::NoResamples => Failure::usage(error, "the usual number is 10000"),
+        CompareError::SameName(_) => Failure::bad_input(error, "rename one of the files or folders"),
+    }
+}
+
+/// Every figure in full precision, beside what it was made from.
+fn json(args: &Args, done: &Done, names: &[String], judged: &[(&String, gate::Judged)]) -> Value {
+    // Plain data with string keys always serialises.
+    let mut value = serde_json::to_value(&done.comparison).unwrap_or_default();
+    let source = |(source, name): (&Source, &String)| json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant});
+    let setting = |setting: &Setting| json!({"name": setting.name, "values": setting.values});
+    let condition = |(text, judged): &(&String, gate::Judged)| {
+        let values: serde_json::Map<String, Value> =
+            judged.values.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        json!({"condition": text, "holds": judged.holds, "values": values})
+    };
+    value["sources"] = done.sources.iter().zip(names).map(source).collect();
+    value["differing_settings"] = done.settings.iter().map(setting).collect();
+    value["warnings"] = json!(done.warnings);
+    if args.flips {
+        value["flips"] = json!(done.flips);
+    }
+    if !judged.is_empty() {
+        value["conditions"] = judged.iter().map(condition).collect();
+    }
+    value
+}

@@ -1,0 +1,115 @@
+//! What the columns were made with, as far as it differs: so that a reader sees what is compared with what.
+
+use super::sources::{Episode, Source};
+use crate::report::comparison::Setting;
+use crate::report::escape::visible_line;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Digests are long, and their beginning tells them apart.
+const DIGEST: usize = 12;
+
+/// The settings in which the columns differ. Names of variants are left out: they are the names of the columns.
+pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
+    let settings: Vec<Vec<(String, String)>> = sources.iter().map(settings).collect();
+    // In the order of the manifest.
+    let mut fields: Vec<&String> = Vec::new();
+    for (field, _) in settings.iter().flatten() {
+        if !fields.contains(&field) {
+            fields.push(field);
+        }
+    }
+    let value = |one: &Vec<(String, String)>, field: &String| {
+        let found = one.iter().find(|(name, _)| name == field);
+        found.map_or_else(|| "–".to_owned(), |(_, value)| value.clone())
+    };
+    let values = |field: &String| settings.iter().map(|one| value(one, field)).collect();
+    let all = fields.into_iter().map(|field| Setting { name: field.clone(), values: values(field) });
+    all.filter(|setting| setting.values.windows(2).any(|pair| pair[0] != pair[1])).map(shortened).collect()
+}
+
+fn settings(source: &Source) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let Some(origin) = &source.origin else { return found };
+    // Plain data with string keys always serialises.
+    let mut variant = serde_json::to_value(&origin.variant).unwrap_or_default();
+    if let Some(fields) = variant.as_object_mut() {
+        fields.remove("name");
+    }
+    flatten("", &variant, &mut found);
+    found.push(("dataset".to_owned(), origin.dataset.name.clone()));
+    found.push(("dataset.sha256".to_owned(), origin.dataset.sha256.clone()));
+    found.push(("repeats".to_owned(), origin.repeats.to_string()));
+    found.push(("wikitrail".to_owned(), origin.wikitrail.clone()));
+    found
+}
+
+fn flatten(prefix: &str, value: &Value, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                flatten(&if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") }, value, found);
+            }
+        }
+        Value::Null => {}
+        Value::String(text) => found.push((prefix.to_owned(), text.clone())),
+        other => found.push((prefix.to_owned(), other.to_string())),
+    }
+}
+
+/// Digests by their beginning, where that tells them apart.
+fn shortened(setting: Setting) -> Setting {
+    if !setting.name.ends_with("sha256") && setting.name != "wiki_origin" {
+        return setting;
+    }
+    let hexadecimal = |value: &String| value.len() == 64 && value.chars().all(|c| c.is_ascii_hexdigit());
+    let short = |value: &String| value.chars().take(if hexadecimal(value) { DIGEST } else { 64 }).collect();
+    let values: Vec<String> = setting.values.iter().map(short).collect();
+    if values.windows(2).any(|pair| pair[0] != pair[1]) { Setting { values, ..setting } } else { setting }
+}
+
+/// What a column lacks of its run. The first episodes of a run need not be like the rest.
+fn unfinished(source: &Source, name: &str) -> Option<String> {
+    let origin = source.origin.as_ref()?;
+    let planned = origin.dataset.selected * usize::try_from(origin.repeats).unwrap_or(usize::MAX);
+    let recorded = source.episodes.len();
+    (recorded < planned).then(|| {
+        format!("`{name}` is not finished: {recorded} of {planned} planned episodes are recorded; go on with --resume")
+    })
+}
+
+/// What makes a comparison less than it looks, one warning each: runs that are not finished, and shared questions that
+/// are not the same questions.
+pub(super) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
+    let mut warnings: Vec<String> =
+        sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();
+    let Some((first, others)) = sources.split_first() else { return warnings };
+    let golds = |source: &Source| -> BTreeMap<String, (Option<String>, String)> {
+        let gold = |episode: &Episode| (episode.id.clone(), (episode.gold.clone(), episode.question.clone()));
+        source.episodes.iter().map(gold).collect()
+    };
+    let known = golds(first);
+    for (other, name) in others.iter().zip(&names[1..]) {
+        let digests = [first, other].map(|source| source.origin.as_ref().map(|origin| &origin.dataset.sha256));
+        if digests[0].is_some() && digests[1].is_some() && digests[0] != digests[1] {
+            warnings.push(format!("`{}` and `{name}` read different dataset files (their SHA-256 differ)", names[0]));
+        }
+        let other = golds(other);
+        let shared = || known.iter().filter_map(|(id, one)| Some((id, one, other.get(id)?)));
+        for (what, differing) in [
+            ("gold answers", shared().filter(|(_, a, b)| a.0 != b.0).map(|(id, ..)| id).collect::<Vec<_>>()),
+            ("texts", shared().filter(|(_, a, b)| a.1 != b.1).map(|(id, ..)| id).collect()),
+        ] {
+            if let Some(id) = differing.first() {
+                warnings.push(format!(
+                    "`{}` and `{name}` have different {what} for {} shared question{}, such as `{}`",
+                    names[0],
+                    differing.len(),
+                    if differing.len() == 1 { "" } else { "s" },
+                    visible_line(id, 80)
+                ));
+            }
+        }
+    }
+    warnings
+}

@@ -1,0 +1,100 @@
+//! What `--fail-if` says of a comparison.
+
+use super::expression::{Argument, Expr, Fault, Kind, Operator, parse};
+use crate::cli::failure::Failure;
+
+/// Where the figures come from that a condition names.
+pub(super) trait Figures {
+    /// The figure of that name and these arguments: absent where it was not measured.
+    fn figure(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault>;
+}
+
+/// A condition, read and evaluated.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Judged {
+    /// Whether it holds.
+    pub(super) holds: bool,
+    /// Every figure that it names, as it was written, and its value.
+    pub(super) values: Vec<(String, f64)>,
+}
+
+/// Evaluates a condition.
+pub(super) fn judge(text: &str, figures: &dyn Figures) -> anyhow::Result<Judged> {
+    let mut values = Vec::new();
+    let judged = parse(text).and_then(|expr| Evaluation { figures, values: &mut values }.truth(&expr));
+    judged.map(|holds| Judged { holds, values }).map_err(|fault| pointed(text, &fault))
+}
+
+/// The error, with the condition and a mark below the place.
+fn pointed(text: &str, fault: &Fault) -> anyhow::Error {
+    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let column = text.get(..fault.at).unwrap_or(text).chars().count();
+    Failure::usage(
+        format!("--fail-if: {}\n  {shown}\n  {}^", fault.reason, " ".repeat(column)),
+        "docs/compare.md lists figures and operators; as an example: --fail-if \"em(new) < em(base)\"",
+    )
+}
+
+struct Evaluation<'a> {
+    figures: &'a dyn Figures,
+    values: &'a mut Vec<(String, f64)>,
+}
+
+impl Evaluation<'_> {
+    /// Both sides are always looked at, so that a misspelt name is found whatever the other side says.
+    fn truth(&mut self, expr: &Expr) -> Result<bool, Fault> {
+        let Kind::Operation { operator, left, right } = &expr.kind else {
+            return Err(Fault::new(expr.at, "this is a number, and a condition is expected"));
+        };
+        if operator.is_junction() {
+            let (left, right) = (self.truth(left)?, self.truth(right)?);
+            return Ok(if *operator == Operator::And { left && right } else { left || right });
+        }
+        let (left, right) = (self.number(left)?, self.number(right)?);
+        #[expect(clippy::float_cmp, reason = "`==` means what it says; docs/compare.md warns of it")]
+        let holds = match operator {
+            Operator::Less => left < right,
+            Operator::LessOrEqual => left <= right,
+            Operator::Greater => left > right,
+            Operator::GreaterOrEqual => left >= right,
+            Operator::Equal => left == right,
+            Operator::NotEqual => left != right,
+            _ => return Err(Fault::new(expr.at, "this is a number, and a condition is expected")),
+        };
+        Ok(holds)
+    }
+
+    fn number(&mut self, expr: &Expr) -> Result<f64, Fault> {
+        match &expr.kind {
+            Kind::Number(number) => Ok(*number),
+            Kind::Negative(inner) => Ok(-self.number(inner)?),
+            Kind::Call { name, arguments } => self.figure(name, arguments, expr.at),
+            Kind::Operation { operator, left, right } => {
+                let (left, right) = (self.number(left)?, self.number(right)?);
+                let value = match operator {
+                    Operator::Plus => left + right,
+                    Operator::Minus => left - right,
+                    Operator::Times => left * right,
+                    Operator::Over => left / right,
+                    _ => return Err(Fault::new(expr.at, "this is true or false, and a number is expected")),
+                };
+                if value.is_finite() { Ok(value) } else { Err(Fault::new(expr.at, "this is a division by zero")) }
+            }
+        }
+    }
+
+    fn figure(&mut self, name: &str, arguments: &[Argument], at: usize) -> Result<f64, Fault> {
+        let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+        let shown = format!("{name}({})", texts.join(", "));
+        let value = self.figures.figure(name, arguments, at)?;
+        let value =
+            value.ok_or_else(|| Fault::new(at, format_args!("`{shown}` has no value: nothing was measured")))?;
+        if !self.values.iter().any(|(other, _)| *other == shown) {
+            self.values.push((shown, value));
+        }
+        Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests;

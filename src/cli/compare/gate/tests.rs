@@ -1,0 +1,101 @@
+use super::super::expression::{Argument, Fault, Operator, parse};
+use super::{Figures, Judged, judge};
+use crate::cli::failure;
+use proptest::prelude::*;
+
+/// `em(a)` is 0.4, `em(b)` 0.6, `p(em, a, b)` 0.03; `em(none)` was not measured.
+struct Fixed;
+
+impl Figures for Fixed {
+    fn figure(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+        let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+        match (name, &arguments[..]) {
+            ("em", ["a"]) => Ok(Some(0.4)),
+            ("em", ["b" | "react->cot-sc" | "r/x y" | "it's (b)"]) => Ok(Some(0.6)),
+            ("em", ["none"]) => Ok(None),
+            ("p", ["em", "a", "b"]) => Ok(Some(0.03)),
+            _ => Err(Fault::new(at, "unknown")),
+        }
+    }
+}
+
+fn holds(text: &str) -> bool {
+    judge(text, &Fixed).unwrap_or_else(|error| panic!("{text}: {error}")).holds
+}
+
+#[test]
+fn conditions_mean_what_they_say() {
+    for text in [
+        "em(a) < em(b)",
+        "em( a )<=em(b)",
+        "em(b) - em(a) >= 0.15",
+        "em(a) == 0.4",
+        "em(a) != em(b)",
+        "1 + 2 * 3 == 7",
+        "(1 + 2) * 3 == 9",
+        "8 / 4 / 2 == 1",
+        "5 - 3 - 1 == 1",
+        "-2 * -2 > 3.5e0",
+        "1e-3 < .5",
+        "p(em, a, b) < 0.05 and em(b) > em(a)",
+        "1 > 2 and 1 > 2 or 1 < 2",
+        "1 < 2 or 1 > 2 and 1 > 2",
+        "(1 < 2 or 1 > 2) and (1 < 2)",
+        "((em(a))) < ((em(b)))",
+        "em(react->cot-sc) > em('a')",
+        "em(r/x y) > 0",
+        "em(\"it's (b)\") > 0",
+    ] {
+        assert!(holds(text), "{text}");
+    }
+    for text in ["em(a) > em(b)", "1 < 2 and 1 > 2", "0.1 + 0.2 == 0.3 and 1 > 2"] {
+        assert!(!holds(text), "{text}");
+    }
+    let judged = judge("em(a) < em(b) and em(a) < 1", &Fixed).expect("judged");
+    assert_eq!(judged, Judged { holds: true, values: vec![("em(a)".into(), 0.4), ("em(b)".into(), 0.6)] });
+}
+
+#[test]
+fn an_error_points_at_the_place() {
+    for (text, column, reason) in [
+        ("", 0, "is missing"),
+        ("em(a)", 0, "this is a number"),
+        ("em(a) <", 7, "is missing"),
+        ("em(a) < em(c)", 8, "unknown"),
+        ("em(a) < em(none)", 8, "nothing was measured"),
+        ("em(a) < em(b) em(a)", 14, "an operator or the end"),
+        ("em < 3", 0, "stands alone"),
+        ("em() < 3", 3, "a name is missing"),
+        ("em(a < 3", 8, "`)` is missing"),
+        ("em('a < 3", 3, "not closed"),
+        ("1 < 2 < 3", 6, "cannot be chained"),
+        ("(1 < 2) + 1 > 0", 3, "true or false"),
+        ("-(1 < 2) > 0", 4, "true or false"),
+        ("1 and 2 < 3", 0, "this is a number"),
+        ("1 / (em(a) - em(a)) > 0", 2, "division by zero"),
+        ("1.2.3 < 4", 0, "is no number"),
+        ("日 < 1", 0, "stands alone"),
+        ("1 < 日本(x)", 4, "unknown"),
+        ("em(日本) < $", 9, "`$` is not understood"),
+        (&format!("{}1 < 2", "(".repeat(200)), 50, "nested too deeply"),
+    ] {
+        let error = judge(text, &Fixed).expect_err(text);
+        let (code, message) = failure::explain(&error);
+        assert_eq!(code, failure::USAGE);
+        assert!(message.contains(reason) && message.contains("\nhint: "), "{text}: {message}");
+        assert!(message.lines().any(|line| line == format!("  {}^", " ".repeat(column))), "{text}: {message}");
+    }
+}
+
+#[test]
+fn and_binds_more_than_or() {
+    let expr = parse("1<2 or 1<2 and 1<2").expect("a condition");
+    assert!(matches!(expr.kind, super::Kind::Operation { operator: Operator::Or, .. }));
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_it_fall(text in "[-em(a)pb ,<>=!+*/.0-9'\"$日andor]{0,60}") {
+        let _ = judge(&text, &Fixed);
+    }
+}

@@ -1,0 +1,286 @@
+//! From what is named on the command line to the columns that are compared.
+
+use crate::cli::failure::Failure;
+use crate::cli::graded::{Graded, GradedRun};
+use crate::cli::run_ref::RunRef;
+use crate::compare::{Column, Item};
+use crate::report::escape::visible_line;
+use crate::score::{FailureClass, GoldEvidence};
+use crate::store::RunFolder;
+use crate::types::{DatasetRecord, Question, Variant};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::metrics::Metric;
+
+/// How far below an experiment's folder its runs are looked for.
+const DEPTH: usize = 3;
+
+/// One variant of one run.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The run, and the variant's name in it.
+    pub(super) run: RunRef,
+    /// Where it comes from; absent for a table of figures.
+    pub(super) origin: Option<Origin>,
+    /// What was recorded.
+    pub(super) episodes: Vec<Episode>,
+}
+
+/// What a column was made with.
+#[derive(Debug)]
+pub(super) struct Origin {
+    pub(super) variant: Variant,
+    pub(super) dataset: DatasetRecord,
+    pub(super) repeats: u32,
+    /// Version of the program.
+    pub(super) wikitrail: String,
+    /// Whether the run has no other variant.
+    pub(super) alone: bool,
+    /// The variant that the run's experiment compares with.
+    pub(super) baseline: Option<String>,
+}
+
+/// One question under one variant, once.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Episode {
+    pub(super) id: String,
+    pub(super) repeat: u32,
+    /// Whether there is a measurement at all.
+    pub(super) measured: bool,
+    /// Value of each metric that is compared, in their order; absent where it was not measured.
+    pub(super) values: Vec<Option<f64>>,
+    /// Whether the answer is right; absent where that is not known.
+    pub(super) right: Option<bool>,
+    pub(super) class: Option<FailureClass>,
+    /// The official gold answer.
+    pub(super) gold: Option<String>,
+    pub(super) question: String,
+    pub(super) cluster: Option<String>,
+    /// Fields by which results are broken down, in the order in which they were asked for.
+    pub(super) groups: Vec<Option<String>>,
+}
+
+/// A field of a question by which results are broken down or clustered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Field {
+    Cluster,
+    Type,
+    Level,
+    /// How many gold pages the question needs.
+    Hops,
+    AnswerKind,
+    /// The first gold page.
+    Page,
+    /// Any other field of the record.
+    Meta(String),
+}
+
+/// What is wanted of every episode.
+pub(super) struct Wanted<'a> {
+    pub(super) metrics: &'a [&'static Metric],
+    pub(super) cluster: Option<&'a Field>,
+    pub(super) by: &'a [Field],
+}
+
+impl Source {
+    /// The run as `show` takes it.
+    pub(super) fn typed(&self) -> String {
+        let alone = self.origin.as_ref().is_some_and(|origin| origin.alone);
+        if alone { self.run.path.display().to_string() } else { self.run.typed() }
+    }
+
+    /// The figures alone, under that name.
+    pub(super) fn column(&self, name: &str, metrics: &[String], fields: &[Field]) -> Column {
+        let fields = fields.iter().map(|field| field.name().to_owned()).collect();
+        let mut column = Column::new(name, metrics.to_vec(), fields);
+        column.items = self.episodes.iter().map(Episode::item).collect();
+        column
+    }
+}
+
+impl Field {
+    /// The field of that name.
+    pub(super) fn parse(name: &str) -> Self {
+        match name.trim() {
+            "cluster" => Self::Cluster,
+            "type" => Self::Type,
+            "level" => Self::Level,
+            "hops" => Self::Hops,
+            "answer_kind" => Self::AnswerKind,
+            "page" => Self::Page,
+            other => Self::Meta(other.strip_prefix("meta.").unwrap_or(other).to_owned()),
+        }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Cluster => "cluster",
+            Self::Type => "type",
+            Self::Level => "level",
+            Self::Hops => "hops",
+            Self::AnswerKind => "answer_kind",
+            Self::Page => "page",
+            Self::Meta(name) => name,
+        }
+    }
+
+    /// Its value of a question.
+    pub(super) fn of(&self, question: &Question) -> Option<String> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match self {
+            Self::Cluster => question.cluster.clone(),
+            Self::Type => question.kind.clone(),
+            Self::Level => question.level.clone(),
+            Self::Hops => hops(question).map(|hops| hops.to_string()),
+            Self::AnswerKind => text_of(question.answer_kind),
+            Self::Page => Some(GoldEvidence::of(question)?.groups().first()?.pages.first()?.clone()),
+            Self::Meta(name) => question.meta.get(name).filter(|value| !value.is_null()).map(text),
+        }
+    }
+}
+
+fn text_of(kind: crate::types::AnswerKind) -> Option<String> {
+    serde_json::to_value(kind).ok()?.as_str().map(str::to_owned)
+}
+
+/// Pages that the shortest way to the answer needs; where the dataset names none, the parts of its decomposition.
+fn hops(question: &Question) -> Option<usize> {
+    let pages =
+        GoldEvidence::of(question).and_then(|evidence| evidence.groups().iter().map(|group| group.pages.len()).min());
+    pages.or_else(|| Some(question.decomposition.len()).filter(|parts| *parts > 0))
+}
+
+/// The runs that are meant: each as it is named, or all runs below a folder.
+pub(super) fn runs(named: &[String]) -> anyhow::Result<Vec<RunRef>> {
+    let mut runs = Vec::new();
+    for text in named {
+        if let Some(run) = RunRef::parse(text) {
+            runs.push(run);
+            continue;
+        }
+        let mut below = Vec::new();
+        runs_below(Path::new(text), DEPTH, &mut below);
+        if below.is_empty() {
+            let meant = RunRef::meant(text);
+            // The error of whatever is wrong: no run, or no such variant.
+            RunFolder::open(&meant.path)?;
+            GradedRun::open(&meant.path, None)?.check_variant(&meant)?;
+        }
+        below.sort();
+        runs.extend(below.into_iter().map(|path| RunRef { path, variant: None }));
+    }
+    Ok(runs)
+}
+
+fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    // What cannot be read holds no run that could be compared.
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(|path| path.is_dir()) {
+        if RunFolder::at(&path).exists() {
+            found.push(path);
+        } else if depth > 1 {
+            runs_below(&path, depth - 1, found);
+        }
+    }
+}
+
+/// The columns of a run: the variant that is named, or all.
+pub(super) fn load(run: &RunRef, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Source>> {
+    let graded = GradedRun::open(&run.path, None)?;
+    let Some(manifest) = graded.manifest.clone() else {
+        return Err(Failure::bad_input(
+            format!("`{}` is a file, where a run's folder was expected", run.path.display()),
+            "compare takes folders of runs; tables of figures are read with --from-csv",
+        ));
+    };
+    let mut sources: Vec<Source> = Vec::new();
+    let alone = manifest.variants.len() == 1;
+    for variant in manifest.variants {
+        if run.variant.as_ref().is_none_or(|name| *name == variant.name) {
+            let named = RunRef { path: run.path.clone(), variant: Some(variant.name.clone()) };
+            let wikitrail = manifest.wikitrail.clone();
+            let (dataset, repeats) = (manifest.dataset.clone(), manifest.repeats);
+            let baseline = manifest.experiment.as_ref().and_then(|experiment| experiment.baseline.clone());
+            let origin = Origin { variant, dataset, repeats, wikitrail, alone, baseline };
+            sources.push(Source { run: named, origin: Some(origin), episodes: Vec::new() });
+        }
+    }
+    let questions: HashMap<&str, &Question> =
+        graded.questions.iter().map(|question| (question.id.as_str(), question)).collect();
+    for episode in graded.episodes() {
+        let episode = episode?;
+        let name = Some(&episode.trajectory.variant);
+        if let Some(source) = sources.iter_mut().find(|source| source.run.variant.as_ref() == name) {
+            let question = questions.get(episode.trajectory.id.as_str()).copied();
+            source.episodes.push(Episode::of(episode, question, wanted));
+        }
+    }
+    if let Some(source) = sources.iter().find(|source| source.episodes.is_empty()) {
+        return Err(Failure::bad_input(
+            format!("`{}` holds no finished episode yet", visible_line(&source.run.typed(), 200)),
+            "finish the run with --resume, or name another",
+        ));
+    }
+    Ok(sources)
+}
+
+impl Episode {
+    fn of(graded: Graded, question: Option<&Question>, wanted: &Wanted<'_>) -> Self {
+        let field = |field: &Field| question.and_then(|question| field.of(question));
+        Self {
+            measured: graded.trajectory.measured(),
+            values: wanted.metrics.iter().map(|metric| metric.of(&graded)).collect(),
+            right: graded.score.map(|score| score.em > 0.0),
+            class: graded.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
+            gold: graded.trajectory.answers.first().cloned(),
+            cluster: wanted.cluster.and_then(field),
+            groups: wanted.by.iter().map(field).collect(),
+            id: graded.trajectory.id,
+            repeat: graded.trajectory.repeat,
+            question: graded.trajectory.question,
+        }
+    }
+
+    fn item(&self) -> Item {
+        Item {
+            question: self.id.clone(),
+            repeat: self.repeat,
+            cluster: self.cluster.clone(),
+            measured: self.measured,
+            values: self.values.clone(),
+            groups: self.groups.clone(),
+        }
+    }
+}
+
+/// The column with which an experiment compares the others, where all columns are of runs that name the same one.
+pub(super) fn baseline(sources: &[Source], names: &[String]) -> Option<String> {
+    let of = |source: &Source| source.origin.as_ref()?.baseline.clone();
+    let first = of(sources.first()?)?;
+    let agreed = sources.iter().all(|source| of(source).as_ref() == Some(&first));
+    names.iter().find(|name| **name == first).filter(|_| agreed).cloned()
+}
+
+/// Short names of the columns: the variant's where that is unique, else with the run's before it.
+pub(super) fn names(sources: &[Source]) -> Vec<String> {
+    let variant = |source: &Source| source.run.variant.clone().unwrap_or_default();
+    let folder = |source: &Source| {
+        let name = source.run.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        format!("{}/{}", name.unwrap_or_else(|| source.run.path.display().to_string()), variant(source))
+    };
+    let whole = |source: &Source| format!("{}/{}", source.run.path.display(), variant(source));
+    let forms: [&dyn Fn(&Source) -> String; 3] = [&variant, &folder, &whole];
+    let mut names: Vec<String> = Vec::with_capacity(sources.len());
+    for source in sources {
+        let unique = |form: &&&dyn Fn(&Source) -> String| {
+            sources.iter().filter(|other| form(other) == form(source)).count() == 1
+        };
+        let name = forms.iter().find(unique).map_or_else(|| folder(source), |form| form(source));
+        // A column may be compared with itself.
+        let same = names.iter().filter(|other| **other == name || other.starts_with(&format!("{name}#"))).count();
+        names.push(if same == 0 { name } else { format!("{name}#{}", same + 1) });
+    }
+    names
+}

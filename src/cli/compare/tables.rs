@@ -1,0 +1,113 @@
+//! Columns from tables of figures, one file a column: `--from-csv`.
+
+use super::sources::{Episode, Source};
+use crate::cli::failure::Failure;
+use crate::cli::run_ref::RunRef;
+use crate::cli::say::say;
+use crate::dataset::{DatasetError, ScoreRow, ScoreTable, read_scores};
+use crate::report::escape::visible_line;
+use std::path::{Path, PathBuf};
+
+/// The files, and the metrics that they have.
+pub(super) struct Tables {
+    files: Vec<(PathBuf, ScoreTable)>,
+}
+
+impl Tables {
+    /// Reads all files.
+    pub(super) fn read(paths: &[PathBuf]) -> anyhow::Result<Self> {
+        let read = |path: &PathBuf| Ok((path.clone(), read(path)?));
+        Ok(Self { files: paths.iter().map(read).collect::<anyhow::Result<_>>()? })
+    }
+
+    /// Metrics that every file has, in the order of the first.
+    pub(super) fn metrics(&self) -> Vec<String> {
+        let Some(((_, first), others)) = self.files.split_first() else { return Vec::new() };
+        let everywhere = |name: &&String| others.iter().all(|(_, table)| table.metrics.contains(name));
+        first.metrics.iter().filter(everywhere).cloned().collect()
+    }
+
+    /// The columns with these metrics; a metric that a file lacks is an error that says why.
+    pub(super) fn sources(self, metrics: &[String]) -> anyhow::Result<Vec<Source>> {
+        self.files.into_iter().map(|(path, table)| source(path, &table, metrics)).collect()
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<ScoreTable> {
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| {
+        Failure::bad_input(format!("cannot read the table `{shown}`: {error}"), "check the path of the file")
+    })?;
+    let table = read_scores(&shown, &bytes).map_err(explain)?;
+    for other in &table.others {
+        say(format_args!(
+            "note: {shown}: column `{}` is no metric: line {} holds `{}`",
+            visible_line(&other.column, 60),
+            other.line,
+            other.value
+        ));
+    }
+    Ok(table)
+}
+
+/// The error of a table; its hint is about tables rather than datasets.
+fn explain(error: DatasetError) -> anyhow::Error {
+    let hint = match &error {
+        DatasetError::NoColumn { .. } => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
+        DatasetError::Field { .. } => "mend the cell; an empty one means: not measured",
+        DatasetError::Duplicate { .. } => "one file holds one column; repeats are told apart by a column `repeat`",
+        DatasetError::Empty { .. } => "a table has a header and at least one row",
+        _ => return error.into(),
+    };
+    Failure::bad_input(error, hint)
+}
+
+fn source(path: PathBuf, table: &ScoreTable, metrics: &[String]) -> anyhow::Result<Source> {
+    let mut places = Vec::with_capacity(metrics.len());
+    for metric in metrics {
+        let Some(place) = table.metrics.iter().position(|name| name == metric) else {
+            return Err(no_metric(&path, table, metric));
+        };
+        places.push(place);
+    }
+    let em = table.metrics.iter().position(|name| name == "em");
+    let measured = |row: &ScoreRow| match em {
+        Some(em) => row.values[em].is_some(),
+        None => row.values.iter().any(Option::is_some),
+    };
+    let episode = |row: &ScoreRow| Episode {
+        id: row.id.clone(),
+        repeat: row.repeat,
+        measured: measured(row),
+        values: places.iter().map(|place| row.values[*place]).collect(),
+        right: em.and_then(|em| row.values[em]).map(|em| em > 0.0),
+        cluster: row.cluster.clone(),
+        ..Episode::default()
+    };
+    let episodes = table.rows.iter().map(episode).collect();
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    Ok(Source { run: RunRef { path, variant: stem }, origin: None, episodes })
+}
+
+fn no_metric(path: &Path, table: &ScoreTable, metric: &str) -> anyhow::Error {
+    let shown = visible_line(metric, 60);
+    let known = || {
+        let names: Vec<String> = table.metrics.iter().map(|name| visible_line(name, 40)).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    match table.others.iter().find(|other| other.column == *metric) {
+        Some(other) => Failure::bad_input(
+            format!(
+                "`{}`, line {}, column `{shown}`: expected a number, found `{}`",
+                path.display(),
+                other.line,
+                other.value
+            ),
+            "mend the cell; an empty one means: not measured",
+        ),
+        None => Failure::bad_input(
+            format!("`{}` has no column `{shown}`", path.display()),
+            format!("its columns of numbers are {}", known()),
+        ),
+    }
+}

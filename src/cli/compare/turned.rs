@@ -1,0 +1,113 @@
+//! Questions that turned over between two columns, with both trajectories at hand.
+
+use super::sources::{Episode, Source};
+use crate::cli::score::quoted;
+use crate::compare::{Column, Comparison, Flips, flips};
+use crate::report::comparison::{FlipList, FlippedQuestion};
+use crate::score::Divergence;
+use crate::store::RunFolder;
+use crate::types::Trajectory;
+use std::collections::{HashMap, HashSet};
+
+/// Position of a column, id of a question, and which of its repeats.
+type Place = (usize, String, u32);
+
+/// The questions that turned over in each pair of the comparison.
+pub(super) fn lists(sources: &[Source], columns: &[Column], comparison: &Comparison) -> anyhow::Result<Vec<FlipList>> {
+    let at = |name: &str| columns.iter().position(|column| column.name == name);
+    let pairs = comparison.metrics.first().map(|metric| metric.pairs.as_slice()).unwrap_or_default();
+    let pairs: Vec<(usize, usize)> = pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();
+    let found: Vec<Flips> = pairs.iter().map(|(a, b)| flips(&columns[*a], &columns[*b])).collect();
+    let finder = Finder::new(sources);
+    let mut places = HashSet::new();
+    for ((a, b), flips) in pairs.iter().zip(&found) {
+        for (ids, right, wrong) in [(&flips.gained, *b, *a), (&flips.lost, *a, *b)] {
+            for id in ids {
+                places.extend([finder.place(right, id, true), finder.place(wrong, id, false)].into_iter().flatten());
+            }
+        }
+    }
+    let trajectories = read(sources, &places)?;
+    let lists = pairs.into_iter().zip(found).map(|((a, b), flips)| {
+        let flipped = |id: &String, right: usize, wrong: usize| {
+            let places = [finder.place(right, id, true), finder.place(wrong, id, false)];
+            let [right_one, wrong_one] = places.map(|place| trajectories.get(&place?));
+            // In the order of the pair.
+            let (first, second) = if right == a { (right_one, wrong_one) } else { (wrong_one, right_one) };
+            let wrong = finder.episode(wrong, id, false);
+            FlippedQuestion {
+                id: id.clone(),
+                question: wrong.map(|episode| episode.question.clone()).unwrap_or_default(),
+                class: wrong.and_then(|episode| episode.class),
+                parted: first.zip(second).and_then(|(first, second)| Divergence::of(first, second)),
+                command: command(&sources[a], &sources[b], id),
+            }
+        };
+        FlipList {
+            a: columns[a].name.clone(),
+            b: columns[b].name.clone(),
+            n: flips.n,
+            gained: flips.gained.iter().map(|id| flipped(id, b, a)).collect(),
+            lost: flips.lost.iter().map(|id| flipped(id, a, b)).collect(),
+        }
+    });
+    Ok(lists.collect())
+}
+
+/// Finds an episode that stands for its column: of several repeats the first that is as right as most of them.
+struct Finder<'a> {
+    first: HashMap<(usize, &'a str, bool), &'a Episode>,
+    sources: &'a [Source],
+}
+
+impl<'a> Finder<'a> {
+    fn new(sources: &'a [Source]) -> Self {
+        let mut first = HashMap::new();
+        for (at, source) in sources.iter().enumerate() {
+            for episode in &source.episodes {
+                if let Some(right) = episode.right {
+                    first.entry((at, episode.id.as_str(), right)).or_insert(episode);
+                }
+            }
+        }
+        Self { first, sources }
+    }
+
+    fn episode(&self, column: usize, id: &'a str, right: bool) -> Option<&'a Episode> {
+        self.first.get(&(column, id, right)).copied()
+    }
+
+    /// Where its trajectory is; absent for tables of figures.
+    fn place(&self, column: usize, id: &str, right: bool) -> Option<Place> {
+        self.sources[column].origin.as_ref()?;
+        let (_, episode) = self.first.get_key_value(&(column, id, right))?;
+        Some((column, id.to_owned(), episode.repeat))
+    }
+}
+
+/// The trajectories at these places. Only they are held.
+fn read(sources: &[Source], places: &HashSet<Place>) -> anyhow::Result<HashMap<Place, Trajectory>> {
+    let mut found = HashMap::with_capacity(places.len());
+    for (at, source) in sources.iter().enumerate() {
+        if source.origin.is_none() || !places.iter().any(|(column, ..)| *column == at) {
+            continue;
+        }
+        for trajectory in RunFolder::open(&source.run.path)?.records()?.iter() {
+            let trajectory = trajectory?;
+            if source.run.variant.as_ref() != Some(&trajectory.variant) {
+                continue;
+            }
+            let place = (at, trajectory.id.clone(), trajectory.repeat);
+            if places.contains(&place) {
+                found.insert(place, trajectory);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn command(a: &Source, b: &Source, id: &str) -> Option<String> {
+    let _ = (a.origin.as_ref()?, b.origin.as_ref()?);
+    let one = |source: &Source| quoted(&format!("{}:{id}", source.typed()));
+    Some(format!("wikitrail show {} {}", one(a), one(b)))
+}

@@ -1,0 +1,45 @@
+//! Conversations for fine-tuning.
+
+use super::filter::is_right;
+use super::runs::Run;
+use super::{Args, each, explain};
+use crate::agent::conversation::{NoConversation, conversation};
+use crate::cli::say::say;
+use crate::cli::stored::Stored;
+use crate::export::Chat;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// Writes the conversations that are wanted, and returns their number. Episodes that are no conversation are counted
+/// and said.
+pub(super) fn write(args: &Args, runs: &[Run], out: impl Write) -> anyhow::Result<usize> {
+    let mut chat = Chat::new(out);
+    let mut count = 0;
+    let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
+    for run in runs {
+        let stored = Stored::of(&run.folder, &run.manifest)?;
+        each(run, |trajectory, score| {
+            // Nobody wants to learn wrong answers unless they say so.
+            let right = args.filter.names_a_score() || score.is_some_and(is_right);
+            if !right || !args.filter.takes(trajectory, score) {
+                return Ok(());
+            }
+            let (approach, question) = (stored.approach(trajectory)?, stored.question(trajectory));
+            match conversation(trajectory, &question, approach, args.with_exemplars) {
+                Ok(turns) => {
+                    count += 1;
+                    chat.write(turns.iter().map(|said| (&said.message, said.learn))).map_err(explain)
+                }
+                Err(reason) => {
+                    *left_out.entry(reason).or_default() += 1;
+                    Ok(())
+                }
+            }
+        })?;
+    }
+    chat.finish().map_err(explain)?;
+    for (reason, count) in left_out {
+        say(format_args!("note: {count} left out: {reason}"));
+    }
+    Ok(count)
+}

@@ -1,0 +1,66 @@
+//! The runs that were named: run folders, and folders of run folders.
+
+use crate::cli::failure::Failure;
+use crate::store::RunFolder;
+use crate::types::Manifest;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A run to be exported.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// What its rows call it: the folder's name, or its path where two runs share that name.
+    pub(super) name: String,
+    pub(super) folder: RunFolder,
+    pub(super) manifest: Manifest,
+}
+
+/// The runs at `paths`, in that order, each once; those below a folder that is no run itself by their names.
+pub(super) fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        for folder in at(path)? {
+            let known = folders.iter().any(|known| known.canonicalize().ok() == folder.canonicalize().ok());
+            if !known {
+                folders.push(folder);
+            }
+        }
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for folder in &folders {
+        *seen.entry(name(folder)).or_default() += 1;
+    }
+    let open = |path: PathBuf| {
+        let short = name(&path);
+        let name = if seen.get(&short).is_some_and(|count| *count > 1) { path.display().to_string() } else { short };
+        let folder = RunFolder::open(path)?;
+        let manifest = folder.manifest()?;
+        Ok(Run { name, folder, manifest })
+    };
+    folders.into_iter().map(open).collect()
+}
+
+/// The run at `path`, or the runs right below it.
+fn at(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if RunFolder::at(path).exists() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = path.read_dir().into_iter().flatten().filter_map(Result::ok);
+    let mut below: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| RunFolder::at(path).exists()).collect();
+    below.sort();
+    if below.is_empty() {
+        return Err(Failure::bad_input(
+            format!("`{}` is not a run, and no folder in it is: there is no manifest.json", path.display()),
+            "name a folder that `wikitrail run` has made, such as results/<run>, or a folder of such folders",
+        ));
+    }
+    Ok(below)
+}
+
+/// The folder's own name, also where it was named as `.`.
+fn name(folder: &Path) -> String {
+    let whole = folder.canonicalize();
+    let whole = whole.as_deref().unwrap_or(folder);
+    whole.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

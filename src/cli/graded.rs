@@ -1,0 +1,102 @@
+//! A run's episodes, each with what its answer is worth: for every command that looks at single episodes.
+
+use super::evidence::{self, Evidence};
+use super::failure::Failure;
+use super::run_ref::RunRef;
+use super::say::say;
+use crate::report::Verdict;
+use crate::report::escape::visible_line;
+use crate::report::trajectory::pair::Side;
+use crate::score::{AnswerScore, Assessment, Metric, Tally};
+use crate::store::{Records, RunFolder};
+use crate::types::{Manifest, Question, Trajectory};
+use std::path::{Path, PathBuf};
+
+/// A run's folder, or a file of trajectories such as `ask --save` writes.
+#[derive(Debug)]
+pub(super) struct GradedRun {
+    /// Where it is.
+    pub(super) path: PathBuf,
+    /// What the run was; absent for a file that stands by itself.
+    pub(super) manifest: Option<Manifest>,
+    /// Its questions as the dataset has them; empty where the dataset is not at hand.
+    pub(super) questions: Vec<Question>,
+    evidence: Evidence,
+    records: Records,
+    tally: Tally,
+}
+
+/// One episode and its worth.
+#[derive(Debug)]
+pub(super) struct Graded {
+    /// What happened.
+    pub(super) trajectory: Trajectory,
+    /// Name of the metric that it is scored by.
+    pub(super) metric: &'static str,
+    /// Its score; absent where it was not measured or its gold is hidden.
+    pub(super) score: Option<AnswerScore>,
+    /// Its trajectory metrics; absent where it was not measured.
+    pub(super) assessment: Option<Assessment>,
+}
+
+impl Graded {
+    /// For the reports.
+    pub(super) fn verdict(&self) -> Verdict<'_> {
+        Verdict { metric: self.metric, score: self.score, assessment: self.assessment.as_ref() }
+    }
+
+    /// For the reports, as one of two.
+    pub(super) fn side<'a>(&'a self, name: &'a str) -> Side<'a> {
+        Side { name, trajectory: &self.trajectory, verdict: Some(self.verdict()) }
+    }
+}
+
+impl GradedRun {
+    /// Opens a run. Lines that cannot be read are said and left out; so is the absence of supporting facts.
+    pub(super) fn open(path: &Path, metric: Option<Metric>) -> anyhow::Result<Self> {
+        let (manifest, records) = if path.is_file() {
+            (None, Records::of_file(path)?)
+        } else {
+            let folder = RunFolder::open(path)?;
+            (Some(folder.manifest()?), folder.records()?)
+        };
+        for line in records.skipped() {
+            say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
+        }
+        let questions = manifest.as_ref().map_or_else(|| Ok(Vec::new()), evidence::questions);
+        let evidence = Evidence::of_questions(questions.as_deref());
+        if let Some(note) = evidence.note() {
+            say(note);
+        }
+        let dataset = manifest.as_ref().map_or("", |manifest| &manifest.dataset.name);
+        let tally = metric.map_or_else(|| Tally::new(dataset), Tally::with_metric);
+        let questions = questions.unwrap_or_default();
+        Ok(Self { path: path.to_owned(), manifest, questions, evidence, records, tally })
+    }
+
+    /// Refuses a variant that the run does not have.
+    pub(super) fn check_variant(&self, run: &RunRef) -> anyhow::Result<()> {
+        let (Some(name), Some(manifest)) = (&run.variant, &self.manifest) else { return Ok(()) };
+        if manifest.variants.iter().any(|variant| variant.name == *name) {
+            return Ok(());
+        }
+        let names: Vec<String> = manifest.variants.iter().map(|variant| visible_line(&variant.name, 60)).collect();
+        Err(Failure::bad_input(
+            format!("`{}` has no variant `{}`", self.path.display(), visible_line(name, 60)),
+            format!("its variants are {}", names.join(", ")),
+        ))
+    }
+
+    /// The episodes, one at a time, in the order of variant, repeat and dataset.
+    pub(super) fn episodes(&self) -> impl Iterator<Item = anyhow::Result<Graded>> {
+        // A sum is kept only for the rule that scores; it does not grow.
+        let mut tally = self.tally.clone();
+        self.records.iter().map(move |trajectory| {
+            let trajectory = trajectory?;
+            let score = tally.add(&trajectory);
+            let metric = tally.metric_for(&trajectory.answers).name();
+            let assessment = Assessment::of(&trajectory, score, self.evidence.get(&trajectory.id));
+            Ok(Graded { trajectory, metric, score, assessment })
+        })
+    }
+}

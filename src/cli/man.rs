@@ -1,0 +1,79 @@
+//! `man`: the manual pages of all commands, made from the same table of flags as `--help`.
+
+use super::failure::{self, Failure};
+use super::say::say;
+use clap::Command;
+use clap_mangen::Man;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Flags of `man`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Folder for one file a command, `wikitrail.1`, `wikitrail-run.1`, … [default: all pages in a row on stdout].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// A page as troff source.
+struct Page {
+    file: String,
+    text: String,
+}
+
+/// Carries the command out and returns its exit code.
+pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    let mut command = super::command().disable_help_subcommand(true);
+    // Names of commands below commands are known only then.
+    command.build();
+    let mut pages = Vec::new();
+    render(&command, &mut pages)?;
+    let Some(folder) = &args.out else {
+        let mut out = std::io::stdout().lock();
+        pages.iter().try_for_each(|page| out.write_all(page.text.as_bytes()))?;
+        return Ok(failure::OK);
+    };
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| pages.iter().try_for_each(|page| std::fs::write(folder.join(&page.file), &page.text)));
+    written.map_err(|error| cannot_write(folder, &error))?;
+    say(format_args!("{} pages written to {}", pages.len(), folder.display()));
+    Ok(failure::OK)
+}
+
+fn cannot_write(folder: &Path, error: &std::io::Error) -> anyhow::Error {
+    let what = format!("cannot write the pages to `{}`: {error}", folder.display());
+    Failure::unexpected(what, "name a folder that can be written with --out")
+}
+
+/// The page of a command, then those of the commands below it.
+fn render(command: &Command, pages: &mut Vec<Page>) -> std::io::Result<()> {
+    let page = Man::new(command.clone()).source(concat!("wikitrail ", env!("CARGO_PKG_VERSION")));
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    pages.push(Page { file: page.get_filename(), text: with_lines(&String::from_utf8_lossy(&text)) });
+    command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|below| render(below, pages))
+}
+
+/// What stands below the flags is examples and tables: their lines are kept as they are.
+fn with_lines(text: &str) -> String {
+    const EXTRA: &str = ".SH EXTRA\n";
+    let Some((before, extra)) = text.split_once(EXTRA) else { return text.to_owned() };
+    let (extra, after) = extra.find("\n.SH ").map_or((extra, ""), |at| extra.split_at(at + 1));
+    let (title, lines) = extra.split_once("Examples:\n").map_or(("NOTES", extra), |(_, lines)| ("EXAMPLES", lines));
+    format!("{before}.SH {title}\n.nf\n{}\n.fi\n{after}", lines.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_lines;
+
+    #[test]
+    fn lines_below_the_flags_are_kept() {
+        assert_eq!(with_lines(".SH OPTIONS\nx\n"), ".SH OPTIONS\nx\n");
+        assert_eq!(
+            with_lines(".SH A\nx\n.SH EXTRA\nExamples:\n  one\n.SH VERSION\nv1\n"),
+            ".SH A\nx\n.SH EXAMPLES\n.nf\n  one\n.fi\n.SH VERSION\nv1\n"
+        );
+        assert_eq!(with_lines(".SH EXTRA\nE\n"), ".SH NOTES\n.nf\nE\n.fi\n");
+    }
+}

@@ -1,0 +1,186 @@
+//! What is recorded of an experiment, beside what others have published.
+
+use super::deviations;
+use crate::cli::failure::Failure;
+use crate::cli::score::{Summary, quoted, summarise};
+use crate::experiment::{DatasetSpec, Experiment, Published, PublishedMetric};
+use crate::report::reproduction::{self, Beside, Ours};
+use crate::report::sheet::Sheet;
+use crate::store::RunFolder;
+use crate::types::{Manifest, Variant};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// An experiment with its runs.
+pub(super) struct Reproduction {
+    pub(super) folder: PathBuf,
+    pub(super) experiment: Experiment,
+    /// The datasets that are recorded, each with its figures.
+    pub(super) runs: Vec<(DatasetSpec, Summary)>,
+    /// Datasets of which nothing is recorded.
+    absent: Vec<String>,
+}
+
+/// Figures of one dataset by one metric.
+pub(super) struct Table<'a> {
+    pub(super) summary: &'a Summary,
+    pub(super) beside: Beside,
+}
+
+impl Reproduction {
+    /// Whether the folder holds runs of an experiment.
+    pub(super) fn is_there(folder: &Path) -> anyhow::Result<bool> {
+        Ok(Self::manifest(folder)?.is_some_and(|(_, manifest)| manifest.experiment.is_some()))
+    }
+
+    /// The command line that started what is there.
+    pub(super) fn command_line(folder: &Path) -> anyhow::Result<Option<Vec<String>>> {
+        Ok(Self::manifest(folder)?.map(|(_, manifest)| manifest.command_line))
+    }
+
+    /// The first manifest of the folder or of those right below it, and where it is.
+    fn manifest(folder: &Path) -> anyhow::Result<Option<(RunFolder, Manifest)>> {
+        let below = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut paths: Vec<PathBuf> = below.collect();
+        paths.sort();
+        let mut runs = std::iter::once(folder.to_owned()).chain(paths).map(RunFolder::at);
+        let Some(run) = runs.find(RunFolder::exists) else { return Ok(None) };
+        let manifest = run.manifest()?;
+        Ok(Some((run, manifest)))
+    }
+
+    /// Reads what is recorded. The experiment is the one that is stored there.
+    pub(super) fn open(folder: &Path) -> anyhow::Result<Self> {
+        let Some((run, manifest)) = Self::manifest(folder)? else {
+            return Err(Failure::bad_input(
+                format!("`{}` holds no run", folder.display()),
+                "name the folder that `wikitrail reproduce --out` wrote",
+            ));
+        };
+        let (Some(record), Some(text)) = (&manifest.experiment, run.experiment()?) else {
+            return Err(Failure::bad_input(
+                format!("`{}` is no run of an experiment, and has no published figures", folder.display()),
+                format!("its own figures: wikitrail score {}", quoted(&folder.display().to_string())),
+            ));
+        };
+        let stored = run.path().join(RunFolder::EXPERIMENT);
+        let experiment = Experiment::parse(&stored.display().to_string(), text.trim_start_matches('\u{feff}'))?;
+        // Of several datasets, each has a folder in the experiment's.
+        let several = !record.datasets.is_empty();
+        let around = if several && run.path() == folder {
+            std::path::absolute(folder)?.parent().map(Path::to_owned).unwrap_or_default()
+        } else {
+            folder.to_owned()
+        };
+        let (mut runs, mut absent) = (Vec::new(), Vec::new());
+        for dataset in &experiment.datasets {
+            let run = RunFolder::at(if several { around.join(&dataset.name) } else { around.clone() });
+            if run.exists() {
+                runs.push((dataset.clone(), summarise(&run, None)?));
+            } else {
+                absent.push(dataset.name.clone());
+            }
+        }
+        Ok(Self { folder: around, experiment, runs, absent })
+    }
+
+    /// One table a dataset and published metric; by EM where nothing is published.
+    pub(super) fn tables(&self) -> Vec<Table<'_>> {
+        let mut tables = Vec::new();
+        for (dataset, summary) in &self.runs {
+            let published = |metric| self.published(&dataset.name, metric).next().is_some();
+            let mut metrics: Vec<PublishedMetric> =
+                PublishedMetric::ALL.into_iter().filter(|metric| published(*metric)).collect();
+            if metrics.is_empty() {
+                metrics.push(PublishedMetric::Em);
+            }
+            for metric in metrics {
+                tables.push(Table { summary, beside: self.beside(dataset, summary, metric) });
+            }
+        }
+        tables
+    }
+
+    /// Those who published figures of a dataset by a metric.
+    fn published(&self, dataset: &str, metric: PublishedMetric) -> impl Iterator<Item = &Published> {
+        self.experiment.published.iter().filter(move |published| {
+            published.figures.iter().any(|figure| figure.dataset == dataset && figure.metric == metric)
+        })
+    }
+
+    fn beside(&self, dataset: &DatasetSpec, summary: &Summary, metric: PublishedMetric) -> Beside {
+        let figure = |published: &Published, cell: &str| {
+            let is = |figure: &&crate::experiment::PublishedFigure| {
+                figure.dataset == dataset.name && figure.metric == metric && figure.cell == cell
+            };
+            published.figures.iter().find(is).map(|figure| figure.percent)
+        };
+        let f1 = metric == PublishedMetric::F1;
+        let mut labels = false;
+        let rows = summary.scores().map(|(cell, scored_by, score)| {
+            labels |= scored_by == "fever";
+            let published = self.published(&dataset.name, metric).map(|published| figure(published, cell));
+            Ours::of(cell, score, f1, published.collect())
+        });
+        let rows = rows.collect();
+        let record = &summary.manifest().dataset;
+        Beside {
+            dataset: dataset.name.clone(),
+            about: format!("{} of {} questions of {}", record.selected, record.questions, record.path),
+            metric: if labels && !f1 { "accuracy" } else { metric.name() },
+            sources: self.published(&dataset.name, metric).map(|published| published.name.clone()).collect(),
+            rows,
+        }
+    }
+
+    /// Models of all runs, joined.
+    pub(super) fn models(&self) -> String {
+        self.each(|variant| variant.model.clone())
+    }
+
+    fn each(&self, of: impl Fn(&Variant) -> String) -> String {
+        let variants = self.runs.iter().flat_map(|(_, summary)| &summary.manifest().variants);
+        variants.map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+    }
+
+    /// The report for people.
+    pub(super) fn sheet(&self) -> Sheet {
+        let tables: Vec<Beside> = self.tables().into_iter().map(|table| table.beside).collect();
+        let wiki = self.each(|variant| format!("{} ({})", variant.wiki, variant.compat.name()));
+        let title = format!("{}: {} over {wiki}; {}", self.experiment.name, self.models(), self.folder.display());
+        reproduction::sheet(title, &tables, self.notes())
+    }
+
+    /// What a reader must know before holding the figures against each other.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = self
+            .experiment
+            .published
+            .iter()
+            .map(|published| format!("{}: {}", published.name, published.source))
+            .collect();
+        if self.experiment.published.is_empty() {
+            notes.push("the experiment file names no published figures".to_owned());
+        }
+        if self.models() == "baseline" {
+            notes.push(
+                "baseline is a policy of rules and no language model; its figures say nothing about the paper's"
+                    .to_owned(),
+            );
+        }
+        notes.extend(deviations::settings(&self.experiment, &self.runs));
+        for (dataset, summary) in &self.runs {
+            notes.extend(deviations::questions(dataset, &summary.manifest().dataset));
+            let (missing, unmeasured) = (summary.missing(), summary.unmeasured());
+            if missing + unmeasured > 0 {
+                notes.push(format!(
+                    "{}: {missing} episodes are not recorded yet, {unmeasured} were not measured; go on: {}",
+                    dataset.name,
+                    summary.resume_command(false)
+                ));
+            }
+        }
+        notes.extend(self.absent.iter().map(|name| format!("{name}: nothing is recorded")));
+        notes
+    }
+}

@@ -1,0 +1,108 @@
+//! Runs and episodes as they are named on the command line: `RUN`, `RUN@VARIANT`, `RUN:ID`, `RUN@VARIANT:ID`.
+//!
+//! Ids, names of variants and paths may hold `:` and `@` themselves, so the text is parted where what stands before
+//! it is a run that exists.
+
+use crate::store::RunFolder;
+use std::path::{Path, PathBuf};
+
+/// A run, or a file of trajectories; all its variants, or one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RunRef {
+    /// The run's folder, or the file.
+    pub(super) path: PathBuf,
+    /// The variant that was named.
+    pub(super) variant: Option<String>,
+}
+
+impl RunRef {
+    /// The whole text as a run, or as a variant that a run has; nothing where there is no such run.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        if is_source(text) {
+            return Some(Self { path: text.into(), variant: None });
+        }
+        Self::parted(text).find(Self::names_a_variant)
+    }
+
+    /// The text as a run and the id of a question in it.
+    pub(super) fn with_id(text: &str) -> Option<(Self, String)> {
+        text.match_indices(':').find_map(|(at, _)| Some((Self::parse(&text[..at])?, text[at + 1..].to_owned())))
+    }
+
+    /// What was probably meant, where there is no such run or variant: for the message that says so.
+    pub(super) fn meant(text: &str) -> Self {
+        let whole = || Self { path: text.into(), variant: None };
+        Self::parted(text).next().unwrap_or_else(whole)
+    }
+
+    /// Every place where an `@` follows a run; the last one first, as it is least likely to be part of a path.
+    fn parted(text: &str) -> impl Iterator<Item = Self> {
+        let parts = text.rmatch_indices('@').map(|(at, _)| (&text[..at], &text[at + 1..]));
+        parts
+            .filter(|(path, variant)| is_source(path) && !variant.is_empty())
+            .map(|(path, variant)| Self { path: path.into(), variant: Some(variant.to_owned()) })
+    }
+
+    /// Whether the run has the variant that was named.
+    fn names_a_variant(&self) -> bool {
+        let manifest = RunFolder::at(&self.path).manifest();
+        manifest
+            .is_ok_and(|manifest| manifest.variants.iter().any(|variant| Some(&variant.name) == self.variant.as_ref()))
+    }
+
+    /// As it is typed.
+    pub(super) fn typed(&self) -> String {
+        let path = self.path.display();
+        self.variant.as_ref().map_or_else(|| path.to_string(), |variant| format!("{path}@{variant}"))
+    }
+}
+
+fn is_source(path: &str) -> bool {
+    RunFolder::at(path).exists() || Path::new(path).is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunRef;
+    use serde_json::json;
+
+    /// A run with these variants, in a folder whose name is no help.
+    fn run(dir: &std::path::Path, variants: &[&str]) -> String {
+        let run = dir.join("a:b@c");
+        std::fs::create_dir(&run).expect("a folder");
+        let variant = |name: &&str| {
+            json!({"name": name, "protocol": "robust", "method": "react", "max_steps": 7, "prompt": "p",
+                "prompt_sha256": "", "question_label": "Question", "model": "baseline", "endpoint": "none",
+                "decoding": {"temperature": 0.0, "top_p": 1.0, "max_tokens": 9}, "wiki": "html", "compat": "fixed"})
+        };
+        let variants: Vec<_> = variants.iter().map(variant).collect();
+        let manifest = json!({"v": 1, "variants": variants, "repeats": 1, "wikitrail": "0.1.0", "git_revision": null,
+            "dataset": {"name": "sample", "path": "", "sha256": "", "questions": 1, "selection": {}, "selected": 1},
+            "command_line": [], "started_at": "", "ended_at": null});
+        std::fs::write(run.join("manifest.json"), manifest.to_string()).expect("a manifest");
+        run.to_str().expect("UTF-8").to_owned()
+    }
+
+    #[test]
+    fn a_run_is_parted_from_variant_and_id_where_they_exist() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let run = run(dir.path(), &["x/y", "m:1", "a@b"]);
+        let named = |variant: &str| RunRef { path: run.clone().into(), variant: Some(variant.into()) };
+        let whole = RunRef { path: run.clone().into(), variant: None };
+        assert_eq!(RunRef::parse(&run), Some(whole.clone()));
+        for variant in ["x/y", "m:1", "a@b"] {
+            let typed = format!("{run}@{variant}");
+            assert_eq!(RunRef::parse(&typed), Some(named(variant)));
+            assert_eq!(named(variant).typed(), typed);
+            assert_eq!(RunRef::with_id(&format!("{typed}:q:1@2")), Some((named(variant), "q:1@2".into())));
+        }
+        for text in [format!("{run}@"), format!("{run}@m"), format!("{run}/none"), format!("{run}@m:q")] {
+            assert_eq!(RunRef::parse(&text), None, "{text}");
+        }
+        assert_eq!(RunRef::with_id(&run), None);
+        assert_eq!(RunRef::with_id(&format!("{run}@m:q")), None);
+        assert_eq!(RunRef::with_id(&format!("{run}:q:1@2")), Some((whole.clone(), "q:1@2".into())));
+        assert_eq!(RunRef::meant(&format!("{run}@m")), named("m"));
+        assert_eq!(RunRef::meant("nothing"), RunRef { path: "nothing".into(), variant: None });
+    }
+}

@@ -1,0 +1,190 @@
+//! What the program says of itself: examples that work, completions and manual pages that leave nothing out.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use wikitrail::dataset::Format;
+use wikitrail::types::Method;
+
+fn wikitrail(args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).output().expect("wikitrail runs");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn words(path: &str) -> Vec<&str> {
+    path.split_whitespace().collect()
+}
+
+/// Every command by its path, such as `wiki search`; the program itself is the empty path.
+fn commands(path: &str, found: &mut Vec<String>) {
+    found.push(path.to_owned());
+    let help = wikitrail(&[&words(path)[..], &["--help"]].concat());
+    let Some((_, list)) = help.split_once("\nCommands:\n") else { return };
+    for line in list.lines().take_while(|line| !line.is_empty()) {
+        // A longer description goes on further to the right.
+        let name =
+            line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')).and_then(|rest| rest.split(' ').next());
+        if let Some(name) = name.filter(|name| *name != "help") {
+            commands(format!("{path} {name}").trim(), found);
+        }
+    }
+}
+
+fn all() -> Vec<String> {
+    let mut found = Vec::new();
+    commands("", &mut found);
+    assert!(found.len() > 20 && found.iter().any(|path| path == "wiki search"), "{found:?}");
+    found
+}
+
+/// The flags of a command as its help lists them.
+fn flags(path: &str) -> Vec<String> {
+    let help = wikitrail(&[&words(path)[..], &["--help"]].concat());
+    let listed = help.lines().filter(|line| line.starts_with("  ") && line.trim_start().starts_with('-'));
+    let long = listed.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--")));
+    long.map(str::to_owned).collect()
+}
+
+#[test]
+fn completions_of_every_shell_know_every_command_and_flag() {
+    let commands = all();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = wikitrail(&["completions", shell]);
+        for path in &commands {
+            for word in words(path) {
+                assert!(script.contains(word), "{shell} lacks `{word}` of `{path}`");
+            }
+            for flag in flags(path) {
+                // fish names long flags without their dashes.
+                let name = if shell == "fish" { format!("-l {}", flag.trim_start_matches('-')) } else { flag };
+                assert!(script.contains(&name), "{shell} lacks `{name}` of `{path}`");
+            }
+        }
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(["completions", "dos"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn every_command_has_a_manual_page_with_all_its_flags() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let folder = dir.path().join("deep/man1");
+    wikitrail(&["man", "--out", folder.to_str().expect("UTF-8")]);
+    let commands = all();
+    let mut whole = String::new();
+    for path in &commands {
+        let name = format!("wikitrail {path}").trim().replace(' ', "-");
+        let page = std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let plain = page.replace("\\-", "-");
+        assert!(plain.contains(&format!("\n.SH NAME\n{name} - ")), "{page}");
+        for flag in flags(path) {
+            assert!(plain.contains(&flag), "{name}.1 lacks {flag}");
+        }
+        assert!(path.is_empty() || page.contains("\n.SH EXAMPLES\n.nf\n  "), "{name}.1 has no examples");
+        whole.push_str(&page);
+    }
+    assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), commands.len());
+    let printed = wikitrail(&["man"]);
+    assert_eq!(printed.len(), whole.len());
+    // A file in the place of the folder is named.
+    let taken = folder.join("wikitrail.1");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(["man", "--out"]).arg(&taken).output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && said.contains("wikitrail.1") && said.contains("\nhint: "), "{said}");
+}
+
+/// The examples of a command's help, as they are typed.
+fn examples(path: &str) -> Vec<String> {
+    let help = wikitrail(&[&words(path)[..], &["--help"]].concat());
+    let (_, lines) = help
+        .split_once("\nExamples:\n")
+        .unwrap_or_else(|| panic!("`wikitrail {path} --help` has no examples; they stand in src/cli/examples.rs"));
+    let lines: Vec<&str> = lines.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    assert!(lines.iter().all(|line| line.starts_with('#') || line.contains("wikitrail ")), "{path}: {lines:?}");
+    lines.into_iter().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// Examples that ask a server, or read a file that only their users have.
+fn needs_others(example: &str) -> bool {
+    let server =
+        example.contains("--base-url") || example.contains("--wiki api") || example.ends_with("fetch hotpotqa");
+    server || example.contains("--import")
+}
+
+/// As a person types it, in a shell.
+#[cfg(unix)]
+fn typed(dir: &Path, example: &str) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_wikitrail")).parent().expect("a folder");
+    let path = std::env::var("PATH").expect("a path");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", example]).current_dir(dir).env("PATH", format!("{}:{path}", program.display()));
+    for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+        shell.env_remove(key);
+    }
+    shell.stdin(std::process::Stdio::null()).output().expect("a shell")
+}
+
+#[cfg(unix)]
+#[test]
+fn every_example_of_every_help_works() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, text) in [
+        ("gold.json", r#"[{"_id": "a", "answer": "Moscow", "supporting_facts": [], "question": "?", "context": []}]"#),
+        ("pred.json", r#"{"answer": {"a": "Moscow"}, "sp": {"a": []}}"#),
+        ("a.csv", "id,em,f1\n1,0,0.5\n2,1,1\n"),
+        ("b.csv", "id,em,f1\n1,1,1\n2,1,1\n"),
+        ("mine.csv", "text,gold\nWho?,Nobody\nWhat?,Nothing\n"),
+        ("replies.jsonl", "{\"name\": \"a\", \"output\": \" I see.\\nAction 2: Finish[yes]\"}\n"),
+    ] {
+        std::fs::write(dir.path().join(name), text).expect("a file");
+    }
+    let mut tried = 0;
+    // The run comes first: others score, show and export it.
+    for path in all().iter().filter(|path| !path.is_empty()) {
+        let examples = examples(path);
+        assert!((2..=3).contains(&examples.len()), "{path}: {examples:?}");
+        for example in examples.iter().filter(|example| !needs_others(example)) {
+            let output = typed(dir.path(), example);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "`{example}`: {said}");
+            assert!(
+                output.stdout.len() + output.stderr.len() > 0 || example.contains('>') || example.ends_with("session"),
+                "`{example}` says nothing"
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 40, "{tried}");
+    for file in ["questions.csv", "steps.csv", "scored.jsonl", "mine.jsonl", "claims.jsonl", "wikitrail.bash", "man1"] {
+        assert!(dir.path().join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn the_help_lists_what_can_be_named() {
+    let help = |args: &[&str]| wikitrail(args).split_whitespace().collect::<Vec<_>>().join(" ");
+    for command in [&["run", "--help"][..], &["dataset", "info", "--help"], &["dataset", "convert", "--help"]] {
+        let text = help(command);
+        let list = text.split_once("Format of the file: ").expect("a list").1;
+        let list = list.split_once(" [default").expect("its end").0.replace(" or ", ", ");
+        assert_eq!(list.split(", ").collect::<Vec<_>>(), Format::ALL.map(Format::name), "{command:?}");
+    }
+    for command in [&["run", "--help"][..], &["ask", "--help"], &["prompt", "show", "--help"]] {
+        for method in Method::ALL {
+            assert!(help(command).contains(method.name()), "{command:?} lacks {}", method.name());
+        }
+    }
+}
+
+#[test]
+fn no_help_is_wider_than_a_terminal() {
+    for path in all() {
+        for example in wikitrail(&[&words(&path)[..], &["--help"]].concat()).lines() {
+            assert!(example.chars().count() <= 100, "`{path}`: {example}");
+        }
+        let page = wikitrail(&[&words(&path)[..], &["-h"]].concat());
+        let shown = page.split_once("\nExamples:\n").map_or("", |(_, lines)| lines);
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "`{path}`: {shown}");
+    }
+}

@@ -1,0 +1,157 @@
+//! `show` on real runs of the baseline: verdicts that agree with `score`, lists and their filters, two trajectories
+//! beside one another, files of `ask --save`.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn wikitrail(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).output().expect("wikitrail runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// What the command prints; it must succeed.
+fn show(args: &[&str]) -> String {
+    let output = wikitrail(&[&["show"], args].concat());
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// A run of three methods over the sample, in a folder whose name holds what parts ids and variants.
+fn run(dir: &Path) -> PathBuf {
+    let out = dir.join("run:1@x");
+    let args = ["run", "--quiet", "--method", "act,react,standard", "--out", out.to_str().expect("UTF-8")];
+    let output = wikitrail(&args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    out
+}
+
+fn lines(stdout: &str) -> Vec<Value> {
+    stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+#[test]
+fn lists_and_verdicts_are_those_of_score() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path());
+    let run = run.to_str().expect("UTF-8");
+    let scored: Value =
+        serde_json::from_slice(&wikitrail(&["score", run, "--json", "--per-item"]).stdout).expect("JSON");
+    let items = scored["items"].as_array().expect("items");
+    let listed = lines(&show(&[run, "--json"]));
+    assert_eq!(listed.len(), 180);
+    for (item, shown) in items.iter().zip(&listed) {
+        for field in ["id", "variant", "repeat", "outcome", "em", "f1", "failure", "grounding"] {
+            assert_eq!(item[field], shown[field], "{field} of {item}");
+        }
+        assert_eq!(shown["right"], item["em"].as_f64().expect("EM") > 0.0);
+    }
+    let wrong = items.iter().filter(|item| item["em"] == 0.0);
+    let expected: Vec<&str> =
+        wrong.clone().filter(|item| item["variant"] == "act").map(|item| item["id"].as_str().expect("an id")).collect();
+    let table = show(&[run, "--wrong", "--variant", "act"]);
+    let ids: Vec<&str> = table.lines().skip(1).map(|line| line.split_whitespace().next().expect("an id")).collect();
+    assert!(!ids.is_empty());
+    assert_eq!(ids, expected);
+    assert_eq!(show(&[&format!("{run}@act"), "--wrong"]), table);
+    let of_class = |class: &str| wrong.clone().filter(|item| item["failure"]["class"] == class).count();
+    for class in ["search", "lookup", "reasoning", "hallucination", "label", "loop", "format", "limit"] {
+        assert_eq!(lines(&show(&[run, "--class", class, "--json"])).len(), of_class(class), "{class}");
+    }
+    assert!(of_class("hallucination") > 0 && of_class("search") > 0);
+    assert_eq!(lines(&show(&[run, "--outcome", "finished", "--limit", "7", "--json"])).len(), 7);
+    assert_eq!(lines(&show(&[run, "--outcome", "not_measured", "--json"])).len(), 0);
+}
+
+#[test]
+fn an_episode_says_whether_it_is_right_and_why_not() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path());
+    let run = run.to_str().expect("UTF-8");
+    let listed = lines(&show(&[&format!("{run}@react"), "--json"]));
+    let first = |right: bool| listed.iter().find(|item| item["right"] == right).expect("one");
+    let page = show(&[&format!("{run}@react"), first(true)["id"].as_str().expect("an id")]);
+    assert!(page.contains("verdict      right (EM 1, F1 1.00 by metric aliases)\n"), "{page}");
+    assert!(!page.contains("\nfailure "), "{page}");
+    let wrong = first(false);
+    let id = wrong["id"].as_str().expect("an id");
+    let page = show(&[&format!("{run}@react:{id}")]);
+    assert!(page.contains("verdict      wrong (EM 0, F1 0.") && page.contains("\ngold  "), "{page}");
+    let failure = &wrong["failure"];
+    let said =
+        format!("{}: {}", failure["class"].as_str().expect("a class"), failure["evidence"].as_str().expect("why"));
+    let unwrapped = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains(&said), "{said}: {page}");
+    // Without a variant all three are shown.
+    assert_eq!(show(&[run, id]).matches("verdict ").count(), 3);
+    assert_eq!(lines(&show(&[run, id, "--json", "--variant", "act"])).len(), 1);
+}
+
+#[test]
+fn two_episodes_stand_beside_one_another() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path());
+    let run = run.to_str().expect("UTF-8");
+    let (a, b) = (format!("{run}@act:sample-004"), format!("{run}@react:sample-004"));
+    let both: Value = serde_json::from_str(&show(&[&a, &b, "--json"])).expect("JSON");
+    assert_eq!((&both["a"]["variant"], &both["b"]["variant"]), (&"act".into(), &"react".into()));
+    let (step, part) = (&both["parted"]["step"], both["parted"]["part"].as_str().expect("a part"));
+    let page = show(&[&a, &b, "--width", "140"]);
+    assert!(page.contains(&format!("━━ step {step}: they part here, by the {part} ━")), "{page}");
+    assert!(page.lines().any(|line| line.contains("@act:sample-004 ") && line.contains("│")), "{page}");
+    // The second id may be left out, and a narrow terminal has one above the other.
+    let narrow = show(&[&a, &format!("{run}@react"), "--width", "80"]);
+    assert!(narrow.contains("parting      at step") && !narrow.contains('│'), "{narrow}");
+    let same = show(&[&a, &a]);
+    assert!(same.contains("nowhere: steps and answer are the same"), "{same}");
+    let steps = both["a"]["steps"].as_array().expect("steps").len();
+    assert_eq!(same.matches("the same in both").count(), steps);
+}
+
+#[test]
+fn a_saved_conversation_is_readable() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("talk.jsonl");
+    let file = file.to_str().expect("UTF-8");
+    for question in ["Who composed Aida?", "Where is the Nile?"] {
+        let output = wikitrail(&["ask", question, "--model", "baseline", "--save", file]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let table = show(&[file]);
+    assert!(table.lines().count() == 3 && table.contains("hidden") && table.contains("Who composed Aida?"), "{table}");
+    let id = lines(&show(&[file, "--json"]))[0]["id"].as_str().expect("an id").to_owned();
+    let page = show(&[file, &id]);
+    assert!(page.contains("verdict      none: the gold answer is hidden\n") && page.contains("Aida"), "{page}");
+    assert_eq!(show(&[&format!("{file}:{id}")]), page);
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path());
+    let run = run.to_str().expect("UTF-8");
+    let none = dir.path().join("none");
+    for (args, code, parts) in [
+        (&[none.to_str().expect("UTF-8")][..], 3, &["is not a run", "hint: "][..]),
+        (&[run, "sample-999"], 3, &["holds no episode of question `sample-999`", "ids look like sample-001"]),
+        (&[&format!("{run}@cot"), "sample-001"], 3, &["has no variant `cot`", "act, react, standard"]),
+        (&[&format!("{run}:sample-001"), &format!("{run}@act:sample-001")], 2, &["several variants", "name one"]),
+        (
+            &[&format!("{run}@act:sample-001"), &format!("{run}@act:sample-002")],
+            2,
+            &["are different questions", "hint: "],
+        ),
+        (&[&format!("{run}@act:sample-001"), "nowhere:x"], 3, &["is not a run"]),
+        (&[run, "--class", "luck"], 2, &["classes are search, lookup"]),
+        (&[run, "--outcome", "right"], 2, &["outcomes are finished"]),
+        (&["Cargo.toml"], 3, &["is not a file of trajectories"]),
+    ] {
+        let output = wikitrail(&[&["show"], args].concat());
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
+        assert!(parts.iter().all(|part| stderr.contains(part)), "{args:?}: {stderr}");
+    }
+}
