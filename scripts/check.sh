@@ -14,6 +14,10 @@ cargo clippy --locked --all-targets --no-default-features -- -D warnings
 step "tests (README's test command)"
 cargo test --locked
 
+step "lints and export tests with the feature parquet"
+cargo clippy --locked --lib --bins --test export_parquet --features parquet -- -D warnings
+cargo test --locked --features parquet --test export_parquet
+
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 

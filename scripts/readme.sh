@@ -8,7 +8,7 @@ binary=${WIKITRAIL:-$root/target/release/wikitrail}
 [ -x "$binary" ] || cargo build --locked --release
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cp -r datasets prompts "$work"
+cp -r datasets prompts experiments "$work"
 cd "$work"
 PATH=$(dirname "$binary"):$PATH
 count=0

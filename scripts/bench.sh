@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# Measures the runner against the benchmark kit in ../shared/tools/bench: a mock of a model and one of Wikipedia on this
+# machine. Prints one row a scenario. docs/performance.md says what the figures mean.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+all="fast scrape slow cached large faults resume"
+usage() {
+    cat <<EOF
+Usage: scripts/bench.sh [--n N] [--repeat N] [SCENARIO]...
+
+Scenarios (all of them without a name):
+  fast    2,000 episodes, 256 slots, a model of 50 ms, pages of 150 KB after 20 ms, which are eight different ones
+  scrape  fast, with no two pages alike, so that each is read
+  slow    500 episodes, 64 slots, a model of 500 ms
+  cached  scrape, with 100 different pages
+  large   20,000 episodes, as fast: memory must not follow
+  faults  fast, with an eleventh of the model's answers broken in seven ways
+  resume  20,000 finished episodes of 16 KB each, and one to do: time to its first call
+
+Options:
+  --n N       episodes of every scenario, instead of its own number
+  --repeat N  runs of each scenario, of which the median is shown [default: 3]
+  --help      this text
+
+Environment:
+  WIKITRAIL   the binary [default: target/release/wikitrail, built as needed]
+  BENCH_WORK  where the mocks are built and the runs stand; kept [default: a new folder, removed at the end]
+EOF
+}
+
+fail() {
+    printf 'error: %s\nhint: %s\n' "$2" "$3" >&2
+    exit "$1"
+}
+
+number() {
+    case $2 in
+    '' | *[!0-9]* | 0*) fail 2 "$1 takes a number from 1 on, not \`$2\`" "see scripts/bench.sh --help" ;;
+    esac
+}
+
+n=
+repeat=3
+scenarios=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --help | -h)
+        usage
+        exit 0
+        ;;
+    --n)
+        n=${2-}
+        number --n "$n"
+        shift
+        ;;
+    --repeat)
+        repeat=${2-}
+        number --repeat "$repeat"
+        shift
+        ;;
+    fast | scrape | slow | cached | large | faults | resume) scenarios="$scenarios $1" ;;
+    *) fail 2 "unknown argument \`$1\`" "scenarios are $all; see scripts/bench.sh --help" ;;
+    esac
+    shift
+done
+[ -n "$scenarios" ] || scenarios=$all
+
+shared=../shared
+kit=$shared/tools/bench
+questions=$shared/data/datasets/hotpot_dev_v1_simplified.json
+[ -f "$kit/bench.py" ] && [ -f "$questions" ] ||
+    fail 3 "the benchmark kit is not at $kit" "put the folder \`shared\` beside this one; it holds the mocks and the questions"
+for tool in python3 curl /usr/bin/time; do
+    command -v "$tool" >/dev/null || fail 3 "$tool is needed and was not found" "install it and start again"
+done
+
+if [ -n "${BENCH_WORK-}" ]; then
+    mkdir -p "$BENCH_WORK"
+    work=$(cd "$BENCH_WORK" && pwd)
+    kept=yes
+else
+    work=$(mktemp -d)
+    kept=
+fi
+export BENCH_WORK=$work
+started=
+finish() {
+    [ -z "$started" ] || sh "$kit/stop_mocks.sh" 2>/dev/null || true
+    rm -rf "$work/run" "$work/rows.jsonl"
+    [ -n "$kept" ] || rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# Built from a copy, so that nothing is left behind in ../shared. The kit's mock answers every search with one of eight
+# pages, which the program reads once each; the copy can also end each page with its title, which makes it another one.
+# Where it is not asked to, it answers as the kit's does.
+pages=$work/mockd/src/wiki.rs
+if ! { [ -x "$work/target/release/mockd" ] && grep -qs '"unique"' "$pages"; }; then
+    rm -rf "$work/mockd"
+    cp -r "$shared/tools/mockd" "$work/mockd"
+    chmod -R u+w "$work/mockd"
+    sed -i -e 's|^\( *\)"gzip" => .*|&\n\1"unique" => c.seed = if v == "1" { u64::MAX } else { 7 },|' \
+        -e 's|^\( *\)return if gz .*|\1if st.cfg.borrow().seed == u64::MAX { return html(Bytes::from([\&a[..], b"<!-- ", title.as_bytes(), b" -->"].concat()), false); }\n&|' \
+        "$pages"
+    [ "$(grep -c '"unique"\|seed == u64::MAX' "$pages")" = 2 ] ||
+        fail 3 "the kit's mock of Wikipedia is not the one that this script knows" "bring its change to $pages up to date"
+    cargo build --release --manifest-path "$work/mockd/Cargo.toml" --target-dir "$work/target"
+fi
+if [ -n "${WIKITRAIL-}" ]; then
+    binary=$WIKITRAIL
+    [ -x "$binary" ] || fail 3 "\`$binary\` is no program" "leave WIKITRAIL away to have it built"
+else
+    cargo build --locked --release
+    binary=target/release/wikitrail
+fi
+
+started=yes
+sh "$kit/start_mocks.sh" >/dev/null
+for mock in llm wiki; do
+    kill -0 "$(cat "$work/logs/$mock.pid")" 2>/dev/null ||
+        fail 3 "the $mock mock did not start: $(tail -n 1 "$work/logs/$mock.out")" "are the ports 9101 and 9102 free?"
+done
+
+model=http://127.0.0.1:9101
+wiki=http://127.0.0.1:9102
+limit=
+repeats=
+# The dataset has 7,405 questions; more episodes than that are repeats.
+split() {
+    repeats=$((($1 + 7404) / 7405))
+    limit=$((($1 + repeats - 1) / repeats))
+}
+
+# The command before its own words, and the program with those of a run; `--resume` where that is set.
+resume=
+wikitrail() {
+    "$@" run "$questions" --limit "$limit" --repeats "$repeats" \
+        --prompt "$shared/data/prompts/prompts_naive.json#webthink_simple6" \
+        --instruction "$shared/data/prompts/hotpotqa_instruction.txt" --protocol react-paper \
+        --model openai:mock --base-url "$model/v1" --wiki html --wiki-url "$wiki" --wiki-concurrency 64 \
+        --concurrency "$slots" --out "$work/run" --quiet --json ${resume:+--resume}
+}
+
+# NAME EPISODES SLOTS MODEL_MS WIKI_MS FAULTS TITLES (0: each its own) UNIQUE (1: a page for each title)
+measure() {
+    local name=$1 slots=$3 round
+    split "${n:-$2}"
+    curl -sf "$model/config?pool=$7" >/dev/null
+    curl -sf "$wiki/config?unique=$8" >/dev/null
+    for round in $(seq "$repeat"); do
+        rm -rf "$work/run" "$work/results/runs.jsonl"
+        wikitrail python3 "$kit/bench.py" --quiet --timeout 3600 --name "$name" --n $((limit * repeats)) --conc "$slots" \
+            --llm-ms "$4" --wiki-ms "$5" --fault "$6" -- "$binary"
+        python3 scripts/bench_figures.py row "$work/results/runs.jsonl" "$work/logs/last_$name.log" "$work/rows.jsonl"
+        printf '%s: run %s of %s\n' "$name" "$round" "$repeat" >&2
+    done
+    curl -sf "$model/config?pool=0" >/dev/null
+    curl -sf "$wiki/config?unique=0" >/dev/null
+}
+
+resuming() {
+    local slots=256 round begun size
+    split "${n:-20000}"
+    curl -sf "$model/config?latency=0&fault=none" >/dev/null
+    curl -sf "$wiki/config?latency=0" >/dev/null
+    rm -rf "$work/run"
+    wikitrail "$binary" >/dev/null 2>"$work/logs/resume.log" || fail 1 "the run to resume failed" "see $work/logs/resume.log"
+    size=$(python3 scripts/bench_figures.py pad "$work/run/trajectories.jsonl")
+    resume=yes
+    for round in $(seq "$repeat"); do
+        # All but the last episode are finished.
+        truncate -s "$size" "$work/run/trajectories.jsonl"
+        begun=$(date +%s.%N)
+        wikitrail /usr/bin/time -q -f %M -o "$work/logs/resume.time" "$binary" >/dev/null 2>"$work/logs/resume.log" ||
+            fail 1 "resuming failed" "see $work/logs/resume.log"
+        python3 scripts/bench_figures.py resumed "$work/run/trajectories.jsonl" "$begun" "$work/logs/resume.time" "$work/rows.jsonl"
+        printf 'resume: run %s of %s\n' "$round" "$repeat" >&2
+    done
+    resume=
+}
+
+broken=429=0.05,500=0.02,reset=0.01,truncjson=0.01,truncbody=0.01,slow=0.01,502html=0.01
+: >"$work/rows.jsonl"
+for scenario in $scenarios; do
+    case $scenario in
+    fast) measure fast 2000 256 50 20 none 0 0 ;;
+    scrape) measure scrape 2000 256 50 20 none 0 1 ;;
+    slow) measure slow 500 64 500 20 none 0 0 ;;
+    cached) measure cached 2000 256 50 20 none 100 1 ;;
+    large) measure large 20000 256 50 20 none 0 0 ;;
+    faults) measure faults 2000 256 50 20 "$broken" 0 0 ;;
+    resume) resuming ;;
+    esac
+done
+python3 scripts/bench_figures.py table "$work/rows.jsonl"
