@@ -4,7 +4,7 @@ use super::failure::Failure;
 use crate::net::adaptive::Gates;
 use crate::types::{Compat, Wording};
 use crate::wiki::html::ArticleOptions;
-use crate::wiki::{ApiSource, HtmlSource, LagSettings, LiveSettings, MannersError, Source};
+use crate::wiki::{ApiSource, AtHand, HtmlSource, LagSettings, LiveSettings, MannersError, Source};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use clap::builder::TypedValueParser as _;
@@ -91,10 +91,13 @@ impl WikiArgs {
         let settings = self.live(gates);
         let options = ArticleOptions { drop_footnote_marks: !self.keep_footnotes };
         let (source, origin): (Arc<dyn Source>, String) = match self.wiki.split_once(':').unwrap_or((&self.wiki, "")) {
-            ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options).map_err(refused)?), site(base)),
+            ("html", "") => {
+                let source = HtmlSource::new(base, &settings, options);
+                (Arc::new(AtHand::new(source.map_err(refused)?)), site(base))
+            }
             ("api", "") => {
                 let source = ApiSource::new(base, &settings, options, LagSettings::default());
-                (Arc::new(source.map_err(refused)?), site(base))
+                (Arc::new(AtHand::new(source.map_err(refused)?)), site(base))
             }
             ("corpus", dir) if !dir.is_empty() => corpus(dir)?,
             _ => {

@@ -16,10 +16,12 @@
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
 //! | [`manners`] | who may be asked, how often, and under which name |
 //! | [`taped_source`] | any source with a tape in front: recorded, replayed, or answered from a cache |
+//! | `at_hand` | what a live site said in this run, by query |
 //! | `cache` | extracted pages, by digest |
 //! | `quote` | queries inside URLs |
 
 mod api_source;
+mod at_hand;
 mod cache;
 mod clean_str;
 #[cfg(feature = "index")]
@@ -36,6 +38,7 @@ mod stamp;
 pub mod taped_source;
 
 pub use api_source::{ApiSource, LagSettings};
+pub use at_hand::AtHand;
 pub use clean_str::{PythonError, clean_str, clean_str_or_keep};
 #[cfg(feature = "index")]
 pub use corpus::{Corpus, CorpusError};
