@@ -1,9 +1,9 @@
 //! Exit codes, and errors that carry one together with a hint.
 
 use crate::dataset::{DatasetError, SelectionError};
-use crate::experiment::Problems;
+use crate::experiment::ProblemKind;
 use crate::llm::ModelError;
-use crate::prompt::PromptError;
+use crate::prompt::{Problems, PromptError};
 use crate::store::StoreError;
 use std::fmt;
 
@@ -79,7 +79,7 @@ fn known(error: &(dyn std::error::Error + 'static)) -> Option<(u8, Option<String
     if let Some(error) = error.downcast_ref::<PromptError>() {
         return Some((BAD_INPUT, error.hint()));
     }
-    if let Some(problems) = error.downcast_ref::<Problems>() {
+    if let Some(problems) = error.downcast_ref::<Problems<ProblemKind>>() {
         return Some((BAD_INPUT, Some(problems.hint())));
     }
     if let Some(error) = error.downcast_ref::<ModelError>() {

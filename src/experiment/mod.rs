@@ -20,10 +20,11 @@ mod reader;
 mod setting;
 
 pub use matrix::prompt_name;
-pub use problem::{Problem, ProblemKind, Problems};
+pub use problem::ProblemKind;
 pub use published::{Published, PublishedFigure, PublishedMetric};
 pub use setting::{CELL_KEYS, DATASET_KEYS, Key, Setting, Value};
 
+use crate::prompt::Problems;
 use reader::{Notes, TOP_KEYS};
 
 /// Cells that an experiment may have.
@@ -113,7 +114,7 @@ impl Cell {
 
 impl Experiment {
     /// Reads an experiment; `file` is its name for messages. An error holds everything that is wrong.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Problems> {
+    pub fn parse(file: &str, text: &str) -> Result<Self, Problems<ProblemKind>> {
         let mut notes = Notes::new(file, text);
         let tree = notes.parse(text);
         if !notes.is_clean() {

@@ -1,24 +1,6 @@
-//! What can be wrong with an experiment file: each problem with its line, so that all can be mended at once.
+//! What can be wrong with an experiment file.
 
-use std::fmt;
-
-/// Where the format is explained.
-const KEY_BY_KEY: &str = "docs/experiments.md explains the file key by key";
-
-/// One problem of an experiment file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The file as it was named.
-    pub file: String,
-    /// Line of the file, from 1.
-    pub line: usize,
-    /// What is wrong there.
-    pub kind: ProblemKind,
-}
-
-/// Why a file is no experiment: its problems, in the order of their lines; never empty inside an error.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problems(pub Vec<Problem>);
+use crate::prompt::Fault;
 
 /// The kinds of problems. Keys are written as a path, such as `include[2].protocol` (counted from 1).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -165,7 +147,9 @@ pub enum ProblemKind {
     },
 }
 
-impl ProblemKind {
+impl Fault for ProblemKind {
+    const KEY_BY_KEY: &'static str = "docs/experiments.md explains the file key by key";
+
     fn hint(&self) -> String {
         match self {
             Self::UnknownKey { suggestion: Some(known), .. } => format!("did you mean `{known}`?"),
@@ -196,44 +180,7 @@ impl ProblemKind {
             Self::TooManyCells(_) => "leave dimensions out, or make several experiments".to_owned(),
             Self::Secret(_) => "give the address with --base-url on the command line, or a key with key_env; the file is stored with the run".to_owned(),
             Self::WhoseOption { .. } => "name the cell's protocol".to_owned(),
-            _ => KEY_BY_KEY.to_owned(),
-        }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.kind)
-    }
-}
-
-impl fmt::Display for Problems {
-    /// One problem as its line; several with their own hints, each below its problem.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [problem] = self.0.as_slice() {
-            return problem.fmt(f);
-        }
-        write!(f, "{} problems", self.0.len())?;
-        for problem in &self.0 {
-            write!(f, "\n{problem}")?;
-            let hint = problem.kind.hint();
-            // Where to read up is said once, at the end.
-            if hint != KEY_BY_KEY {
-                write!(f, "\nhint: {hint}")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Problems {}
-
-impl Problems {
-    /// What the author can do: the hint of a single problem, or where the format is explained.
-    pub fn hint(&self) -> String {
-        match self.0.as_slice() {
-            [problem] => problem.kind.hint(),
-            _ => KEY_BY_KEY.to_owned(),
+            _ => Self::KEY_BY_KEY.to_owned(),
         }
     }
 }

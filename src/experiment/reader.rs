@@ -1,8 +1,8 @@
 //! The TOML tree, read by hand, with the line of everything that is wrong.
 
-use super::problem::{Problem, ProblemKind, Problems};
+use super::problem::ProblemKind;
 use super::setting::{CELL_KEYS, DATASET_KEYS, Key, Kind, Setting, Value};
-use crate::prompt::{ExemplarOrder, closest, quoted};
+use crate::prompt::{ExemplarOrder, Problem, Problems, closest, quoted};
 use crate::protocol;
 use crate::types::Method;
 use toml::Spanned;
@@ -31,7 +31,7 @@ pub(super) struct Notes<'a> {
     file: &'a str,
     /// Offsets at which lines begin.
     lines: Vec<usize>,
-    problems: Vec<Problem>,
+    problems: Vec<Problem<ProblemKind>>,
 }
 
 /// One table of the file, with its name for messages.
@@ -86,7 +86,7 @@ impl<'a> Notes<'a> {
         self.problems.is_empty()
     }
 
-    pub(super) fn into_problems(mut self) -> Problems {
+    pub(super) fn into_problems(mut self) -> Problems<ProblemKind> {
         self.problems.sort_by_key(|problem| problem.line);
         Problems(self.problems)
     }

@@ -1,6 +1,7 @@
 //! Why a prompt cannot be used.
 
-use super::problem::Problems;
+use super::problem::ProblemKind;
+use super::problems::Problems;
 use std::io;
 
 /// Why there is no prompt, or none of the kind that was asked for.
@@ -58,7 +59,7 @@ pub enum PromptError {
     },
     /// A file of our own form with problems, all of them.
     #[error("{0}")]
-    Invalid(Problems),
+    Invalid(Problems<ProblemKind>),
     /// The JSON file is not JSON.
     #[error("{file}:{line}: not valid JSON: {reason}")]
     NotJson {
@@ -246,7 +247,7 @@ impl PromptError {
                 "give a path ending in .toml, or FILE.json#KEY; `wikitrail prompt list` shows what is there".into()
             }
             Self::InstructionNotTaken { .. } => "leave --instruction out, or change the file's [instruction]".into(),
-            Self::Invalid(problems) => return problems.hint(),
+            Self::Invalid(problems) => problems.hint(),
             Self::NotJson { .. } | Self::NotAnObject { .. } | Self::NotText { .. } | Self::EmptyKey { .. } => {
                 "the paper's prompt files are objects of texts: {\"key\": \"prompt text\", …}".into()
             }

@@ -1,6 +1,7 @@
 //! Exemplars: solved questions shown to the model, and what must hold of them.
 
-use super::problem::{ProblemKind, quoted};
+use super::problem::ProblemKind;
+use super::problems::quoted;
 use super::reader::{Reader, Section};
 use crate::types::Tool;
 use std::collections::HashMap;

@@ -1,7 +1,8 @@
 //! A prompt file of our own form, as it stands after reading.
 
 use super::exemplar::{self, Exemplar};
-use super::problem::{ProblemKind, Problems, closest, quoted};
+use super::problem::ProblemKind;
+use super::problems::{Problems, closest, quoted};
 use super::reader::{Reader, Section};
 use super::template::{self, ToolTexts};
 use std::collections::BTreeMap;
@@ -54,7 +55,7 @@ pub struct Texts {
 
 impl PromptFile {
     /// Reads a prompt file from its text; `file` names it in messages. All problems are found in one pass.
-    pub(super) fn parse(file: &str, text: &str) -> Result<Self, Problems> {
+    pub(super) fn parse(file: &str, text: &str) -> Result<Self, Problems<ProblemKind>> {
         let tree = Reader::parse(file, text)?;
         let mut reader = Reader::new(file, text);
         let root = reader.root(tree.get_ref());

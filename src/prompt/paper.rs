@@ -1,7 +1,7 @@
 //! The paper's prompt files: JSON objects of finished texts, one of which is used as it stands.
 
 use super::error::PromptError;
-use super::problem::{closest, quoted};
+use super::problems::{closest, quoted};
 use serde_json::Value;
 
 /// A finished prompt text; nothing in it is rendered, so a digest of the paper can be met to the last byte.

@@ -1,24 +1,6 @@
-//! What can be wrong inside a prompt file: each problem with its line, so that all can be mended at once.
+//! What can be wrong inside a prompt file.
 
-use std::fmt;
-
-/// Where the format is explained.
-const KEY_BY_KEY: &str = "prompts/README.md explains the file key by key";
-
-/// One problem of a prompt file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The file as it was named.
-    pub file: String,
-    /// Line of the file, from 1.
-    pub line: usize,
-    /// What is wrong there.
-    pub kind: ProblemKind,
-}
-
-/// All problems of one prompt file, in the order of their lines; never empty inside an error.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problems(pub Vec<Problem>);
+use super::problems::Fault;
 
 /// The kinds of problems. Keys are written as a path, such as `exemplar[2].step[1].action` (counted from 1).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -165,109 +147,32 @@ pub enum ProblemKind {
     },
 }
 
-impl ProblemKind {
-    /// What the author of the file can do about it.
-    pub fn hint(&self) -> Option<String> {
+impl Fault for ProblemKind {
+    const KEY_BY_KEY: &'static str = "prompts/README.md explains the file key by key";
+
+    fn hint(&self) -> String {
         match self {
             Self::UnknownKey { suggestion: Some(known), .. }
             | Self::UnknownLabel { suggestion: Some(known), .. }
             | Self::UnknownPlaceholder { suggestion: Some(known), .. }
-            | Self::UnknownSlot { suggestion: Some(known), .. } => Some(format!("did you mean `{known}`?")),
+            | Self::UnknownSlot { suggestion: Some(known), .. } => format!("did you mean `{known}`?"),
             Self::UnknownPlaceholder { .. } => {
-                Some("an instruction may use {{ question_label }}, {{ max_steps }} and {{ tools }}".into())
+                "an instruction may use {{ question_label }}, {{ max_steps }} and {{ tools }}".into()
             }
-            Self::UnknownSlot { slots, .. } if slots.is_empty() => Some("this text has no slots".into()),
-            Self::UnknownSlot { slots, .. } => Some(format!("this text may have the slots {slots}")),
-            Self::SlotCount { slot, .. } => Some(format!("write {{{slot}}} where it is to stand")),
-            Self::Ending { .. } => Some("put the closing quotes right behind it, without a line break".into()),
+            Self::UnknownSlot { slots, .. } if slots.is_empty() => "this text has no slots".into(),
+            Self::UnknownSlot { slots, .. } => format!("this text may have the slots {slots}"),
+            Self::SlotCount { slot, .. } => format!("write {{{slot}}} where it is to stand"),
+            Self::Ending { .. } => "put the closing quotes right behind it, without a line break".into(),
             Self::MissingKey(key) if key == "exemplar" => {
-                Some("add [[exemplar]] blocks, or write `exemplar = []` for a prompt without examples".into())
+                "add [[exemplar]] blocks, or write `exemplar = []` for a prompt without examples".into()
             }
-            Self::LineBreak(_) => Some("keep it on one line; a backslash at a line's end joins it to the next".into()),
-            Self::BadAction { .. } => Some("write Search[…], Lookup[…] or Finish[…], and nothing after it".into()),
-            Self::NoFinish { .. } => Some("end every exemplar with Finish[answer]".into()),
-            Self::AnswerDiffers { .. } => Some("the two must be the same text".into()),
-            Self::NoTools(_) => Some("add [tools] with search, lookup and finish".into()),
-            Self::ObservationAfterFinish(_) => Some("leave the observation of the last step out".into()),
-            _ => Some(KEY_BY_KEY.into()),
+            Self::LineBreak(_) => "keep it on one line; a backslash at a line's end joins it to the next".into(),
+            Self::BadAction { .. } => "write Search[…], Lookup[…] or Finish[…], and nothing after it".into(),
+            Self::NoFinish { .. } => "end every exemplar with Finish[answer]".into(),
+            Self::AnswerDiffers { .. } => "the two must be the same text".into(),
+            Self::NoTools(_) => "add [tools] with search, lookup and finish".into(),
+            Self::ObservationAfterFinish(_) => "leave the observation of the last step out".into(),
+            _ => Self::KEY_BY_KEY.into(),
         }
-    }
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.kind)
-    }
-}
-
-impl fmt::Display for Problems {
-    /// One problem as its line; several with their own hints, each below its problem.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [problem] = self.0.as_slice() {
-            return problem.fmt(f);
-        }
-        write!(f, "{} problems", self.0.len())?;
-        for problem in &self.0 {
-            write!(f, "\n{problem}")?;
-            // Where to read up is said once, at the end.
-            if let Some(hint) = problem.kind.hint().filter(|hint| hint != KEY_BY_KEY) {
-                write!(f, "\nhint: {hint}")?;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Problems {
-    /// What the author can do: the hint of a single problem, or where the format is explained.
-    pub fn hint(&self) -> Option<String> {
-        match self.0.as_slice() {
-            [problem] => problem.kind.hint(),
-            _ => Some(KEY_BY_KEY.into()),
-        }
-    }
-}
-
-/// The candidate that looks most like `word`, when one is near enough to be a slip of the pen.
-pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A key of a page's length is no slip, and comparing it would cost its length squared.
-    if word.len() > 64 {
-        return None;
-    }
-    candidates
-        .into_iter()
-        .filter(|known| known.len() <= 64)
-        .map(|known| (strsim::jaro_winkler(&word.to_lowercase(), &known.to_lowercase()), known))
-        .filter(|(likeness, _)| *likeness >= 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, known)| known)
-}
-
-/// `text` as it may stand in a message: control characters escaped, at most 80 characters.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
-    if text.chars().nth(80).is_some() {
-        shown.push('…');
-    }
-    // Quotes are no danger to a terminal, and an escaped one is hard to compare with the file.
-    shown.replace("\\\"", "\"").replace("\\'", "'")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{closest, quoted};
-
-    #[test]
-    fn slips_are_recognised_and_strangers_are_not() {
-        assert_eq!(closest("exampler", ["exemplar", "instruction"]), Some("exemplar"));
-        assert_eq!(closest("Claims", ["Question", "Claim"]), Some("Claim"));
-        assert_eq!(closest("colour", ["exemplar", "instruction"]), None);
-        assert_eq!(closest(&"x".repeat(100_000), ["exemplar"]), None);
-    }
-
-    #[test]
-    fn quoted_text_is_short_and_harmless() {
-        assert_eq!(quoted("it's \"a\" \u{1b}[31m\n"), "it's \"a\" \\u{1b}[31m\\n");
-        assert_eq!(quoted(&"é".repeat(81)), format!("{}…", "é".repeat(80)));
     }
 }

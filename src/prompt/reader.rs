@@ -3,7 +3,8 @@
 //! Deserialising into structs would stop at the first problem and lose the lines of the others; an author who
 //! mends a prompt file wants them all.
 
-use super::problem::{Problem, ProblemKind, Problems, closest, quoted};
+use super::problem::ProblemKind;
+use super::problems::{Problem, Problems, closest, quoted};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -15,7 +16,7 @@ pub(super) struct Reader<'a> {
     file: &'a str,
     text: &'a str,
     lines: Lines,
-    problems: Vec<Problem>,
+    problems: Vec<Problem<ProblemKind>>,
 }
 
 /// Offsets at which lines begin.
@@ -47,7 +48,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Parses the text; an error holds every fault of the syntax.
-    pub(super) fn parse(file: &'a str, text: &'a str) -> Result<Spanned<DeTable<'a>>, Problems> {
+    pub(super) fn parse(file: &'a str, text: &'a str) -> Result<Spanned<DeTable<'a>>, Problems<ProblemKind>> {
         let (table, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() {
             return Ok(table);
@@ -75,7 +76,7 @@ impl<'a> Reader<'a> {
         self.problems.is_empty()
     }
 
-    pub(super) fn into_problems(mut self) -> Problems {
+    pub(super) fn into_problems(mut self) -> Problems<ProblemKind> {
         self.problems.sort_by_key(|problem| problem.line);
         Problems(self.problems)
     }

@@ -1,6 +1,7 @@
 //! Instructions as templates: which placeholders they may use, and how they are filled in.
 
-use super::problem::{ProblemKind, closest, quoted};
+use super::problem::ProblemKind;
+use super::problems::{closest, quoted};
 use super::reader::{Reader, Section};
 use minijinja::{Environment, UndefinedBehavior, context};
 

@@ -3,12 +3,13 @@
 use super::form::{FORMS, KeyForm, SectionForm};
 use super::slots::Slotted;
 use super::{NamedToolTexts, TextsFile};
-use crate::prompt::problem::{ProblemKind, Problems, closest, quoted};
+use crate::prompt::problem::ProblemKind;
+use crate::prompt::problems::{Problems, closest, quoted};
 use crate::prompt::reader::{Reader, Section};
 use std::collections::BTreeMap;
 
 /// Reads the text of the file that messages call `file`. All problems are found in one pass.
-pub(super) fn parse(file: &str, text: &str) -> Result<TextsFile, Problems> {
+pub(super) fn parse(file: &str, text: &str) -> Result<TextsFile, Problems<ProblemKind>> {
     let tree = Reader::parse(file, text)?;
     let mut reader = Reader::new(file, text);
     let root = reader.root(tree.get_ref());
