@@ -5,7 +5,7 @@ use crate::experiment::ProblemKind;
 use crate::llm::ModelError;
 use crate::prompt::{Problems, PromptError};
 use crate::store::StoreError;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Everything went well.
 pub(super) const OK: u8 = 0;
@@ -93,9 +93,32 @@ pub(super) fn explain(error: &anyhow::Error) -> (u8, String) {
     if error.chain().any(is_broken_pipe) {
         return (OK, String::new());
     }
+    let (code, hint) = code_and_hint(error);
+    (code, format!("error: {}\nhint: {hint}", message(error)))
+}
+
+/// Several errors as one, each with its hint below it. The first one's exit code stands for all.
+pub(super) fn together(first: anyhow::Error, others: &[anyhow::Error]) -> anyhow::Error {
+    if others.is_empty() {
+        return first;
+    }
+    let (code, mut hint) = code_and_hint(&first);
+    let mut text = format!("{} problems\n{}", others.len() + 1, message(&first));
+    for error in others {
+        let _ = write!(text, "\nhint: {hint}\n{}", message(error));
+        hint = code_and_hint(error).1;
+    }
+    Failure { code, message: text, hint: Some(hint) }.into()
+}
+
+fn code_and_hint(error: &anyhow::Error) -> (u8, String) {
     let (code, hint) = error.chain().find_map(known).unwrap_or((UNEXPECTED, None));
-    let hint = hint.or_else(|| (code != OK).then(|| "run with --help to see what the command takes".to_owned()));
-    let mut text = format!("error: {error}");
+    (code, hint.unwrap_or_else(|| "run with --help to see what the command takes".to_owned()))
+}
+
+/// The chain of an error on one line.
+fn message(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
         // Most messages name their cause already.
@@ -104,11 +127,7 @@ pub(super) fn explain(error: &anyhow::Error) -> (u8, String) {
             text.push_str(&cause);
         }
     }
-    if let Some(hint) = hint {
-        text.push_str("\nhint: ");
-        text.push_str(&hint);
-    }
-    (code, text)
+    text
 }
 
 /// Whoever read our output has read enough, as `head` does; that is no failure.

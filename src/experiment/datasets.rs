@@ -42,7 +42,9 @@ fn dataset(notes: &mut Notes<'_>, table: &Table<'_>) -> Option<DatasetSpec> {
         let path = table.path(entry.key);
         match DATASET_KEYS.iter().find(|key| key.name == entry.key) {
             Some(key) => settings.extend(notes.setting(&path, key, entry.value)),
-            None if entry.key == "path" => file = Some(notes.text(&path, entry.value)?),
+            None if entry.key == "path" => {
+                file = Some((notes.text(&path, entry.value)?, notes.line_of(entry.value)));
+            }
             None if entry.key == "settings" => cell_settings = of_cells(notes, path, entry)?,
             None if entry.key == "name" => name = Some(notes.name(&path, entry.value, true)?),
             None => {
@@ -52,13 +54,14 @@ fn dataset(notes: &mut Notes<'_>, table: &Table<'_>) -> Option<DatasetSpec> {
             }
         }
     }
-    let Some(file) = file else {
+    let Some((file, path_line)) = file else {
         notes.note(table.line(), ProblemKind::MissingKey(table.path("path")));
         return None;
     };
     match name {
-        Some(name) => Some(DatasetSpec { name, path: file, line: table.line(), settings, cell_settings }),
+        Some(name) => Some(DatasetSpec { name, path: file, line: table.line(), path_line, settings, cell_settings }),
         None => unnamed(notes, table.name(), file, table.line()).map(|dataset| DatasetSpec {
+            path_line,
             settings,
             cell_settings,
             ..dataset
@@ -76,7 +79,7 @@ fn unnamed(notes: &mut Notes<'_>, key: &str, path: String, line: usize) -> Optio
         notes.note(line, ProblemKind::MissingKey(format!("{key}.name")));
         return None;
     }
-    Some(DatasetSpec { name, path, line, settings: Vec::new(), cell_settings: Vec::new() })
+    Some(DatasetSpec { name, path, line, path_line: line, settings: Vec::new(), cell_settings: Vec::new() })
 }
 
 /// Reads the `settings` of a dataset.

@@ -64,6 +64,8 @@ pub struct DatasetSpec {
     pub path: String,
     /// Line of the file, from 1.
     pub line: usize,
+    /// Line of the value that names the file.
+    pub path_line: usize,
     /// How it is read, and what is selected.
     pub settings: Vec<Setting>,
     /// Settings of cells on this dataset, in place of those that hold for all cells.

@@ -14,7 +14,12 @@ fn what_makes_no_sense_is_refused_with_its_line() {
         ("[settings]\ncompat = \"papr\"", "x/bad.toml:4: `compat`: invalid value 'papr'"),
         ("[settings]\nmax_steps = 0", "x/bad.toml:4: `max_steps`: invalid value '0'"),
         ("[settings]\nmodel = \"gpt\"", "--model `gpt` names no model"),
-        ("[settings]\nprompt = \"none.toml\"", "x/bad.toml:1: cell `main`: cannot read prompt file `none.toml`"),
+        ("[settings]\nprompt = \"none.toml\"", "x/bad.toml:4: cannot read prompt file `none.toml`"),
+        ("[matrix]\nshots = [1, 90, 91]", "2 problems\nx/bad.toml:3: cell `shots=90`: `prompts/hotpotqa.toml` has"),
+        (
+            "[matrix]\nshots = [90]\ncompat = [\"paper\", \"fixed\"]",
+            "x/bad.toml:3: cells `shots=90/paper`, `shots=90/fixed`: ",
+        ),
         ("[settings]\nshots = 100", "x/bad.toml:1: cell `main`: `prompts/hotpotqa.toml` has"),
         ("[settings]\nexemplar_seed = 3", "--exemplar-seed says how exemplars are shuffled"),
         ("[matrix]\nprotocol = [\"lagent\"]\nmethod = [\"act\"]", "x/bad.toml:3: cell `lagent/act`: "),
@@ -40,4 +45,59 @@ fn what_makes_no_sense_is_refused_with_its_line() {
     bench.write("latin.toml", "");
     std::fs::write(bench.path("latin.toml"), b"name = \"\xe9\"").expect("a file");
     bench.refused(&["latin.toml"], 3, "`latin.toml` is not UTF-8 text");
+}
+
+const MISSING: &str = r#"name = "missing"
+[[dataset]]
+name = "gone"
+path = "gone.jsonl"
+ids = "gone.txt"
+[[dataset]]
+path = "datasets/sample.jsonl"
+[settings]
+texts = "texts.toml"
+wiki = "corpus:no-corpus"
+[matrix]
+protocol = ["react-paper", "robust"]
+prompt = [
+  "one.toml",
+  "prompts/hotpotqa.toml",
+  { name = "own", prompt = "paper.json#key", instruction = "instruction.txt" },
+  "broken.toml",
+]
+"#;
+
+/// Each with the line of the value that names it, whatever it is and however many cells share it.
+#[test]
+fn files_that_are_missing_or_wrong_are_named_all_at_once() {
+    let bench = Bench::new();
+    bench.write("x/missing.toml", MISSING);
+    bench.write("x/paper.json", "{\"key\": \"a prompt\"}");
+    bench.write("x/broken.toml", "name = \"broken\"\nlanguge = \"en\"\n");
+    let output = bench.run(&["x/missing.toml", "--dry-run"]);
+    let said = errors(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let mut lines = said.lines().filter(|line| !line.starts_with("hint: "));
+    for (start, rest) in [
+        ("error: ", " problems"),
+        ("x/missing.toml:4: ", "cannot read `gone.jsonl`: there is no such file"),
+        ("x/missing.toml:5: ", "cannot read the ids in `gone.txt`"),
+        ("x/missing.toml:9: ", "`texts.toml`"),
+        ("x/missing.toml:10: ", "cannot read `no-corpus/articles.jsonl`"),
+        ("x/missing.toml:14: ", "cannot read prompt file `one.toml`"),
+        ("x/missing.toml:16: ", "cannot read instruction file `instruction.txt`"),
+        ("x/broken.toml:1: ", "missing key"),
+    ] {
+        let line = lines.next().expect("a line");
+        assert!(line.starts_with(start) && line.contains(rest), "{line}\n{said}");
+    }
+    assert!(said.contains("x/broken.toml:2: unknown key `languge`\nhint: did you mean `language`?"), "{said}");
+    // What is typed stands in no line of the file.
+    let mended = MISSING.replace("gone.jsonl", "datasets/sample.jsonl").replace("ids = \"gone.txt\"\n", "");
+    bench.write(
+        "x/missing.toml",
+        &mended.replace("texts = \"texts.toml\"\n", "").replace("no-corpus", "datasets/sample-wiki"),
+    );
+    bench.write("x/one.toml", "name = 1");
+    bench.refused(&["x/missing.toml", "--dry-run"], 3, "x/one.toml:1: `name` must be a text");
 }

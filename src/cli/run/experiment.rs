@@ -1,6 +1,7 @@
 //! From an experiment file to runs: every setting is read as the flag of the same name.
 
 use super::args::{Args, DataArgs, QuestionArgs};
+use super::inputs::Inputs;
 use super::part::{CellArgs, CellFlags, Part, PartOf};
 use crate::cli::builtin;
 use crate::cli::failure::Failure;
@@ -52,6 +53,7 @@ pub(super) fn parts(args: &Args) -> anyhow::Result<Vec<Part>> {
         say(format_args!("note: {excluded} combinations are excluded"));
     }
     refuse_unused(args, &experiment)?;
+    refuse_bad_files(args, &file, &experiment)?;
     let several = experiment.datasets.len() > 1;
     let names = experiment.datasets.iter().map(|dataset| dataset.name.clone()).filter(|_| several);
     let record = ExperimentRecord {
@@ -139,8 +141,24 @@ fn refuse_unused(args: &Args, experiment: &Experiment) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Files of all cells and datasets that cannot be read, or that hold something else than they should.
+fn refuse_bad_files(args: &Args, file: &Source, experiment: &Experiment) -> anyhow::Result<()> {
+    let mut inputs = Inputs::new(file);
+    for dataset in &experiment.datasets {
+        let typed_path = args.replaced.as_ref().is_some_and(|replaced| replaced.datasets.contains_key(&dataset.name));
+        if !typed_path {
+            inputs.dataset(dataset, Path::new(&file.resolved(&dataset.path)));
+        }
+        inputs.settings(&file.all_found(dataset.settings.clone()));
+        for cell in &experiment.cells {
+            inputs.settings(&file.all_found(typed(args, cell.on(dataset)).settings));
+        }
+    }
+    inputs.checked()
+}
+
 /// An experiment file, and the folder from which its paths are tried.
-struct Source {
+pub(super) struct Source {
     path: PathBuf,
     /// The path for messages and for the record.
     shown: String,
@@ -151,6 +169,11 @@ impl Source {
     fn of(path: &Path) -> Self {
         let folder = path.parent().map(Path::to_owned).unwrap_or_default();
         Self { path: path.to_owned(), shown: path.display().to_string(), folder }
+    }
+
+    /// The path for messages.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// The file's text, or that of the shipped file of that name.
@@ -208,17 +231,21 @@ impl Source {
         setting
     }
 
+    fn all_found(&self, settings: Vec<Setting>) -> Vec<Setting> {
+        settings.into_iter().map(|setting| self.found(setting)).collect()
+    }
+
     /// A cell as flags; what was typed for all cells stands in place of what the file says.
     fn cell(&self, args: &Args, cell: Cell) -> anyhow::Result<CellArgs> {
         let cell = typed(args, cell);
-        let settings: Vec<Setting> = cell.settings.into_iter().map(|setting| self.found(setting)).collect();
+        let settings = self.all_found(cell.settings);
         let flags = parsed::<CellFlags>(&settings).map_err(|(setting, error)| self.refused(setting, cell.line, &error));
         let flags = flags.with_context(|| format!("cell `{}`", cell.name))?;
         Ok(CellArgs { named: Some((cell.name, format!("{}:{}", self.shown, cell.line))), flags })
     }
 
     fn questions(&self, args: &Args, dataset: &DatasetSpec) -> anyhow::Result<QuestionArgs> {
-        let settings: Vec<Setting> = dataset.settings.iter().cloned().map(|setting| self.found(setting)).collect();
+        let settings = self.all_found(dataset.settings.clone());
         let data =
             parsed::<DataArgs>(&settings).map_err(|(setting, error)| self.refused(setting, dataset.line, &error))?;
         let limit = if args.given.has("limit") { args.questions.data.limit } else { data.limit };

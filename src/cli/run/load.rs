@@ -1,7 +1,8 @@
 //! From flags to usable things: questions, prompt, model, Wikipedia. Nothing runs here.
 
 use super::args::{Args, DataArgs, QuestionArgs};
-use super::part::{CellArgs, CellFlags, Part};
+use super::inputs::Wrong;
+use super::part::{self, CellArgs, CellFlags, Part};
 use super::pool::Pool;
 use crate::agent::{Agent, StoredPrompt};
 use crate::cli::builtin;
@@ -49,9 +50,19 @@ pub(super) fn job(args: &Args, part: Part, pool: &mut Pool) -> anyhow::Result<Jo
     let questions = dataset::select(&dataset.questions, &selection)?;
     let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
     let (mut variants, mut prompts, mut agents, mut prices) = (Vec::new(), Vec::new(), HashMap::new(), BTreeMap::new());
+    let mut faults = Vec::new();
     for cell in &part.cells {
-        let price = cell.priced(&args.limits.price).map_err(|error| cell.at(error))?;
-        let built = built(cell, price.as_ref(), claims, pool).map_err(|error| cell.at(error))?;
+        let built = cell.priced(&args.limits.price).and_then(|price| {
+            let built = built(cell, price.as_ref(), claims, pool)?;
+            Ok((price, built))
+        });
+        let (price, built) = match built {
+            Ok(made) => made,
+            Err(error) => {
+                faults.push((cell, error));
+                continue;
+            }
+        };
         if built.iter().any(|built| built.variant.oracle_context) {
             refuse_without_paragraphs(&questions)?;
         }
@@ -61,6 +72,9 @@ pub(super) fn job(args: &Args, part: Part, pool: &mut Pool) -> anyhow::Result<Jo
             variants.push(variant);
             prompts.extend(rendered);
         }
+    }
+    if let Some(error) = part::together(faults) {
+        return Err(error);
     }
     if let Some((one, other)) = twins(&variants) {
         return Err(Failure::bad_input(
@@ -139,7 +153,7 @@ fn dataset(args: &QuestionArgs) -> anyhow::Result<Dataset> {
     let dataset = match shipped {
         Some(bytes) => dataset::load(&path, bytes, &options)?,
         None => match dataset::load_file(&args.dataset, &options) {
-            Err(DatasetError::Io { .. }) if !args.dataset.exists() => return Err(absent(&args.dataset)),
+            Err(DatasetError::Io { .. }) if !args.dataset.exists() => return Err(absent(&args.dataset).failure()),
             loaded => loaded?,
         },
     };
@@ -153,7 +167,7 @@ fn dataset(args: &QuestionArgs) -> anyhow::Result<Dataset> {
 }
 
 /// A file that is not there; where it can be fetched under its name, the hint says how.
-fn absent(path: &Path) -> anyhow::Error {
+pub(super) fn absent(path: &Path) -> Wrong {
     let name = path.file_name().map(|name| name.to_string_lossy());
     let public = PUBLIC_SOURCES.iter().find(|source| name.as_deref() == Some(source.file));
     let hint = match (public, path.parent().unwrap_or(Path::new(""))) {
@@ -166,21 +180,22 @@ fn absent(path: &Path) -> anyhow::Error {
             format!("fetch it: wikitrail dataset fetch {} --out {}", source.name, quoted(&folder.display().to_string()))
         }
     };
-    Failure::bad_input(format!("cannot read `{}`: there is no such file", path.display()), hint)
+    Wrong { message: format!("cannot read `{}`: there is no such file", path.display()), hint }
+}
+
+/// The ids in a file.
+pub(super) fn ids(path: &Path) -> Result<Vec<String>, Wrong> {
+    let text = std::fs::read_to_string(path).map_err(|error| Wrong {
+        message: format!("cannot read the ids in `{}`: {error}", path.display()),
+        hint: "--ids takes a UTF-8 file with one id a line".to_owned(),
+    })?;
+    Ok(dataset::read_ids(&text))
 }
 
 fn selection(data: &DataArgs) -> anyhow::Result<Selection> {
     let ids = match &data.ids {
         None => Vec::new(),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                Failure::bad_input(
-                    format!("cannot read the ids in `{}`: {error}", path.display()),
-                    "--ids takes a UTF-8 file with one id a line",
-                )
-            })?;
-            dataset::read_ids(&text)
-        }
+        Some(path) => ids(path).map_err(Wrong::failure)?,
     };
     Ok(Selection {
         ids,

@@ -7,6 +7,7 @@ mod experiment;
 mod folder;
 mod forecast;
 mod given;
+mod inputs;
 mod limits;
 mod load;
 mod part;

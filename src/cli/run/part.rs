@@ -1,7 +1,7 @@
 //! What a command line or an experiment file asks for: runs, each a dataset with its cells.
 
 use super::args::{Args, QuestionArgs};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{self, Failure};
 use crate::cli::model_args::ModelArgs;
 use crate::cli::prices::PriceArgs;
 use crate::cli::variant::{VariantArgs, parse_price};
@@ -9,6 +9,9 @@ use crate::cli::wiki_args::WikiArgs;
 use crate::llm::Price;
 use crate::types::{ExperimentRecord, PriceRecord};
 use std::path::PathBuf;
+
+/// Cells that a message names.
+const NAMED: usize = 3;
 
 /// One run: a dataset, and how its questions are answered.
 pub(super) struct Part {
@@ -73,14 +76,31 @@ impl CellArgs {
     pub(super) fn priced(&self, args: &PriceArgs) -> anyhow::Result<Option<PriceRecord>> {
         PriceArgs { price: self.flags.price, prices: args.prices.clone() }.price_of(&self.flags.model)
     }
+}
 
-    /// An error with the cell's place in front.
-    pub(super) fn at(&self, error: anyhow::Error) -> anyhow::Error {
-        match &self.named {
-            None => error,
-            Some((name, place)) => error.context(format!("{place}: cell `{name}`")),
+/// What is wrong with cells as one error, each fault with the cells that have it; nothing where nothing is wrong.
+pub(super) fn together(faults: Vec<(&CellArgs, anyhow::Error)>) -> Option<anyhow::Error> {
+    let mut groups: Vec<(String, anyhow::Error, Vec<&CellArgs>)> = Vec::new();
+    for (cell, error) in faults {
+        let (_, said) = failure::explain(&error);
+        match groups.iter_mut().find(|(known, ..)| *known == said) {
+            Some((.., cells)) => cells.push(cell),
+            None => groups.push((said, error, vec![cell])),
         }
     }
+    let mut errors = groups.into_iter().map(|(_, error, cells)| at(&cells, error));
+    let first = errors.next()?;
+    Some(failure::together(first, &errors.collect::<Vec<_>>()))
+}
+
+/// An error with the place of its cells in front.
+fn at(cells: &[&CellArgs], error: anyhow::Error) -> anyhow::Error {
+    let names: Vec<&(String, String)> = cells.iter().filter_map(|cell| cell.named.as_ref()).collect();
+    let Some((_, place)) = names.first() else { return error };
+    let first: Vec<String> = names.iter().take(NAMED).map(|(name, _)| format!("`{name}`")).collect();
+    let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
+    let noun = if names.len() == 1 { "cell" } else { "cells" };
+    error.context(format!("{place}: {noun} {}{more}", first.join(", ")))
 }
 
 /// A budget in dollars needs a price for every model that costs something.
