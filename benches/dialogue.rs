@@ -119,6 +119,10 @@ fn episodes() -> Vec<Episode> {
         direct_prompt_sha256: None,
         direct_max_tokens: None,
         texts: None,
+        instruction: None,
+        shots: None,
+        exemplar_order: None,
+        exemplar_seed: None,
     });
     let of = |question| Episode {
         question: Arc::new(question),

@@ -63,8 +63,10 @@ fn every_manifest_and_every_trajectory_is_valid() {
     let folder = tempfile::tempdir().expect("a folder");
     let own = "{\"q\": \"Who wrote Solaris?\", \"a\": \"Stanis\u{142}aw Lem\"}\n{\"q\": \"Hidden?\"}\n";
     std::fs::write(folder.path().join("own.jsonl"), own).expect("it can be written");
+    std::fs::write(folder.path().join("own.json"), "{\"key\": \"Question: Who?\\n\"}").expect("it can be written");
+    std::fs::write(folder.path().join("own.txt"), "Answer.\n").expect("it can be written");
     let mut fields = std::collections::BTreeSet::new();
-    let runs: [(&str, &[&str]); 8] = [
+    let runs: [(&str, &[&str]); 10] = [
         ("methods", &["--method", METHODS, "--samples", "3", "--limit", "15"]),
         ("claims", &["datasets/sample-claims.jsonl", "--method", METHODS, "--samples", "3", "--limit", "6"]),
         ("protocols", &["--protocol", PROTOCOLS, "--limit", "10", "--compat", "paper"]),
@@ -75,6 +77,8 @@ fn every_manifest_and_every_trajectory_is_valid() {
         ("oracle", &["--method", "standard,cot", "--oracle-context", "--limit", "5", "--shuffle", "3"]),
         ("named", &["own.jsonl", "--question-column", "q", "--answer-column", "a"]),
         ("picked", &["--types", "bridge", "--shuffle-like-paper", "233", "--limit", "3", "--max-steps", "2"]),
+        ("shots", &["--shots", "3", "--exemplar-order", "shuffled", "--exemplar-seed", "5", "--limit", "2"]),
+        ("instructed", &["--prompt", "own.json#key", "--instruction", "own.txt", "--limit", "2"]),
         // Nobody listens there: nothing is measured, and that is a record too.
         (
             "failed",
@@ -115,6 +119,10 @@ fn every_manifest_and_every_trajectory_is_valid() {
         "types",
         "seed",
         "price",
+        "instruction",
+        "shots",
+        "exemplar_order",
+        "exemplar_seed",
     ] {
         assert!(fields.contains(rare), "no run has `{rare}`, so it was not tried");
     }

@@ -183,10 +183,16 @@ pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
     let mut of_variants: Vec<(String, Vec<&str>)> = Vec::new();
     for now in &planned.variants {
         let Some(was) = recorded.known_variants().find(|was| was.name == now.name) else { continue };
-        let (was, new) = (identity(was), identity(now));
+        let (mut before, mut after) = (identity(was), identity(now));
+        if before["prompt_sha256"] != after["prompt_sha256"]
+            || before["direct_prompt_sha256"] != after["direct_prompt_sha256"]
+        {
+            explain(&mut before, was);
+            explain(&mut after, now);
+        }
         let settings: BTreeSet<&String> =
-            [&was, &new].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
-        for text in settings.into_iter().filter_map(|name| differing(name, &was[name], &new[name])) {
+            [&before, &after].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
+        for text in settings.into_iter().filter_map(|name| differing(name, &before[name], &after[name])) {
             match of_variants.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, variants)) => variants.push(&now.name),
                 None => of_variants.push((text, vec![&now.name])),
@@ -197,6 +203,17 @@ pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
         if variants.len() == planned.variants.len() { text } else { format!("{text} ({})", variants.join(", ")) }
     }));
     found
+}
+
+/// Adds what a prompt was made from, which says more than its digest. By itself none of it decides an episode: a file may
+/// be moved, and as many shots as there are exemplars are all of them.
+fn explain(identity: &mut Value, variant: &Variant) {
+    identity["prompt"] = json!(variant.prompt);
+    identity["instruction"] = json!(variant.instruction);
+    identity["texts"] = json!(variant.texts);
+    identity["shots"] = json!(variant.shots);
+    identity["exemplar_order"] = json!(variant.exemplar_order);
+    identity["exemplar_seed"] = json!(variant.exemplar_seed);
 }
 
 /// Variants that are what another one was before: their episodes are recorded under that one's name.

@@ -4,8 +4,7 @@ use super::*;
 use crate::agent::Episode;
 use crate::store::RunFolder;
 use crate::types::{
-    Compat, DatasetRecord, Decoding, ExperimentRecord, Manifest, Outcome, PriceRecord, Question, RunEvent, Selection,
-    Trajectory, Variant, Wording,
+    Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant, Wording,
 };
 use futures_util::FutureExt as _;
 use std::collections::{BTreeMap, HashSet};
@@ -13,6 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+
+mod differences;
 
 fn variant(name: &str) -> Variant {
     Variant {
@@ -38,6 +39,10 @@ fn variant(name: &str) -> Variant {
         direct_prompt_sha256: None,
         direct_max_tokens: None,
         texts: None,
+        instruction: None,
+        shots: None,
+        exemplar_order: None,
+        exemplar_seed: None,
     }
 }
 
@@ -287,67 +292,6 @@ fn a_key_is_what_it_always_was() {
             "735f2953a9d1c3564474007787172d3fbc710edbc30460f859846b9f5ba807ba"
         ]
     );
-}
-
-#[test]
-fn differing_settings_are_named() {
-    let recorded = manifest(variant("a"));
-    assert_eq!(differences(&recorded, &recorded), Vec::<String>::new());
-    // A run from before prices were recorded may be resumed with one, and one of its own may have changed since.
-    let price = PriceRecord { prompt: 1.0, completion: 2.0, as_of: None, source: None };
-    let priced = manifest(Variant { price: Some(price), ..variant("a") });
-    assert_eq!(differences(&recorded, &priced), Vec::<String>::new());
-    assert!(!serde_json::to_string(&recorded).expect("JSON").contains("price"));
-    let mut planned = manifest(Variant { max_steps: 5, model: "openai:x".to_owned(), ..variant("a") });
-    planned.dataset.selection.limit = Some(2);
-    assert_eq!(
-        differences(&recorded, &planned),
-        ["max_steps: was 7, now 5", "model: was \"baseline\", now \"openai:x\""]
-    );
-}
-
-#[test]
-fn variants_are_told_apart_by_name_whatever_their_order() {
-    let of = |variants: &[Variant]| Manifest { variants: variants.to_vec(), ..manifest(variant("a")) };
-    let (a, b) = (variant("a"), variant("b"));
-    let recorded = of(&[a.clone(), b.clone()]);
-    assert_eq!(differences(&recorded, &of(&[b.clone(), a.clone()])), Vec::<String>::new());
-    assert_eq!(differences(&recorded, &of(std::slice::from_ref(&a))), ["variants: was [\"a\",\"b\"], now [\"a\"]"]);
-    let shorter = |variant: &Variant| Variant { max_steps: 5, ..variant.clone() };
-    assert_eq!(differences(&recorded, &of(&[a.clone(), shorter(&b)])), ["max_steps: was 7, now 5 (b)"]);
-    assert_eq!(differences(&recorded, &of(&[shorter(&a), shorter(&b)])), ["max_steps: was 7, now 5"]);
-}
-
-#[test]
-fn an_experiment_may_grow_but_not_change() {
-    let of = |variants: &[Variant], repeats| Manifest {
-        variants: variants.to_vec(),
-        repeats,
-        experiment: Some(ExperimentRecord {
-            name: "x".to_owned(),
-            path: "x.toml".to_owned(),
-            sha256: String::new(),
-            baseline: None,
-            datasets: vec![],
-        }),
-        ..manifest(variant("a"))
-    };
-    let with = |name: &str, max_steps| Variant { max_steps, ..variant(name) };
-    let (a, b, c) = (with("a", 1), with("b", 2), with("c", 3));
-    let recorded = Manifest { retired: vec![c.clone()], ..of(&[a.clone(), b.clone()], 2) };
-    let none: &[&str] = &[];
-    for (variants, repeats, found) in [
-        (&[a.clone(), b.clone(), with("d", 4)][..], 2, none),
-        (&[b.clone(), c.clone()], 3, none),
-        (std::slice::from_ref(&b), 1, &["repeats: was 2, now 1"]),
-        (&[a.clone(), with("b", 9)], 2, &["max_steps: was 2, now 9 (b)"]),
-        (&[a.clone(), with("c", 9)], 2, &["max_steps: was 3, now 9 (c)"]),
-        (&[a.clone(), with("e", 3)], 2, &["name of a variant: was \"c\", now \"e\""]),
-    ] {
-        assert_eq!(differences(&recorded, &of(variants, repeats)), found);
-    }
-    assert_eq!(twins(&[a.clone(), b.clone()]), None);
-    assert_eq!(twins(&[a.clone(), b, with("e", 1)]), Some((&a, &with("e", 1))));
 }
 
 #[tokio::test]

@@ -176,6 +176,19 @@ pub struct Variant {
     /// File of protocol texts that was used instead of ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<String>,
+    /// File with the instruction before a finished text, as it was named. This and the next three are absent in runs from
+    /// before they were recorded, whose prompt's digest tells them apart all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instruction: Option<String>,
+    /// How many exemplars were asked for, the first ones of the order; absent where all are shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shots: Option<usize>,
+    /// Order of the exemplars, `reversed` or `shuffled`; absent where it is the file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exemplar_order: Option<String>,
+    /// Seed of the order `shuffled`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exemplar_seed: Option<u64>,
     /// Label before the question, `Question` or `Claim`.
     pub question_label: String,
     /// The model as it was named, such as `openai:NAME`, or `baseline`.

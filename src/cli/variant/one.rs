@@ -6,7 +6,7 @@ use crate::cli::builtin;
 use crate::cli::failure::Failure;
 use crate::cli::model_args::ModelArgs;
 use crate::llm::{BaselineSettings, Price};
-use crate::prompt::{self, PromptSource, RenderSettings, texts};
+use crate::prompt::{self, ExemplarOrder, PromptSource, RenderSettings, texts};
 use crate::protocol::{self, Options, Protocol, Setup};
 use crate::types::{Decoding, Method, Variant, Voting, Wording};
 use crate::wiki::SessionOptions;
@@ -58,6 +58,8 @@ impl One<'_> {
         let model = self.common.server.clone().unwrap_or_else(rules);
         model.fits(&self.decoding(self.method), voting)?;
         let (prompt, direct_prompt) = approach.prompts();
+        let flags = &self.args.prompt;
+        let order = flags.order()?;
         let variant = Variant {
             name: self.name.clone(),
             protocol: self.protocol.id().to_owned(),
@@ -69,7 +71,11 @@ impl One<'_> {
             prompt: spec.clone(),
             prompt_sha256: prompt.sha256.clone(),
             direct_prompt_sha256: direct_prompt.as_ref().map(|prompt| prompt.sha256.clone()),
-            texts: self.args.prompt.texts.as_ref().map(|path| path.display().to_string()),
+            texts: flags.texts.as_ref().map(|path| path.display().to_string()),
+            instruction: flags.instruction.as_ref().map(|path| path.display().to_string()),
+            shots: flags.shots,
+            exemplar_order: (order != ExemplarOrder::File).then(|| order.name().to_owned()),
+            exemplar_seed: order.seed(),
             question_label: label,
             model: model.label,
             endpoint: model.endpoint.to_owned(),

@@ -45,6 +45,23 @@ pub enum ExemplarOrder {
 impl ExemplarOrder {
     /// Names of the orders, as typed; the last one takes a seed.
     pub const NAMES: [&str; 3] = ["file", "reversed", "shuffled"];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => Self::NAMES[0],
+            Self::Reversed => Self::NAMES[1],
+            Self::Seeded(_) => Self::NAMES[2],
+        }
+    }
+
+    /// Its seed, where it has one.
+    pub fn seed(self) -> Option<u64> {
+        match self {
+            Self::Seeded(seed) => Some(seed),
+            Self::File | Self::Reversed => None,
+        }
+    }
 }
 
 /// A rendered prompt.
