@@ -176,7 +176,7 @@ fn a_dry_run_leaves_nothing_and_a_larger_limit_keeps_what_is_there() {
     assert!(!bench.path("o").exists());
     let (text, _) = bench.reproduce(&["--try", "--dry-run"]);
     // Both datasets' cells are shown, since their prompts differ.
-    assert!(text.contains(" hotpotqa ") && text.contains(" fever "), "{text}");
+    assert!(text.contains(": prompt hotpotqa,") && text.contains(": prompt fever,"), "{text}");
 
     let first = bench.json(&["--try", "--limit", "2", "--samples", "3", "--out", "o"]);
     assert_eq!(first["tables"][1]["rows"][0]["n"], 2);
@@ -211,10 +211,7 @@ fn a_part_of_the_table_is_printed_with_what_is_missing() {
     let table = bench.json(&["o"]);
     assert_eq!((table["tables"].as_array().map(Vec::len), &table["tables"][0]["missing"]), (Some(1), &16.into()));
     let notes = table["notes"].to_string();
-    assert!(
-        notes.contains("16 episodes are not recorded yet") && notes.contains("fever: nothing is recorded"),
-        "{notes}"
-    );
+    assert!(notes.contains("16 episodes not recorded yet") && notes.contains("fever: nothing is recorded"), "{notes}");
     assert!(notes.contains(" --try --limit 3 ") && notes.contains("--resume --out o"), "{notes}");
 }
 

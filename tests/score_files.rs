@@ -315,7 +315,7 @@ fn musique_and_fever_say_which_prediction_is_wrong() {
         |id: &str| format!("{{\"id\": \"{id}\", \"predicted_answer\": \"x\", \"predicted_support_idxs\": [0]");
     let whole = |id: &str| prediction(id) + ", \"predicted_answerable\": true}\n";
     let refused = |p: String, words: &[&str]| Bench::new(&[("g", &golds), ("p", &p)]).refused("musique", 3, words);
-    refused(whole("a"), &["1 predictions for 2 records", "`a`"]);
+    refused(whole("a"), &["1 prediction for 2 records", "`a`"]);
     refused(whole("a") + &whole("b"), &["line 2", "`b`", "field `id`", "`a` here"]);
     refused(whole("a") + &whole("a") + &whole("c"), &["line 3", "`c`"]);
     refused(whole("a") + &prediction("a") + "}", &["line 2", "field `predicted_answerable`"]);

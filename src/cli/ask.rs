@@ -14,6 +14,7 @@ use super::variant::{BuiltVariant, Common, VariantArgs};
 use super::wiki_args::WikiArgs;
 use crate::agent::{Agent, Approach, Episode, Watch};
 use crate::protocol::Setup;
+use crate::report::counted;
 use crate::report::{View, visible};
 use crate::run::Plan;
 use crate::store::Appender;
@@ -128,7 +129,7 @@ impl<'a> Talk<'a> {
         }
         let saved = args.save.as_deref().map(Appender::alone).transpose()?;
         if let Some(bytes) = saved.as_ref().and_then(Appender::dropped) {
-            say(format_args!("note: dropped {bytes} bytes of a torn last line"));
+            say(format_args!("note: dropped {} of a torn last line", counted(bytes, "byte")));
         }
         let hints = Arc::new(Hints::over(agent.model));
         agent.model = Arc::<Hints>::clone(&hints);

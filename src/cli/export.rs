@@ -9,6 +9,7 @@ use super::evidence::{Evidence, EvidenceShelf};
 use super::failure::{self, Failure};
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Jsonl, Origin, Scored, Table};
+use crate::report::counted;
 use crate::score::{AnswerScore, Assessment, Tally};
 use crate::types::Trajectory;
 use filter::Filter;
@@ -84,7 +85,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         Ok(count) => {
             target.close()?;
             if let Some(path) = &args.out {
-                say(format_args!("{count} episodes written to {}", path.display()));
+                say(format_args!("{} written to {}", counted(count, "episode"), path.display()));
             } else if count == 0 {
                 say("note: there is no such episode");
             }

@@ -2,6 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::say::say;
+use crate::report::counted;
 use clap::Command;
 use clap_mangen::Man;
 use std::io::Write as _;
@@ -36,7 +37,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let written = std::fs::create_dir_all(folder)
         .and_then(|()| pages.iter().try_for_each(|page| std::fs::write(folder.join(&page.file), &page.text)));
     written.map_err(|error| cannot_write(folder, &error))?;
-    say(format_args!("{} pages written to {}", pages.len(), folder.display()));
+    say(format_args!("{} written to {}", counted(pages.len(), "page"), folder.display()));
     Ok(failure::OK)
 }
 

@@ -6,6 +6,7 @@ use super::builtin;
 use super::failure;
 use crate::prompt::{self, Checked, PromptError, PromptSource};
 use crate::protocol::{self, Layout, OptionError, Options};
+use crate::report::counted;
 use serde_json::json;
 use std::io::Write as _;
 
@@ -67,7 +68,7 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
                     "prompt": name, "name": file.name, "language": language, "question_label": label,
                     "exemplars": exemplars, "origin": origin,
                 });
-                (format!("{name:<28} {language:<3} {label:<9} {exemplars:>2} exemplars  {origin}"), line)
+                (format!("{name:<28} {language:<3} {label:<9} {:>12}  {origin}", counted(exemplars, "exemplar")), line)
             }
             Ok(Checked::Prompt(PromptSource::Text(_))) => continue,
             Ok(Checked::Texts(file)) => {
@@ -76,8 +77,10 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
                 let line = json!({
                     "texts": name, "language": file.language, "sections": sections, "origin": origin,
                 });
-                let count = sections.len();
-                (format!("{name:<28} {language:<3} texts     {count:>2} protocols  {origin}"), line)
+                (
+                    format!("{name:<28} {language:<3} texts     {:>12}  {origin}", counted(sections.len(), "protocol")),
+                    line,
+                )
             }
             Err(error) => {
                 tell(&error)?;
@@ -125,7 +128,11 @@ fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
         }
         let methods = if act { "react, act" } else { "react" };
         // All options in one line would not fit the narrowest usual terminal.
-        let head = format!("{id:<12} {form:<8} {steps:>2} steps  {methods:<10} {}", options.first().unwrap_or(&""));
+        let head = format!(
+            "{id:<12} {form:<8} {:>8}  {methods:<10} {}",
+            counted(steps, "step"),
+            options.first().unwrap_or(&"")
+        );
         writeln!(out, "{}", head.trim_end())?;
         for option in options.iter().skip(1) {
             writeln!(out, "{:<43}{option}", "")?;
@@ -140,7 +147,7 @@ fn check(args: &CheckArgs) -> anyhow::Result<u8> {
     for name in &args.prompts {
         match prompt::check(name, &builtin::file) {
             Ok(Checked::Prompt(PromptSource::File(file))) => {
-                writeln!(out, "{name}: ok, {} exemplars", file.exemplars.len())?;
+                writeln!(out, "{name}: ok, {}", counted(file.exemplars.len(), "exemplar"))?;
             }
             Ok(Checked::Prompt(PromptSource::Text(_))) => writeln!(out, "{name}: ok, a finished text")?,
             Ok(Checked::Texts(file)) => {

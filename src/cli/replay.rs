@@ -12,6 +12,7 @@ use crate::agent::{Acting, Approach};
 use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
 use crate::protocol::{self, Frame, Setup, react_paper};
+use crate::report::{counted, thousands};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
 use crate::types::{Decoding, Question, Trajectory, sha256_hex};
@@ -217,7 +218,7 @@ fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
     }
     if !json {
         let same = outcomes.iter().filter(|outcome| outcome.replayed.differences.is_empty()).count();
-        writeln!(out, "{same} of {} episodes without a difference", outcomes.len())?;
+        writeln!(out, "{} of {} without a difference", thousands(same), counted(outcomes.len(), "episode"))?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use super::say::say;
 use super::score_files;
 use crate::report::escape::visible_line;
 use crate::report::{RunSummary, SummaryRow};
+use crate::report::{counted, thousands};
 use crate::score::{Assessment, Metric, RunAssessment, RunScore, Tally};
 use crate::store::RunFolder;
 use crate::types::{Manifest, Outcome, Trajectory};
@@ -239,10 +240,10 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     let dataset = &summary.manifest.dataset;
     let metric = summary.variants.first().map_or("none", |variant| variant.metric);
     let title = format!(
-        "{}: {} of {} questions of {}, scored by metric `{metric}`",
+        "{}: {} of {} of {}, scored by metric `{metric}`",
         summary.run.display(),
-        dataset.selected,
-        dataset.questions,
+        thousands(dataset.selected),
+        counted(dataset.questions, "question"),
         dataset.name
     );
     out.write_all(RunSummary { title, rows, notes: notes(summary), next: next_steps(summary) }.render().as_bytes())?;

@@ -5,6 +5,7 @@ use super::model_args::BuiltModel;
 use super::say::say;
 use super::wiki_args::BuiltWiki;
 use crate::llm::{ModelIdentity, taped};
+use crate::report::counted;
 use crate::tape::{Cache, CacheCounts, Player, Recorder, TapeError};
 use crate::types::Compat;
 use crate::wiki::{SourceIdentity, taped_source};
@@ -43,7 +44,7 @@ impl TapeArgs {
         let player = self.replay.as_deref().map(Player::open).transpose().map_err(refused)?;
         let cache = self.cache.as_deref().map(Cache::open).transpose().map_err(refused)?;
         if let Some(bytes) = recorder.as_ref().and_then(Recorder::dropped) {
-            say(format_args!("note: dropped {bytes} bytes of a torn last line of the recording"));
+            say(format_args!("note: dropped {} of a torn last line of the recording", counted(bytes, "byte")));
         }
         Ok(Tapes { recorder: recorder.map(Arc::new), player, cache: cache.map(Arc::new) })
     }
@@ -97,7 +98,7 @@ impl Tapes {
     pub(super) fn tell(&self) {
         let Some(cache) = &self.cache else { return };
         let CacheCounts { hits, misses, stored, trouble } = cache.counts();
-        say(format_args!("cache: {hits} answers found, {misses} not there, {stored} stored"));
+        say(format_args!("cache: {} found, {misses} not there, {stored} stored", counted(hits, "answer")));
         if let Some(trouble) = trouble {
             say(format_args!("warning: the cache was of no help at least once: {trouble}"));
         }

@@ -205,7 +205,7 @@ pub enum PromptError {
         method: String,
     },
     /// More exemplars are asked for than there are.
-    #[error("`{file}` has {available} exemplars, but {wanted} are asked for")]
+    #[error("`{file}` has {available} of the {wanted} exemplars that are asked for")]
     TooFewExemplars {
         /// The prompt file.
         file: String,
@@ -265,7 +265,7 @@ impl PromptError {
             Self::NoSlotValue { .. } => "leave the slot out of the text".into(),
             Self::FinishedForm { .. } => "use a prompt file in TOML, or protocol react-paper".into(),
             Self::NoInstruction { method, .. } => format!("add `{method}` to the file's [instruction]"),
-            Self::TooFewExemplars { available, .. } => format!("ask for at most {available} shots"),
+            Self::TooFewExemplars { available, .. } => format!("leave shots out, or ask for {available} at most"),
             Self::FinishedText { .. } => "leave shots and order out, or use a prompt file in TOML".into(),
             Self::Template { .. } => "`wikitrail prompt check FILE` names the place".into(),
         };

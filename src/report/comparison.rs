@@ -6,6 +6,7 @@ mod parts;
 
 use super::escape::visible_line;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
+use super::table::{counted, thousands};
 use crate::compare::number::value;
 use crate::compare::{
     Bounds, ColumnMean, ColumnSummary, Comparison, Ids, MethodInterval, Metric, MetricComparison, Pair, Unit,
@@ -65,8 +66,12 @@ pub fn sheet(compared: &Compared<'_>) -> Sheet {
     if !lines.is_empty() {
         blocks.push(Block::Lines { title: "notes".to_owned(), lines });
     }
-    let title =
-        format!("{} on {} shared questions of {}", names.join(" against "), comparison.shared, comparison.questions);
+    let title = format!(
+        "{} on {} of {}",
+        names.join(" against "),
+        counted(comparison.shared, "shared question"),
+        thousands(comparison.questions)
+    );
     Sheet { title, blocks }
 }
 
@@ -126,8 +131,13 @@ fn means(metric: &MetricComparison, columns: &[ColumnSummary]) -> Block {
         Row { key: Key { metric: name.clone(), a: mean.column.clone(), ..Key::default() }, cells }
     };
     let title = match metric.clusters {
-        Some(clusters) => format!("{} of {} questions in {clusters} clusters", metric.metric.label(), metric.n),
-        None => format!("{} of {} questions", metric.metric.label(), metric.n),
+        Some(clusters) => format!(
+            "{} of {} in {}",
+            metric.metric.label(),
+            counted(metric.n, "question"),
+            counted(clusters, "cluster")
+        ),
+        None => format!("{} of {}", metric.metric.label(), counted(metric.n, "question")),
     };
     Block::Table(Grid { id: "means", title, header, rows: metric.means.iter().zip(columns).map(row).collect() })
 }
@@ -188,7 +198,7 @@ fn power(metric: &MetricComparison, power: f64) -> Block {
     let header = vec![
         Heading::words("b − a"),
         Heading::numbers("difference found"),
-        Heading::numbers(format!("{} questions can show", metric.n)),
+        Heading::numbers(format!("{} can show", counted(metric.n, "question"))),
         Heading::numbers("questions to show the one found"),
     ];
     let row = |pair: &Pair| {

@@ -1,22 +1,19 @@
 //! The tables of a plan: what the variants are, and what each will take.
 
 use super::escape::visible_line;
-use super::table::{dash, empty, right_aligned, thousands, variant_cell};
+use super::fitted::fitted;
+use super::table::{dash, thousands};
 use std::fmt::Write as _;
 
-/// What a variant is, in short words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
-    /// Its name.
-    pub variant: String,
-    /// Its prompt.
-    pub prompt: String,
-    /// Its protocol.
-    pub protocol: String,
-    /// Its method.
-    pub method: String,
-    /// Its model.
-    pub model: String,
+/// The variants by the settings in which they differ.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cells {
+    /// Names of the settings.
+    pub settings: Vec<String>,
+    /// The name of each variant, and its values of the settings; nothing where it has no use for one.
+    pub rows: Vec<(String, Vec<Option<String>>)>,
+    /// What all of them have in common, each with its value.
+    pub same: Vec<(String, String)>,
 }
 
 /// What is expected, and what it is at most.
@@ -43,20 +40,24 @@ pub struct Costs {
     pub usd: Option<(f64, f64)>,
 }
 
-/// A table of the variants for an 80-column terminal, ending in a line break.
-pub fn cells(rows: &[Cell]) -> String {
-    let mut table = empty(&["variant", "prompt", "protocol", "method", "model"]);
-    for row in rows {
-        let word = |text: &str| visible_line(text, 60);
-        table.add_row(vec![
-            variant_cell(&row.variant),
-            word(&row.prompt),
-            word(&row.protocol),
-            word(&row.method),
-            word(&row.model),
-        ]);
+/// A table of the variants, below it what they have in common; it ends in a line break.
+pub fn cells(cells: &Cells) -> String {
+    let header: Vec<&str> = ["variant"].into_iter().chain(cells.settings.iter().map(String::as_str)).collect();
+    let row = |(variant, values): &(String, Vec<Option<String>>)| {
+        let values = values.iter().map(|value| value.as_deref().map_or_else(dash, word));
+        [word(variant)].into_iter().chain(values).collect()
+    };
+    let rows: Vec<Vec<String>> = cells.rows.iter().map(row).collect();
+    let mut text = format!("{}\n", fitted(&header, &rows, 1..1).trim_fmt());
+    let same: Vec<String> = cells.same.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
+    if !same.is_empty() {
+        let _ = writeln!(text, "in all of them: {}", same.join(", "));
     }
-    format!("{}\n", table.trim_fmt())
+    text
+}
+
+fn word(text: &str) -> String {
+    visible_line(text, 100)
 }
 
 /// A table of what the variants take (`n` episodes), below a title, ending in a line break.
@@ -67,7 +68,7 @@ pub fn costs(title: &str, rows: &[Costs]) -> String {
     if priced {
         header.extend(["US $", "at most"]);
     }
-    let mut table = empty(&header);
+    let mut table = Vec::new();
     for Costs { variant, episodes, calls, tokens, usd } in rows {
         let counts = [*episodes, calls.expected, calls.most].map(thousands).into_iter();
         let counts = counts.chain([tokens.expected, tokens.most].map(short));
@@ -76,10 +77,10 @@ pub fn costs(title: &str, rows: &[Costs]) -> String {
             None => [dash(), dash()],
         };
         let dollars = dollars.into_iter().filter(|_| priced);
-        table.add_row(std::iter::once(variant_cell(variant)).chain(counts).chain(dollars));
+        table.push(std::iter::once(word(variant)).chain(counts).chain(dollars).collect());
     }
     let mut text = String::new();
-    let _ = writeln!(text, "{}\n{}", visible_line(title, 200), right_aligned(table, 1..header.len()).trim_fmt());
+    let _ = writeln!(text, "{}\n{}", visible_line(title, 200), fitted(&header, &table, 1..header.len()).trim_fmt());
     text
 }
 
@@ -95,7 +96,7 @@ fn short(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounded, Cell, Costs, cells, costs, short};
+    use super::{Bounded, Cells, Costs, cells, costs, short};
 
     #[test]
     fn counts_are_short() {
@@ -105,16 +106,18 @@ mod tests {
 
     #[test]
     fn a_plan_fits_the_narrowest_terminal_and_shows_no_price_that_is_not_known() {
-        let cell = |variant: &str| Cell {
-            variant: variant.to_owned(),
-            prompt: "hotpotqa".to_owned(),
-            protocol: "react-paper".to_owned(),
-            method: "react->cot-sc".to_owned(),
-            model: "openai:gpt-4o-mini\u{1b}[31m".to_owned(),
-        };
-        let text = cells(&[cell("hotpotqa/react-paper/react->cot-sc"), cell("plain")]);
+        let values = |model: Option<&str>| vec![Some("react->cot-sc".to_owned()), model.map(str::to_owned)];
+        let text = cells(&Cells {
+            settings: vec!["method".to_owned(), "model".to_owned()],
+            rows: vec![
+                ("hotpotqa/react-paper/react->cot-sc".to_owned(), values(Some("openai:gpt-4o-mini\u{1b}[31m"))),
+                ("plain".to_owned(), values(None)),
+            ],
+            same: vec![("prompt".to_owned(), "hotpotqa".to_owned())],
+        });
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(text.contains("react-paper/\n") || text.contains(" react-paper/ "), "{text}");
+        assert!(text.contains(" hotpotqa/react-paper/react-> ") && text.contains('–'), "{text}");
+        assert!(text.ends_with("\nin all of them: prompt hotpotqa\n"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
         let row = |usd| Costs {
             variant: "hotpotqa/react-paper/react->cot-sc".to_owned(),

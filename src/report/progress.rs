@@ -1,6 +1,6 @@
 //! What is shown while a run goes on: a bar on a terminal, plain lines elsewhere.
 
-use super::table::{duration, thousands};
+use super::table::{counted, duration, thousands};
 use crate::score::Tally;
 use crate::types::RunEvent;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -105,7 +105,7 @@ impl Progress {
     /// `12 of 60 episodes, 4.0 a second, EM 33.3 %, …, 12 s left`
     fn line(&self, now: Instant) -> String {
         let elapsed = now.duration_since(self.started);
-        let mut line = format!("{} of {} episodes", self.done, self.total);
+        let mut line = format!("{} of {}", thousands(self.done), counted(self.total, "episode"));
         if let Some(rate) = rate(self.done, elapsed) {
             let _ = write!(line, ", {rate:.1} a second");
         }

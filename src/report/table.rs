@@ -9,7 +9,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write as _;
 
 /// Columns of the table; it fits the narrowest usual terminal.
-const WIDTH: u16 = 80;
+pub(super) const WIDTH: u16 = 80;
 
 /// Characters of a variant's name that have room on one line in every table: those of the longest method.
 const NAME_WIDTH: usize = 13;
@@ -196,13 +196,15 @@ pub(super) fn dash() -> String {
     "–".to_owned()
 }
 
-fn counted(n: u64, noun: &str) -> String {
+/// A count with its noun: `1 episode`, `1,200 episodes`.
+pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
     if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(n)) }
 }
 
 /// A count with a comma between thousands.
-pub(super) fn thousands(n: u64) -> String {
-    let digits = n.to_string();
+pub fn thousands(n: impl TryInto<u64>) -> String {
+    let digits = n.try_into().unwrap_or(u64::MAX).to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {

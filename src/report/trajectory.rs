@@ -5,6 +5,7 @@ pub mod pair;
 pub mod verdict;
 
 use super::escape::{visible, visible_line};
+use super::table::counted;
 use crate::types::{Outcome, Provenance, Step, Trajectory};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
@@ -112,7 +113,7 @@ fn calls(step: &Step) -> String {
                 let _ = write!(text, ", {reason}");
             }
             if call.attempts > 1 {
-                let _ = write!(text, ", {} attempts", call.attempts);
+                let _ = write!(text, ", {}", counted(call.attempts, "attempt"));
             }
             if call.cached {
                 text.push_str(", cached");
@@ -149,10 +150,6 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
         trajectory.started_at,
     );
     page.field("sum", &sum, DIM);
-}
-
-fn counted(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 const PLAIN: Style = Style::new();
@@ -193,7 +190,7 @@ impl Page {
         let more = text.chars().count().saturating_sub(MAX_FIELD_CHARS);
         let mut shown = visible(&cut).into_owned();
         if more > 0 {
-            let _ = write!(shown, "… ({more} more characters)");
+            let _ = write!(shown, "… ({})", counted(more, "more character"));
         }
         // First fit is linear; the optimal algorithm is not worth its cost on text that a model made.
         let options = Options::new(self.view.width.max(40) - LABELS)

@@ -72,6 +72,55 @@ fn two_prompts_by_two_protocols_by_three_methods_are_planned_run_and_kept() {
     assert_eq!(bench.records("o").len(), records.len());
 }
 
+const MANY_SETTINGS: &str = r#"
+name = "many-settings"
+dataset = "datasets/sample.jsonl"
+[settings]
+samples = 3
+[matrix]
+protocol = ["lagent", "react-paper"]
+method = ["react", "cot", "cot-sc->react"]
+shots = [2, 3]
+temperature = [0, 0.7]
+max_steps = [4, 7]
+[[include]]
+name = "an-option-and-another-order"
+protocol = "lagent"
+option = { labels = "v0.1" }
+exemplar_order = "shuffled"
+"#;
+
+/// A column for each setting by which the cells differ and for no other one, and no name broken inside a word.
+#[test]
+fn a_plan_shows_every_setting_by_which_its_cells_differ() {
+    let bench = Bench::new();
+    bench.write("many.toml", MANY_SETTINGS);
+    let output = bench.run(&["many.toml", "--dry-run", "--limit", "1"]);
+    let table = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(
+        lines[1],
+        [
+            "variant",
+            "shots",
+            "exemplar_order",
+            "protocol",
+            "labels",
+            "max_steps",
+            "method",
+            "temperature",
+            "max_tokens"
+        ],
+        "{table}"
+    );
+    let included = lines.iter().find(|line| line.first().is_some_and(|word| word.starts_with("an-"))).expect("its row");
+    assert_eq!(included[1..], ["all", "shuffled", "lagent", "v0.1", "2", "react", "0", "512"], "{table}");
+    assert!(
+        table.contains("temperature=0.7/") && table.contains("\nin all of them: prompt hotpotqa, model baseline\n")
+    );
+    assert!(table.contains("datasets/sample.jsonl: 1 question, once each\n"), "{table}");
+}
+
 #[test]
 fn several_prompts_make_a_variant_each() {
     let bench = Bench::new();

@@ -2,6 +2,7 @@
 
 use super::sources::{Episode, Source};
 use crate::report::comparison::Setting;
+use crate::report::counted;
 use crate::report::escape::visible_line;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -102,10 +103,9 @@ pub(super) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
         ] {
             if let Some(id) = differing.first() {
                 warnings.push(format!(
-                    "`{}` and `{name}` have different {what} for {} shared question{}, such as `{}`",
+                    "`{}` and `{name}` have different {what} for {}, such as `{}`",
                     names[0],
-                    differing.len(),
-                    if differing.len() == 1 { "" } else { "s" },
+                    counted(differing.len(), "shared question"),
                     visible_line(id, 80)
                 ));
             }

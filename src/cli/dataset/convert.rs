@@ -3,6 +3,7 @@
 use super::{FileArgs, atomic, cannot};
 use crate::cli::failure::{self, Failure};
 use crate::cli::say::say;
+use crate::report::counted;
 use crate::types::Question;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -34,8 +35,8 @@ pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
     };
     atomic::write(path, |out| lines(&dataset.questions, out)).map_err(|error| cannot("write", path, &error))?;
     let (count, left_out) = (dataset.questions.len(), dataset.skipped.len());
-    let and = if left_out == 0 { String::new() } else { format!(", {left_out} bad records left out") };
-    say(format_args!("{count} questions written to {}{and}", path.display()));
+    let and = if left_out == 0 { String::new() } else { format!(", {} left out", counted(left_out, "bad record")) };
+    say(format_args!("{} written to {}{and}", counted(count, "question"), path.display()));
     Ok(failure::OK)
 }
 

@@ -5,6 +5,7 @@ use super::leakage::{self, Leakage};
 use crate::cli::{builtin, failure};
 use crate::dataset::Dataset;
 use crate::report::escape::visible_line;
+use crate::report::{counted, thousands};
 use crate::types::{AnswerKind, Question};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -195,9 +196,9 @@ fn duplicates(questions: &[Question], keys: &[String]) -> Duplicates {
 fn write_text(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "{}: {} questions of {} ({})",
+        "{}: {} of {} ({})",
         info.file,
-        info.questions,
+        counted(info.questions, "question"),
         visible_line(&info.dataset, 60),
         info.format
     )?;
@@ -220,7 +221,12 @@ fn write_text(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     }
     let facts = &info.supporting_facts;
     if facts.total > 0 {
-        let mut text = format!("{} in {} questions; {} resolved", facts.total, facts.questions, facts.resolved);
+        let mut text = format!(
+            "{} in {}; {} resolved",
+            thousands(facts.total),
+            counted(facts.questions, "question"),
+            thousands(facts.resolved)
+        );
         for (count, what) in [
             (facts.title_missing, "with a title that is not in the context"),
             (facts.sentence_missing, "past the paragraph's end"),
@@ -251,8 +257,9 @@ fn write_leakage(leakage: &Leakage, out: &mut dyn Write) -> io::Result<()> {
     let Leakage { prompt, exemplars, equal, near } = leakage;
     writeln!(
         out,
-        "  {:<18} {prompt}: of {exemplars} exemplars {} in the dataset, {} nearly",
+        "  {:<18} {prompt}: of {} {} in the dataset, {} nearly",
         "leakage",
+        counted(*exemplars, "exemplar"),
         equal.len(),
         near.len()
     )?;

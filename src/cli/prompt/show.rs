@@ -6,6 +6,7 @@ use super::super::variant;
 use crate::prompt::{self, PromptSource, RenderSettings, Rendered, texts};
 use crate::protocol::direct::Direct;
 use crate::protocol::{self, Dialogue, Protocol, Setup, Turn};
+use crate::report::counted;
 use crate::types::{Decoding, Method, Prompt, Question, Request, Role};
 use anyhow::Context as _;
 use serde_json::json;
@@ -170,6 +171,6 @@ fn print_frame(args: &Args, shown: &Shown) -> anyhow::Result<()> {
     // Exactly the bytes that are stored and digested, so that `sha256sum` agrees.
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    let exemplars = exemplars.map_or_else(|| "a finished text".to_owned(), |n| format!("{n} exemplars"));
+    let exemplars = exemplars.map_or_else(|| "a finished text".to_owned(), |n| counted(n, "exemplar"));
     writeln!(std::io::stderr(), "sha256 {sha256}, {chars} characters, {exemplars}").context("cannot write to stderr")
 }

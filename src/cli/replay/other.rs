@@ -8,6 +8,7 @@ use super::super::failure::{self, Failure};
 use crate::agent::notebook::Imported;
 use crate::protocol::react_paper::Paper;
 use crate::protocol::{self, Kind, Options, Parsed, Protocol};
+use crate::report::counted;
 use crate::types::{Repair, Step, Trajectory};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -161,8 +162,10 @@ fn verdict(parsed: &Parsed, meant: Option<&(String, String)>) -> Verdict {
 }
 
 fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
-    let mut text =
-        format!("replies that the paper's loop could not use, as `{id}` reads them ({episodes} episodes)\n\n");
+    let mut text = format!(
+        "replies that the paper's loop could not use, as `{id}` reads them ({})\n\n",
+        counted(episodes, "episode")
+    );
     let cells = |text: &mut String, name: &str, cells: [String; 5]| {
         let _ = write!(text, "{name:<16}");
         for cell in cells {

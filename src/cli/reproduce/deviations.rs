@@ -3,6 +3,7 @@
 use crate::cli::score::Summary;
 use crate::dataset::PUBLIC_SOURCES;
 use crate::experiment::{DatasetSpec, Experiment, Setting, Value};
+use crate::report::counted;
 use crate::types::{DatasetRecord, Variant};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -65,7 +66,11 @@ pub(super) fn questions(dataset: &DatasetSpec, record: &DatasetRecord) -> Vec<St
     if let Some(Value::One(limit)) = limit.map(|setting| &setting.value)
         && *limit != record.selected.to_string()
     {
-        notes.push(format!("{}: {} questions, where the experiment has {limit}", dataset.name, record.selected));
+        notes.push(format!(
+            "{}: {}, where the experiment has {limit}",
+            dataset.name,
+            counted(record.selected, "question")
+        ));
     }
     notes
 }

@@ -6,6 +6,7 @@ use crate::cli::score::{Summary, quoted, summarise};
 use crate::experiment::{DatasetSpec, Experiment, Published, PublishedMetric};
 use crate::report::reproduction::{self, Beside, Ours};
 use crate::report::sheet::Sheet;
+use crate::report::{counted, thousands};
 use crate::store::RunFolder;
 use crate::types::{Manifest, Variant};
 use std::collections::BTreeSet;
@@ -126,7 +127,12 @@ impl Reproduction {
         let record = &summary.manifest().dataset;
         Beside {
             dataset: dataset.name.clone(),
-            about: format!("{} of {} questions of {}", record.selected, record.questions, record.path),
+            about: format!(
+                "{} of {} of {}",
+                thousands(record.selected),
+                counted(record.questions, "question"),
+                record.path
+            ),
             metric: if labels && !f1 { "accuracy" } else { metric.name() },
             sources: self.published(&dataset.name, metric).map(|published| published.name.clone()).collect(),
             rows,
@@ -174,8 +180,10 @@ impl Reproduction {
             let (missing, unmeasured) = (summary.missing(), summary.unmeasured());
             if missing + unmeasured > 0 {
                 notes.push(format!(
-                    "{}: {missing} episodes are not recorded yet, {unmeasured} were not measured; go on: {}",
+                    "{}: {} not recorded yet, {} not measured; go on: {}",
                     dataset.name,
+                    counted(missing, "episode"),
+                    thousands(unmeasured),
                     summary.resume_command(false)
                 ));
             }

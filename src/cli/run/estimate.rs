@@ -3,6 +3,7 @@
 use super::load::Job;
 use crate::agent::{Episode, Forecast, Load};
 use crate::llm::Price;
+use crate::report::{counted, thousands};
 use crate::store::{Paid, Records};
 use crate::types::request::BYTES_PER_TOKEN;
 use serde_json::{Value, json};
@@ -110,7 +111,7 @@ impl Estimate {
     pub(super) fn lines(&self) -> Vec<String> {
         let basis = match self.records {
             0 => "from the prompts, with steps and texts of the usual number and length".to_owned(),
-            n => format!("from {n} recorded episodes"),
+            n => format!("from {}", counted(n, "recorded episode")),
         };
         vec![
             format!("expected: {}", self.expected()),
@@ -171,7 +172,8 @@ impl std::fmt::Display for Expense {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let cost = self.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{usd:.4} US $"));
         let usage = self.load.usage;
-        let (total, prompt, completion) = (usage.total(), usage.prompt_tokens, usage.completion_tokens);
-        write!(f, "{} model calls, {total} tokens ({prompt} in, {completion} out), {cost}", self.load.calls)
+        let (calls, tokens) = (counted(self.load.calls, "model call"), counted(usage.total(), "token"));
+        let (prompt, completion) = (thousands(usage.prompt_tokens), thousands(usage.completion_tokens));
+        write!(f, "{calls}, {tokens} ({prompt} in, {completion} out), {cost}")
     }
 }

@@ -7,6 +7,7 @@ use crate::cli::builtin;
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
 use crate::experiment::{CELL_KEYS, Cell, DATASET_KEYS, DatasetSpec, Experiment, Key, Setting, Value};
+use crate::report::counted;
 use crate::types::{ExperimentRecord, sha256_hex};
 use anyhow::Context as _;
 use clap::{Command, FromArgMatches};
@@ -46,11 +47,12 @@ pub(super) fn parts(args: &Args) -> anyhow::Result<Vec<Part>> {
     let Experiment { merged, excluded, .. } = experiment;
     if merged > 0 {
         say(format_args!(
-            "note: {merged} combinations are the same as another one and stand once: a method or a model has no use for what differs"
+            "note: {} left out, the same as another one: a method or a model has no use for what differs",
+            counted(merged, "combination")
         ));
     }
     if excluded > 0 {
-        say(format_args!("note: {excluded} combinations are excluded"));
+        say(format_args!("note: {} excluded", counted(excluded, "combination")));
     }
     refuse_unused(args, &experiment)?;
     refuse_bad_files(args, &file, &experiment)?;

@@ -8,6 +8,7 @@ use crate::cli::prices;
 use crate::cli::say::say;
 use crate::cli::score::{Summary, summarise};
 use crate::llm::{Price, Spent};
+use crate::report::counted;
 use crate::run::{Due, differences};
 use crate::store::{Appender, Lock, Paid, Records, RunFolder};
 use crate::types::{Manifest, Variant};
@@ -56,7 +57,11 @@ impl Target {
         let due = job.plan.against(records.as_ref());
         if due.foreign > 0 {
             return Err(Failure::bad_input(
-                format!("`{}` holds {} episodes that this selection does not ask for", path.display(), due.foreign),
+                format!(
+                    "`{}` holds {} that this selection does not ask for",
+                    path.display(),
+                    counted(due.foreign, "episode")
+                ),
                 "use the selection that the run was started with, or a larger one, or another --out",
             ));
         }
@@ -101,30 +106,29 @@ impl Target {
         } else {
             let names: Vec<&str> = variants.iter().take(NAMED).map(|variant| variant.name.as_str()).collect();
             let more = if variants.len() > NAMED { ", …" } else { "" };
-            format!("{} variants ({}{more})", variants.len(), names.join(", "))
+            format!("{} ({}{more})", counted(variants.len(), "variant"), names.join(", "))
         };
         let each = |of: fn(&Variant) -> &str| {
             let all: BTreeSet<&str> = variants.iter().map(of).collect();
             all.into_iter().collect::<Vec<_>>().join(", ")
         };
         say(format_args!(
-            "{} {} of {}, {how} with {} over {} ({})",
-            dataset.selected,
-            if dataset.selected == 1 { "question" } else { "questions" },
+            "{} of {}, {how} with {} over {} ({})",
+            counted(dataset.selected, "question"),
             dataset.path,
             each(|variant| &variant.model),
             each(|variant| &variant.wiki),
             each(|variant| variant.compat.name()),
         ));
         let Due { keep, redo, new, other, .. } = self.due;
-        let calls = match self.estimate.most_calls() {
-            1 => "1 model call".to_owned(),
-            most => format!("{most} model calls"),
-        };
+        let calls = counted(self.estimate.most_calls(), "model call");
         let others = if other > 0 { format!(", other {other}") } else { String::new() };
         say(format_args!("plan: keep {keep}, redo {redo}, new {new}{others}; at most {calls}"));
         if other > 0 {
-            say(format_args!("note: {other} recorded episodes are of variants that are not run any more; they stay"));
+            say(format_args!(
+                "note: {} of variants that are not run any more; what is recorded stays",
+                counted(other, "episode")
+            ));
         }
         tell_prices(job);
         if let Some(note) = other_language(job) {
@@ -169,7 +173,7 @@ impl Target {
         }
         let appender = self.folder.appender(&lock)?;
         if let Some(bytes) = appender.dropped() {
-            say(format_args!("note: dropped {bytes} bytes of a torn last line; its episode is run again"));
+            say(format_args!("note: dropped {} of a torn last line; its episode is run again", counted(bytes, "byte")));
         }
         // Another process may have written between the look and the lock.
         let records = self.folder.records_since(self.records)?;

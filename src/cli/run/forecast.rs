@@ -3,10 +3,10 @@
 use super::estimate::{Estimate, Expense};
 use super::folder::Target;
 use super::load::Job;
+use super::settings;
 use crate::cli::say::say;
-use crate::experiment::prompt_name;
-use crate::report::plan::{Bounded, Cell, Costs, cells, costs};
-use crate::types::{Method, Variant};
+use crate::report::counted;
+use crate::report::plan::{Bounded, Cells, Costs, cells, costs};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -34,12 +34,12 @@ pub(super) fn print(runs: &[(Job, Target)], as_json: bool) -> anyhow::Result<()>
         return Ok(());
     }
     // What a dataset has in place of the common settings makes other cells.
-    let mut shown: Vec<Cell> = Vec::new();
+    let mut shown = Cells::default();
     for (job, _) in runs {
-        let rows: Vec<Cell> = job.manifest.variants.iter().map(cell).collect();
-        if rows != shown {
-            write!(out, "{}", cells(&rows))?;
-            shown = rows;
+        let of_run = settings::cells(&job.manifest.variants);
+        if of_run != shown {
+            write!(out, "{}", cells(&of_run))?;
+            shown = of_run;
         }
     }
     for (job, target) in runs {
@@ -52,9 +52,9 @@ pub(super) fn print(runs: &[(Job, Target)], as_json: bool) -> anyhow::Result<()>
         let estimate = target.estimate();
         rows.push(of("all".to_owned(), estimate.due(), estimate.expected(), estimate.most()));
         let title = format!(
-            "{}: {} questions, {}",
+            "{}: {}, {}",
             job.manifest.dataset.path,
-            job.manifest.dataset.selected,
+            counted(job.manifest.dataset.selected, "question"),
             repeats(job.manifest.repeats)
         );
         write!(out, "{}", costs(&title, &rows))?;
@@ -64,18 +64,6 @@ pub(super) fn print(runs: &[(Job, Target)], as_json: bool) -> anyhow::Result<()>
 
 fn repeats(repeats: u32) -> String {
     if repeats == 1 { "once each".to_owned() } else { format!("{repeats} times each") }
-}
-
-fn cell(variant: &Variant) -> Cell {
-    let direct = Method::parse(&variant.method).is_some_and(|method| method.agent().is_none());
-    Cell {
-        variant: variant.name.clone(),
-        prompt: prompt_name(&variant.prompt),
-        // A direct method is recorded with one, and speaks none.
-        protocol: if direct { "–".to_owned() } else { variant.protocol.clone() },
-        method: variant.method.clone(),
-        model: variant.model.clone(),
-    }
 }
 
 fn of(variant: String, episodes: u64, expected: Expense, most: Expense) -> Costs {

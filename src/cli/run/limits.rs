@@ -2,6 +2,7 @@
 
 use crate::cli::prices::PriceArgs;
 use crate::llm::{Budget, Limits};
+use crate::report::counted;
 use crate::types::{Outcome, Trajectory};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -63,7 +64,7 @@ impl Guard {
             Outcome::NotMeasured => {
                 let failures = self.failures.fetch_add(1, Ordering::Relaxed) + 1;
                 if self.max_failures.is_some_and(|most| failures >= most) {
-                    self.stop(|| format!("{failures} episodes could not be measured (--max-failures)"));
+                    self.stop(|| format!("{} could not be measured (--max-failures)", counted(failures, "episode")));
                 }
             }
             _ => self.look_at_the_budget(),

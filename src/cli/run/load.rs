@@ -16,6 +16,7 @@ use crate::dataset::{self, Columns, Dataset, DatasetError, PUBLIC_SOURCES, ReadO
 use crate::llm::{Budget, Budgeted, Price};
 use crate::net::redact;
 use crate::protocol::direct::gold_paragraphs;
+use crate::report::counted;
 use crate::run::{Plan, twins};
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::{AnswerKind, DatasetRecord, Manifest, PriceRecord, Question, Selection, Variant};
@@ -161,7 +162,7 @@ fn dataset(args: &QuestionArgs) -> anyhow::Result<Dataset> {
         say(format_args!("skipped: {skipped}"));
     }
     if !dataset.skipped.is_empty() {
-        say(format_args!("note: {} bad records were left out of {path}", dataset.skipped.len()));
+        say(format_args!("note: {} left out of {path}", counted(dataset.skipped.len(), "bad record")));
     }
     Ok(dataset)
 }

@@ -13,6 +13,7 @@ mod load;
 mod part;
 mod pool;
 mod revision;
+mod settings;
 
 pub(super) use args::{Args, Replaced};
 pub(super) use experiment::read as read_experiment;
@@ -24,6 +25,7 @@ use super::failure::{self, Failure};
 use super::say::say;
 use super::score::{self, Summary};
 use crate::llm::Budget;
+use crate::report::counted;
 use crate::types::request::BYTES_PER_TOKEN;
 use drive::End;
 use folder::Target;
@@ -136,7 +138,8 @@ fn tell_the_end(ended: &End, summaries: &[Summary], budget: &Budget) {
     let estimated = budget.spent().estimated;
     if estimated > 0 && budget.limits().is_any() {
         say(format_args!(
-            "note: the tokens of {estimated} calls were not counted by the server; the budget took {BYTES_PER_TOKEN} bytes for a token"
+            "note: the tokens of {} were not counted by the server; the budget took {BYTES_PER_TOKEN} bytes for a token",
+            counted(estimated, "call")
         ));
     }
 }

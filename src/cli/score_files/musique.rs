@@ -2,6 +2,7 @@
 
 use super::input::{self, Kind, Source, Text, shown};
 use super::report::{Report, item, named};
+use crate::report::counted;
 use crate::score::{MusiqueEvaluation, MusiqueGold, MusiquePrediction, MusiqueScore};
 use serde::Deserialize;
 
@@ -130,14 +131,18 @@ fn same_order(
         }
     }
     if let Some(gold) = golds.get(predictions.len()) {
-        let (found, wanted) = (predictions.len(), golds.len());
-        let what =
-            format!("{found} predictions for {wanted} records; the first one without is `{}`", shown(gold.id.as_str()));
+        let (found, wanted) = (counted(predictions.len(), "prediction"), counted(golds.len(), "record"));
+        let what = format!("{found} for {wanted}; the first one without is `{}`", shown(gold.id.as_str()));
         return Err(source.bad(what, ORDER));
     }
     if let Some(prediction) = predictions.get(golds.len()) {
         let place = input::place(text, golds.len(), prediction.id.as_str());
-        return Err(source.bad_field(place, "id", format!("the gold file has {} records only", golds.len()), ORDER));
+        return Err(source.bad_field(
+            place,
+            "id",
+            format!("the gold file has {} only", counted(golds.len(), "record")),
+            ORDER,
+        ));
     }
     Ok(())
 }

@@ -29,8 +29,8 @@ fn shots_cut_the_list_and_cannot_exceed_it() {
     assert_eq!(*shots(0).unwrap().frame.prefix, *INSTRUCTION);
     assert_eq!(*shots(1).unwrap().frame.prefix, format!("{INSTRUCTION}{FIRST}"));
     let error = shots(3).unwrap_err();
-    assert!(error.to_string().ends_with("trial.toml` has 2 exemplars, but 3 are asked for"), "{error}");
-    assert_eq!(error.hint().unwrap(), "ask for at most 2 shots");
+    assert!(error.to_string().ends_with("trial.toml` has 2 of the 3 exemplars that are asked for"), "{error}");
+    assert_eq!(error.hint().unwrap(), "leave shots out, or ask for 2 at most");
 }
 
 #[test]

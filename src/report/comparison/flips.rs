@@ -2,6 +2,7 @@
 
 use super::super::sheet::{Block, Cell, Grid, Heading, Key, Row};
 use super::count;
+use crate::report::counted;
 use crate::score::{Divergence, FailureClass};
 use serde::Serialize;
 
@@ -42,7 +43,7 @@ pub struct FlippedQuestion {
 pub(super) fn blocks(turned: &FlipList) -> Vec<Block> {
     let title = format!("right in one only, {} against {}", turned.b, turned.a);
     if turned.gained.is_empty() && turned.lost.is_empty() {
-        return vec![Block::Lines { title, lines: vec![format!("none of {} questions", turned.n)] }];
+        return vec![Block::Lines { title, lines: vec![format!("none of {}", counted(turned.n, "question"))] }];
     }
     let header = vec![
         Heading::words("id"),

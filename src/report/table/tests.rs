@@ -1,4 +1,4 @@
-use super::{RunSummary, SummaryRow, duration, thousands};
+use super::{RunSummary, SummaryRow, counted, duration, thousands};
 use crate::score::{
     Assessment, Failure, FailureClass, GoldRetrieval, Grounding, QuestionMeans, Retrieval, RunAssessment, RunScore,
 };
@@ -124,7 +124,8 @@ fn an_empty_run_has_no_numbers() {
 
 #[test]
 fn numbers_are_written_for_people() {
-    assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    assert_eq!([0_u64, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    assert_eq!([0_u64, 1, 2_000].map(|n| counted(n, "question")), ["0 questions", "1 question", "2,000 questions"]);
     assert_eq!(
         [25, 9_999, 12_000, 185_000, 7_620_000].map(duration),
         ["25 ms", "9.9 s", "12 s", "3 min 5 s", "2 h 7 min"]

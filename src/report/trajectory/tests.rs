@@ -111,5 +111,5 @@ fn endless_fields_are_cut() {
     trajectory.steps[0].observation = Some("word ".repeat(1_000_000));
     let text = render(&trajectory, None, &PLAIN);
     assert!(text.len() < 2 * MAX_FIELD_CHARS, "{}", text.len());
-    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("… (4979999 more characters)"));
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("… (4,979,999 more characters)"));
 }
