@@ -107,6 +107,15 @@ fn info_finds_exemplars_of_a_prompt_in_the_dataset() {
     assert_eq!(leak["near"].as_array().map(Vec::len), Some(1));
     assert_refused(&wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--prompt", "none.toml"]), 3, &["none.toml"]);
     assert_refused(&wikitrail(dir.path(), &["dataset", "info", "none.json"]), 3, &["none.json"]);
+    for (name, table, hint) in [
+        ("german.csv", "question;answer\nWho?;Lem\n", "hint: the cells are separated by `;`"),
+        ("tabs.csv", "question\tanswer\nWho?\tLem\n", "hint: the cells are separated by tabs"),
+        ("commas.tsv", "question,answer\nWho?,Lem\n", "hint: the cells are separated by commas"),
+        ("other.csv", "frage\nWho?\n", "hint: name the column with --question-column"),
+    ] {
+        std::fs::write(dir.path().join(name), table).expect("written");
+        assert_refused(&wikitrail(dir.path(), &["dataset", "info", name]), 3, &[name, hint]);
+    }
     assert_refused(
         &wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--format", "xml"]),
         2,

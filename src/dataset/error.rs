@@ -142,6 +142,15 @@ impl DatasetError {
                 "a dataset is a JSON array, JSON Lines, or a table whose file name ends in .csv or .tsv"
             }
             Self::Table { .. } => "a cell with a separator, a quote or a line end stands in double quotes",
+            Self::NoColumn { found, .. } if separated_by(found, ';') => {
+                "the cells are separated by `;`: save the table with commas, or with tabs under a name that ends in .tsv"
+            }
+            Self::NoColumn { found, .. } if separated_by(found, '\t') => {
+                "the cells are separated by tabs: give the file a name that ends in .tsv"
+            }
+            Self::NoColumn { found, .. } if separated_by(found, ',') => {
+                "the cells are separated by commas: give the file a name that ends in .csv"
+            }
             Self::NoColumn { .. } => "name the column with --question-column, --answer-column or --id-column",
             Self::Field { .. } => "mend the record, or leave bad records out with --skip-bad",
             Self::Duplicate { .. } => {
@@ -151,6 +160,11 @@ impl DatasetError {
             Self::UnknownFormat { .. } => "name the format with --format, or the key with --question-column",
         }
     }
+}
+
+/// Whether the one column of a table looks like several, parted by something that is no separator of its kind of file.
+fn separated_by(found: &[String], separator: char) -> bool {
+    matches!(found, [only] if only.contains(separator))
 }
 
 fn quoted(names: &[String]) -> String {
