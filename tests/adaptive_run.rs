@@ -7,14 +7,14 @@ mod mockd;
 use mockd::Mock;
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-/// Runs 150 questions and returns the manifest.
-fn run(shared: &Path, llm: &Mock, wiki: &Mock, flags: &[&str]) -> Value {
+/// The command that runs 150 questions.
+fn command(shared: &Path, llm: &Mock, wiki: &Mock, out: &Path) -> Command {
     let data = shared.join("data");
-    let dir = tempfile::tempdir().expect("a folder");
-    let out = dir.path().join("run");
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+    command
         .arg("run")
         .arg(data.join("datasets/hotpot_dev_v1_simplified.json"))
         .arg("--prompt")
@@ -22,13 +22,22 @@ fn run(shared: &Path, llm: &Mock, wiki: &Mock, flags: &[&str]) -> Value {
         .args(["--limit", "150", "--protocol", "react-paper", "--model", "openai:mock", "--model-attempts", "20"])
         .args(["--base-url", &format!("{}/v1", llm.url())])
         .args(["--wiki", "html", "--wiki-url", &wiki.url(), "--compat", "paper", "--quiet", "--out"])
-        .arg(&out)
-        .args(flags)
-        .output()
-        .expect("wikitrail runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        .arg(out);
+    command
+}
+
+fn manifest(out: &Path) -> Value {
     let manifest = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");
     serde_json::from_str(&manifest).expect("JSON")
+}
+
+/// Runs them and returns the manifest.
+fn run(shared: &Path, llm: &Mock, wiki: &Mock, flags: &[&str]) -> Value {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("run");
+    let output = command(shared, llm, wiki, &out).args(flags).output().expect("wikitrail runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    manifest(&out)
 }
 
 fn reasons(history: &Value) -> Vec<&str> {
@@ -69,4 +78,32 @@ fn the_number_is_learned_and_recorded_and_a_fixed_one_stays() {
 
     let fixed = run(&shared, &llm, &wiki, &["--concurrency", "8", "--wiki-concurrency", "4"]);
     assert!(fixed["limit_history"].is_null(), "{}", fixed["limit_history"]);
+}
+
+#[test]
+fn a_run_that_is_killed_keeps_what_it_had_learned() {
+    let Some(shared) = common::shared() else { return };
+    let (llm, wiki) = mockd::start(&shared);
+    llm.get("/config?latency=300");
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("run");
+    let mut killed = command(&shared, &llm, &wiki, &out);
+    let mut killed = killed.arg("--concurrency").arg("auto:64").stderr(Stdio::null()).spawn().expect("it starts");
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !out.join("manifest.json").exists() || manifest(&out)["limit_history"].is_null() {
+        assert!(Instant::now() < deadline, "nothing is written down");
+        assert!(killed.try_wait().expect("it can be asked").is_none(), "it ended before it was killed");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    killed.kill().expect("kill -9");
+    killed.wait().expect("it is gone");
+    let first = manifest(&out);
+    assert!(first["ended_at"].is_null(), "it did not end by itself");
+
+    llm.get("/config?latency=0");
+    let output = command(&shared, &llm, &wiki, &out).arg("--resume").output().expect("wikitrail runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (both, before) = (manifest(&out), first["limit_history"].as_array().expect("a history"));
+    let history = both["limit_history"].as_array().expect("a history");
+    assert!(history.starts_with(before), "{history:?}");
 }

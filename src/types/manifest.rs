@@ -37,8 +37,8 @@ pub struct Manifest {
     /// Time over all parts that ended by themselves, in milliseconds; pauses between them are left out.
     #[serde(default)]
     pub active_ms: u64,
-    /// How many requests were sent at once, as it was learned; of each part that ended by itself, and only where
-    /// something was learned.
+    /// How many requests were sent at once, as it was learned, only where something was; of a part that was killed, up to a
+    /// few seconds before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limit_history: Vec<LimitHistory>,
 }

@@ -9,11 +9,17 @@ use crate::cli::say::say;
 use crate::report::Progress;
 use crate::run::{Answer, Room, run};
 use crate::score::Tally;
+use crate::store::RunFolder;
 use crate::types::RunEvent;
 use futures_util::FutureExt as _;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+
+/// How often what was learned about servers is written down, if there is anything new.
+const KEPT_EVERY: Duration = Duration::from_secs(2);
 
 /// How a run's part ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +70,7 @@ pub(super) async fn drive(args: &Args, job: &Job, open: &mut Open) -> anyhow::Re
     let result = tokio::select! {
         result = running => Some(result),
         () = interrupted_twice(signals, &stop, &interrupted) => None,
+        never = keep_history(job, &open.folder) => match never {},
     };
     // The reporter ends with the events; it draws the last line before the table comes.
     let _ = reporter.await;
@@ -74,6 +81,24 @@ pub(super) async fn drive(args: &Args, job: &Job, open: &mut Open) -> anyhow::Re
         Some(reason) => End::Stopped(reason.to_owned()),
         None => End::Done,
     })
+}
+
+/// Writes down what is learned about servers while a run goes on, so that one that is killed keeps it. What cannot be
+/// written now is written at the end, which says what is wrong.
+async fn keep_history(job: &Job, folder: &RunFolder) -> Infallible {
+    let (mut ticks, mut known) = (tokio::time::interval(KEPT_EVERY), 0);
+    loop {
+        ticks.tick().await;
+        let history = job.pace.history();
+        let decisions = history.iter().map(|one| one.changes.len() as u64 + one.dropped).sum();
+        if decisions > known {
+            known = decisions;
+            let mut manifest = job.manifest.clone();
+            manifest.limit_history.extend(history);
+            // Nobody else writes it meanwhile: the end comes when this is dropped.
+            let _ = folder.write_manifest(&manifest);
+        }
+    }
 }
 
 async fn report(mut progress: Progress, mut events: mpsc::UnboundedReceiver<RunEvent>) {
