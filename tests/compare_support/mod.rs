@@ -57,16 +57,18 @@ pub(crate) fn write(dir: &Path, name: &str, text: &str) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// EM of an answer as the sample is scored: the answer and a gold, in lower case, without punctuation and articles.
+/// EM of an answer as the sample is scored: the answer and a gold are the same words.
 pub(crate) fn em(record: &Value) -> f64 {
-    let words = |text: &str| -> Vec<String> {
-        let kept: String = text.to_lowercase().chars().filter(|c| !c.is_ascii_punctuation()).collect();
-        let words = kept.split_whitespace().filter(|word| !["a", "an", "the"].contains(word));
-        words.map(str::to_owned).collect()
-    };
     let Some(answer) = record["answer"].as_str() else { return 0.0 };
     let golds = record["answers"].as_array().expect("golds");
     f64::from(u8::from(golds.iter().any(|gold| words(gold.as_str().expect("text")) == words(answer))))
+}
+
+/// The words that count, in lower case, without punctuation and articles.
+pub(crate) fn words(text: &str) -> Vec<String> {
+    let kept: String = text.to_lowercase().chars().filter(|c| !c.is_ascii_punctuation()).collect();
+    let words = kept.split_whitespace().filter(|word| !["a", "an", "the"].contains(word));
+    words.map(str::to_owned).collect()
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {
