@@ -5,9 +5,12 @@
 mod common;
 mod grid;
 mod growing;
+mod killed;
 #[path = "../common/mockd.rs"]
 mod mockd;
 mod refused;
+#[path = "../common/server.rs"]
+mod server;
 
 use serde_json::Value;
 use std::collections::BTreeMap;
