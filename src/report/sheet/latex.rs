@@ -1,6 +1,6 @@
 //! A report as LaTeX: each table a complete `tabular` with the rules of the package `booktabs`.
 
-use super::{Block, Grid, Sheet};
+use super::{Block, Cell, Grid, Sheet};
 use crate::report::escape::visible_line;
 use std::fmt::Write as _;
 
@@ -44,9 +44,25 @@ fn table(text: &mut String, grid: &Grid) {
     text.push_str(&row(grid.header.iter().map(|heading| escaped(&heading.text)).collect()));
     text.push_str("\\midrule\n");
     for line in &grid.rows {
-        text.push_str(&row(line.cells.iter().map(|cell| escaped(&cell.text)).collect()));
+        text.push_str(&row(line.cells.iter().map(shown).collect()));
     }
     text.push_str("\\bottomrule\n\\end{tabular}\n");
+}
+
+/// A cell. Where it has figures, the hyphen before a number is a minus sign; names keep theirs.
+fn shown(cell: &Cell) -> String {
+    if cell.figures.is_empty() {
+        return escaped(&cell.text);
+    }
+    let (mut text, mut before) = (String::with_capacity(cell.text.len()), [' '; 2]);
+    let mut characters = cell.text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let begins = !before[1].is_alphanumeric() || (before[0].is_ascii_digit() && before[1] == 'e');
+        let number = begins && characters.peek().is_some_and(char::is_ascii_digit);
+        text.push(if c == '-' && number { '−' } else { c });
+        before = [before[1], c];
+    }
+    escaped(&text)
 }
 
 /// Text whose characters mean nothing but themselves.
@@ -87,7 +103,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{comment, escaped};
+    use super::{Cell, comment, escaped, shown};
 
     #[test]
     fn no_character_of_a_name_is_one_of_texs() {
@@ -96,6 +112,15 @@ mod tests {
             \\textgreater{}\\textbar{}{\\char34}{[}{]}{*}{`}  -{}---é東(U+202E)(U+1F600)";
         assert_eq!(escaped(hostile), expected);
         assert_eq!(escaped("-3.1 {x}, 4"), "-3.1 \\{x\\}, 4");
+    }
+
+    #[test]
+    fn figures_have_minus_signs_and_names_have_hyphens() {
+        let figure = |text: &str| shown(&Cell::figure("difference", -1.0, text));
+        assert_eq!(figure("-12.1 [-22.1, -3.3]"), "$-$12.1 {[}$-$22.1, $-$3.3{]}");
+        assert_eq!(figure("-1.23e-5 and +4"), "$-$1.23e$-$5 and +4");
+        assert_eq!(figure("27.4 table 1-2, cot-2"), "27.4 table 1-2, cot-2");
+        assert_eq!(shown(&Cell::text("gpt-4 -1 [-2")), "gpt-4 -1 {[}-2");
     }
 
     #[test]
