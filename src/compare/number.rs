@@ -1,4 +1,4 @@
-//! How figures are written in sentences.
+//! How figures are written, in sentences and in tables.
 
 use super::Unit;
 
@@ -12,18 +12,31 @@ pub fn value(unit: Unit, value: f64) -> String {
         Unit::Share => format!("{:.1}", 100.0 * value),
         Unit::Amount => amount(value),
     };
-    // No minus before nothing.
-    let nothing = text.chars().all(|c| !c.is_ascii_digit() || c == '0');
-    text.strip_prefix('-').filter(|_| nothing).map_or_else(|| text.clone(), str::to_owned)
+    text.strip_prefix('-').filter(|text| is_nothing(text)).map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// `p = 0.008`, `p < 0.0001`.
+/// A difference: the same, with its sign.
+pub fn difference(unit: Unit, difference: f64) -> String {
+    let text = value(unit, difference);
+    if difference > 0.0 && !is_nothing(&text) { format!("+{text}") } else { text }
+}
+
+/// No sign stands before what is shown as 0.
+fn is_nothing(text: &str) -> bool {
+    text.chars().all(|c| !c.is_ascii_digit() || c == '0')
+}
+
+/// A probability in a table: `0.0080`, `<0.0001`.
+pub fn p_value(p: f64) -> String {
+    if p < SMALLEST_P { format!("<{SMALLEST_P}") } else { format!("{p:.4}") }
+}
+
+/// A probability in a sentence: `p = 0.008`, `p < 0.0001`.
 pub fn p_equals(p: f64) -> String {
     if p < SMALLEST_P {
         return format!("p < {SMALLEST_P}");
     }
-    let text = format!("{p:.4}");
-    format!("p = {}", text.trim_end_matches('0').trim_end_matches('.'))
+    format!("p = {}", p_value(p).trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn amount(value: f64) -> String {
@@ -39,7 +52,7 @@ fn amount(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unit, p_equals, value};
+    use super::{Unit, difference, p_equals, p_value, value};
 
     #[test]
     fn figures_have_as_many_digits_as_are_of_use() {
@@ -47,7 +60,11 @@ mod tests {
         let amounts = [12345.6, 123.45, 12.345, 0.012_345_6, 0.000_012_3, 0.0, -3.0];
         let shown = amounts.map(|amount| value(Unit::Amount, amount));
         assert_eq!(shown, ["12346", "123.5", "12.35", "0.012346", "1.23e-5", "0", "-3.00"]);
-        let p = [1.0, 0.008, 0.03125, 0.000_05].map(p_equals);
-        assert_eq!(p, ["p = 1", "p = 0.008", "p = 0.0312", "p < 0.0001"]);
+        let differences = [0.151, -0.151, 0.0, -0.0001, 0.0001].map(|value| difference(Unit::Share, value));
+        assert_eq!(differences, ["+15.1", "-15.1", "0.0", "0.0", "0.0"]);
+        assert_eq!(difference(Unit::Amount, 2.0), "+2.00");
+        let p = [1.0, 0.008, 0.03125, 0.000_05];
+        assert_eq!(p.map(p_value), ["1.0000", "0.0080", "0.0312", "<0.0001"]);
+        assert_eq!(p.map(p_equals), ["p = 1", "p = 0.008", "p = 0.0312", "p < 0.0001"]);
     }
 }

@@ -1,18 +1,16 @@
 //! A comparison as a report: what was made with what, means, pairs, verdicts, parts, flips.
 
 mod flips;
-mod number;
 mod parts;
 
 use super::escape::visible_line;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use super::table::{counted, thousands};
-use crate::compare::number::value;
+use crate::compare::number::{difference, p_value, value};
 use crate::compare::{
     Bounds, ColumnMean, ColumnSummary, Comparison, Ids, MethodInterval, Metric, MetricComparison, Pair, Unit,
 };
 pub use flips::{FlipList, FlippedQuestion};
-use number::{difference, p_value};
 
 /// Ids that are named where questions are left out; JSON has more of them.
 const NAMED: usize = 5;
