@@ -303,6 +303,26 @@ fn clusters_repeats_and_empty_cells_are_honoured() {
     assert_eq!(seconds["metric"], json!({"name": "seconds", "unit": "amount", "better": "neither"}));
 }
 
+/// The hint for a table of several variants leads to tables that can be compared.
+#[test]
+fn a_run_is_exported_one_variant_a_table() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "r", &["--limit", "5", "--method", "act,react"]);
+    let export = |name: &str, flags: &[&str]| {
+        let file = dir.path().join(name).to_str().expect("UTF-8").to_owned();
+        let (code, _, stderr) = wikitrail(&[&["export", &run, "--out", &file], flags].concat());
+        assert_eq!(code, Some(0), "{stderr}");
+        file
+    };
+    let whole = export("whole.csv", &[]);
+    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &whole, &whole]);
+    let hint = "`wikitrail export RUN --variant NAME --out FILE` writes one variant of a run";
+    assert!(code == Some(3) && stderr.contains(hint), "{stderr}");
+    let [act, react] = ["act", "react"].map(|name| export(&format!("{name}.csv"), &["--variant", name]));
+    let (tables, runs) = (compare_json(&["--from-csv", &act, &react]), compare_json(&[&run]));
+    assert_eq!(tables["metrics"], runs["metrics"]);
+}
+
 #[test]
 fn a_bad_table_is_said() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -311,7 +331,7 @@ fn a_bad_table_is_said() {
         ("id,em,f1\na,1,1\nb,yes,1\n", &["bad.csv`, line 3", "field `em`", "`yes`", "hint: mend the cell"][..]),
         ("id,em\na,1\n", &["has no column `f1`", "its columns of numbers are em"]),
         ("em,f1\n1,1\n", &["no column `id`", "hint: the first line names the columns"]),
-        ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: one file holds one column"]),
+        ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: one file holds one column", "--variant NAME"]),
         ("id,em,f1\nx,1,1\n", &["no question stands in all"]),
     ] {
         let bad = write(dir.path(), "bad.csv", text);

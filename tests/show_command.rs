@@ -85,8 +85,21 @@ fn an_episode_says_whether_it_is_right_and_why_not() {
         format!("{}: {}", failure["class"].as_str().expect("a class"), failure["evidence"].as_str().expect("why"));
     let unwrapped = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unwrapped.contains(&said), "{said}: {page}");
-    // Without a variant all three are shown.
-    assert_eq!(show(&[run, id]).matches("verdict ").count(), 3);
+    // Without a variant all three are shown, each under what names it alone.
+    let all = wikitrail(&["show", run, id]);
+    let headings: Vec<String> =
+        text(&all.stdout).lines().filter(|line| line.starts_with("━━ ")).map(str::to_owned).collect();
+    let names = ["act", "react", "standard"].map(|variant| format!("{run}@{variant}:{id}"));
+    assert_eq!(headings.len(), 3);
+    assert!(headings.iter().zip(&names).all(|(heading, name)| heading.starts_with(&format!("━━ {name} "))));
+    assert_eq!(text(&all.stderr), format!("note: one variant alone: {}\n", names.join(", ")));
+    let apart: Vec<String> = names.iter().map(|name| show(&[name])).collect();
+    let together: Vec<&str> = apart.iter().map(String::as_str).collect();
+    let unheaded: String = text(&all.stdout)
+        .lines()
+        .filter(|line| !line.starts_with("━━ "))
+        .fold(String::new(), |all, line| all + line + "\n");
+    assert_eq!(unheaded, together.join("\n"));
     assert_eq!(lines(&show(&[run, id, "--json", "--variant", "act"])).len(), 1);
 }
 
@@ -138,7 +151,12 @@ fn what_is_not_there_is_said() {
         (&[none.to_str().expect("UTF-8")][..], 3, &["is not a run", "hint: "][..]),
         (&[run, "sample-999"], 3, &["holds no episode of question `sample-999`", "ids look like sample-001"]),
         (&[&format!("{run}@cot"), "sample-001"], 3, &["has no variant `cot`", "act, react, standard"]),
-        (&[&format!("{run}:sample-001"), &format!("{run}@act:sample-001")], 2, &["several variants", "name one"]),
+        (
+            &[&format!("{run}:sample-001"), &format!("{run}@act:sample-001")],
+            2,
+            &["several variants", &format!("name one: {run}@act:sample-001, {run}@react:sample-001, ")],
+        ),
+        (&["name:ID"], 3, &["`name:ID` is not a run", "RUN@VARIANT:ID where a run has several variants"]),
         (
             &[&format!("{run}@act:sample-001"), &format!("{run}@act:sample-002")],
             2,

@@ -6,7 +6,7 @@ use super::run_ref::RunRef;
 use super::say::say;
 use crate::report::escape::visible_line;
 use crate::report::trajectory::pair::render_pair;
-use crate::report::trajectory::render;
+use crate::report::trajectory::{heading, render};
 use crate::report::{EpisodeRow, View, episodes};
 use crate::score::{Divergence, FailureClass};
 use crate::store::RunFolder;
@@ -17,8 +17,8 @@ use std::io::Write as _;
 /// Flags of `show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A run (or a file of `ask --save`) alone lists its episodes; with an id that episode is printed; two of
-    /// `RUN:ID` are printed beside one another. `RUN@VARIANT` names one variant of a run.
+    /// A run (or a file of `ask --save`) alone lists its episodes; with an id that episode is printed, of every
+    /// variant and repeat; two of `RUN:ID` are printed beside one another. `RUN@VARIANT` names one variant of a run.
     #[arg(value_names = ["RUN", "ID"], num_args = 1..=2, required = true)]
     targets: Vec<String>,
     #[command(flatten)]
@@ -83,19 +83,23 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
             }
             (None, None) => Err(no_run(first)),
         },
-        _ => Err(Failure::usage("show takes a run and an id, or two of RUN:ID", "see wikitrail show --help")),
+        _ => Err(Failure::usage("show takes a run and an id, or two of RUN:ID", FORMS)),
     }
 }
+
+/// How an episode is named.
+const FORMS: &str = "an episode is RUN:ID, or RUN@VARIANT:ID where a run has several variants; RUN is a folder that \
+                     `wikitrail run` has made";
 
 /// The reason why nothing can be opened there.
 fn no_run(target: &str) -> anyhow::Error {
     let meant = RunRef::meant(target);
-    match RunFolder::open(&meant.path)
-        .map(|_| GradedRun::open(&meant.path, None).and_then(|run| run.check_variant(&meant)))
-    {
+    let opened = RunFolder::open(&meant.path);
+    match opened.map(|_| GradedRun::open(&meant.path, None).and_then(|run| run.check_variant(&meant))) {
+        Err(error) if target.contains(':') => Failure::bad_input(error, FORMS),
         Err(error) => error.into(),
         Ok(Err(error)) => error,
-        Ok(Ok(())) => Failure::usage(format!("`{target}` is a run, where RUN:ID was expected"), "add `:` and an id"),
+        Ok(Ok(())) => Failure::usage(format!("`{target}` is a run, where RUN:ID was expected"), FORMS),
     }
 }
 
@@ -165,28 +169,30 @@ fn item(graded: &Graded) -> Value {
 }
 
 fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
-    let source = GradedRun::open(&run.path, None)?;
-    source.check_variant(run)?;
+    let found = find(args, run, id)?;
     let mut out = std::io::stdout().lock();
-    let (mut shown, mut some) = (0, Vec::new());
-    for graded in source.episodes() {
-        let graded = graded?;
-        if graded.trajectory.id != id || !args.filter.wants(run, &graded) {
-            keep_some(&mut some, graded);
-            continue;
-        }
-        if args.json {
+    if args.json {
+        for graded in &found {
             serde_json::to_writer(&mut out, &graded.trajectory).map_err(std::io::Error::from)?;
             writeln!(out)?;
-        } else {
-            if shown > 0 {
-                writeln!(out)?;
-            }
-            out.write_all(render(&graded.trajectory, Some(&graded.verdict()), view).as_bytes())?;
         }
-        shown += 1;
+        return Ok(failure::OK);
     }
-    if shown == 0 { Err(not_found(run, id, &some)) } else { Ok(failure::OK) }
+    let repeated = found.iter().any(|graded| graded.trajectory.repeat != found[0].trajectory.repeat);
+    for (at, graded) in found.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        if found.len() > 1 {
+            let repeat = if repeated { format!(" --repeat {}", graded.trajectory.repeat) } else { String::new() };
+            out.write_all(heading(&format!("{}{repeat}", name(run, graded)), view).as_bytes())?;
+        }
+        out.write_all(render(&graded.trajectory, Some(&graded.verdict()), view).as_bytes())?;
+    }
+    if let [_, _, ..] = &names(run, &found)[..] {
+        say(format_args!("note: one variant alone: {}", listed(&names(run, &found))));
+    }
+    Ok(failure::OK)
 }
 
 fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) -> anyhow::Result<u8> {
@@ -212,29 +218,51 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
 
 /// The one episode that is meant: of several repeats the first, of several variants none.
 fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
+    let mut found = find(args, run, id)?;
+    if let names @ [_, _, ..] = &names(run, &found)[..] {
+        return Err(Failure::usage(
+            format!("`{}` has several variants of question `{}`", run.path.display(), visible_line(id, 80)),
+            format!("name one: {}", listed(names)),
+        ));
+    }
+    Ok(found.swap_remove(0))
+}
+
+/// The episodes of that question that are wanted, at least one.
+fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
     let source = GradedRun::open(&run.path, None)?;
     source.check_variant(run)?;
-    let mut found: Option<Graded> = None;
-    let mut some = Vec::new();
+    let (mut found, mut some) = (Vec::new(), Vec::new());
     for graded in source.episodes() {
         let graded = graded?;
-        if graded.trajectory.id != *id || !args.filter.wants(run, &graded) {
-            keep_some(&mut some, graded);
-            continue;
-        }
-        let Some(first) = &found else {
-            found = Some(graded);
-            continue;
-        };
-        if first.trajectory.variant != graded.trajectory.variant {
-            let path = run.path.display();
-            return Err(Failure::usage(
-                format!("`{path}` has several variants of question `{}`", visible_line(id, 80)),
-                format!("name one, as in {path}@{}:{id}", first.trajectory.variant.escape_debug()),
-            ));
+        if graded.trajectory.id == id && args.filter.wants(run, &graded) {
+            found.push(graded);
+        } else if some.len() < 3 {
+            // Enough to show what ids look like.
+            some.push(graded.trajectory.id);
         }
     }
-    found.ok_or_else(|| not_found(run, id, &some))
+    if found.is_empty() { Err(not_found(run, id, &some)) } else { Ok(found) }
+}
+
+/// What is typed to name the episode. A file of trajectories has no variants that could be named.
+fn name(run: &RunRef, graded: &Graded) -> String {
+    let variant = (!run.path.is_file()).then(|| graded.trajectory.variant.clone());
+    format!("{}:{}", RunRef { path: run.path.clone(), variant }.typed(), graded.trajectory.id)
+}
+
+/// The names of episodes of one question, each variant's once.
+fn names(run: &RunRef, found: &[Graded]) -> Vec<String> {
+    let mut names: Vec<String> = found.iter().map(|graded| name(run, graded)).collect();
+    names.dedup();
+    names
+}
+
+fn listed(names: &[String]) -> String {
+    const LISTED: usize = 6;
+    let some: Vec<String> = names.iter().take(LISTED).map(|name| visible_line(name, 200)).collect();
+    let more = if names.len() > LISTED { format!(" and {} more", names.len() - LISTED) } else { String::new() };
+    format!("{}{more}", some.join(", "))
 }
 
 impl Filter {
@@ -247,13 +275,6 @@ impl Filter {
             && self.outcome.is_none_or(|outcome| trajectory.outcome == outcome)
             && (!self.wrong || score.is_some_and(|score| score.em == 0.0))
             && self.class.is_none_or(|wanted| class() == Some(wanted))
-    }
-}
-
-/// Enough to show what ids look like.
-fn keep_some(some: &mut Vec<String>, graded: Graded) {
-    if some.len() < 3 {
-        some.push(graded.trajectory.id);
     }
 }
 

@@ -54,6 +54,13 @@ pub fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &Vie
     page.text
 }
 
+/// The line above one of several trajectories: what it is called.
+pub fn heading(name: &str, view: &View) -> String {
+    let mut page = Page { text: String::new(), view: *view };
+    page.marked_rule(&visible_line(name, 200));
+    page.text
+}
+
 fn head(page: &mut Page, trajectory: &Trajectory) {
     let Trajectory { id, variant, repeat, compat, .. } = trajectory;
     page.field("id", &format!("{id} (variant {variant}, repeat {repeat}, {})", compat.name()), BOLD);
@@ -172,9 +179,17 @@ impl Page {
     }
 
     fn rule(&mut self, title: &str) {
-        let line = format!("── {title} ");
+        self.line("─", title, DIM);
+    }
+
+    fn marked_rule(&mut self, title: &str) {
+        self.line("━", title, YELLOW);
+    }
+
+    fn line(&mut self, mark: &str, title: &str, style: Style) {
+        let line = format!("{mark}{mark} {title} ");
         let rest = self.view.width.clamp(40, 200).saturating_sub(line.chars().count());
-        self.styled(&format!("{line}{}", "─".repeat(rest)), DIM);
+        self.styled(&format!("{line}{}", mark.repeat(rest)), style);
         self.blank();
     }
 

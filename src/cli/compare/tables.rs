@@ -55,7 +55,10 @@ fn explain(error: DatasetError) -> anyhow::Error {
     let hint = match &error {
         DatasetError::NoColumn { .. } => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
         DatasetError::Field { .. } => "mend the cell; an empty one means: not measured",
-        DatasetError::Duplicate { .. } => "one file holds one column; repeats are told apart by a column `repeat`",
+        DatasetError::Duplicate { .. } => {
+            "one file holds one column: repeats are told apart by a column `repeat`, and `wikitrail export RUN --variant \
+             NAME --out FILE` writes one variant of a run"
+        }
         DatasetError::Empty { .. } => "a table has a header and at least one row",
         _ => return error.into(),
     };

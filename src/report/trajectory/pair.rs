@@ -131,13 +131,6 @@ impl Page {
             let _ = writeln!(self.text, "{}", line.trim_end());
         }
     }
-
-    fn marked_rule(&mut self, title: &str) {
-        let line = format!("━━ {title} ");
-        let rest = self.view.width.clamp(40, 200).saturating_sub(line.chars().count());
-        self.styled(&format!("{line}{}", "━".repeat(rest)), YELLOW);
-        self.blank();
-    }
 }
 
 #[cfg(test)]
