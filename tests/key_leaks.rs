@@ -1,4 +1,5 @@
-//! A server that repeats the key wherever a server can say something: no file and no output of the program has it.
+//! A server that repeats the key wherever a server can say something: no file and no output of the program has it,
+//! whether the key came from the environment or stands in the query of the server's address.
 
 #[path = "common/server.rs"]
 mod server;
@@ -12,11 +13,14 @@ use std::process::Command;
 
 /// Letters of both cases: what comes through a host's name or another lower-casing is found too.
 const KEY: &str = "sk-Leak-0123456789AbCdEfGhIjKl";
-const PROVIDERS: [(&str, &str, &[&str]); 4] = [
-    ("openai", "OPENAI_API_KEY", &[]),
-    ("openai", "OPENAI_API_KEY", &["--completions"]),
-    ("anthropic", "ANTHROPIC_API_KEY", &[]),
-    ("gemini", "GEMINI_API_KEY", &[]),
+/// Provider, the variable that holds the key (none: it stands in the address), flags.
+const PROVIDERS: [(&str, Option<&str>, &[&str]); 6] = [
+    ("openai", Some("OPENAI_API_KEY"), &[]),
+    ("openai", Some("OPENAI_API_KEY"), &["--completions"]),
+    ("anthropic", Some("ANTHROPIC_API_KEY"), &[]),
+    ("gemini", Some("GEMINI_API_KEY"), &[]),
+    ("openai", None, &[]),
+    ("gemini", None, &[]),
 ];
 /// How the server answers; the first part of the path of its address says so.
 const MODES: [&str; 8] = ["whole", "refused", "broken", "error", "page", "typed", "cut", "moved"];
@@ -110,43 +114,45 @@ fn holds(bytes: &[u8], words: &str) -> bool {
     bytes.to_ascii_lowercase().windows(words.len()).any(|window| window == words.as_bytes())
 }
 
+/// Runs the program; what it prints is added to what was found.
+fn wikitrail(dir: &Path, args: &[&str], variable: Option<&str>, found: &mut Vec<(String, Vec<u8>)>) -> Option<i32> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+    command.args(args).current_dir(dir).envs(variable.map(|name| (name, KEY)));
+    let output = command.output().expect("wikitrail runs");
+    found.push((format!("stdout of {args:?}").replace(KEY, ""), output.stdout));
+    found.push((format!("stderr of {args:?}").replace(KEY, ""), output.stderr));
+    output.status.code()
+}
+
+/// Neither what was printed nor a file below `dir` has the key.
+#[track_caller]
+fn nowhere(dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
+    files(dir, found);
+    for (name, bytes) in found {
+        assert!(!holds(bytes, KEY), "{name}:\n{}", String::from_utf8_lossy(bytes));
+    }
+}
+
 #[test]
 fn a_server_that_repeats_the_key_brings_it_nowhere() {
     let server = Server::start(|_, request, stream| answer(request, stream));
     for (provider, variable, flags) in PROVIDERS {
         for mode in MODES {
             let dir = tempfile::tempdir().expect("a folder");
-            let base = format!("{}/{mode}", server.url);
+            let query = if variable.is_none() { format!("?v=1&key={KEY}") } else { String::new() };
+            let base = format!("{}/{mode}{query}", server.url);
             let model = format!("{provider}:m");
-            let common = ["--model", &model, "--base-url", &base, "--model-attempts", "1"];
+            let common = [&["--model", &model, "--base-url", &base, "--model-attempts", "1"], flags].concat();
             let agent = ["--protocol", "react-paper", "--record", "tape.jsonl", "--cache", "cache"];
             let run = [&["run", "--limit", "1", "--max-steps", "2", "--out", "out"][..], &agent].concat();
             let run_json = ["run", "--limit", "1", "--max-steps", "2", "--out", "out2", "--json"];
             let ask = [&["ask", "Who is it?", "--max-steps", "2", "--save", "saved.jsonl"][..], &agent].concat();
             let mut found = Vec::new();
             for line in [&run[..], &run_json, &ask, &["models", "check"], &["models", "check", "--json"]] {
-                let output = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
-                    .args(line)
-                    .args(common)
-                    .args(flags)
-                    .current_dir(dir.path())
-                    .env(variable, KEY)
-                    .output()
-                    .expect("wikitrail runs");
-                let sound = mode == "whole";
-                assert_eq!(
-                    output.status.code() == Some(0),
-                    sound,
-                    "{line:?}: {}",
-                    String::from_utf8_lossy(&output.stderr)
-                );
-                found.push((format!("stdout of {line:?}"), output.stdout));
-                found.push((format!("stderr of {line:?}"), output.stderr));
+                let code = wikitrail(dir.path(), &[line, &common].concat(), variable, &mut found);
+                assert_eq!(code == Some(0), mode == "whole", "{provider} {line:?}: {found:?}");
             }
-            files(dir.path(), &mut found);
-            for (name, bytes) in &found {
-                assert!(!holds(bytes, KEY), "{provider} {mode}: {name}:\n{}", String::from_utf8_lossy(bytes));
-            }
+            nowhere(dir.path(), &mut found);
             // What the server said did come so far, and only the key is missing in it.
             for part in ["trajectories.jsonl", "saved.jsonl"] {
                 let masked = found.iter().any(|(name, bytes)| name.ends_with(part) && holds(bytes, "***"));
@@ -154,7 +160,7 @@ fn a_server_that_repeats_the_key_brings_it_nowhere() {
                 assert!(masked || mode == "cut", "{provider} {mode}: nothing was masked in {part}");
             }
             if mode == "whole" {
-                for part in ["tape.jsonl", "cache", "stdout of [\"models\", \"check\"]", "stdout of [\"ask\""] {
+                for part in ["tape.jsonl", "cache", "stdout of [\"models\", \"check\"", "stdout of [\"ask\""] {
                     let said = |(name, bytes): &(String, Vec<u8>)| name.contains(part) && holds(bytes, "***");
                     assert!(found.iter().any(said), "{provider}: nothing was masked in {part}");
                 }
@@ -163,4 +169,36 @@ fn a_server_that_repeats_the_key_brings_it_nowhere() {
     }
     let requests = server.requests();
     assert!(requests.iter().all(|request| request.contains(KEY)), "the key was sent with every request");
+}
+
+/// What the program says of its own command line, and what it keeps of it, has no key either.
+#[test]
+fn a_key_in_an_address_is_not_repeated_by_the_program() {
+    let server = Server::start(|_, request, stream| answer(request, stream));
+    let base = format!("{}/whole?key={KEY}", server.url);
+    let dir = tempfile::tempdir().expect("a folder");
+    let experiment = "name = \"x\"\ndataset = \"datasets/sample.jsonl\"\n[settings]\nmodel = \"openai:m\"\n";
+    std::fs::write(dir.path().join("x.toml"), experiment).expect("a file");
+    let joined = format!("--base-url={base}");
+    let run = ["run", "--model", "openai:m", "--protocol", "react-paper"];
+    let mut found = Vec::new();
+    for (args, code) in [
+        (&[&run[..], &[&joined, "--limit", "3", "--max-calls", "1", "--out", "o"]].concat()[..], 4),
+        (&["run", "--resume", "--out", "o", "--base-url", &base, "--max-calls", "9"], 0),
+        (&["run", "--resume", "--out", "o", &joined, "--dry-run"], 0),
+        // Without its scheme it is no address, and every request fails.
+        (&[&run[..], &["--limit", "1", "--out", "p", "--base-url", &base[7..]]].concat(), 4),
+        (&["run", "x.toml", "--base-url", &base, "--limit", "2", "--max-calls", "1", "--out", "x"], 4),
+        (&["run", "--resume", "--out", "x", "--base-url", &base, "--max-calls", "9"], 0),
+        (&["run", "--resume", "--out", "x", "--dry-run", "--json"], 0),
+        (&["models", "check", "--model", "openai:m", "--base-url", &base, "--model-timeout", "0"], 2),
+        (&["show", "x", "sample-001"], 0),
+        (&["export", "x", "--format", "jsonl"], 0),
+        (&["run", "--model", "baseline", "--base-url", &base], 2),
+        (&["run", "--model", "openai:m", "--base-url", &base, "--base", &joined], 2),
+    ] {
+        let ended = wikitrail(dir.path(), args, None, &mut found);
+        assert_eq!(ended, Some(code), "{args:?}: {}", String::from_utf8_lossy(&found[found.len() - 1].1));
+    }
+    nowhere(dir.path(), &mut found);
 }

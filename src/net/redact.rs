@@ -27,6 +27,24 @@ pub fn url(address: &str) -> String {
     }
 }
 
+/// The values in the query of an address, as they are typed and as a server reads them: one of them may be a key. The
+/// version of an interface is none, and a date, which texts may hold.
+pub fn query_values(address: &str) -> Vec<SecretString> {
+    let Some((_, query)) = address.split_once('?') else { return Vec::new() };
+    let query = query.split('#').next().unwrap_or_default();
+    let mut values = Vec::new();
+    for part in query.split('&').filter(|part| !part.starts_with("api-version=")) {
+        let typed = part.split_once('=').map_or(part, |(_, value)| value);
+        let read = Url::parse("http://h").map(|mut url| {
+            url.set_query(Some(part));
+            url.query_pairs().next().map(|(name, value)| if part.contains('=') { value } else { name }.into_owned())
+        });
+        values.push(typed.to_owned());
+        values.extend(read.ok().flatten().filter(|read| read != typed));
+    }
+    values.into_iter().filter(|value| !value.is_empty()).map(SecretString::from).collect()
+}
+
 /// The address without user part, the rest of it as it is: fit for the record of what was asked.
 pub fn user(address: &str) -> String {
     match Url::parse(address) {
@@ -105,8 +123,8 @@ fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{printable, secret, url};
-    use secrecy::SecretString;
+    use super::{printable, query_values, secret, url};
+    use secrecy::{ExposeSecret as _, SecretString};
 
     #[test]
     fn addresses_lose_user_query_and_fragment() {
@@ -119,6 +137,16 @@ mod tests {
         ] {
             assert_eq!(url(address), shown, "{address}");
         }
+    }
+
+    #[test]
+    fn values_of_a_query_are_found_as_typed_and_as_read() {
+        let values = |address: &str| -> Vec<String> {
+            query_values(address).iter().map(|value| value.expose_secret().to_owned()).collect()
+        };
+        assert_eq!(values("http://h/v1?a=b%20c+d&api-version=2024-06-01&e&f=#g=h"), ["b%20c+d", "b c d", "e"]);
+        assert_eq!(values("h:1/v1?key=k?l"), ["k?l"]);
+        assert!(values("http://h/v1").is_empty() && values("").is_empty());
     }
 
     #[test]

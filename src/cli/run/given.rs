@@ -3,6 +3,7 @@
 use super::args::Args;
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
+use crate::net::redact;
 use crate::report::escape::visible_line;
 use crate::store::RunFolder;
 use crate::types::Manifest;
@@ -15,6 +16,8 @@ use std::path::Path;
 pub(super) const DATASET: &str = "dataset";
 /// Characters of a command line that are shown.
 const LONGEST_COMMAND: usize = 1000;
+/// Flags whose values are addresses.
+const OF_ADDRESSES: [&str; 2] = ["--base-url", "--wiki-url"];
 /// Flags that belong to one start of the program and not to its run.
 const OF_A_START: [&str; 5] = ["resume", "out", "dry_run", "json", "quiet"];
 
@@ -30,6 +33,24 @@ pub(super) struct Argument {
     flag: Option<String>,
     /// Values as typed; none for a switch.
     values: Vec<OsString>,
+}
+
+/// A command line as it may be shown and stored: addresses lose user part and query, which may hold a key.
+pub(super) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<String> {
+    let mut follows = false;
+    let mut shown = |word: OsString| {
+        let word = word.to_string_lossy().into_owned();
+        let after = |flag: &&str| word.strip_prefix(*flag)?.starts_with('=').then_some(flag.len() + 1);
+        let address = match word.find("://") {
+            Some(at) => Some(word[..at].rfind('=').map_or(0, |equals| equals + 1)),
+            // What has no scheme is refused only when it is asked.
+            None if follows => Some(0),
+            None => OF_ADDRESSES.iter().find_map(after),
+        };
+        follows = OF_ADDRESSES.contains(&word.as_str());
+        address.map_or_else(|| word.clone(), |at| format!("{}{}", &word[..at], redact::url(&word[at..])))
+    };
+    words.into_iter().map(&mut shown).collect()
 }
 
 fn command() -> Command {
@@ -175,9 +196,8 @@ impl Args {
             failure(reason, "a key may be sent there, so name it yourself with --base-url")
         })?;
         let completed = Self::parse_words(given.words()).map_err(refused)?;
-        let words: Vec<String> =
-            completed.given.words().iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        say(format_args!("going on with: wikitrail run {}", visible_line(&words.join(" "), LONGEST_COMMAND)));
+        let words = without_secrets(completed.given.words()).join(" ");
+        say(format_args!("going on with: wikitrail run {}", visible_line(&words, LONGEST_COMMAND)));
         Ok(completed)
     }
 }

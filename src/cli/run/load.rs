@@ -1,6 +1,7 @@
 //! From flags to usable things: questions, prompt, model, Wikipedia. Nothing runs here.
 
 use super::args::{Args, DataArgs, QuestionArgs};
+use super::given::without_secrets;
 use super::inputs::Wrong;
 use super::part::{self, CellArgs, CellFlags, Part};
 use super::pool::Pool;
@@ -14,7 +15,6 @@ use crate::cli::score::quoted;
 use crate::cli::variant::{BuiltVariant, Common};
 use crate::dataset::{self, Columns, Dataset, DatasetError, PUBLIC_SOURCES, ReadOptions};
 use crate::llm::{Budget, Budgeted, Price};
-use crate::net::redact;
 use crate::protocol::direct::gold_paragraphs;
 use crate::report::counted;
 use crate::run::{Plan, twins};
@@ -232,18 +232,10 @@ fn manifest(
         },
         wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
         git_revision: super::revision::git_revision(),
-        command_line: std::env::args_os().map(|word| without_secrets(&word.to_string_lossy())).collect(),
+        command_line: without_secrets(std::env::args_os()),
         started_at: jiff::Timestamp::now().to_string(),
         ended_at: None,
         active_ms: 0,
         limit_history: Vec::new(),
-    }
-}
-
-/// A word of the command line as it may be stored: addresses lose user part and query, which may hold a key.
-fn without_secrets(word: &str) -> String {
-    match word.find("://").map(|at| word[..at].rfind('=').map_or(0, |equals| equals + 1)) {
-        Some(start) => format!("{}{}", &word[..start], redact::url(&word[start..])),
-        None => word.to_owned(),
     }
 }

@@ -102,7 +102,7 @@ impl Remote {
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
-            sample: redact::printable(&reveal::kept(first.decoded.text.clone(), &[], self.secret()), 80),
+            sample: redact::printable(&reveal::kept(first.decoded.text.clone(), &[], &self.secrets.hidden()), 80),
         })
     }
 

@@ -15,6 +15,7 @@
 //! | `turns` | a prompt for providers that know two speakers in turn |
 //! | `reveal` | how much of a text may be shown already |
 //! | `refusal` | a server's own words when it will not answer |
+//! | `secrets` | what is masked in all that a server says |
 //! | `check` | what a server supports |
 
 pub(super) mod answer;
@@ -25,6 +26,7 @@ pub(super) mod label;
 mod opening;
 pub(super) mod refusal;
 mod reveal;
+mod secrets;
 #[cfg(test)]
 pub(super) mod testing;
 pub(super) mod turns;
@@ -43,7 +45,8 @@ use incoming::Incoming;
 use interface::{Interface, Put};
 use refusal::Refusal;
 use reveal::Reveal;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
+use secrets::Secrets;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,8 +56,8 @@ use std::time::Duration;
 pub struct RemoteSettings {
     /// The model's name, as the server knows it.
     pub model: String,
-    /// Where the API is, such as `http://127.0.0.1:8000/v1`; a query is kept, for gateways that want one. Of several
-    /// servers, each request goes to the one with the least in flight.
+    /// Where the API is, such as `http://127.0.0.1:8000/v1`; a query is kept, for gateways that want one, and masked in
+    /// what servers say, for it may hold a key. Of several servers, each request goes to the one with the least in flight.
     pub base_urls: Vec<String>,
     /// The key, if the server wants one.
     pub key: Option<SecretString>,
@@ -111,7 +114,7 @@ pub struct Remote {
     /// Where streams are asked for.
     stream_urls: Vec<String>,
     model: String,
-    key: Option<SecretString>,
+    secrets: Secrets,
     interface: Box<dyn Interface>,
 }
 
@@ -150,7 +153,7 @@ impl Remote {
             whole_urls,
             stream_urls,
             model: settings.model,
-            key: settings.key,
+            secrets: Secrets::new(settings.key, &settings.base_urls),
             interface,
         })
     }
@@ -168,7 +171,7 @@ impl Remote {
     async fn answer(&self, request: &Request, on_text: Option<OnText<'_>>) -> Result<Completion, ModelError> {
         let Raw { decoded, attempts, elapsed } = self.ask(request, on_text).await?;
         Ok(Completion {
-            text: reveal::kept(decoded.text, &request.stop, self.secret()),
+            text: reveal::kept(decoded.text, &request.stop, &self.secrets.hidden()),
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
@@ -183,7 +186,7 @@ impl Remote {
             return Err(ModelError::Other(reason));
         }
         let interface = self.interface.as_ref();
-        let mut incoming = Incoming::new(interface, on_text, Reveal::new(&request.stop, self.secret()));
+        let mut incoming = Incoming::new(interface, on_text, Reveal::new(&request.stop, self.secrets.hidden()));
         let mut attempts = 0;
         let mut elapsed = Duration::ZERO;
         loop {
@@ -196,7 +199,7 @@ impl Remote {
             match incoming.take() {
                 Some(Ok(mut decoded)) => {
                     for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
-                        *text = self.masked(text);
+                        *text = self.secrets.masked(text);
                     }
                     return Ok(Raw { decoded, attempts, elapsed });
                 }
@@ -221,25 +224,9 @@ impl Remote {
         let mut headers = vec![("accept", accept)];
         headers.extend(self.interface.headers());
         let urls = if stream { &self.stream_urls } else { &self.whole_urls };
-        let credential = self.key.as_ref().map(|key| self.interface.credential(key));
+        let credential = self.secrets.key().map(|key| self.interface.credential(key));
         let answer = self.client.post_json_to(urls, &self.balance, &headers, credential, body, incoming).await;
-        answer.map_err(|error| match &self.key {
-            Some(key) if self.secret().is_some() => error.without(key).into(),
-            _ => error.into(),
-        })
-    }
-
-    /// A short text of the server's that is kept, without the key.
-    fn masked(&self, text: &str) -> String {
-        match &self.key {
-            Some(key) if self.secret().is_some() => redact::secret(text, key),
-            _ => text.to_owned(),
-        }
-    }
-
-    /// The key, if texts are searched for it.
-    fn secret(&self) -> Option<&str> {
-        reveal::secret(self.key.as_ref().map(SecretString::expose_secret))
+        answer.map_err(|error| self.secrets.out_of_error(error).into())
     }
 
     fn refused(&self, answer: &Answer, attempts: u32, refusal: &Refusal) -> ModelError {
@@ -251,13 +238,9 @@ impl Remote {
         ModelError::Refused { status, message }
     }
 
-    /// A server's words, fit for an error: on one line, short, without the key.
+    /// A server's words, fit for an error: on one line, short, without secrets.
     fn shown(&self, text: &str) -> String {
-        let clean = match &self.key {
-            Some(key) => redact::secret(text, key),
-            None => text.to_owned(),
-        };
-        redact::printable(clean.trim(), refusal::MESSAGE_CHARS)
+        redact::printable(self.secrets.out_of(text).trim(), refusal::MESSAGE_CHARS)
     }
 }
 

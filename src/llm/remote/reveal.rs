@@ -7,37 +7,43 @@
 use crate::llm::stop;
 use crate::net::redact;
 
-/// Shorter keys than this are words such as `none`, which texts may hold.
-const KEY_CHARS: usize = 8;
-
-/// A key that must not get into a text, if it is one.
-pub(super) fn secret(key: Option<&str>) -> Option<&str> {
-    key.filter(|key| key.len() >= KEY_CHARS)
+/// A text as it is kept: cut, without secrets. Completions are stored; a server that echoes the key must not bring it
+/// there.
+pub(super) fn kept(mut text: String, stops: &[String], secrets: &[&str]) -> String {
+    text.truncate(stop::cut(&text, stops));
+    let mut done = 0;
+    let mut out = String::new();
+    mask(&text, &mut done, secrets, &mut out);
+    out.push_str(&text[done..]);
+    out
 }
 
-/// A text as it is kept: cut, without the key.
-pub(super) fn kept(mut text: String, stops: &[String], secret: Option<&str>) -> String {
-    text.truncate(stop::cut(&text, stops));
-    match secret {
-        // Completions are stored; a server that echoes the key must not bring it there.
-        Some(key) if text.contains(key) => text.replace(key, redact::MASK),
-        _ => text,
+/// Moves the text from `done` up to the end of the last secret in it to `out`, each secret masked.
+fn mask(text: &str, done: &mut usize, secrets: &[&str], out: &mut String) {
+    let first = |from: usize| {
+        let found = secrets.iter().filter_map(|secret| Some((text[from..].find(secret)? + from, secret.len())));
+        found.min()
+    };
+    while let Some((at, length)) = first(*done) {
+        out.push_str(&text[*done..at]);
+        out.push_str(redact::MASK);
+        *done = at + length;
     }
 }
 
-/// The text so far.
+/// The text so far. No secret may stand in another.
 #[derive(Debug)]
 pub(super) struct Reveal<'a> {
     stops: &'a [String],
-    secret: Option<&'a str>,
+    secrets: Vec<&'a str>,
     text: String,
     /// Bytes of the text that have been dealt with. No stop and no key that is still to come begins before.
     done: usize,
 }
 
 impl<'a> Reveal<'a> {
-    pub(super) fn new(stops: &'a [String], secret: Option<&'a str>) -> Self {
-        Self { stops, secret, text: String::new(), done: 0 }
+    pub(super) fn new(stops: &'a [String], secrets: Vec<&'a str>) -> Self {
+        Self { stops, secrets, text: String::new(), done: 0 }
     }
 
     /// Forgets the text.
@@ -73,18 +79,13 @@ impl<'a> Reveal<'a> {
         self.done + stop::cut(&self.text[self.done..], self.stops)
     }
 
-    /// Shows the text up to `end` without the key; unless it is the `last` time, what may become the key waits.
+    /// Shows the text up to `end` without secrets; unless it is the `last` time, what may become one waits.
     fn show(&mut self, mut end: usize, last: bool, show: &mut dyn FnMut(&str)) {
         let mut out = String::new();
-        if let Some(key) = self.secret {
-            while let Some(at) = self.text[self.done..end].find(key) {
-                out.push_str(&self.text[self.done..self.done + at]);
-                out.push_str(redact::MASK);
-                self.done += at + key.len();
-            }
-            if !last {
-                end = self.done + begun(&self.text[self.done..end], key);
-            }
+        mask(&self.text[..end], &mut self.done, &self.secrets, &mut out);
+        if !last {
+            let rest = &self.text[self.done..end];
+            end = self.done + self.secrets.iter().map(|secret| begun(rest, secret)).min().unwrap_or(rest.len());
         }
         out.push_str(&self.text[self.done..end]);
         self.done = end;
@@ -109,9 +110,9 @@ mod tests {
     use proptest::prelude::*;
 
     /// Everything that is shown, and after how many pieces the end was known.
-    fn shown(pieces: &[&str], stops: &[&str], secret: Option<&str>) -> (Vec<String>, Option<usize>) {
+    fn shown(pieces: &[&str], stops: &[&str], secrets: &[&str]) -> (Vec<String>, Option<usize>) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
-        let mut reveal = Reveal::new(&stops, secret);
+        let mut reveal = Reveal::new(&stops, secrets.to_vec());
         let mut all = Vec::new();
         let mut show = |text: &str| all.push(text.to_owned());
         let ended = pieces.iter().position(|piece| reveal.push(piece, &mut show)).map(|at| at + 1);
@@ -134,23 +135,24 @@ mod tests {
             (&["one two", " th"], &["two three", "o th"], &["one ", "tw"], None),
             (&["東", "京。", "駅"], &["京。"], &["東"], Some(2)),
         ] {
-            let (got, at) = shown(pieces, stops, None);
+            let (got, at) = shown(pieces, stops, &[]);
             assert_eq!((got.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), at), (all, ended), "{pieces:?}");
         }
     }
 
     #[test]
     fn the_key_is_shown_in_no_piece() {
-        let key = "sk-012345";
+        let keys = ["sk-012345", "2345678"];
         for (pieces, text) in [
             (&["it is sk-0", "12345", "!"][..], "it is ***!"),
             (&["sk-012345sk-012345"], "******"),
             (&["sk-01", "2"], "sk-012"),
             (&["sk-sk-012345", "\nObs"], "sk-***\nObs"),
+            (&["234567", "8 sk-012345678 ", "2345678"], "*** ***678 ***"),
         ] {
-            let (all, _) = shown(pieces, &["\nObservation"], Some(key));
+            let (all, _) = shown(pieces, &["\nObservation"], &keys);
             assert_eq!(all.concat(), text);
-            assert!(all.iter().all(|piece| !piece.contains("sk-012345")));
+            assert!(all.iter().all(|piece| keys.iter().all(|key| !piece.contains(key))));
         }
     }
 
@@ -159,15 +161,17 @@ mod tests {
         fn in_the_end_all_is_shown_that_a_whole_answer_holds(
             pieces in prop::collection::vec("[ab\u{e9}]{0,4}", 0..12),
             stops in prop::collection::vec("[ab\u{e9}]{0,5}", 0..4),
-            key in prop::option::of("[ab]{2,5}"),
+            keys in prop::collection::vec("[ab]{2,5}", 0..3),
         ) {
             let parts: Vec<&str> = pieces.iter().map(String::as_str).collect();
             let ends: Vec<&str> = stops.iter().map(String::as_str).collect();
-            let (all, ended) = shown(&parts, &ends, key.as_deref());
-            prop_assert_eq!(all.concat(), kept(pieces.concat(), &stops, key.as_deref()));
+            let inside = |key: &&str| keys.iter().any(|other| other != key && key.contains(other.as_str()));
+            let keys: Vec<&str> = keys.iter().map(String::as_str).filter(|key| !inside(key)).collect();
+            let (all, ended) = shown(&parts, &ends, &keys);
+            prop_assert_eq!(all.concat(), kept(pieces.concat(), &stops, &keys));
             if let Some(at) = ended {
                 // What came later cannot have mattered.
-                prop_assert_eq!(all.concat(), kept(pieces[..at].concat(), &stops, key.as_deref()));
+                prop_assert_eq!(all.concat(), kept(pieces[..at].concat(), &stops, &keys));
             }
         }
     }
