@@ -85,6 +85,8 @@ impl Model for Scripted {
     }
 }
 
+include!("../tests/common/variant.rs");
+
 fn agent(model: Arc<dyn Model>, source: &Arc<dyn Source>) -> Agent {
     Agent {
         model,
@@ -96,34 +98,7 @@ fn agent(model: Arc<dyn Model>, source: &Arc<dyn Source>) -> Agent {
 }
 
 fn episodes() -> Vec<Episode> {
-    let variant = Arc::new(Variant {
-        name: "main".to_owned(),
-        protocol: Paper.id().to_owned(),
-        options: BTreeMap::new(),
-        method: Method::React.name().to_owned(),
-        max_steps: MAX_STEPS,
-        prompt: "prompts/hotpotqa.toml".to_owned(),
-        prompt_sha256: String::new(),
-        question_label: "Question".to_owned(),
-        model: "scripted".to_owned(),
-        endpoint: "none".to_owned(),
-        base_url: None,
-        decoding: Decoding::default(),
-        wiki: "corpus:datasets/sample-wiki".to_owned(),
-        wiki_origin: None,
-        compat: Compat::Fixed,
-        wording: Wording::English,
-        price: None,
-        voting: None,
-        oracle_context: false,
-        direct_prompt_sha256: None,
-        direct_max_tokens: None,
-        texts: None,
-        instruction: None,
-        shots: None,
-        exemplar_order: None,
-        exemplar_seed: None,
-    });
+    let variant = Arc::new(Variant { max_steps: MAX_STEPS, ..variant("main") });
     let of = |question| Episode {
         question: Arc::new(question),
         variant: Arc::clone(&variant),

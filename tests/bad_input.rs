@@ -1,5 +1,10 @@
 //! Bad input: every case has a clear error with a hint and its documented exit code, and loses nothing finished.
 
+#[path = "common/server.rs"]
+mod server;
+
+use serde_json::json;
+use server::Server;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -221,21 +226,9 @@ fn an_argument_that_is_no_unicode() {
 fn an_answer_in_the_other_endpoints_form_is_not_measured() {
     let bench = Bench::new();
     let data = bench.write("q.jsonl", ONE);
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-    // It answers every connection once, in the form of the chat endpoint; it ends with the test program.
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut request = vec![0; 65536];
-            let _ = std::io::Read::read(&mut stream, &mut request);
-            let body = r#"{"choices": [{"message": {"role": "assistant", "content": "x"}}]}"#;
-            let _ = write!(
-                stream,
-                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
-                body.len()
-            );
-        }
-    });
+    let chat = json!({"choices": [{"message": {"role": "assistant", "content": "x"}}]});
+    let server = Server::start(move |_, _, stream| server::json(stream, &chat));
+    let url = format!("{}/v1", server.url);
     let flags = ["--model", "openai:x", "--base-url", &url, "--completions", "--model-attempts", "1", "--out", "r"];
     assert_eq!(bench.run(&data, &flags).status.code(), Some(4));
     let record = std::fs::read_to_string(bench.path().join("r/trajectories.jsonl")).expect("records");

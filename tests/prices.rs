@@ -5,23 +5,17 @@ mod server;
 
 use serde_json::{Value, json};
 use server::Server;
-use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 /// A million tokens in and half a million out, whatever is asked.
 fn server() -> Server {
     Server::start(|_, _, stream| {
-        let body = json!({
+        let completion = json!({
             "choices": [{"message": {"content": " I know.\nAction 1: Finish[yes]"}, "finish_reason": "stop"}],
             "usage": {"prompt_tokens": 1_000_000, "completion_tokens": 500_000},
-        })
-        .to_string();
-        let _ = write!(
-            stream,
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
+        });
+        server::json(stream, &completion);
     })
 }
 

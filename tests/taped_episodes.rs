@@ -16,6 +16,9 @@ use wikitrail::types::{
 };
 use wikitrail::wiki::{Found, SessionOptions, Source, SourceError, SourceIdentity, taped_source};
 
+include!("common/one_page.rs");
+include!("common/variant.rs");
+
 /// Agents never finish, and samples disagree: every request is told something else, whoever makes it.
 #[derive(Default)]
 struct Undecided {
@@ -46,26 +49,6 @@ impl Model for Undecided {
     }
 }
 
-/// Finds one page, whatever is asked for.
-struct OnePage;
-
-impl Source for OnePage {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let provenance = Provenance {
-            source: "made".to_owned(),
-            url: "made:".to_owned(),
-            title: query.to_owned(),
-            pageid: None,
-            revid: None,
-            status: 200,
-            fetched_at: String::new(),
-            sha256: String::new(),
-        };
-        let blocks = Arc::new(["It is a page.".to_owned()]);
-        std::future::ready(Ok(Found::Page { title: query.to_owned(), blocks, provenance })).boxed()
-    }
-}
-
 /// A vote of seven samples, and then an agent of two steps.
 fn approach(prefix: &str) -> Approach {
     let setup = Arc::new(Setup {
@@ -84,34 +67,7 @@ fn approach(prefix: &str) -> Approach {
 }
 
 fn episode(repeat: u32) -> Episode {
-    let variant = Variant {
-        name: "main".to_owned(),
-        protocol: "react-paper".to_owned(),
-        options: BTreeMap::new(),
-        method: Method::CotScThenReact.name().to_owned(),
-        voting: None,
-        oracle_context: false,
-        max_steps: 2,
-        prompt: String::new(),
-        prompt_sha256: String::new(),
-        direct_prompt_sha256: None,
-        direct_max_tokens: None,
-        texts: None,
-        instruction: None,
-        shots: None,
-        exemplar_order: None,
-        exemplar_seed: None,
-        question_label: "Question".to_owned(),
-        model: "made".to_owned(),
-        endpoint: "none".to_owned(),
-        base_url: None,
-        decoding: Decoding::default(),
-        wiki: "made".to_owned(),
-        wiki_origin: None,
-        price: None,
-        compat: Compat::Fixed,
-        wording: Wording::English,
-    };
+    let variant = Variant { method: Method::CotScThenReact.name().to_owned(), max_steps: 2, ..variant("main") };
     let question = Arc::new(Question::new("q", "Who?", vec!["Ada".to_owned()]));
     Episode { question, variant: Arc::new(variant), repeat, key: "k".to_owned() }
 }

@@ -15,6 +15,9 @@ use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+include!("../../tests/common/one_page.rs");
+include!("../../tests/common/variant.rs");
+
 /// Answers by the prompt's last line and the number of requests so far; fails where there is no answer.
 struct Scripted {
     answer: fn(prompt: &str, number: usize) -> Option<String>,
@@ -39,26 +42,6 @@ impl Model for Scripted {
     }
 }
 
-/// Finds one page, whatever is asked for.
-struct OnePage;
-
-impl Source for OnePage {
-    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let provenance = Provenance {
-            source: "made".to_owned(),
-            url: "made:".to_owned(),
-            title: query.to_owned(),
-            pageid: None,
-            revid: None,
-            status: 200,
-            fetched_at: String::new(),
-            sha256: String::new(),
-        };
-        let blocks = Arc::new(["It is a page.".to_owned()]);
-        std::future::ready(Ok(Found::Page { title: query.to_owned(), blocks, provenance })).boxed()
-    }
-}
-
 fn setup(max_steps: usize, seed: Option<u64>) -> Arc<Setup> {
     Arc::new(Setup {
         frame: Frame::text("PREFIX\n"),
@@ -79,34 +62,7 @@ fn approach(method: Method, voting: Voting, seed: Option<u64>) -> Approach {
 }
 
 fn episode(method: Method) -> Episode {
-    let variant = Variant {
-        name: "main".to_owned(),
-        protocol: "react-paper".to_owned(),
-        options: BTreeMap::new(),
-        method: method.name().to_owned(),
-        voting: None,
-        oracle_context: false,
-        max_steps: 2,
-        prompt: String::new(),
-        prompt_sha256: String::new(),
-        direct_prompt_sha256: None,
-        direct_max_tokens: None,
-        texts: None,
-        instruction: None,
-        shots: None,
-        exemplar_order: None,
-        exemplar_seed: None,
-        question_label: "Question".to_owned(),
-        model: "scripted".to_owned(),
-        endpoint: "none".to_owned(),
-        base_url: None,
-        decoding: Decoding::default(),
-        wiki: "made".to_owned(),
-        wiki_origin: None,
-        price: None,
-        compat: Compat::Fixed,
-        wording: Wording::English,
-    };
+    let variant = Variant { method: method.name().to_owned(), max_steps: 2, ..variant("main") };
     let question = Arc::new(Question::new("q", "Who?", vec!["Ada".to_owned()]));
     Episode { question, variant: Arc::new(variant), repeat: 0, key: "k".to_owned() }
 }

@@ -1,6 +1,6 @@
 //! A model's server on this machine that says exactly what a test tells it to, one connection after the other.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
@@ -35,9 +35,21 @@ impl Server {
     }
 
     /// The requests so far, heads and bodies, in order of arrival.
+    #[allow(dead_code, reason = "not every test program asks for them")]
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("no test panics here").clone()
     }
+}
+
+/// Answers with a JSON body and hangs up. A program that has heard enough, or was killed, does not listen.
+#[allow(dead_code, reason = "not every test program answers in this way")]
+pub(crate) fn json(stream: &mut TcpStream, body: &serde_json::Value) {
+    let body = body.to_string();
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
 }
 
 /// A request; absent where the connection ended before it did.

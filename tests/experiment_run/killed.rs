@@ -2,10 +2,9 @@
 //! whoever compares its variants cannot tell.
 
 use super::{Bench, counts, errors, lines};
-use crate::server::Server;
+use crate::server::{self, Server};
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use std::io::Write as _;
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -26,7 +25,7 @@ const EPISODES: usize = 4 * 60;
 
 /// A server that leaves every request after so many without an answer: a run that has to ask more does not end before
 /// it is killed, however slow this machine is.
-fn server() -> (Server, Arc<AtomicUsize>) {
+fn limited() -> (Server, Arc<AtomicUsize>) {
     let allowed = Arc::new(AtomicUsize::new(usize::MAX));
     let limit = Arc::clone(&allowed);
     let mut held = Vec::new();
@@ -65,17 +64,9 @@ fn answer(request: &str, stream: &mut TcpStream) {
         Some("Thought 2:") => format!(" I know.\nAction 2: Finish[{model}]"),
         _ => format!(" I know.\nAnswer: {model}"),
     };
-    let answer = json!({
-        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": prompt.len(), "completion_tokens": text.len()},
-    });
-    let answer = answer.to_string();
-    // A program that was killed does not listen.
-    let _ = write!(
-        stream,
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{answer}",
-        answer.len()
-    );
+    let usage = json!({"prompt_tokens": prompt.len(), "completion_tokens": text.len()});
+    let choice = json!({"message": {"content": text}, "finish_reason": "stop"});
+    server::json(stream, &json!({"choices": [choice], "usage": usage}));
 }
 
 /// What is said of two columns and more, without times.
@@ -92,7 +83,7 @@ fn compared(bench: &Bench, format: &str) -> String {
 
 #[test]
 fn an_experiment_that_was_killed_twice_compares_like_one_that_was_not() {
-    let (server, allowed) = server();
+    let (server, allowed) = limited();
     let [bench, undisturbed] = [Bench::new(), Bench::new()];
     for bench in [&bench, &undisturbed] {
         bench.write("killed.toml", &TWO_BY_TWO.replace("URL", &server.url));
