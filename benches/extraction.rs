@@ -122,7 +122,7 @@ fn check(articles: &[Saved]) {
     let mut paper = Reader::new(articles, Compat::Paper);
     let mut fixed = Reader::new(articles, Compat::Fixed);
     for saved in articles {
-        let page = paper.searched(&saved.title, true).page().map(str::to_owned);
+        let page = paper.searched(&saved.title, true).page();
         assert!(page.as_ref() == Some(&saved.golden), "`{}` is not the golden page", saved.title);
         let words = fixed.searched(&saved.title, true).page().map_or(0, |page| page.split(' ').count());
         assert!(words > 100, "`{}` has {words} words", saved.title);

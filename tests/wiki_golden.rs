@@ -70,7 +70,7 @@ async fn all_recorded_observations_come_out_to_the_last_byte() {
             let path = shared.join(format!("golden/wikipedia/pages/{page}.txt"));
             if path.is_file() {
                 let golden = std::fs::read(path).expect("a page");
-                assert!(session.page().map(str::as_bytes) == Some(&golden), "{place}: page {page}");
+                assert!(session.page().map(String::into_bytes) == Some(golden), "{place}: page {page}");
             }
         }
         let log = site.log().await;

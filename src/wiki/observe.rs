@@ -1,12 +1,13 @@
 //! The strings that the tool answers with: the paper's sentences, lookup lists and messages, and the Chinese ones.
 
 pub mod chinese;
+mod keyword;
 mod voice;
 
 pub use voice::Voice;
 
 use crate::types::python::{is_python_space, repr};
-use memchr::memmem::Finder;
+use keyword::Keyword;
 
 /// How many sentences of a page, and how many similar titles, an observation shows.
 const SHOWN: usize = 5;
@@ -22,7 +23,7 @@ pub const FINISHED: &str = "Episode finished, reward = 0\n";
 
 /// The observation of a page: its first five sentences.
 pub fn page(text: &str) -> String {
-    sentences(text).take(SHOWN).collect::<Vec<_>>().join(" ")
+    shown(parts(text))
 }
 
 /// The sentences of a page: its lines, stripped, split on `. `, each stripped again and given a final full stop.
@@ -32,7 +33,7 @@ pub fn sentences(text: &str) -> impl Iterator<Item = String> + '_ {
 
 /// The sentences of a page that contain `keyword`, in any case.
 pub fn lookup_list(text: &str, keyword: &str) -> Vec<String> {
-    matching(parts(text), keyword)
+    matching(std::iter::once(text), parts, keyword)
 }
 
 /// A sentence as the page has it, and what is put behind it.
@@ -52,23 +53,21 @@ fn whole((sentence, end): Part<'_>) -> String {
     [sentence, end].concat()
 }
 
-/// The sentences that contain `keyword`. A page has thousands, most do not match, and no string is made for those.
-fn matching<'a>(parts: impl Iterator<Item = Part<'a>>, keyword: &str) -> Vec<String> {
-    let keyword = keyword.to_lowercase();
-    let keyword = Finder::new(&keyword);
-    let mut lowered = String::new();
-    let matches = |part: &Part<'_>| {
-        lowered.clear();
-        lowered.push_str(part.0);
-        lowered.push_str(part.1);
-        if lowered.is_ascii() {
-            lowered.make_ascii_lowercase();
-            keyword.find(lowered.as_bytes()).is_some()
-        } else {
-            keyword.find(lowered.to_lowercase().as_bytes()).is_some()
-        }
-    };
-    parts.filter(matches).map(whole).collect()
+fn shown<'a>(parts: impl Iterator<Item = Part<'a>>) -> String {
+    parts.take(SHOWN).map(whole).collect::<Vec<_>>().join(" ")
+}
+
+/// The sentences that contain `keyword`, of texts that `parts` cuts. A page has thousands, most do not match, and no
+/// string is made for those.
+fn matching<'a, P: Iterator<Item = Part<'a>>>(
+    texts: impl Iterator<Item = &'a str>,
+    parts: impl Fn(&'a str) -> P,
+    keyword: &str,
+) -> Vec<String> {
+    let keyword = Keyword::new(keyword);
+    let mut buffer = String::new();
+    let candidates = texts.filter(|text| keyword.may_stand_in(text)).flat_map(parts);
+    candidates.filter(|part| keyword.stands_in(part, &mut buffer)).map(whole).collect()
 }
 
 /// The observation of a lookup's result `number` (from 1) of `count`.

@@ -1,6 +1,7 @@
 //! The tool's state over one question: the open page, the lookup and its cursor, the answer.
 
 mod error;
+mod page;
 
 pub use error::{PageError, SessionError};
 
@@ -8,6 +9,7 @@ use super::clean_str::{clean_str, clean_str_or_keep};
 use super::observe::{self, Voice};
 use super::source::{Found, NO_RESULTS, Source};
 use crate::types::{Compat, Provenance, Tool, Wording};
+use page::Page;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -65,22 +67,6 @@ struct Lookup {
     keyword: String,
     sentences: Vec<String>,
     shown: usize,
-}
-
-/// The open page.
-#[derive(Debug, Default)]
-struct Page {
-    text: String,
-    /// Its length in characters, counted as it grows: the state is asked for at every step.
-    chars: usize,
-}
-
-impl Page {
-    fn push(&mut self, block: &str) {
-        self.text.push_str(block);
-        self.text.push('\n');
-        self.chars += block.chars().count() + 1;
-    }
 }
 
 /// What a search adds to its observation.
@@ -160,15 +146,15 @@ impl Session {
         self.answer.is_some()
     }
 
-    /// The text of the open page.
-    pub fn page(&self) -> Option<&str> {
-        self.page.as_ref().map(|page| page.text.as_str())
+    /// The text of the open page, put together for the asking.
+    pub fn page(&self) -> Option<String> {
+        self.page.as_ref().map(Page::to_text)
     }
 
     /// The state, in the paper's terms.
     pub fn state(&self) -> SessionState {
         SessionState {
-            page_chars: self.page.as_ref().map(|page| page.chars),
+            page_chars: self.page.as_ref().map(Page::chars),
             lookup_keyword: self.lookup.as_ref().map(|lookup| lookup.keyword.clone()),
             lookup_len: self.lookup.as_ref().map(|lookup| lookup.sentences.len()),
             lookup_cnt: self.lookup.as_ref().map(|lookup| lookup.shown),
@@ -207,8 +193,8 @@ impl Session {
                 sent = format!("[{sent}]");
                 continue;
             }
-            self.open(title, &blocks)?;
             let missed = blocks.iter().any(|block| block == NO_RESULTS);
+            self.open(title, blocks)?;
             return Ok(Searched { provenance: Some(provenance), note: None, missed });
         }
         let retries = self.options.disambiguation_retries;
@@ -236,7 +222,7 @@ impl Session {
     async fn search_fixed(&mut self, query: &str) -> Result<Searched, SessionError> {
         let (titles, provenance) = match self.source.search(query).await? {
             Found::Page { title, blocks, provenance } => {
-                self.open(title, &blocks)?;
+                self.open(title, blocks)?;
                 return Ok(Searched { provenance: Some(provenance), note: None, missed: false });
             }
             Found::Disambiguation { entries, provenance, .. } => (entries, provenance),
@@ -249,24 +235,31 @@ impl Session {
     }
 
     /// Opens a page. Where `clean_str` raises, the page holds the blocks before it, and nothing else has changed.
-    fn open(&mut self, title: String, blocks: &[String]) -> Result<(), PageError> {
+    fn open(&mut self, title: String, blocks: Arc<[String]>) -> Result<(), PageError> {
         self.title = title;
-        // Made in one piece: as many pages are open as episodes are in flight, and growing would double them.
-        let length = blocks.iter().map(|block| block.len() + 1).sum();
-        let mut page = Page { text: String::with_capacity(length), chars: 0 };
-        for block in blocks.iter().filter(|block| self.voice.takes(block)) {
-            match self.cleaned(block) {
-                Ok(block) => page.push(&block),
-                Err(error) => {
-                    self.page = Some(page);
-                    return Err(error);
-                }
-            }
+        let (page, raised) = self.read(blocks);
+        let page = self.page.insert(page);
+        if let Some(error) = raised {
+            return Err(error);
         }
-        self.observation = self.voice.page(&page.text);
-        self.page = Some(page);
+        self.observation = self.voice.page(page.blocks());
         self.lookup = None;
         Ok(())
+    }
+
+    /// A page as the session reads it, up to where `clean_str` raises.
+    fn read(&self, blocks: Arc<[String]>) -> (Page, Option<PageError>) {
+        if self.compat == Compat::Fixed {
+            return (Page::shared(blocks, self.voice), None);
+        }
+        let mut raised = None;
+        let cleaned = blocks.iter().filter(|block| self.voice.takes(block)).map(|block| self.cleaned(block));
+        let cleaned: Vec<_> = cleaned.map_while(|block| block.map_err(|error| raised = Some(error)).ok()).collect();
+        if raised.is_none() && cleaned.iter().all(|block| matches!(block, Cow::Borrowed(_))) {
+            drop(cleaned);
+            return (Page::shared(blocks, self.voice), None);
+        }
+        (Page::own(cleaned.into_iter().map(Cow::into_owned).collect()), raised)
     }
 
     /// Text as the session takes it over from a source.
@@ -280,14 +273,15 @@ impl Session {
 
     fn look_up(&mut self, keyword: &str) {
         // The script takes a page without text for none.
-        if self.page().is_none_or(str::is_empty)
+        if self.page.as_ref().is_none_or(Page::is_empty)
             && let Some(no_page) = self.voice.no_page()
         {
             no_page.clone_into(&mut self.observation);
             return;
         }
         if self.lookup.as_ref().is_none_or(|lookup| lookup.keyword != keyword) {
-            let sentences = self.page().map(|page| self.voice.lookup_list(page, keyword)).unwrap_or_default();
+            let blocks = self.page.iter().flat_map(Page::blocks);
+            let sentences = self.voice.lookup_list(blocks, keyword);
             self.lookup = Some(Lookup { keyword: keyword.to_owned(), sentences, shown: 0 });
         }
         let Some(lookup) = &mut self.lookup else { return };

@@ -72,9 +72,9 @@ fn check_page(row: &Value) {
     let page = text(&row["page"]);
     for wording in [Wording::English, Wording::Chinese] {
         let voice = Voice::new(Compat::Paper, wording);
-        assert_eq!(voice.page(page), text(&row["obs"]), "{row}");
+        assert_eq!(voice.page(std::iter::once(page)), text(&row["obs"]), "{row}");
         for (keyword, sentences) in row["lookup"].as_object().expect("keywords") {
-            assert_eq!(json!(voice.lookup_list(page, keyword)), *sentences, "{row}: {keyword:?}");
+            assert_eq!(json!(voice.lookup_list(std::iter::once(page), keyword)), *sentences, "{row}: {keyword:?}");
         }
     }
     assert_eq!(observe::page(page), text(&row["obs"]), "{row}");

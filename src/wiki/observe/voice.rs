@@ -31,21 +31,21 @@ impl Voice {
         if self.reads_chinese() { chinese::is_long(block) } else { block.split(' ').nth(2).is_some() }
     }
 
-    /// The observation of a page: its first five sentences.
-    pub fn page(self, text: &str) -> String {
+    /// The observation of a page of these blocks: its first five sentences.
+    pub fn page<'a>(self, blocks: impl Iterator<Item = &'a str>) -> String {
         if self.reads_chinese() {
-            chinese::joined(chinese::sentences(text).take(super::SHOWN))
+            chinese::joined(blocks.flat_map(chinese::sentences).take(super::SHOWN))
         } else {
-            super::page(text)
+            super::shown(blocks.flat_map(super::parts))
         }
     }
 
-    /// The sentences of a page that contain `keyword`, in any case.
-    pub fn lookup_list(self, text: &str, keyword: &str) -> Vec<String> {
+    /// The sentences of a page of these blocks that contain `keyword`, in any case.
+    pub fn lookup_list<'a>(self, blocks: impl Iterator<Item = &'a str>, keyword: &str) -> Vec<String> {
         if self.reads_chinese() {
-            super::matching(chinese::parts(text), keyword)
+            super::matching(blocks, chinese::parts, keyword)
         } else {
-            super::lookup_list(text, keyword)
+            super::matching(blocks, super::parts, keyword)
         }
     }
 
