@@ -140,12 +140,15 @@ impl ApiSource {
             None => self.has_disambiguation_property(&parsed.title).await?,
         };
         let Parsed { title, pageid, revid, text, .. } = parsed;
-        let digest = sha256_hex([text.as_bytes()]);
-        let provenance = Provenance { pageid, revid, ..stamp::of(&answer, NAME, &title) };
-        let Answer { url, body, .. } = answer;
-        // Pages wait for their reader as text alone.
-        drop(body);
-        let page = self.cache.read(digest, self.reading, &url, text).await?;
+        let reading = self.reading;
+        let (page, title, provenance) = self
+            .cache
+            .read(move |pages| {
+                let provenance = Provenance { pageid, revid, ..stamp::of(&answer, NAME, &title) };
+                let page = pages.page(sha256_hex([text.as_bytes()]), reading, &answer.url, &text)?;
+                Ok((page, title, provenance))
+            })
+            .await?;
         Ok(match &*page {
             Extracted::Article { kind, blocks, links, .. } if marked || *kind == PageKind::Disambiguation => {
                 Found::Disambiguation { title, entries: Arc::clone(links), blocks: Arc::clone(blocks), provenance }

@@ -4,7 +4,7 @@ use super::html::{Article, ArticleOptions, ExtractError, PageKind, PaperPage, ar
 use super::source::SourceError;
 use lru::LruCache;
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -53,14 +53,18 @@ pub(super) enum Extracted {
 
 type Key = (String, Reading);
 
-/// A bounded store of extracted pages, shared by all sessions of a source.
+/// Where pages are read: a bounded store of those that were, and the threads that read others. Shared by all sessions of
+/// a source.
 pub(super) struct PageCache {
-    kept: Mutex<Kept>,
+    pages: Arc<Pages>,
     /// One a processor: more pages read at once would take no less time, and each takes many times its length in memory.
     readers: Arc<Semaphore>,
     /// Pages that may be on their way or wait for a reader.
     at_hand: Semaphore,
 }
+
+/// The pages that were read.
+pub(super) struct Pages(Mutex<Kept>);
 
 /// The pages with their sizes in bytes, and the sum of these.
 struct Kept {
@@ -73,7 +77,8 @@ impl PageCache {
     pub(super) fn new(concurrent: usize) -> Self {
         let readers = Arc::new(Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
         let at_hand = Semaphore::new(concurrent.saturating_add(WAITING).min(Semaphore::MAX_PERMITS));
-        Self { kept: Mutex::new(Kept { pages: LruCache::new(PAGES), bytes: 0 }), readers, at_hand }
+        let kept = Kept { pages: LruCache::new(PAGES), bytes: 0 };
+        Self { pages: Arc::new(Pages(Mutex::new(kept))), readers, at_hand }
     }
 
     /// Waits until another page may be asked for. It counts until the permit is dropped, which is to be after
@@ -83,40 +88,47 @@ impl PageCache {
         self.at_hand.acquire().await.ok()
     }
 
-    /// The page with this digest, read from `text` on a blocking thread unless it is at hand.
-    pub(super) async fn read(
+    /// Does the work of reading an answer, its digest included, on a thread for that.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Pages) -> Result<T, SourceError> + Send + 'static,
+    ) -> Result<T, SourceError> {
+        let reader = Arc::clone(&self.readers).acquire_owned().await;
+        let pages = Arc::clone(&self.pages);
+        let done = tokio::task::spawn_blocking(move || {
+            let _reader = reader;
+            work(&pages)
+        });
+        done.await.map_err(|_| SourceError::Internal("the page reader stopped".to_owned()))?
+    }
+}
+
+impl Pages {
+    /// The page with this digest, read from `text` unless it is kept.
+    pub(super) fn page(
         &self,
         digest: String,
         reading: Reading,
         url: &str,
-        text: String,
+        text: &str,
     ) -> Result<Arc<Extracted>, SourceError> {
         let key = (digest, reading);
         if let Some(page) = self.get(&key) {
             return Ok(page);
         }
-        let reader = Arc::clone(&self.readers).acquire_owned().await;
-        // Whoever was before us may have read the same page.
-        if let Some(page) = self.get(&key) {
-            return Ok(page);
-        }
-        let parsed = tokio::task::spawn_blocking(move || {
-            let _reader = reader;
-            extract(&text, reading)
-        });
-        let page = parsed
-            .await
-            .map_err(|_| SourceError::Internal("the page reader stopped".to_owned()))?
-            .map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
+        let page = extract(text, reading).map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
         let page = Arc::new(page);
         self.put(key, &page);
         Ok(page)
     }
 
-    fn get(&self, key: &Key) -> Option<Arc<Extracted>> {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
         // A panic elsewhere cannot leave the store half-changed in a way that matters.
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.pages.get(key).map(|(page, _)| Arc::clone(page))
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, key: &Key) -> Option<Arc<Extracted>> {
+        self.kept().pages.get(key).map(|(page, _)| Arc::clone(page))
     }
 
     fn put(&self, key: Key, page: &Arc<Extracted>) {
@@ -124,7 +136,7 @@ impl PageCache {
         if size > BYTES / 4 {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         kept.bytes += size;
         if let Some((_, (_, gone))) = kept.pages.push(key, (Arc::clone(page), size)) {
             kept.bytes -= gone;
@@ -166,7 +178,10 @@ mod tests {
     #[tokio::test]
     async fn a_page_is_read_once_and_old_ones_make_room() {
         let cache = PageCache::new(1);
-        let read = |digest: &str, text: String| cache.read(digest.to_owned(), Reading::Paper, "http://h/", text);
+        let read = |digest: &str, text: String| {
+            let digest = digest.to_owned();
+            cache.read(move |pages| pages.page(digest, Reading::Paper, "http://h/", &text))
+        };
         let first = read("a", "<p>one".to_owned()).await.expect("reads");
         let again = read("a", "<p>other".to_owned()).await.expect("reads");
         assert!(Arc::ptr_eq(&first, &again));
@@ -178,6 +193,14 @@ mod tests {
         }
         let later = read("a", "<p>other".to_owned()).await.expect("reads");
         assert!(!Arc::ptr_eq(&first, &later));
-        assert!(cache.kept.lock().expect("sound").bytes <= BYTES);
+        assert!(cache.pages.kept().bytes <= BYTES);
+    }
+
+    #[tokio::test]
+    async fn a_panic_costs_one_page() {
+        let cache = PageCache::new(1);
+        let died = cache.read::<()>(|_| panic!("a fault")).await.expect_err("no page");
+        assert_eq!(died.to_string(), "the wikipedia source failed inside: the page reader stopped");
+        assert_eq!(cache.read(|_| Ok(1)).await.expect("goes on"), 1);
     }
 }

@@ -1,6 +1,6 @@
 //! A `MediaWiki` site read the paper's way: its search page is asked, and whatever comes back is read.
 
-use super::cache::{Extracted, PageCache, Reading};
+use super::cache::{Extracted, PageCache, Pages, Reading};
 use super::html::{ArticleOptions, PageKind};
 use super::manners::{self, LiveSettings, MannersError, Site, Way};
 use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
@@ -54,20 +54,24 @@ impl HtmlSource {
     /// What the site's answer to a search for `query` says: all that is done with a page but to ask for it. One whose
     /// bytes were read before is not read again.
     pub async fn read(&self, query: &str, answer: Answer) -> Result<Found, SourceError> {
-        let provenance = stamp::of(&answer, NAME, query);
-        if self.compat == Compat::Fixed && answer.status == URI_TOO_LONG {
-            return Ok(Found::Nothing { blocks: no_results(), provenance });
-        }
-        let digest = format!("{} {}", provenance.sha256, answer.content_type.as_deref().unwrap_or_default());
-        let url = answer.url.clone();
-        // Pages wait for their reader as text alone, which takes the bytes over where it can.
-        let text = match self.compat {
-            Compat::Paper => text_like_requests(answer),
-            Compat::Fixed => page_text(answer)?,
-        };
-        let page = self.cache.read(digest, self.reading, &url, text).await?;
-        Ok(found(&page, &url, query, provenance))
+        let (compat, reading, query) = (self.compat, self.reading, query.to_owned());
+        self.cache.read(move |pages| read(pages, compat, reading, &query, answer)).await
     }
+}
+
+fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: Answer) -> Result<Found, SourceError> {
+    let provenance = stamp::of(&answer, NAME, query);
+    if compat == Compat::Fixed && answer.status == URI_TOO_LONG {
+        return Ok(Found::Nothing { blocks: no_results(), provenance });
+    }
+    let digest = format!("{} {}", provenance.sha256, answer.content_type.as_deref().unwrap_or_default());
+    let url = answer.url.clone();
+    let text = match compat {
+        Compat::Paper => text_like_requests(answer),
+        Compat::Fixed => page_text(answer)?,
+    };
+    let page = pages.page(digest, reading, &url, &text)?;
+    Ok(found(&page, &url, query, provenance))
 }
 
 impl Source for HtmlSource {
