@@ -1,12 +1,14 @@
 //! What a live site said in this run, by the words that it was asked: a search is not sent again while its answer is at
-//! hand.
+//! hand or on its way.
 
 use super::source::{Found, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use lru::LruCache;
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 
 /// How many findings are kept.
 const FINDINGS: NonZeroUsize = NonZeroUsize::new(512).unwrap();
@@ -20,6 +22,8 @@ const BYTES: usize = 32 << 20;
 pub struct AtHand<S> {
     source: S,
     kept: Mutex<Kept>,
+    /// The searches that are on their way; whoever waits for one hears its end, however it ends.
+    asked: Mutex<HashMap<String, watch::Receiver<()>>>,
 }
 
 /// The findings with their sizes in bytes, and the sum of these.
@@ -28,25 +32,67 @@ struct Kept {
     bytes: usize,
 }
 
+/// A search on its way. Dropped, it is over, and all who wait for it are told.
+struct Asking<'a> {
+    asked: &'a Mutex<HashMap<String, watch::Receiver<()>>>,
+    query: &'a str,
+    /// Waited for until it is dropped.
+    _end: watch::Sender<()>,
+}
+
+impl Drop for Asking<'_> {
+    fn drop(&mut self) {
+        locked(self.asked).remove(self.query);
+    }
+}
+
+/// A panic elsewhere cannot leave either store half-changed in a way that matters.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl<S: Source> AtHand<S> {
     /// Nothing is at hand yet.
     pub fn new(source: S) -> Self {
-        Self { source, kept: Mutex::new(Kept { findings: LruCache::new(FINDINGS), bytes: 0 }) }
+        let kept = Kept { findings: LruCache::new(FINDINGS), bytes: 0 };
+        Self { source, kept: Mutex::new(kept), asked: Mutex::default() }
     }
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
         if let Some(found) = self.get(query) {
             return Ok(found);
         }
+        let asking = match self.ask(query) {
+            Ok(asking) => Some(asking),
+            Err(mut end) => {
+                // An error says that it is over, too.
+                let _ = end.changed().await;
+                if let Some(found) = self.get(query) {
+                    return Ok(found);
+                }
+                // What could not be kept is asked for by all who wait, at once: none has to wait twice.
+                None
+            }
+        };
         let found = self.source.search(query).await?;
         self.put(query, &found);
+        drop(asking);
         Ok(found)
     }
 
+    /// The right to ask, or the end of the search that somebody else has sent already.
+    fn ask<'a>(&'a self, query: &'a str) -> Result<Asking<'a>, watch::Receiver<()>> {
+        let mut asked = locked(&self.asked);
+        if let Some(end) = asked.get(query) {
+            return Err(end.clone());
+        }
+        let (sender, end) = watch::channel(());
+        asked.insert(query.to_owned(), end);
+        Ok(Asking { asked: &self.asked, query, _end: sender })
+    }
+
     fn get(&self, query: &str) -> Option<Found> {
-        // A panic elsewhere cannot leave the store half-changed in a way that matters.
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.findings.get(query).map(|(found, _)| found.clone())
+        locked(&self.kept).findings.get(query).map(|(found, _)| found.clone())
     }
 
     fn put(&self, query: &str, found: &Found) {
@@ -54,7 +100,7 @@ impl<S: Source> AtHand<S> {
         if found.provenance().status != 200 || size > BYTES / 4 {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = locked(&self.kept);
         kept.bytes += size;
         if let Some((_, (_, gone))) = kept.findings.push(query.to_owned(), (found.clone(), size)) {
             kept.bytes -= gone;
@@ -90,6 +136,7 @@ mod tests {
     use futures_util::FutureExt as _;
     use futures_util::future::BoxFuture;
     use std::sync::Mutex;
+    use std::task::Poll;
 
     /// Answers with a page of as many bytes as the query says after its status, and counts.
     #[derive(Default)]
@@ -136,6 +183,62 @@ mod tests {
         let again = source.search("Rome").await.expect("found");
         assert_eq!(again.provenance().fetched_at, "1");
         assert_eq!(asked(&source, &["503 9", "503 9", "0 9", "0 9"]).await, 4, "failures are asked again");
+    }
+
+    /// Answers when it is told to.
+    #[derive(Default)]
+    struct Slow {
+        counting: Counting,
+        go: tokio::sync::Notify,
+    }
+
+    impl Source for Slow {
+        fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+            async move {
+                let found = self.counting.search(query);
+                self.go.notified().await;
+                found.await
+            }
+            .boxed()
+        }
+    }
+
+    #[tokio::test]
+    async fn a_query_that_is_on_its_way_is_waited_for_and_asked_by_each_only_if_it_fails() {
+        let asked = |source: &AtHand<Slow>| source.source.counting.0.lock().expect("no panic").len();
+        for (query, sent) in [("200 9", 1), ("0 9", 3), ("503 9", 3)] {
+            let (source, mut waiting) = (AtHand::new(Slow::default()), Vec::new());
+            let mut searches: Vec<_> = (0..3).map(|_| source.search(query)).collect();
+            for search in &mut searches {
+                assert!(futures_util::poll!(search).is_pending());
+            }
+            assert_eq!(asked(&source), 1);
+            source.source.go.notify_one();
+            let mut found = vec![searches.remove(0).await];
+            for mut search in searches {
+                if let Poll::Ready(ready) = futures_util::poll!(&mut search) {
+                    found.push(ready);
+                } else {
+                    waiting.push(search);
+                }
+            }
+            assert_eq!((asked(&source), waiting.len()), (sent, sent - 1), "{query}: none waits for another");
+            source.source.go.notify_waiters();
+            found.extend(futures_util::future::join_all(waiting).await);
+            assert_eq!(found.iter().filter(|found| found.is_ok()).count(), if query == "0 9" { 0 } else { 3 });
+        }
+    }
+
+    #[tokio::test]
+    async fn who_gives_up_leaves_the_search_to_the_others() {
+        let source = AtHand::new(Slow::default());
+        let mut first = source.search("200 9");
+        assert!(futures_util::poll!(&mut first).is_pending());
+        let second = source.search("200 9");
+        drop(first);
+        source.source.go.notify_one();
+        second.await.expect("found");
+        assert!(source.asked.lock().expect("no panic").is_empty());
     }
 
     #[tokio::test]
