@@ -8,7 +8,7 @@ use crate::llm::{ModelIdentity, taped};
 use crate::report::counted;
 use crate::tape::{Cache, CacheCounts, Player, Recorder, TapeError};
 use crate::types::Compat;
-use crate::wiki::{SourceIdentity, taped_source};
+use crate::wiki::{AtHand, SourceIdentity, taped_source};
 use clap::Args;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,7 +81,9 @@ impl Tapes {
             return built;
         }
         if let Some(cache) = &self.cache {
-            built.source = Arc::new(taped_source::Cached::new(built.source, identity.clone(), Arc::clone(cache)));
+            let cached = taped_source::Cached::new(built.source, identity.clone(), Arc::clone(cache));
+            // A page is read from the disk once; below, its own source would not be asked for it.
+            built.source = Arc::new(AtHand::new(cached));
         }
         if let Some(recorder) = &self.recorder {
             built.source = Arc::new(taped_source::Recording::new(built.source, identity, Arc::clone(recorder)));

@@ -176,7 +176,7 @@ impl Cached {
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         let slot = self.cache.slot(&self.identity.in_cache(request));
         async move {
-            if let Some(kept) = self.cache.get::<Completion>(slot).await {
+            if let Some(kept) = self.cache.get::<Completion>(slot) {
                 if let Some(on_text) = on_text.filter(|_| !kept.text.is_empty()) {
                     on_text(Shown::Text(&kept.text));
                 }

@@ -115,10 +115,11 @@ impl Cache {
     }
 
     /// The answer in a place, if there is one that can be read.
-    pub async fn get<A: DeserializeOwned + Send + 'static>(&self, slot: Slot) -> Option<A> {
-        let database = Arc::clone(&self.database);
-        let read = tokio::task::spawn_blocking(move || read(&database, &slot.0)).await;
-        let answer = match read {
+    ///
+    /// Read where it is asked for: that takes as long as handing it to another thread does.
+    pub fn get<A: DeserializeOwned>(&self, slot: Slot) -> Option<A> {
+        // The database panics where somebody else has changed its file.
+        let answer = match catch_unwind(AssertUnwindSafe(|| read(&self.database, &slot.0))) {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => self.troubled(&error.to_string()),
             Err(_) => self.troubled("the database is damaged"),

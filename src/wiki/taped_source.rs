@@ -146,7 +146,7 @@ impl Source for Cached {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
         async move {
             let slot = Cache::only_slot(&self.identity.in_cache(query));
-            if let Some(found) = self.cache.get(slot).await {
+            if let Some(found) = self.cache.get(slot) {
                 return Ok(found);
             }
             let found = self.inner.search(query).await?;

@@ -17,9 +17,9 @@ async fn answers_are_found_again_each_occurrence_its_own() {
     filled(&folder).await;
     let cache = Cache::open(&folder).expect("opens");
     for number in 0..4 {
-        assert_eq!(cache.get(cache.slot(&asked("a"))).await, (number < 3).then_some(number));
+        assert_eq!(cache.get(cache.slot(&asked("a"))), (number < 3).then_some(number));
     }
-    assert_eq!(cache.get::<u32>(cache.slot(&asked("b"))).await, None);
+    assert_eq!(cache.get::<u32>(cache.slot(&asked("b"))), None);
     assert_eq!(cache.counts(), CacheCounts { hits: 3, misses: 2, ..CacheCounts::default() });
 }
 
@@ -30,10 +30,10 @@ async fn what_was_given_out_once_stays_unless_it_cannot_be_read() {
     let slot = Cache::only_slot(&asked("a"));
     cache.put(slot, &1).await;
     cache.put(slot, &2).await;
-    assert_eq!(cache.get::<u32>(slot).await, Some(1));
-    assert_eq!(cache.get::<String>(slot).await, None);
+    assert_eq!(cache.get::<u32>(slot), Some(1));
+    assert_eq!(cache.get::<String>(slot), None);
     cache.put(slot, &"text".to_owned()).await;
-    assert_eq!(cache.get::<String>(slot).await.as_deref(), Some("text"));
+    assert_eq!(cache.get::<String>(slot).as_deref(), Some("text"));
     assert_eq!(cache.counts().trouble, None);
 }
 
@@ -91,7 +91,7 @@ async fn a_cut_or_damaged_database_is_an_error_or_gives_what_it_has() {
         if let Ok(cache) = Cache::open(&folder) {
             for _ in 0..3 {
                 let slot = cache.slot(&asked("a"));
-                let _ = cache.get::<u32>(slot).await;
+                let _ = cache.get::<u32>(slot);
                 cache.put(slot, &7).await;
             }
         }
