@@ -15,7 +15,7 @@ use crate::protocol::{self, Frame, Setup, react_paper};
 use crate::report::{counted, thousands};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
-use crate::types::{Decoding, Question, Trajectory, sha256_hex};
+use crate::types::{Decoding, Prefix, Question, Trajectory, sha256_hex};
 use serde_json::json;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -144,9 +144,9 @@ fn imported(path: &Path) -> anyhow::Result<Vec<Imported>> {
     Ok(episodes)
 }
 
-fn imported_outcome(imported: &Imported, prefix: &Arc<str>, label: &str) -> Outcome {
+fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str) -> Outcome {
     let setup = Arc::new(Setup {
-        frame: Frame::text(Arc::clone(prefix)),
+        frame: Frame::text(prefix.clone()),
         question_label: label.to_owned(),
         max_steps: react_paper::MAX_STEPS,
         thoughts: true,

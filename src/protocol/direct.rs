@@ -63,7 +63,7 @@ impl Direct {
             "\n".to_owned()
         };
         Turn::Ask(Request {
-            prompt: Prompt::text(Arc::clone(&self.setup.frame.prefix), format!("{}{tail}", self.asked)),
+            prompt: Prompt::text(self.setup.frame.prefix.clone(), format!("{}{tail}", self.asked)),
             stop: vec![stop],
             decoding: self.setup.decoding.clone(),
         })

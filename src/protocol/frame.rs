@@ -1,7 +1,7 @@
 //! What a protocol says around a question: rendered once per variant, the same for every question.
 
 use super::{Layout, ToolSpec};
-use crate::types::Message;
+use crate::types::{Message, Prefix};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct Frame {
     /// Text before the question.
     #[serde(default, skip_serializing_if = "str::is_empty")]
-    pub prefix: Arc<str>,
+    pub prefix: Prefix,
     /// Text after the question, before the first reply.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub suffix: Arc<str>,
@@ -34,7 +34,7 @@ pub struct Frame {
 
 impl Frame {
     /// A frame that is one text before the question.
-    pub fn text(prefix: impl Into<Arc<str>>) -> Self {
+    pub fn text(prefix: impl Into<Prefix>) -> Self {
         Self { prefix: prefix.into(), ..Self::default() }
     }
 

@@ -109,7 +109,7 @@ impl ReactPaper {
         rest.push_str(&self.transcript);
         rest.push_str(tail);
         Turn::Ask(Request {
-            prompt: Prompt::text(Arc::clone(&self.setup.frame.prefix), rest),
+            prompt: Prompt::text(self.setup.frame.prefix.clone(), rest),
             stop: vec![stop],
             decoding: self.setup.decoding.clone(),
         })

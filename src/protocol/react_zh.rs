@@ -83,7 +83,7 @@ impl ReactZh {
         }
         let label = if self.setup.thoughts { "Thought" } else { "Action" };
         Turn::Ask(Request {
-            prompt: Prompt::text(Arc::clone(&self.setup.frame.prefix), format!("{}{label} {n}:", self.transcript)),
+            prompt: Prompt::text(self.setup.frame.prefix.clone(), format!("{}{label} {n}:", self.transcript)),
             stop: vec![
                 format!("\nObservation {n}:"),
                 format!("\n{}:", self.setup.question_label),

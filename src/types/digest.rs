@@ -4,15 +4,28 @@ use sha2::{Digest as _, Sha256};
 
 /// SHA-256 of `parts` laid end to end, as 64 lower-case hexadecimal digits.
 ///
-/// Taking parts spares a copy of a long prompt whose prefix is shared between requests.
+/// Taking parts spares a copy of what is long.
 pub fn sha256_hex<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update(part);
+    parts.into_iter().fold(Digester::default(), Digester::and).hex()
+}
+
+/// A digest under way; a copy of one goes on from where it is.
+#[derive(Clone, Default)]
+pub(super) struct Digester(Sha256);
+
+impl Digester {
+    /// With `part` behind what was digested so far.
+    pub(super) fn and(mut self, part: &[u8]) -> Self {
+        self.0.update(part);
+        self
     }
-    // Every prompt, page and episode has one, so the formatter is spared.
-    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
-    hasher.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
+
+    /// The digest as 64 lower-case hexadecimal digits.
+    pub(super) fn hex(self) -> String {
+        // Every prompt, page and episode has one, so the formatter is spared.
+        let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
+        self.0.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
+    }
 }
 
 #[cfg(test)]

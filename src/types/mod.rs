@@ -6,6 +6,7 @@ pub mod digest;
 pub mod event;
 pub mod manifest;
 pub mod method;
+pub mod prefix;
 pub mod python;
 pub mod question;
 pub mod request;
@@ -18,6 +19,7 @@ pub use manifest::{
     DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,
 };
 pub use method::{Method, Voting, Wording};
+pub use prefix::Prefix;
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
 pub use request::{Completion, Decoding, Message, Prompt, Request, Role, Usage};
 pub use tool::{Reply, Tool, ToolCall};

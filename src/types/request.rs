@@ -1,6 +1,7 @@
 //! What a dialogue asks of a model, and what comes back.
 
 use super::digest::sha256_hex;
+use super::prefix::Prefix;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub enum Prompt {
     /// A text to continue. The few-shot prefix is shared between all requests of a run.
     Text {
         /// Instruction and exemplars, the same for every question.
-        prefix: Arc<str>,
+        prefix: Prefix,
         /// The question and what has happened since.
         rest: String,
     },
@@ -134,14 +135,14 @@ impl std::ops::AddAssign for Usage {
 
 impl Prompt {
     /// A text prompt.
-    pub fn text(prefix: Arc<str>, rest: impl Into<String>) -> Self {
+    pub fn text(prefix: Prefix, rest: impl Into<String>) -> Self {
         Self::Text { prefix, rest: rest.into() }
     }
 
     /// SHA-256 of the exact UTF-8 text sent; for messages, of their JSON array of `{"role", "content"}`.
     pub fn sha256(&self) -> String {
         match self {
-            Self::Text { prefix, rest } => sha256_hex([prefix.as_bytes(), rest.as_bytes()]),
+            Self::Text { prefix, rest } => prefix.sha256_with(rest),
             Self::Messages(messages) => sha256_hex([messages_json(messages).as_bytes()]),
         }
     }
@@ -149,7 +150,7 @@ impl Prompt {
     /// Length in characters (Unicode scalar values), contents only.
     pub fn chars(&self) -> usize {
         match self {
-            Self::Text { prefix, rest } => prefix.chars().count() + rest.chars().count(),
+            Self::Text { prefix, rest } => prefix.chars() + rest.chars().count(),
             Self::Messages(messages) => messages.iter().map(|m| m.content.chars().count()).sum(),
         }
     }
@@ -165,7 +166,7 @@ impl Prompt {
     /// The whole as one text: a text prompt as it is, messages as the JSON that [`Prompt::sha256`] digests.
     pub fn to_text(&self) -> String {
         match self {
-            Self::Text { prefix, rest } => format!("{prefix}{rest}"),
+            Self::Text { prefix, rest } => [prefix, rest.as_str()].concat(),
             Self::Messages(messages) => messages_json(messages),
         }
     }

@@ -11,11 +11,10 @@
 
 use super::Endpoint;
 use crate::llm::capability::Prefill;
-use crate::llm::remote::interface::{Pair, lines};
+use crate::llm::remote::interface::lines;
 use crate::llm::remote::label;
-use crate::types::{Message, Prompt, Request, Role};
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use crate::types::{Message, Prefix, Prompt, Request, Role};
+use serde::Serialize;
 
 /// How a request is put.
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
@@ -37,13 +36,9 @@ pub(super) struct Form {
     pub(super) prefill: Option<Prefill>,
 }
 
+/// What stands behind the prompt.
 #[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    messages: Option<Messages<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<Text<'a>>,
+struct Settings<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     add_generation_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,15 +66,14 @@ struct StreamOptions {
 }
 
 /// The request as the bytes to send.
+///
+/// Put together by hand as far as the prompt, so that the long prefix, which all requests share, is not escaped again
+/// for each.
 pub(super) fn bytes(model: &str, request: &Request, form: Form) -> Vec<u8> {
     let decoding = &request.decoding;
-    let chat = form.endpoint == Endpoint::Chat;
     let messages = Messages::new(&request.prompt, form);
     let flags = messages.continued == Some(Prefill::Flags);
-    let body = Body {
-        model,
-        messages: chat.then_some(messages),
-        prompt: (!chat).then_some(Text(&request.prompt)),
+    let settings = Settings {
         add_generation_prompt: flags.then_some(false),
         continue_final_message: flags.then_some(true),
         temperature: decoding.temperature,
@@ -91,8 +85,44 @@ pub(super) fn bytes(model: &str, request: &Request, form: Form) -> Vec<u8> {
         stream: form.stream,
         stream_options: form.stream_usage.then_some(StreamOptions { include_usage: true }),
     };
-    // Strings and numbers always serialise.
-    serde_json::to_vec(&body).unwrap_or_default()
+    let mut body = Body(Vec::with_capacity(request.prompt.bytes() * 9 / 8 + 512));
+    body.raw("{\"model\":").value(model);
+    match form.endpoint {
+        Endpoint::Chat => messages.put(body.raw(",\"messages\":")),
+        Endpoint::Completions => put_text(&request.prompt, body.raw(",\"prompt\":")),
+    }
+    let settings_at = body.0.len();
+    body.value(&settings);
+    // The settings' members go on with the object that is open.
+    body.0[settings_at] = b',';
+    body.0
+}
+
+/// The JSON under way.
+struct Body(Vec<u8>);
+
+impl Body {
+    fn raw(&mut self, json: &str) -> &mut Self {
+        self.0.extend_from_slice(json.as_bytes());
+        self
+    }
+
+    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> &mut Self {
+        // Strings and numbers always serialise, and a vector takes all that is written.
+        let _ = serde_json::to_writer(&mut self.0, value);
+        self
+    }
+
+    /// A prefix and what follows it, as one string.
+    fn string(&mut self, prefix: &Prefix, rest: &str) -> &mut Self {
+        let start = self.0.len();
+        self.0.resize(start + prefix.json().len(), b' ');
+        self.value(rest);
+        // The quote before the rest moves to where the prefix begins.
+        self.0[start] = b'"';
+        self.0[start + 1..=start + prefix.json().len()].copy_from_slice(prefix.json().as_bytes());
+        self
+    }
 }
 
 /// The label that the model is given to continue; empty if there is none.
@@ -123,55 +153,50 @@ impl<'a> Messages<'a> {
         };
         Self { prompt, label, continued: form.prefill.filter(|_| own) }
     }
-}
 
-impl Serialize for Messages<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let one = |role, content| One { role, content, field: None };
-        let mut all: Vec<One<'_>> = match self.prompt {
-            Prompt::Messages(messages) => messages.iter().map(|m| one(m.role, Pair(&m.content, ""))).collect(),
+    fn put(&self, body: &mut Body) {
+        body.raw("[");
+        match self.prompt {
+            Prompt::Messages(messages) => {
+                for (at, Message { role, content }) in messages.iter().enumerate() {
+                    body.raw(if at > 0 { "," } else { "" });
+                    open(*role, body).value(content);
+                    self.close(at + 1 == messages.len(), body);
+                }
+            }
             Prompt::Text { prefix, rest } => {
                 let (before, label) = rest.split_at(self.label.unwrap_or(rest.len()));
-                let label = self.label.map(|_| one(Role::Assistant, Pair(label, "")));
-                std::iter::once(one(Role::User, Pair(prefix, before))).chain(label).collect()
+                open(Role::User, body).string(prefix, before);
+                self.close(self.label.is_none(), body);
+                if self.label.is_some() {
+                    open(Role::Assistant, body.raw(",")).value(label);
+                    self.close(true, body);
+                }
             }
-        };
-        if let (Some(last), Some(Prefill::Field(name))) = (all.last_mut(), self.continued) {
-            last.field = Some(name);
         }
-        serializer.collect_seq(all)
+        body.raw("]");
+    }
+
+    /// Ends a message, with the field that has the last one continued, if there is one.
+    fn close(&self, last: bool, body: &mut Body) {
+        if let (true, Some(Prefill::Field(name))) = (last, self.continued) {
+            body.raw(",").value(name).raw(":true");
+        }
+        body.raw("}");
     }
 }
 
-/// One message, with the field that has it continued, if there is one.
-struct One<'a> {
-    role: Role,
-    content: Pair<'a>,
-    field: Option<&'static str>,
-}
-
-impl Serialize for One<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("role", &self.role)?;
-        map.serialize_entry("content", &self.content)?;
-        if let Some(field) = self.field {
-            map.serialize_entry(field, &true)?;
-        }
-        map.end()
-    }
+/// Begins a message, up to its content.
+fn open(role: Role, body: &mut Body) -> &mut Body {
+    body.raw("{\"role\":").value(&role).raw(",\"content\":")
 }
 
 /// A prompt as one text.
-struct Text<'a>(&'a Prompt);
-
-impl Serialize for Text<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Prompt::Text { prefix, rest } => Pair(prefix, rest).serialize(serializer),
-            Prompt::Messages(messages) => serializer.serialize_str(&joined(messages)),
-        }
-    }
+fn put_text(prompt: &Prompt, body: &mut Body) {
+    match prompt {
+        Prompt::Text { prefix, rest } => body.string(prefix, rest),
+        Prompt::Messages(messages) => body.value(&joined(messages)),
+    };
 }
 
 fn joined(messages: &[Message]) -> String {

@@ -5,7 +5,6 @@ use super::refusal::Refusal;
 use crate::net::{Answer, Credential};
 use crate::types::{Decoding, Message, Request};
 use secrecy::SecretString;
-use serde::{Serialize, Serializer};
 
 /// A request, ready to be sent.
 #[derive(Debug)]
@@ -87,15 +86,6 @@ pub(in crate::llm) fn join(base: &str, known: &[&str], tail: &str) -> String {
         (None, _) => format!("{path}/{tail}"),
         (Some(query), false) => format!("{path}/{tail}?{query}"),
         (Some(query), true) => format!("{path}/{tail}&{query}"),
-    }
-}
-
-/// Two texts as one, written without a copy of the long first one.
-pub(in crate::llm) struct Pair<'a>(pub(in crate::llm) &'a str, pub(in crate::llm) &'a str);
-
-impl Serialize for Pair<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{}{}", self.0, self.1))
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError>
     let mut slots = Slots::new(job, &tools);
     let context = match job.texts.get("context") {
         Some(context) if system.has("context_prompt") && !system.has("task") => {
-            slots.fill("context", context)?.to_string()
+            slots.fill::<String>("context", context)?
         }
         _ => String::new(),
     };
@@ -119,8 +119,8 @@ impl<'a> Slots<'a> {
         self.values.iter().find(|(slot, _)| *slot == name).map(|(_, value)| value.as_str())
     }
 
-    fn fill(&self, key: &'static str, text: &Slotted) -> Result<Arc<str>, PromptError> {
-        text.fill(|name| self.value(name)).map(Arc::from).map_err(|slot| {
+    fn fill<T: From<String>>(&self, key: &'static str, text: &Slotted) -> Result<T, PromptError> {
+        text.fill(|name| self.value(name)).map(T::from).map_err(|slot| {
             let protocol = self.id();
             if TASK.contains(&slot) {
                 return PromptError::NoTask { file: self.job.file.file.clone(), protocol };
