@@ -5,7 +5,8 @@
 
 use super::normalize::normalize;
 use crate::types::python::is_python_space;
-use unicode_normalization::UnicodeNormalization as _;
+use std::borrow::Cow;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 /// Pieces with fewer words are the remains of an abbreviation (`Dr.`, `St.`) and need not be found by themselves.
 const PIECE_WORDS: usize = 3;
@@ -22,7 +23,7 @@ pub(super) fn page_key(title: &str) -> String {
             title = title.replace(escape, character);
         }
     }
-    let lowered = title.nfc().flat_map(char::to_lowercase).collect::<String>();
+    let lowered = composed(&title).chars().flat_map(char::to_lowercase).collect::<String>();
     let words = lowered.split(|c| c == '_' || is_python_space(c)).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
@@ -33,39 +34,61 @@ pub(super) fn page_key(title: &str) -> String {
 /// the are left out. Characters of scripts that are written without spaces are a word each, so that a name is found
 /// inside a sentence.
 pub(super) fn words(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push(' ');
-    let mut start = out.len();
-    for c in without_marks(text).nfc().flat_map(char::to_lowercase) {
-        if !c.is_alphanumeric() {
-            end_word(&mut out, &mut start);
-        } else if is_unspaced(c) {
-            end_word(&mut out, &mut start);
-            out.push(c);
-            end_word(&mut out, &mut start);
+    let mut words = Words { out: String::with_capacity(text.len() + 2), start: 1 };
+    words.out.push(' ');
+    for c in composed(&without_marks(text)).chars() {
+        if c.is_ascii() {
+            words.add(c.to_ascii_lowercase());
         } else {
-            out.push(c);
+            c.to_lowercase().for_each(|c| words.add(c));
         }
     }
-    end_word(&mut out, &mut start);
-    out
+    words.end();
+    words.out
+}
+
+/// Words under way.
+struct Words {
+    out: String,
+    /// Where the last one begins.
+    start: usize,
+}
+
+impl Words {
+    fn add(&mut self, c: char) {
+        if !c.is_alphanumeric() {
+            self.end();
+        } else if is_unspaced(c) {
+            self.end();
+            self.out.push(c);
+            self.end();
+        } else {
+            self.out.push(c);
+        }
+    }
+
+    fn end(&mut self) {
+        if self.out.len() == self.start {
+            return;
+        }
+        if matches!(&self.out[self.start..], "a" | "an" | "the") {
+            self.out.truncate(self.start);
+            return;
+        }
+        self.out.push(' ');
+        self.start = self.out.len();
+    }
+}
+
+/// The text in composed characters (NFC).
+fn composed(text: &str) -> Cow<'_, str> {
+    // Most texts are, and are told to be without being made again.
+    if is_nfc_quick(text.chars()) == IsNormalized::Yes { Cow::Borrowed(text) } else { text.nfc().collect() }
 }
 
 /// [`words`] after the official normalisation, which deletes ASCII punctuation: `U.S.` is `us`.
 pub(super) fn official_words(text: &str) -> String {
     words(&normalize(&without_marks(text)))
-}
-
-fn end_word(out: &mut String, start: &mut usize) {
-    if out.len() == *start {
-        return;
-    }
-    if matches!(&out[*start..], "a" | "an" | "the") {
-        out.truncate(*start);
-        return;
-    }
-    out.push(' ');
-    *start = out.len();
 }
 
 /// Whether `needle` has words and they stand in `haystack` side by side. Both come from [`words`].
@@ -82,9 +105,12 @@ pub(super) fn pieces(sentence: &str) -> Vec<String> {
 }
 
 /// The text without `[2]`, `[a]`, `[note 3]`, `[citation needed]`.
-fn without_marks(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+fn without_marks(text: &str) -> Cow<'_, str> {
     let mut rest = text;
+    if memchr::memchr(b'[', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
     while let Some(at) = memchr::memchr(b'[', rest.as_bytes()) {
         let (before, bracket) = rest.split_at(at);
         out.push_str(before);
@@ -98,7 +124,7 @@ fn without_marks(text: &str) -> String {
         }
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 fn is_mark(inside: &str) -> bool {
