@@ -97,7 +97,8 @@ pub fn main() -> ExitCode {
         (Command::Reproduce(args), Some((_, matches))) => args.given = run::Given::of(matches),
         _ => {}
     }
-    let result = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(event_loops()).enable_all().build();
+    let result = match runtime {
         Ok(runtime) => {
             let result = runtime.block_on(dispatch(cli.command));
             // Everything that matters has been waited for; a page that is still being parsed has not.
@@ -116,6 +117,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(code)
         }
     }
+}
+
+/// Threads for what waits: half of the processors, as pages are read on threads of their own. One alone serves a
+/// thousand episodes a second; with more than are busy, they spend their time on waking each other.
+fn event_loops() -> usize {
+    std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(2))
 }
 
 async fn dispatch(command: Command) -> anyhow::Result<u8> {

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::MissedTickBehavior;
@@ -20,6 +20,9 @@ pub type Room = Arc<dyn Fn() -> usize + Send + Sync>;
 
 /// How often the room is looked at while no episode ends.
 const LOOK: Duration = Duration::from_millis(50);
+/// The shortest time between two writings: a disk that is waited for at every end of an episode costs a fast run more than
+/// all else that the kernel does for it.
+const BREATH: Duration = Duration::from_millis(10);
 /// Trajectories that may wait for the writer; a slow disk then slows the run instead of filling memory.
 const WAITING: usize = 256;
 
@@ -91,12 +94,17 @@ fn write(
     mut ended: mpsc::Receiver<Arc<Trajectory>>,
     events: &mpsc::UnboundedSender<RunEvent>,
 ) -> Result<(), StoreError> {
+    let mut written: Option<Instant> = None;
     while let Some(first) = ended.blocking_recv() {
+        if let Some(written) = written {
+            std::thread::sleep(BREATH.saturating_sub(written.elapsed()));
+        }
         let mut batch = vec![first];
         while let Ok(next) = ended.try_recv() {
             batch.push(next);
         }
         appender.append(batch.iter().map(AsRef::as_ref))?;
+        written = Some(Instant::now());
         for trajectory in batch {
             // The reporter may be gone; the record is what counts.
             let _ = events.send(RunEvent::Recorded(trajectory));

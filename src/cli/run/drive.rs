@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 
 /// How often what was learned about servers is written down, if there is anything new.
 const KEPT_EVERY: Duration = Duration::from_secs(2);
@@ -65,17 +66,20 @@ pub(super) async fn drive(args: &Args, job: &Job, open: &mut Open) -> anyhow::Re
     let signals = Signals::listen();
     let pace = Arc::clone(&job.pace);
     let room: Room = Arc::new(move || pace.room());
-    let running = run(episodes, answer, appender, room, events, stopped);
+    // A task, so that the ends of episodes are seen where they happen; this thread is not woken for each.
+    let mut running = JoinSet::new();
+    running.spawn(run(episodes, answer, appender, room, events, stopped));
     let interrupted = AtomicBool::new(false);
     let result = tokio::select! {
-        result = running => Some(result),
+        result = running.join_next() => result,
         () = interrupted_twice(signals, &stop, &interrupted) => None,
         never = keep_history(job, &open.folder) => match never {},
     };
+    running.shutdown().await;
     // The reporter ends with the events; it draws the last line before the table comes.
     let _ = reporter.await;
     let Some(result) = result else { return Ok(End::Interrupted) };
-    result?;
+    result??;
     Ok(match guard.reason() {
         _ if interrupted.into_inner() => End::Interrupted,
         Some(reason) => End::Stopped(reason.to_owned()),
