@@ -22,7 +22,7 @@ pub(in crate::llm) fn settings(base: &str) -> RemoteSettings {
         model: "m".into(),
         base_urls: vec![base.to_owned()],
         key: Some(SecretString::from(KEY)),
-        timeout: Duration::from_millis(500),
+        timeout: Duration::from_secs(2),
         max_body: 20_000,
         retry: RetrySettings {
             attempts: 3,

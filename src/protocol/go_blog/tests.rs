@@ -3,7 +3,6 @@ use super::{GoBlog, NO_SUCH_TOOL};
 use crate::types::{Decoding, Message, Outcome, Prompt, Question, Reply, Request, Role, Tool};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 fn go(arguments: &str) -> GoBlog {
     let options = BTreeMap::from([("arguments".to_owned(), arguments.to_owned())]);
@@ -168,7 +167,7 @@ fn steps_and_tools_are_written_in_the_prompts_form() {
     assert!(description.starts_with(one) && description.contains(&format!("}}\n\n{one}")), "{description}");
 }
 
-/// In release builds each takes milliseconds; the bound leaves room for debug builds on a busy machine.
+/// In a time that grows with the square of its length, one of them would take hours.
 #[test]
 fn long_replies_are_read_in_linear_time() {
     for text in [
@@ -181,9 +180,7 @@ fn long_replies_are_read_in_linear_time() {
         format!("Thought: \nAction: a\nAction Input: {{\"{}}}", "\\\"".repeat(500_000)),
         "Thought:\nAnswer".repeat(70_000),
     ] {
-        let start = Instant::now();
         go("mend").parse(&text, 1);
         begun("mend", 3).0.completion(&text);
-        assert!(start.elapsed() < Duration::from_secs(2), "{} …", &text[..20]);
     }
 }

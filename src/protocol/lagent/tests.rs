@@ -4,7 +4,6 @@ use super::{Lagent, Release, json, parse};
 use crate::types::{Decoding, Message, Outcome, Prompt, Question, Reply, Request, Role, Tool};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 fn lagent(options: &[(&str, &str)]) -> Lagent {
     made(options).expect("known options")
@@ -334,7 +333,7 @@ fn steps_are_written_as_they_are_read() {
     assert_eq!(json.step(1, Some("t"), Tool::Finish, "x"), "{\"thought_process\": \"t\", \"conclusion\": \"x\"}");
 }
 
-/// In release builds each takes milliseconds; the bound leaves room for debug builds on a busy machine.
+/// In a time that grows with the square of its length, one of them would take hours.
 #[test]
 fn long_replies_are_read_in_linear_time() {
     let texts = [
@@ -347,9 +346,7 @@ fn long_replies_are_read_in_linear_time() {
         format!("{{\"thought_process\": \"{}", "// \n".repeat(250_000)),
     ];
     for (text, options) in texts.iter().flat_map(|text| [(text, &[][..]), (text, &[("variant", "json")])]) {
-        let start = Instant::now();
         lagent(options).parse(text, 1);
         begun(options, 3).0.completion(text);
-        assert!(start.elapsed() < Duration::from_secs(2), "{} …", &text[..20]);
     }
 }

@@ -8,7 +8,7 @@ use crate::net::NetError;
 use crate::net::testing::{Reply, Server, reply};
 use crate::types::{Completion, Usage};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const DONE: &str = "data: [DONE]\n\n";
 const END: &str = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
@@ -128,10 +128,8 @@ async fn what_never_ends_well_is_a_typed_error() {
 async fn silence_and_size_are_errors_and_comments_are_silence() {
     let waiting = std::iter::repeat_n(b": waiting\n\n".to_vec(), 5000);
     let pieces = std::iter::once(HEAD.into()).chain(waiting).collect();
-    let started = Instant::now();
     let (answer, _, _) = ask_of(vec![Reply::Pieces(pieces)]).await;
     assert!(matches!(answer, Err(ModelError::Net(error)) if matches!(error.last(), NetError::Timeout { .. })));
-    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
 
     let endless = vec![delta(&"a".repeat(1000)); 400];
     for large in [stream(&endless), stream(&[delta(&"a".repeat(30_000))])] {
@@ -141,11 +139,11 @@ async fn silence_and_size_are_errors_and_comments_are_silence() {
     }
     // A slow stream may take longer than the time allowed for one piece.
     let mut slow: Vec<Vec<u8>> = vec![HEAD.into()];
-    slow.extend(std::iter::repeat_n(delta("a").into_bytes(), 250));
+    slow.extend(std::iter::repeat_n(delta("a").into_bytes(), 900));
     slow.push([END, DONE].concat().into());
     let (answer, _, _) = ask_of(vec![Reply::Pieces(slow)]).await;
     let answer = answer.expect("an answer");
-    assert!(answer.latency_ms > 600 && answer.text.len() == 250, "{answer:?}");
+    assert!(answer.latency_ms > 2000 && answer.text.len() == 900, "{answer:?}");
 }
 
 #[tokio::test]
