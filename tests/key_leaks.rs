@@ -1,5 +1,6 @@
 //! A server that repeats the key wherever a server can say something: no file and no output of the program has it,
-//! whether the key came from the environment or stands in the query of the server's address.
+//! whether the key came from the environment or stands in the server's address, as password or in the query. The same for
+//! a site that is read.
 
 #[path = "common/server.rs"]
 mod server;
@@ -13,15 +14,26 @@ use std::process::Command;
 
 /// Letters of both cases: what comes through a host's name or another lower-casing is found too.
 const KEY: &str = "sk-Leak-0123456789AbCdEfGhIjKl";
-/// Provider, the variable that holds the key (none: it stands in the address), flags.
-const PROVIDERS: [(&str, Option<&str>, &[&str]); 6] = [
-    ("openai", Some("OPENAI_API_KEY"), &[]),
-    ("openai", Some("OPENAI_API_KEY"), &["--completions"]),
-    ("anthropic", Some("ANTHROPIC_API_KEY"), &[]),
-    ("gemini", Some("GEMINI_API_KEY"), &[]),
-    ("openai", None, &[]),
-    ("gemini", None, &[]),
+/// The same as it is sent where it is the password of `me`.
+const BASIC: &str = "bWU6c2stTGVhay0wMTIzNDU2Nzg5QWJDZEVmR2hJakts";
+/// Provider, where the key is, flags.
+const PROVIDERS: [(&str, Place, &[&str]); 7] = [
+    ("openai", Place::Variable("OPENAI_API_KEY"), &[]),
+    ("openai", Place::Variable("OPENAI_API_KEY"), &["--completions"]),
+    ("anthropic", Place::Variable("ANTHROPIC_API_KEY"), &[]),
+    ("gemini", Place::Variable("GEMINI_API_KEY"), &[]),
+    ("openai", Place::Query, &[]),
+    ("gemini", Place::Query, &[]),
+    ("openai", Place::Password, &[]),
 ];
+/// Where the key is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    Variable(&'static str),
+    Query,
+    Password,
+}
+
 /// How the server answers; the first part of the path of its address says so.
 const MODES: [&str; 8] = ["whole", "refused", "broken", "error", "page", "typed", "cut", "moved"];
 
@@ -67,7 +79,8 @@ fn events(request: &str, text: &str) -> String {
 fn answer(request: &str, stream: &mut TcpStream) {
     let path = request.split(' ').nth(1).unwrap_or_default();
     let mode = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    let text = format!(" I was given {KEY}, and say so.\nAction 1: Finish[it is {KEY}]\n");
+    let sent = if request.contains(BASIC) { BASIC } else { "it" };
+    let text = format!(" I was given {KEY}, and say so: {sent}.\nAction 1: Finish[it is {KEY}]\n");
     let refusal = json!({
         "type": "error", "message": KEY, "detail": KEY,
         "error": {"message": format!("bad key {KEY}, or {}…", &KEY[..14]), "param": KEY, "code": KEY, "type": KEY},
@@ -95,6 +108,34 @@ fn answer(request: &str, stream: &mut TcpStream) {
          x-request-id: {KEY}\r\nset-cookie: k={KEY}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
+}
+
+/// A page of a site, asked for as a browser does (with a redirect on the way) or through its API.
+fn site(request: &str, stream: &mut TcpStream) {
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let text = format!("It is {KEY}, and was asked with {BASIC}.");
+    let (status, kind, body) = if path.starts_with("/w/api.php") {
+        let hit = json!({"ns": 0, "title": KEY, "pageid": 1});
+        let page = json!({"title": KEY, "pageid": 1, "revid": 2, "text": format!("<p>{text}</p>"), "properties": {}});
+        let query = json!({"search": [hit], "pages": [hit]});
+        ("200 OK", "application/json", json!({"query": query, "parse": page}).to_string())
+    } else if path.starts_with("/w/index.php") {
+        ("302 Found", "text/html", String::new())
+    } else {
+        let html =
+            format!("<title>{KEY}</title><div id=mw-content-text><p>{text} It says no more than that.</p></div>");
+        ("200 OK", "text/html", format!("<html>{html}</html>"))
+    };
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}; x={KEY}\r\nlocation: /wiki/{KEY}\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+}
+
+fn with_password(url: &str) -> String {
+    url.replace("http://", &format!("http://me:{KEY}@"))
 }
 
 /// All files below `folder`, with their bytes.
@@ -129,18 +170,21 @@ fn wikitrail(dir: &Path, args: &[&str], variable: Option<&str>, found: &mut Vec<
 fn nowhere(dir: &Path, found: &mut Vec<(String, Vec<u8>)>) {
     files(dir, found);
     for (name, bytes) in found {
-        assert!(!holds(bytes, KEY), "{name}:\n{}", String::from_utf8_lossy(bytes));
+        assert!(!holds(bytes, KEY) && !holds(bytes, BASIC), "{name}:\n{}", String::from_utf8_lossy(bytes));
     }
 }
 
 #[test]
 fn a_server_that_repeats_the_key_brings_it_nowhere() {
     let server = Server::start(|_, request, stream| answer(request, stream));
-    for (provider, variable, flags) in PROVIDERS {
+    for (provider, place, flags) in PROVIDERS {
         for mode in MODES {
             let dir = tempfile::tempdir().expect("a folder");
-            let query = if variable.is_none() { format!("?v=1&key={KEY}") } else { String::new() };
-            let base = format!("{}/{mode}{query}", server.url);
+            let (variable, base) = match place {
+                Place::Variable(name) => (Some(name), format!("{}/{mode}", server.url)),
+                Place::Query => (None, format!("{}/{mode}?v=1&key={KEY}", server.url)),
+                Place::Password => (None, format!("{}/{mode}", with_password(&server.url))),
+            };
             let model = format!("{provider}:m");
             let common = [&["--model", &model, "--base-url", &base, "--model-attempts", "1"], flags].concat();
             let agent = ["--protocol", "react-paper", "--record", "tape.jsonl", "--cache", "cache"];
@@ -168,7 +212,35 @@ fn a_server_that_repeats_the_key_brings_it_nowhere() {
         }
     }
     let requests = server.requests();
-    assert!(requests.iter().all(|request| request.contains(KEY)), "the key was sent with every request");
+    let sent = |request: &String| request.contains(KEY) || request.contains(BASIC);
+    assert!(requests.iter().all(sent), "the key was sent with every request");
+}
+
+/// A site whose pages, titles and addresses repeat the password.
+#[test]
+fn a_site_that_repeats_the_password_brings_it_nowhere() {
+    let server = Server::start(|_, request, stream| site(request, stream));
+    let base = with_password(&server.url);
+    for flags in [&["--wiki", "html"][..], &["--wiki", "html", "--compat", "paper"], &["--wiki", "api"]] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let common = [flags, &["--wiki-url", &base]].concat();
+        let agent = ["--limit", "2", "--out", "out", "--record", "tape.jsonl", "--cache", "cache"];
+        let mut found = Vec::new();
+        for line in
+            [&[&["run"][..], &agent].concat()[..], &["wiki", "search", "One"], &["wiki", "search", "One", "--json"]]
+        {
+            wikitrail(dir.path(), &[line, &common].concat(), None, &mut found);
+        }
+        nowhere(dir.path(), &mut found);
+        for part in ["trajectories.jsonl", "tape.jsonl", "stdout of [\"wiki\""] {
+            let said = |(name, bytes): &(String, Vec<u8>)| name.contains(part) && holds(bytes, "***");
+            assert!(found.iter().any(said), "{flags:?}: nothing was masked in {part}");
+        }
+    }
+    assert!(
+        server.requests().iter().all(|request| request.contains(BASIC)),
+        "the password was sent with every request"
+    );
 }
 
 /// What the program says of its own command line, and what it keeps of it, has no key either.

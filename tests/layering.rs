@@ -8,6 +8,7 @@ use syn::visit::Visit;
 /// Where each outside crate may be named; paths are prefixes below `src/`.
 const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["cli/"]),
+    ("base64", &["net/"]),
     ("clap", &["cli/"]),
     ("clap_complete", &["cli/"]),
     ("clap_mangen", &["cli/"]),

@@ -15,6 +15,7 @@
 //! | [`retry`] | which attempts are worth another, and when: pure |
 //! | [`adaptive`] | when a request may begin: how many at once, learned from the answers, how many a minute, none while the server wants none; its state machine is pure |
 //! | [`redact`] | texts and addresses without secrets |
+//! | `hidden` | secrets that are masked in what a server says |
 
 pub mod adaptive;
 mod balance;
@@ -23,6 +24,7 @@ pub mod download;
 mod error;
 mod events;
 mod exchange;
+mod hidden;
 mod listen;
 pub mod redact;
 pub mod retry;
@@ -33,5 +35,6 @@ pub use balance::Balance;
 pub use client::{Accept, Answer, Client, ClientSettings, Credential};
 pub use error::NetError;
 pub(crate) use events::Events;
+pub use hidden::Hidden;
 pub use listen::{Heard, Listener};
 pub use retry::RetrySettings;

@@ -1,5 +1,7 @@
 //! Texts and addresses without secrets.
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -43,6 +45,21 @@ pub fn query_values(address: &str) -> Vec<SecretString> {
         values.extend(read.ok().flatten().filter(|read| read != typed));
     }
     values.into_iter().filter(|value| !value.is_empty()).map(SecretString::from).collect()
+}
+
+/// What is secret in the user part of an address, as it is typed, as a server reads it and as it is sent: the password, or
+/// the name where there is none, for a token may stand there.
+pub fn user_secrets(address: &str) -> Vec<SecretString> {
+    let Ok(url) = Url::parse(address) else { return Vec::new() };
+    let typed = url.password().unwrap_or(url.username());
+    if typed.is_empty() {
+        return Vec::new();
+    }
+    let read = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
+    let sent =
+        BASE64_STANDARD.encode(format!("{}:{}", read(url.username()), url.password().map(read).unwrap_or_default()));
+    let forms = [Some(typed.to_owned()), Some(read(typed)).filter(|read| read != typed), Some(sent)];
+    forms.into_iter().flatten().map(SecretString::from).collect()
 }
 
 /// The address without user part, the rest of it as it is: fit for the record of what was asked.
@@ -123,7 +140,7 @@ fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{printable, query_values, secret, url};
+    use super::{printable, query_values, secret, url, user_secrets};
     use secrecy::{ExposeSecret as _, SecretString};
 
     #[test]
@@ -147,6 +164,16 @@ mod tests {
         assert_eq!(values("http://h/v1?a=b%20c+d&api-version=2024-06-01&e&f=#g=h"), ["b%20c+d", "b c d", "e"]);
         assert_eq!(values("h:1/v1?key=k?l"), ["k?l"]);
         assert!(values("http://h/v1").is_empty() && values("").is_empty());
+    }
+
+    #[test]
+    fn secrets_of_a_user_part_are_found_as_typed_as_read_and_as_sent() {
+        let secrets = |address: &str| -> Vec<String> {
+            user_secrets(address).iter().map(|secret| secret.expose_secret().to_owned()).collect()
+        };
+        assert_eq!(secrets("http://me:pass%2Fword@h/v1?q@r"), ["pass%2Fword", "pass/word", "bWU6cGFzcy93b3Jk"]);
+        assert_eq!(secrets("https://token@h"), ["token", "dG9rZW46"]);
+        assert!(secrets("http://h/v1").is_empty() && secrets("me:word@h").is_empty() && secrets("").is_empty());
     }
 
     #[test]

@@ -172,10 +172,10 @@ impl ApiSource {
 
     /// One request, repeated while the site says that it lags.
     async fn ask(&self, parameters: &[(&str, &str)]) -> Result<Reply, SourceError> {
-        let url = self.address(parameters);
+        let path = path(parameters);
         let mut attempts = 0;
         loop {
-            let answer = self.site.client.get(&url, &[("Accept", "application/json")]).await?;
+            let answer = self.site.get(&path, &[("Accept", "application/json")]).await?;
             attempts += 1;
             let reply = Reply::read(answer)?;
             if attempts >= self.lag.attempts || !reply.error.as_ref().is_some_and(ErrorBody::passing) {
@@ -183,19 +183,17 @@ impl ApiSource {
             }
             let asked = reply.answer.retry_after.unwrap_or_default();
             // The site struggles with all of our requests, so all of them wait.
-            self.site.client.hold(asked.max(self.lag.least).min(self.lag.longest), reply.answer.status);
+            self.site.hold(asked.max(self.lag.least).min(self.lag.longest), reply.answer.status);
         }
     }
+}
 
-    fn address(&self, parameters: &[(&str, &str)]) -> String {
-        let fixed = [("format", "json"), ("formatversion", "2"), ("maxlag", "5")];
-        let pairs: Vec<String> = parameters
-            .iter()
-            .chain(&fixed)
-            .map(|(name, value)| format!("{name}={}", super::quote::form(value)))
-            .collect();
-        self.site.address(&format!("{PATH}?{}", pairs.join("&")))
-    }
+/// What a site is asked for, from `/` on.
+fn path(parameters: &[(&str, &str)]) -> String {
+    let fixed = [("format", "json"), ("formatversion", "2"), ("maxlag", "5")];
+    let pairs: Vec<String> =
+        parameters.iter().chain(&fixed).map(|(name, value)| format!("{name}={}", super::quote::form(value))).collect();
+    format!("{PATH}?{}", pairs.join("&"))
 }
 
 impl Source for ApiSource {

@@ -45,9 +45,8 @@ impl HtmlSource {
             let provenance = stamp::unsent(&format!("{}/w/index.php", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
-        let url = self.site.address(&format!("/w/index.php?search={value}"));
         let _turn = self.cache.turn().await;
-        let answer = self.site.client.get(&url, &[]).await?;
+        let answer = self.site.get(&format!("/w/index.php?search={value}"), &[]).await?;
         self.read(query, answer).await
     }
 

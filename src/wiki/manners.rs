@@ -4,7 +4,7 @@
 //! users of the program would share one counter and one block.
 
 use crate::net::adaptive::{Gate, Gates, Settings};
-use crate::net::{Client, ClientSettings, NetError, RetrySettings};
+use crate::net::{Answer, Client, ClientSettings, Hidden, NetError, RetrySettings};
 use crate::types::Compat;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -95,15 +95,25 @@ pub(super) struct Site {
     /// The same without user part, as records may have it.
     pub(super) shown: String,
     /// The client for it.
-    pub(super) client: Client,
+    client: Client,
+    /// What its answers are searched for.
+    hidden: Hidden,
     /// Requests that the client makes at once.
     pub(super) concurrent: usize,
 }
 
 impl Site {
-    /// The address of `path` (from `/` on) to ask for; not for records.
-    pub(super) fn address(&self, path: &str) -> String {
-        format!("{}{path}", self.base)
+    /// Asks for `path` (from `/` on). What the site repeats of the user part of its address is masked.
+    pub(super) async fn get(&self, path: &str, headers: &[(&'static str, &str)]) -> Result<Answer, NetError> {
+        match self.client.get(&format!("{}{path}", self.base), headers).await {
+            Ok(answer) => Ok(self.hidden.out_of_answer(answer)),
+            Err(error) => Err(self.hidden.out_of_error(error)),
+        }
+    }
+
+    /// Sends nothing for `wait`; the site asked for it with this `status`.
+    pub(super) fn hold(&self, wait: Duration, status: u16) {
+        self.client.hold(wait, status);
     }
 }
 
@@ -136,7 +146,8 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     let gate = settings.gates.of(&url.origin().ascii_serialization(), None, &limits);
     let client = Client::new(client_settings(settings, way, gate)?)?;
     let shown = crate::net::redact::user(base).trim_end_matches('/').to_owned();
-    Ok(Site { base: base.trim_end_matches('/').to_owned(), shown, client, concurrent })
+    let hidden = Hidden::of_user(base);
+    Ok(Site { base: base.trim_end_matches('/').to_owned(), shown, client, hidden, concurrent })
 }
 
 fn client_settings(settings: &LiveSettings, way: Way, gate: Arc<Gate>) -> Result<ClientSettings, MannersError> {

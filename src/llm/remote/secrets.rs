@@ -1,31 +1,18 @@
-//! What no text of a server's may bring into a record: the key, and what stands in the queries of addresses.
+//! What no text of a server's may bring into a record: the key, and what stands in user parts and queries of addresses.
 
-use crate::net::{NetError, redact};
-use secrecy::{ExposeSecret, SecretString};
+use crate::net::{Hidden, NetError, redact};
+use secrecy::SecretString;
 
-/// Shorter keys than this are words such as `none`, which texts may hold.
-const LEAST: usize = 8;
-
-/// The key and the values in queries, some of which may be keys.
+/// The key, the secrets in user parts, and the values in queries, some of which may be keys.
 pub(super) struct Secrets {
     key: Option<SecretString>,
-    /// What texts are searched for. None of them stands in another.
-    hidden: Vec<SecretString>,
+    hidden: Hidden,
 }
 
 impl Secrets {
     pub(super) fn new(key: Option<SecretString>, addresses: &[String]) -> Self {
-        let values = addresses.iter().flat_map(|address| redact::query_values(address));
-        let mut all: Vec<SecretString> = key.iter().cloned().chain(values).collect();
-        all.retain(|secret| secret.expose_secret().len() >= LEAST);
-        all.sort_by_key(|secret| secret.expose_secret().len());
-        let mut hidden: Vec<SecretString> = Vec::new();
-        for secret in all {
-            // What holds another is not whole any more where the other is masked.
-            if !hidden.iter().any(|other| secret.expose_secret().contains(other.expose_secret())) {
-                hidden.push(secret);
-            }
-        }
+        let of = |address: &String| [redact::user_secrets(address), redact::query_values(address)].concat();
+        let hidden = Hidden::new(key.iter().cloned().chain(addresses.iter().flat_map(of)));
         Self { key, hidden }
     }
 
@@ -36,12 +23,12 @@ impl Secrets {
 
     /// What must not get into a completion.
     pub(super) fn hidden(&self) -> Vec<&str> {
-        self.hidden.iter().map(ExposeSecret::expose_secret).collect()
+        self.hidden.all()
     }
 
     /// A short text of the server's that is kept, without them.
     pub(super) fn masked(&self, text: &str) -> String {
-        self.hidden.iter().fold(text.to_owned(), |text, secret| redact::secret(&text, secret))
+        self.hidden.out_of(text)
     }
 
     /// A text for an error, without them; a key of any length is none of an error's words.
@@ -51,7 +38,7 @@ impl Secrets {
 
     /// An error without them.
     pub(super) fn out_of_error(&self, error: NetError) -> NetError {
-        self.hidden.iter().fold(error, NetError::without)
+        self.hidden.out_of_error(error)
     }
 }
 
@@ -67,5 +54,11 @@ mod tests {
         assert_eq!(secrets.masked("ab/0123456 ab%2F0123456 sk-0123456789 1"), "*** *** sk-*** 1");
         let short = Secrets::new(Some("none".into()), &[]);
         assert_eq!((short.masked("none"), short.out_of("none")), ("none".to_owned(), "***".to_owned()));
+    }
+
+    #[test]
+    fn passwords_in_addresses_are_hidden() {
+        let secrets = Secrets::new(None, &["http://me:pass%2Fword@h/v1".to_owned()]);
+        assert_eq!(secrets.masked("me, pass/word, pass%2Fword, Basic bWU6cGFzcy93b3Jk"), "me, ***, ***, Basic ***");
     }
 }

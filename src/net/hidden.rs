@@ -1,0 +1,110 @@
+//! What no text of a server's may bring into a record.
+
+use super::{Answer, NetError, redact};
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// Shorter keys than this are words such as `none`, which texts may hold.
+const LEAST: usize = 8;
+
+/// Secrets that texts are searched for. None of them stands in another.
+pub struct Hidden(Vec<SecretString>);
+
+impl Hidden {
+    /// These, but for those that are too short to be told from a word.
+    pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
+        let mut all: Vec<SecretString> = secrets.into_iter().collect();
+        all.retain(|secret| secret.expose_secret().len() >= LEAST);
+        all.sort_by_key(|secret| secret.expose_secret().len());
+        let mut hidden: Vec<SecretString> = Vec::new();
+        for secret in all {
+            // What holds another is not whole any more where the other is masked.
+            if !hidden.iter().any(|other| secret.expose_secret().contains(other.expose_secret())) {
+                hidden.push(secret);
+            }
+        }
+        Self(hidden)
+    }
+
+    /// Those in the user part of an address.
+    pub fn of_user(address: &str) -> Self {
+        Self::new(redact::user_secrets(address))
+    }
+
+    /// All of them.
+    pub fn all(&self) -> Vec<&str> {
+        self.0.iter().map(SecretString::expose_secret).collect()
+    }
+
+    /// A short text without them.
+    pub fn out_of(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, secret| redact::secret(&text, secret))
+    }
+
+    /// An error without them.
+    pub fn out_of_error(&self, error: NetError) -> NetError {
+        self.0.iter().fold(error, NetError::without)
+    }
+
+    /// An answer without them, of whatever length and encoding.
+    pub fn out_of_answer(&self, mut answer: Answer) -> Answer {
+        for secret in self.all() {
+            mask(&mut answer.body, secret);
+            for text in answer.redirects.iter_mut().chain([&mut answer.url]).chain(&mut answer.content_type) {
+                let mut bytes = std::mem::take(text).into_bytes();
+                mask(&mut bytes, secret);
+                *text = String::from_utf8_lossy(&bytes).into_owned();
+            }
+        }
+        answer
+    }
+}
+
+/// Masks a secret wherever it stands; the case of ASCII letters does not matter, as names of hosts come in small ones.
+fn mask(bytes: &mut Vec<u8>, secret: &str) {
+    let (mut masked, mut done) = (Vec::new(), 0);
+    let found = |from: usize| {
+        let mut windows = bytes[from..].windows(secret.len());
+        windows.position(|window| window.eq_ignore_ascii_case(secret.as_bytes())).map(|at| from + at)
+    };
+    while let Some(at) = found(done) {
+        masked.extend_from_slice(&bytes[done..at]);
+        masked.extend_from_slice(redact::MASK.as_bytes());
+        done = at + secret.len();
+    }
+    if done > 0 {
+        masked.extend_from_slice(&bytes[done..]);
+        *bytes = masked;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hidden;
+    use crate::net::Answer;
+    use std::time::Duration;
+
+    #[test]
+    fn an_answer_is_searched_from_end_to_end() {
+        let hidden = Hidden::of_user("http://me:hidden-word@h/v1");
+        assert_eq!(hidden.all(), ["hidden-word", "bWU6aGlkZGVuLXdvcmQ="]);
+        let mut body = vec![0xff; 5000];
+        body.extend_from_slice(b"hidden-word, Basic bWU6aGlkZGVuLXdvcmQ=.\xff");
+        let answer = Answer {
+            status: 200,
+            content_type: Some("text/html; x=hidden-word".into()),
+            retry_after: None,
+            url: "http://HIDDEN-WORD.example/é".into(),
+            redirects: vec!["http://h/hidden-wordhidden-word".into()],
+            body,
+            attempts: 1,
+            elapsed: Duration::ZERO,
+        };
+        let answer = hidden.out_of_answer(answer);
+        assert_eq!(answer.body[5000..], *b"***, Basic ***.\xff");
+        assert_eq!(answer.content_type.as_deref(), Some("text/html; x=***"));
+        assert_eq!(
+            (answer.url.as_str(), answer.redirects),
+            ("http://***.example/é", vec!["http://h/******".to_owned()])
+        );
+    }
+}
