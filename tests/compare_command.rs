@@ -273,7 +273,11 @@ fn runs_that_do_not_fit_are_said() {
     assert!(table.contains("different gold answers for 1 shared question"), "{table}");
     let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
     for (args, code, parts) in [
-        (&[&*base, &claims][..], 3, &["no question stands in all", "hint: "][..]),
+        (
+            &[&*base, &claims][..],
+            3,
+            &["no question stands in all", "2 datasets (sample, sample-claims); name another run"][..],
+        ),
         (&[&base], 2, &["two columns or more", "hint: "]),
         (&[&base, &other, "--baseline", "none"], 2, &["no column `none`", "base/main, other/main"]),
         (&[&base, &other, "--metric", "rouge"], 2, &["unknown metric `rouge`", "em, f1"]),
@@ -288,6 +292,29 @@ fn runs_that_do_not_fit_are_said() {
         assert_eq!((found, stdout.as_str()), (Some(code), ""), "{args:?}: {stderr}");
         assert!(parts.iter().all(|part| stderr.contains(part)), "{args:?}: {stderr}");
     }
+}
+
+#[test]
+fn runs_over_several_datasets_are_to_be_compared_one_dataset_at_a_time() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let short = ["--limit", "3", "--method", "act,react"];
+    let sample = run(dir.path(), "two/a sample", &short);
+    let claims = run(dir.path(), "two/claims", &[&["datasets/sample-claims.jsonl"], &short[..]].concat());
+    let both = dir.path().join("two");
+    let claim = format!("{claims}@react");
+    for (args, command) in [
+        (&[both.to_str().expect("UTF-8")][..], format!("wikitrail compare '{sample}'\n")),
+        (&[&claims, &sample], format!("wikitrail compare {claims}\n")),
+        // A run is named as a whole only where all of it was compared.
+        (&[&claim, &sample], format!("wikitrail compare '{sample}'\n")),
+        (&[&claim, &claim, &format!("{sample}@act")], format!("wikitrail compare {claim} {claim}\n")),
+    ] {
+        let (code, stdout, stderr) = wikitrail(&[&["compare"], args].concat());
+        assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
+        let hint = "hint: the columns are of 2 datasets (sample";
+        assert!(stderr.contains(hint) && stderr.ends_with(&command), "{args:?}: {stderr}");
+    }
+    compare(&[&sample]);
 }
 
 #[test]

@@ -128,7 +128,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         say(format_args!("warning: {}", visible_line(warning, 500)));
     }
     let baseline = sources::baseline(&sources, &names);
-    let comparison = compare(&columns, &args.settings(baseline)).map_err(explain)?;
+    let comparison = compare(&columns, &args.settings(baseline)).map_err(|error| explain(error, &sources))?;
     // Before anything is printed: a misspelt condition is an error, and no comparison.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
@@ -196,14 +196,12 @@ fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) 
     ))
 }
 
-fn explain(error: CompareError) -> anyhow::Error {
+fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
     match &error {
         CompareError::TooFew(_) => {
             Failure::usage(error, "name another run, or a run with several variants (--method act,react)")
         }
-        CompareError::NothingShared(_) => {
-            Failure::bad_input(error, "columns are paired by the ids of their questions: were the same questions run?")
-        }
+        CompareError::NothingShared(_) => Failure::bad_input(error, differences::nothing_shared(sources)),
         CompareError::Duplicate { .. } => {
             Failure::bad_input(error, "a column `repeat` tells the repeats of a question apart")
         }

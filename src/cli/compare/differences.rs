@@ -1,11 +1,13 @@
 //! What the columns were made with, as far as it differs: so that a reader sees what is compared with what.
 
 use super::sources::{Episode, Source};
+use crate::cli::score::quoted;
 use crate::report::comparison::Setting;
 use crate::report::counted;
 use crate::report::escape::visible_line;
+use crate::types::DatasetRecord;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Digests are long, and their beginning tells them apart.
 const DIGEST: usize = 12;
@@ -77,6 +79,44 @@ fn unfinished(source: &Source, name: &str) -> Option<String> {
     (recorded < planned).then(|| {
         format!("`{name}` is not finished: {recorded} of {planned} planned episodes are recorded; go on with --resume")
     })
+}
+
+/// What to do about columns that have no question in common: most often they are of several datasets.
+pub(super) fn nothing_shared(sources: &[Source]) -> String {
+    let mut datasets: Vec<(&DatasetRecord, Vec<&Source>)> = Vec::new();
+    for source in sources {
+        let Some(dataset) = source.origin.as_ref().map(|origin| &origin.dataset) else { continue };
+        match datasets.iter_mut().find(|(known, _)| known.sha256 == dataset.sha256) {
+            Some((_, of_it)) => of_it.push(source),
+            None => datasets.push((dataset, vec![source])),
+        }
+    }
+    if datasets.len() < 2 {
+        return "columns are paired by the ids of their questions: were the same questions run?".to_owned();
+    }
+    let names: Vec<String> = datasets.iter().map(|(dataset, _)| visible_line(&dataset.name, 60)).collect();
+    let what = format!("the columns are of {} datasets ({})", datasets.len(), names.join(", "));
+    match datasets.iter().find(|(_, of_it)| of_it.len() > 1) {
+        Some((_, of_it)) => format!("{what}; compare the runs of one at a time: wikitrail compare {}", typed(of_it)),
+        None => format!("{what}; name another run of one of them"),
+    }
+}
+
+/// These columns as they are typed: a run where it is all of its variants.
+fn typed(sources: &[&Source]) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for source in sources {
+        let of_run: HashSet<_> =
+            sources.iter().filter(|other| other.run.path == source.run.path).map(|other| &other.run.variant).collect();
+        let whole = source.origin.as_ref().is_some_and(|origin| origin.variants == of_run.len());
+        let word = if whole { source.run.path.display().to_string() } else { source.run.typed() };
+        let word = quoted(&visible_line(&word, 300));
+        // A column that was named twice is one of two.
+        if !whole || !words.contains(&word) {
+            words.push(word);
+        }
+    }
+    words.join(" ")
 }
 
 /// What makes a comparison less than it looks, one warning each: runs that are not finished, and shared questions that

@@ -36,8 +36,8 @@ pub(super) struct Origin {
     pub(super) repeats: u32,
     /// Version of the program.
     pub(super) wikitrail: String,
-    /// Whether the run has no other variant.
-    pub(super) alone: bool,
+    /// How many variants the run has.
+    pub(super) variants: usize,
     /// The variant that the run's experiment compares with.
     pub(super) baseline: Option<String>,
 }
@@ -87,7 +87,7 @@ pub(super) struct Wanted<'a> {
 impl Source {
     /// The run as `show` takes it.
     pub(super) fn typed(&self) -> String {
-        let alone = self.origin.as_ref().is_some_and(|origin| origin.alone);
+        let alone = self.origin.as_ref().is_some_and(|origin| origin.variants == 1);
         if alone { self.run.path.display().to_string() } else { self.run.typed() }
     }
 
@@ -196,14 +196,14 @@ pub(super) fn load(run: &RunRef, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Sour
         ));
     };
     let mut sources: Vec<Source> = Vec::new();
-    let alone = manifest.variants.len() == 1;
+    let variants = manifest.variants.len();
     for variant in manifest.variants {
         if run.variant.as_ref().is_none_or(|name| *name == variant.name) {
             let named = RunRef { path: run.path.clone(), variant: Some(variant.name.clone()) };
             let wikitrail = manifest.wikitrail.clone();
             let (dataset, repeats) = (manifest.dataset.clone(), manifest.repeats);
             let baseline = manifest.experiment.as_ref().and_then(|experiment| experiment.baseline.clone());
-            let origin = Origin { variant, dataset, repeats, wikitrail, alone, baseline };
+            let origin = Origin { variant, dataset, repeats, wikitrail, variants, baseline };
             sources.push(Source { run: named, origin: Some(origin), episodes: Vec::new() });
         }
     }
