@@ -156,6 +156,12 @@ fn what_is_not_there_is_said() {
             2,
             &["several variants", &format!("name one: {run}@act:sample-001, {run}@react:sample-001, ")],
         ),
+        (
+            &[&format!("{run}@cot:sample-001")],
+            3,
+            &["stands before a `:` in `cot:sample-001`", "variants are act, react, standard; an episode is RUN:ID, or"],
+        ),
+        (&[&format!("{run}@cot")], 3, &["has no variant `cot`"]),
         (&["name:ID"], 3, &["`name:ID` is not a run", "RUN@VARIANT:ID where a run has several variants"]),
         (
             &[&format!("{run}@act:sample-001"), &format!("{run}@act:sample-002")],

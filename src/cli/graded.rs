@@ -80,11 +80,16 @@ impl GradedRun {
         if manifest.variants.iter().any(|variant| variant.name == *name) {
             return Ok(());
         }
-        let names: Vec<String> = manifest.variants.iter().map(|variant| visible_line(&variant.name, 60)).collect();
         Err(Failure::bad_input(
             format!("`{}` has no variant `{}`", self.path.display(), visible_line(name, 60)),
-            format!("its variants are {}", names.join(", ")),
+            format!("its variants are {}", self.variants()),
         ))
+    }
+
+    /// The names of its variants, for messages.
+    pub(super) fn variants(&self) -> String {
+        let variants = self.manifest.iter().flat_map(|manifest| &manifest.variants);
+        variants.map(|variant| visible_line(&variant.name, 60)).collect::<Vec<_>>().join(", ")
     }
 
     /// The episodes, one at a time, in the order of variant, repeat and dataset.

@@ -24,9 +24,10 @@ impl RunRef {
         Self::parted(text).find(Self::names_a_variant)
     }
 
-    /// The text as a run and the id of a question in it.
+    /// The text as a run and the id of a question in it; of several variants that stand in front of a `:`, the one with
+    /// the longest name.
     pub(super) fn with_id(text: &str) -> Option<(Self, String)> {
-        text.match_indices(':').find_map(|(at, _)| Some((Self::parse(&text[..at])?, text[at + 1..].to_owned())))
+        text.rmatch_indices(':').find_map(|(at, _)| Some((Self::parse(&text[..at])?, text[at + 1..].to_owned())))
     }
 
     /// What was probably meant, where there is no such run or variant: for the message that says so.
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn a_run_is_parted_from_variant_and_id_where_they_exist() {
         let dir = tempfile::tempdir().expect("a folder");
-        let run = run(dir.path(), &["x/y", "m:1", "a@b"]);
+        let run = run(dir.path(), &["x/y", "m", "m:1", "a@b"]);
         let named = |variant: &str| RunRef { path: run.clone().into(), variant: Some(variant.into()) };
         let whole = RunRef { path: run.clone().into(), variant: None };
         assert_eq!(RunRef::parse(&run), Some(whole.clone()));
@@ -96,13 +97,14 @@ mod tests {
             assert_eq!(named(variant).typed(), typed);
             assert_eq!(RunRef::with_id(&format!("{typed}:q:1@2")), Some((named(variant), "q:1@2".into())));
         }
-        for text in [format!("{run}@"), format!("{run}@m"), format!("{run}/none"), format!("{run}@m:q")] {
+        for text in [format!("{run}@"), format!("{run}@n"), format!("{run}/none"), format!("{run}@m:q")] {
             assert_eq!(RunRef::parse(&text), None, "{text}");
         }
         assert_eq!(RunRef::with_id(&run), None);
-        assert_eq!(RunRef::with_id(&format!("{run}@m:q")), None);
+        assert_eq!(RunRef::with_id(&format!("{run}@n:q")), None);
+        assert_eq!(RunRef::with_id(&format!("{run}@m:q:1")), Some((named("m"), "q:1".into())));
         assert_eq!(RunRef::with_id(&format!("{run}:q:1@2")), Some((whole.clone(), "q:1@2".into())));
-        assert_eq!(RunRef::meant(&format!("{run}@m")), named("m"));
+        assert_eq!(RunRef::meant(&format!("{run}@n")), named("n"));
         assert_eq!(RunRef::meant("nothing"), RunRef { path: "nothing".into(), variant: None });
     }
 }

@@ -94,12 +94,23 @@ const FORMS: &str = "an episode is RUN:ID, or RUN@VARIANT:ID where a run has sev
 /// The reason why nothing can be opened there.
 fn no_run(target: &str) -> anyhow::Error {
     let meant = RunRef::meant(target);
-    let opened = RunFolder::open(&meant.path);
-    match opened.map(|_| GradedRun::open(&meant.path, None).and_then(|run| run.check_variant(&meant))) {
-        Err(error) if target.contains(':') => Failure::bad_input(error, FORMS),
-        Err(error) => error.into(),
-        Ok(Err(error)) => error,
-        Ok(Ok(())) => Failure::usage(format!("`{target}` is a run, where RUN:ID was expected"), FORMS),
+    match RunFolder::open(&meant.path) {
+        Err(error) if target.contains(':') => return Failure::bad_input(error, FORMS),
+        Err(error) => return error.into(),
+        Ok(_) => {}
+    }
+    let run = match GradedRun::open(&meant.path, None) {
+        Ok(run) => run,
+        Err(error) => return error,
+    };
+    match (&meant.variant, run.check_variant(&meant)) {
+        // Names of variants may hold a `:` too, so that which part of it was meant as one cannot be said.
+        (Some(variant), Err(_)) if variant.contains(':') => Failure::bad_input(
+            format!("no variant of `{}` stands before a `:` in `{}`", meant.path.display(), visible_line(variant, 80)),
+            format!("its variants are {}; {FORMS}", run.variants()),
+        ),
+        (_, Err(error)) => error,
+        (_, Ok(())) => Failure::usage(format!("`{target}` is a run, where RUN:ID was expected"), FORMS),
     }
 }
 
