@@ -1,8 +1,9 @@
 //! The trajectory metrics of a run as tables: what was retrieved, how answers are grounded, why they are wrong.
 
-use super::table::{SummaryRow, dash, empty, right_aligned, thousands, variant_cell};
+use super::fitted::{RULED, WIDTH, fitted};
+use super::sheet::Heading;
+use super::table::{SummaryRow, columns, dash, thousands, variant_cell};
 use crate::score::{RunAssessment, Share};
-use comfy_table::ColumnConstraint;
 use std::fmt::Write as _;
 
 /// The tables, each ending in a line break; the second only where an answer is wrong.
@@ -16,8 +17,7 @@ pub(super) fn render(rows: &[SummaryRow]) -> String {
 
 /// Shares in per cent; a dash where there is nothing to take a share of.
 fn shares(rows: &[SummaryRow]) -> String {
-    let header = [
-        "% of",
+    let figures = [
         "gold\npages",
         "all\nhops",
         "facts\nseen",
@@ -27,8 +27,7 @@ fn shares(rows: &[SummaryRow]) -> String {
         "lucky",
         "un-\ngrounded",
     ];
-    let mut table = empty(&header);
-    for SummaryRow { variant, assessment, .. } in rows {
+    let row = |SummaryRow { variant, assessment, .. }: &SummaryRow| {
         let RunAssessment {
             gold_pages,
             all_hops,
@@ -41,24 +40,22 @@ fn shares(rows: &[SummaryRow]) -> String {
             ..
         } = *assessment;
         let cells = [gold_pages, all_hops, sentences, missed_searches, empty_lookups, grounded, lucky, ungrounded];
-        table.add_row([variant_cell(variant)].into_iter().chain(cells.map(percent)));
-    }
-    // The names of variants give way, not the words above the numbers.
-    for column in table.column_iter_mut().skip(1) {
-        column.set_constraint(ColumnConstraint::ContentWidth).set_padding((1, 0));
-    }
-    right_aligned(table, 1..header.len()).trim_fmt()
+        [variant_cell(variant)].into_iter().chain(cells.map(percent)).collect()
+    };
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    fitted(RULED, &columns("% of", &figures).collect::<Vec<_>>(), &rows, WIDTH)
 }
 
 fn failures(rows: &[SummaryRow]) -> Option<String> {
-    let mut table = empty(&["variant", "wrong", "failure classes"]);
-    for SummaryRow { variant, assessment, .. } in rows.iter().filter(|row| row.assessment.wrong > 0) {
+    let row = |SummaryRow { variant, assessment, .. }: &SummaryRow| {
         let classes = assessment.failures.iter().filter(|(_, count)| *count > 0);
         let classes: Vec<String> =
             classes.map(|(class, count)| format!("{} {}", thousands(count), class.name())).collect();
-        table.add_row([variant_cell(variant), thousands(assessment.wrong), classes.join(", ")]);
-    }
-    (table.row_count() > 0).then(|| right_aligned(table, 1..2).trim_fmt())
+        vec![variant_cell(variant), thousands(assessment.wrong), classes.join(", ")]
+    };
+    let rows: Vec<_> = rows.iter().filter(|row| row.assessment.wrong > 0).map(row).collect();
+    let header = columns("variant", &["wrong"]).chain([Heading::words("failure classes")]);
+    (!rows.is_empty()).then(|| fitted(RULED, &header.collect::<Vec<_>>(), &rows, WIDTH))
 }
 
 fn percent(share: Share) -> String {

@@ -1,8 +1,9 @@
 //! The tables of a plan: what the variants are, and what each will take.
 
 use super::escape::visible_line;
-use super::fitted::fitted;
-use super::table::{dash, thousands};
+use super::fitted::{RULED, WIDTH, fitted};
+use super::sheet::Heading;
+use super::table::{columns, dash, thousands};
 use std::fmt::Write as _;
 
 /// The variants by the settings in which they differ.
@@ -42,13 +43,14 @@ pub struct Costs {
 
 /// A table of the variants, below it what they have in common; it ends in a line break.
 pub fn cells(cells: &Cells) -> String {
-    let header: Vec<&str> = ["variant"].into_iter().chain(cells.settings.iter().map(String::as_str)).collect();
+    let header: Vec<Heading> =
+        ["variant"].into_iter().chain(cells.settings.iter().map(String::as_str)).map(Heading::words).collect();
     let row = |(variant, values): &(String, Vec<Option<String>>)| {
         let values = values.iter().map(|value| value.as_deref().map_or_else(dash, word));
         [word(variant)].into_iter().chain(values).collect()
     };
     let rows: Vec<Vec<String>> = cells.rows.iter().map(row).collect();
-    let mut text = format!("{}\n", fitted(&header, &rows, 1..1).trim_fmt());
+    let mut text = format!("{}\n", fitted(RULED, &header, &rows, WIDTH));
     let same: Vec<String> = cells.same.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
     if !same.is_empty() {
         let _ = writeln!(text, "in all of them: {}", same.join(", "));
@@ -62,11 +64,11 @@ fn word(text: &str) -> String {
 
 /// A table of what the variants take (`n` episodes), below a title, ending in a line break.
 pub fn costs(title: &str, rows: &[Costs]) -> String {
-    let mut header = vec!["variant", "n", "calls", "at most", "tokens", "at most"];
+    let mut figures = vec!["n", "calls", "at most", "tokens", "at most"];
     // Columns of dashes would only take the others' room.
     let priced = rows.iter().any(|row| row.usd.is_some());
     if priced {
-        header.extend(["US $", "at most"]);
+        figures.extend(["US $", "at most"]);
     }
     let mut table = Vec::new();
     for Costs { variant, episodes, calls, tokens, usd } in rows {
@@ -80,7 +82,8 @@ pub fn costs(title: &str, rows: &[Costs]) -> String {
         table.push(std::iter::once(word(variant)).chain(counts).chain(dollars).collect());
     }
     let mut text = String::new();
-    let _ = writeln!(text, "{}\n{}", visible_line(title, 200), fitted(&header, &table, 1..header.len()).trim_fmt());
+    let header: Vec<Heading> = columns("variant", &figures).collect();
+    let _ = writeln!(text, "{}\n{}", visible_line(title, 200), fitted(RULED, &header, &table, WIDTH));
     text
 }
 

@@ -1,18 +1,16 @@
 //! The tables at a run's end: scores with intervals, outcomes, what it cost, and what was read on the way.
 
 use super::escape::visible_line;
+use super::fitted::{RULED, WIDTH, fitted};
 use super::intervals::{caption, em_interval, f1_interval};
+use super::sheet::Heading;
 use crate::score::{RunAssessment, RunScore};
 use crate::stats::Interval;
 use crate::types::Outcome;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write as _;
 
-/// Columns of the table; it fits the narrowest usual terminal.
-pub(super) const WIDTH: u16 = 80;
-
-/// Characters of a variant's name that have room on one line in every table: those of the longest method.
-const NAME_WIDTH: usize = 13;
+/// Characters of a variant's name that are shown.
+const NAME: usize = 80;
 
 /// A run summed up.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,9 +47,9 @@ impl RunSummary {
         let mut text = format!(
             "{}\n{}\n{}\n{}\n",
             visible_line(&self.title, 200),
-            self.scores().trim_fmt(),
+            self.scores(),
             caption(self.rows.iter().map(|row| &row.score)),
-            self.costs().trim_fmt()
+            self.costs()
         );
         text.push_str(&super::assessment::render(&self.rows));
         for row in &self.rows {
@@ -71,25 +69,25 @@ impl RunSummary {
         text
     }
 
-    fn scores(&self) -> Table {
-        let mut table = empty(&["variant", "n", "EM % [95 %]", "F1 % [95 %]", "outcomes"]);
-        for SummaryRow { variant, score, .. } in &self.rows {
-            table.add_row(vec![
+    fn scores(&self) -> String {
+        let header = columns("variant", &["n", "EM % [95 %]", "F1 % [95 %]"]).chain([Heading::words("outcomes")]);
+        let row = |SummaryRow { variant, score, .. }: &SummaryRow| {
+            vec![
                 variant_cell(variant),
                 thousands(score.scored),
                 estimate(score.em, em_interval(score)),
                 estimate(score.f1, f1_interval(score)),
                 outcomes(score),
-            ]);
-        }
-        right_aligned(table, 1..4)
+            ]
+        };
+        let rows: Vec<_> = self.rows.iter().map(row).collect();
+        fitted(RULED, &header.collect::<Vec<_>>(), &rows, WIDTH)
     }
 
-    fn costs(&self) -> Table {
-        let header = ["variant", "steps", "calls", "bad calls", "tokens in", "tokens out", "US $", "time"];
-        let mut table = empty(&header);
-        for SummaryRow { variant, score, wall_ms, .. } in &self.rows {
-            table.add_row(vec![
+    fn costs(&self) -> String {
+        let figures = ["steps", "calls", "bad calls", "tokens in", "tokens out", "US $", "time"];
+        let row = |SummaryRow { variant, score, wall_ms, .. }: &SummaryRow| {
+            vec![
                 variant_cell(variant),
                 score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
                 thousands(score.calls),
@@ -98,9 +96,10 @@ impl RunSummary {
                 thousands(score.usage.completion_tokens),
                 score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
                 wall_ms.map_or_else(dash, duration),
-            ]);
-        }
-        right_aligned(table, 1..header.len())
+            ]
+        };
+        let rows: Vec<_> = self.rows.iter().map(row).collect();
+        fitted(RULED, &columns("variant", &figures).collect::<Vec<_>>(), &rows, WIDTH)
     }
 }
 
@@ -161,35 +160,13 @@ fn estimate(value: Option<f64>, interval: Option<Interval>) -> String {
     }
 }
 
-pub(super) fn empty(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH).set_header(header.to_vec());
-    table
+/// A column of names, and the columns of figures after it.
+pub(super) fn columns<'a>(first: &'a str, figures: &'a [&'a str]) -> impl Iterator<Item = Heading> + 'a {
+    std::iter::once(Heading::words(first)).chain(figures.iter().copied().map(Heading::numbers))
 }
 
-/// The name of a variant, on several lines where it is long and made of parts.
 pub(super) fn variant_cell(name: &str) -> String {
-    let (mut text, mut width) = (String::new(), 0);
-    for part in visible_line(name, 80).split_inclusive('/') {
-        let chars = part.chars().count();
-        if width > 0 && width + chars > NAME_WIDTH {
-            text.push('\n');
-            width = 0;
-        }
-        text.push_str(part);
-        width += chars;
-    }
-    text
-}
-
-pub(super) fn right_aligned(mut table: Table, columns: std::ops::Range<usize>) -> Table {
-    for column in columns {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
+    visible_line(name, NAME)
 }
 
 pub(super) fn dash() -> String {

@@ -1,23 +1,12 @@
 //! A report on a terminal.
 
-use super::{Block, Grid, Sheet};
+use super::{Block, Grid, Row, Sheet};
 use crate::report::escape::visible_line;
-use crate::report::table::{empty, right_aligned};
-use comfy_table::{ColumnConstraint, LineStyle, TableStyle, Width};
+use crate::report::fitted::{OPEN, fitted};
 use std::fmt::Write as _;
-use unicode_width::UnicodeWidthStr as _;
 
 /// A name longer than this many characters is cut; the other formats have it whole.
 const CELL: usize = 60;
-
-/// No column of numbers takes more of a narrow terminal.
-const MOST: u16 = 30;
-
-/// Rules above, below and under the header: one after every row would make long tables twice as long.
-const RULES: TableStyle = {
-    let line = LineStyle::none().fill('─').junction('─');
-    TableStyle::new().top_border(line).header_separator(line).bottom_border(line)
-};
 
 /// Sentences are broken at words, but not shorter than this.
 const LEAST: usize = 60;
@@ -44,23 +33,10 @@ pub fn render(sheet: &Sheet, width: usize) -> String {
 }
 
 fn table(grid: &Grid, width: usize) -> String {
-    let header: Vec<&str> = grid.header.iter().map(|heading| heading.text.as_str()).collect();
-    let mut table = empty(&header);
-    table.load_style(RULES).set_width(u16::try_from(width).unwrap_or(u16::MAX));
-    for row in &grid.rows {
-        table.add_row(row.cells.iter().map(|cell| visible_line(&cell.text, CELL)));
-    }
-    for (at, _) in grid.header.iter().enumerate().filter(|(_, heading)| heading.right) {
-        table = right_aligned(table, at..at + 1);
-        // Names and headings give way, not numbers. Two columns are the padding.
-        let widest = grid.rows.iter().filter_map(|row| Some(row.cells.get(at)?.text.width())).max().unwrap_or_default();
-        let least = Width::Fixed(u16::try_from(widest + 2).unwrap_or(u16::MAX).min(MOST));
-        if let Some(column) = table.column_mut(at) {
-            column.set_constraint(ColumnConstraint::LowerBoundary(least));
-        }
-    }
+    let row = |row: &Row| row.cells.iter().map(|cell| visible_line(&cell.text, CELL)).collect();
+    let rows: Vec<Vec<String>> = grid.rows.iter().map(row).collect();
     let title = if grid.title.is_empty() { String::new() } else { wrapped(&format!("{}:", grid.title), width, "") };
-    format!("{title}{}\n", table.trim_fmt())
+    format!("{title}{}\n", fitted(OPEN, &grid.header, &rows, width))
 }
 
 /// A command is left on one line, so that it can be copied.

@@ -110,6 +110,15 @@ fn eighty_columns_are_enough() {
 }
 
 #[test]
+fn no_name_is_broken_inside_a_word() {
+    let (name, parts) = ("a_name_that_nothing_parts_anywhere", ["hotpotqa/", "react->", "cot-sc"]);
+    let text = summary(&[name, "hotpotqa/react-paper/temperature=0.7/react->cot-sc"]).render();
+    let cells: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix(' ')?.split_whitespace().next()).collect();
+    assert_eq!(cells.iter().filter(|cell| **cell == name).count(), 4, "{text}");
+    assert!(parts.iter().all(|part| text.contains(part)) && text.contains(" 3 min 5 s\n"), "{text}");
+}
+
+#[test]
 fn an_empty_run_has_no_numbers() {
     let row = SummaryRow {
         variant: "main".into(),
