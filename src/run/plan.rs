@@ -166,8 +166,11 @@ pub fn twins(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
 /// A different selection from the same file is no difference by itself: a run may be extended. An experiment may also
 /// have other variants than before, and more repeats; a variant that has kept its name must be what it was.
 pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
-    let differing =
-        |name: &str, was: &Value, now: &Value| (was != now).then(|| format!("{name}: was {was}, now {now}"));
+    let differing = |name: &str, was: &Value, now: &Value| {
+        let was_said =
+            if was.is_null() && MAY_BE_MISSING.contains(&name) { "none or not recorded".to_owned() } else { said(was) };
+        (was != now).then(|| format!("{name}: was {was_said}, now {}", said(now)))
+    };
     let mut found = Vec::new();
     found.extend(differing("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256)));
     let grows = planned.experiment.is_some();
@@ -203,6 +206,13 @@ pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
         if variants.len() == planned.variants.len() { text } else { format!("{text} ({})", variants.join(", ")) }
     }));
     found
+}
+
+/// Settings that a recorded run may have had where it names none: they were not recorded from the start.
+const MAY_BE_MISSING: [&str; 4] = ["instruction", "shots", "exemplar_order", "exemplar_seed"];
+
+fn said(value: &Value) -> String {
+    if value.is_null() { "none".to_owned() } else { value.to_string() }
 }
 
 /// Adds what a prompt was made from, which says more than its digest. By itself none of it decides an episode: a file may

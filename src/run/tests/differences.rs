@@ -38,12 +38,13 @@ fn what_a_prompt_is_made_from_is_named_where_the_prompt_differs() {
     assert_eq!(differences(&recorded, &spelled_out("0".repeat(64))), Vec::<String>::new());
     let other = spelled_out("1".repeat(64));
     let expected = [
-        "exemplar_order: was null, now \"shuffled\"".to_owned(),
-        "exemplar_seed: was null, now 3".to_owned(),
+        "exemplar_order: was none or not recorded, now \"shuffled\"".to_owned(),
+        "exemplar_seed: was none or not recorded, now 3".to_owned(),
         format!("prompt_sha256: was \"{}\", now \"{}\"", "0".repeat(64), "1".repeat(64)),
-        "shots: was null, now 6".to_owned(),
+        "shots: was none or not recorded, now 6".to_owned(),
     ];
     assert_eq!(differences(&recorded, &other), expected);
+    assert!(differences(&other, &recorded).contains(&"shots: was 6, now none".to_owned()));
     let text = serde_json::to_string(&recorded).expect("JSON");
     assert!(["instruction", "shots", "exemplar"].iter().all(|name| !text.contains(name)), "{text}");
 }
