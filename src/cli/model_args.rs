@@ -19,6 +19,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(super) use key::key_from;
+
 /// Which model, where it is, and how patient to be with it.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(next_help_heading = "Model")]
@@ -88,6 +90,9 @@ pub(super) enum ModelArgsError {
     /// The variable that was asked for is not there.
     #[error("--key-env `{0}` is not set, or is empty")]
     NoEnv(String),
+    /// The file is not there, or is no text.
+    #[error("cannot read --key-file `{0}`: {1}")]
+    KeyFile(String, std::io::Error),
     /// The file holds no key.
     #[error("--key-file `{0}` holds no usable key")]
     NoKey(String),
@@ -116,18 +121,22 @@ pub(super) enum ModelArgsError {
 }
 
 impl ModelArgsError {
-    /// The error with the exit code of a command line that does not make sense.
+    /// The error with its exit code: most are of a command line that does not make sense.
     pub(super) fn failure(&self) -> anyhow::Error {
-        Failure::usage(self, self.hint())
+        match self {
+            Self::KeyFile(..) => Failure::bad_input(self, self.hint()),
+            _ => Failure::usage(self, self.hint()),
+        }
     }
 
     /// What a person can do about it.
-    fn hint(&self) -> String {
+    pub(super) fn hint(&self) -> String {
         match self {
             Self::Unknown(_) => {
                 "it is `baseline`, or `openai:`, `anthropic:` or `gemini:` and the name that the server knows, such as `openai:gpt-4o-mini`".to_owned()
             }
             Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
+            Self::KeyFile(..) => "it is a UTF-8 file that holds one line, the key".to_owned(),
             Self::NoKey(_) => "the file holds one line, the key, and nothing else".to_owned(),
             Self::KeyNeeded { env, .. } => format!("set {env}, or name your own server with --base-url"),
             Self::NotFor { flag, .. } => format!("leave out {flag}"),

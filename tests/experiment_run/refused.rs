@@ -101,3 +101,26 @@ fn files_that_are_missing_or_wrong_are_named_all_at_once() {
     bench.write("x/one.toml", "name = 1");
     bench.refused(&["x/missing.toml", "--dry-run"], 3, "x/one.toml:1: `name` must be a text");
 }
+
+/// Keys are needed where a server will be asked, and read before anything is built.
+#[test]
+fn a_key_file_that_is_missing_is_named_with_the_other_files() {
+    let bench = Bench::new();
+    let model = "model = \"openai:m\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey_file = \"key.txt\"\n";
+    let file = format!("name = \"keys\"\ndataset = \"gone.jsonl\"\n[settings]\n{model}");
+    bench.write("x/keys.toml", &file);
+    let output = bench.run(&["x/keys.toml"]);
+    let said = errors(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    for part in [
+        "error: 2 problems\nx/keys.toml:2: cannot read `gone.jsonl`",
+        "\nx/keys.toml:6: cannot read --key-file `key.txt`: ",
+        "\nhint: it is a UTF-8 file that holds one line, the key\n",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    bench.write("x/keys.toml", &file.replace("gone.jsonl", "datasets/sample.jsonl"));
+    bench.write("x/key.txt", "two words");
+    bench.refused(&["x/keys.toml"], 3, "x/keys.toml:6: --key-file `x/key.txt` holds no usable key");
+    assert_eq!(bench.run(&["x/keys.toml", "--dry-run"]).status.code(), Some(0), "nothing is sent");
+}

@@ -1,7 +1,6 @@
 //! Where a key comes from: a file, a variable that was named, or the usual variable.
 
 use super::{ModelArgs, ModelArgsError};
-use crate::cli::failure::Failure;
 use secrecy::SecretString;
 use std::path::Path;
 
@@ -12,7 +11,7 @@ impl ModelArgs {
     /// The key, from the file or the variable that was named, else from the variable `usual` where it is set.
     pub(super) fn key(&self, usual: &str) -> anyhow::Result<Option<SecretString>> {
         if let Some(file) = &self.key_file {
-            return key_from(file).map(Some);
+            return key_from(file).map(Some).map_err(|error| error.failure());
         }
         let name = self.key_env.as_deref().unwrap_or(usual);
         let value = std::env::var(name).unwrap_or_default();
@@ -29,18 +28,14 @@ fn is_key(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_graphic())
 }
 
-fn key_from(file: &Path) -> anyhow::Result<SecretString> {
+/// The key in a file.
+pub(in crate::cli) fn key_from(file: &Path) -> Result<SecretString, ModelArgsError> {
     let shown = file.display().to_string();
-    let unreadable = |error: std::io::Error| {
-        Failure::bad_input(
-            format!("cannot read --key-file `{shown}`: {error}"),
-            "it is a UTF-8 file that holds one line, the key",
-        )
-    };
+    let unreadable = |error| ModelArgsError::KeyFile(shown.clone(), error);
     let length = std::fs::metadata(file).map_err(unreadable)?.len();
     let text = if length > MAX_KEY_FILE { String::new() } else { std::fs::read_to_string(file).map_err(unreadable)? };
     match text.trim() {
-        key if key.is_empty() || !is_key(key) => Err(ModelArgsError::NoKey(shown).failure()),
+        key if key.is_empty() || !is_key(key) => Err(ModelArgsError::NoKey(shown)),
         key => Ok(SecretString::from(key)),
     }
 }

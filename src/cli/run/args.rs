@@ -54,6 +54,13 @@ pub(in crate::cli) struct Args {
     pub(super) replaced: Option<Replaced>,
 }
 
+impl Args {
+    /// Whether no server will be asked, so that no key is needed.
+    pub(super) fn offline(&self) -> bool {
+        self.dry_run || self.tape.replay.is_some()
+    }
+}
+
 /// An experiment that another command runs: what was typed there stands in place of any setting of the file.
 #[derive(Debug, Clone, Default)]
 pub(in crate::cli) struct Replaced {

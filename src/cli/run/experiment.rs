@@ -145,7 +145,7 @@ fn refuse_unused(args: &Args, experiment: &Experiment) -> anyhow::Result<()> {
 
 /// Files of all cells and datasets that cannot be read, or that hold something else than they should.
 fn refuse_bad_files(args: &Args, file: &Source, experiment: &Experiment) -> anyhow::Result<()> {
-    let mut inputs = Inputs::new(file);
+    let mut inputs = Inputs::new(file, !args.offline());
     for dataset in &experiment.datasets {
         let typed_path = args.replaced.as_ref().is_some_and(|replaced| replaced.datasets.contains_key(&dataset.name));
         if !typed_path {

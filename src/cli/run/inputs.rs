@@ -5,6 +5,7 @@ use super::experiment::Source;
 use super::load;
 use crate::cli::builtin;
 use crate::cli::failure::Failure;
+use crate::cli::model_args::{ModelArgsError, key_from};
 use crate::experiment::{DatasetSpec, Setting, Value};
 use crate::prompt::{self, Fault, Problem, Problems, PromptError, texts};
 use std::collections::HashSet;
@@ -43,6 +44,12 @@ impl From<PromptError> for Wrong {
     }
 }
 
+impl From<ModelArgsError> for Wrong {
+    fn from(error: ModelArgsError) -> Self {
+        Self { message: error.to_string(), hint: error.hint() }
+    }
+}
+
 impl Wrong {
     /// The same where no line names the file.
     pub(super) fn failure(self) -> anyhow::Error {
@@ -53,14 +60,16 @@ impl Wrong {
 /// Looks at the files of an experiment, whose paths are found already.
 pub(super) struct Inputs<'s> {
     source: &'s Source,
+    /// Whether servers will be asked, so that keys are needed.
+    online: bool,
     problems: Vec<Problem<Wrong>>,
     /// What was looked at: cells share most of it.
     seen: HashSet<(usize, String, Option<String>)>,
 }
 
 impl<'s> Inputs<'s> {
-    pub(super) fn new(source: &'s Source) -> Self {
-        Self { source, problems: Vec::new(), seen: HashSet::new() }
+    pub(super) fn new(source: &'s Source, online: bool) -> Self {
+        Self { source, online, problems: Vec::new(), seen: HashSet::new() }
     }
 
     /// Looks at a dataset's file.
@@ -94,6 +103,11 @@ impl<'s> Inputs<'s> {
             && let Err(wrong) = load::ids(Path::new(path))
         {
             self.note(line, wrong);
+        }
+        if let Some((line, path)) = named("key_file").filter(|_| self.online)
+            && let Err(error) = key_from(Path::new(path))
+        {
+            self.note(line, error.into());
         }
         if let Some((line, wiki)) = named("wiki") {
             self.corpus(line, wiki);

@@ -26,7 +26,7 @@ impl Pool {
         // A dry run leaves no file behind.
         let tapes = if args.dry_run { Tapes::default() } else { args.tape.open()? };
         Ok(Self {
-            offline: args.dry_run || tapes.replay(),
+            offline: args.offline(),
             tapes,
             budget: Arc::new(Budget::new(limits)),
             pace: Arc::new(args.pace.build()),
