@@ -5,7 +5,7 @@ use crate::experiment::ProblemKind;
 use crate::llm::ModelError;
 use crate::prompt::{Problems, PromptError};
 use crate::store::StoreError;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// Everything went well.
 pub(super) const OK: u8 = 0;
@@ -60,6 +60,9 @@ fn known(error: &(dyn std::error::Error + 'static)) -> Option<(u8, Option<String
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return Some((failure.code, failure.hint.clone()));
     }
+    if let Some(several) = error.downcast_ref::<Several>() {
+        return several.code_and_hint();
+    }
     if let Some(error) = error.downcast_ref::<StoreError>() {
         let code = match error {
             StoreError::NotARun { .. }
@@ -97,18 +100,45 @@ pub(super) fn explain(error: &anyhow::Error) -> (u8, String) {
     (code, format!("error: {}\nhint: {hint}", message(error)))
 }
 
-/// Several errors as one, each with its hint below it. The first one's exit code stands for all.
-pub(super) fn together(first: anyhow::Error, others: &[anyhow::Error]) -> anyhow::Error {
-    if others.is_empty() {
-        return first;
+/// Several errors as one; nothing where there is none.
+pub(super) fn together(errors: Vec<anyhow::Error>) -> Option<anyhow::Error> {
+    let mut each: Vec<anyhow::Error> = Vec::new();
+    for error in errors {
+        let parts = error.downcast().map_or_else(|error| vec![error], |Several(parts)| parts);
+        for part in parts {
+            if !each.iter().any(|known| explain(known) == explain(&part)) {
+                each.push(part);
+            }
+        }
     }
-    let (code, mut hint) = code_and_hint(&first);
-    let mut text = format!("{} problems\n{}", others.len() + 1, message(&first));
-    for error in others {
-        let _ = write!(text, "\nhint: {hint}\n{}", message(error));
-        hint = code_and_hint(error).1;
+    if each.len() > 1 { Some(Several(each).into()) } else { each.pop() }
+}
+
+/// Errors that were found together, each with its hint below it; the last one's is said as that of all. The first one's
+/// exit code stands for all.
+#[derive(Debug)]
+struct Several(Vec<anyhow::Error>);
+
+impl fmt::Display for Several {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} problems", self.0.len())?;
+        for (at, error) in self.0.iter().enumerate() {
+            write!(f, "\n{}", message(error))?;
+            if at + 1 < self.0.len() {
+                write!(f, "\nhint: {}", code_and_hint(error).1)?;
+            }
+        }
+        Ok(())
     }
-    Failure { code, message: text, hint: Some(hint) }.into()
+}
+
+impl std::error::Error for Several {}
+
+impl Several {
+    fn code_and_hint(&self) -> Option<(u8, Option<String>)> {
+        let (first, last) = (self.0.first()?, self.0.last()?);
+        Some((code_and_hint(first).0, Some(code_and_hint(last).1)))
+    }
 }
 
 fn code_and_hint(error: &anyhow::Error) -> (u8, String) {

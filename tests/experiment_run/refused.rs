@@ -124,3 +124,19 @@ fn a_key_file_that_is_missing_is_named_with_the_other_files() {
     bench.refused(&["x/keys.toml"], 3, "x/keys.toml:6: --key-file `x/key.txt` holds no usable key");
     assert_eq!(bench.run(&["x/keys.toml", "--dry-run"]).status.code(), Some(0), "nothing is sent");
 }
+
+/// A fault of a cell is one of all datasets; what only one of them has is said beside it.
+#[test]
+fn faults_of_all_datasets_are_said_each_once() {
+    let bench = Bench::new();
+    let datasets =
+        "[[dataset]]\npath = \"datasets/sample.jsonl\"\n[[dataset]]\nname = \"other\"\npath = \"datasets/sample.jsonl\"\n";
+    let cells = "[matrix]\nshots = [1, 90]\n[[dataset]]\nname = \"bad\"\npath = \"bad.jsonl\"\n";
+    bench.write("two.toml", &format!("name = \"two\"\n{datasets}{cells}"));
+    bench.write("bad.jsonl", "{}\n");
+    let output = bench.run(&["two.toml", "--dry-run"]);
+    let said = errors(&output);
+    assert!(said.starts_with("error: 2 problems\ntwo.toml:7: cell `shots=90`: "), "{said}");
+    assert!(said.contains("\nhint: ") && said.contains("\n`bad.jsonl`"), "{said}");
+    assert_eq!(said.matches("shots=90").count(), 1, "{said}");
+}

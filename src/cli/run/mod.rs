@@ -48,12 +48,7 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     }
     let mut pool = Pool::new(&args, args.limits.limits())?;
     // All runs are built and looked at before the first begins, so that what is wrong with any of them is said at once.
-    let mut runs: Vec<(Job, Target)> = Vec::new();
-    for part in parts {
-        let job = load::job(&args, part, &mut pool)?;
-        let target = Target::choose(&args, &job)?;
-        runs.push((job, target));
-    }
+    let runs = built(&args, parts, &mut pool)?;
     refuse_nothing_to_resume(&args, &runs)?;
     for (job, target) in &runs {
         target.tell(job);
@@ -89,6 +84,19 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     }
     tell_the_end(&ended, &summaries, &pool.budget);
     Ok(code(&ended, &summaries))
+}
+
+/// The runs, and where each goes; else what is wrong with any of them, a fault that several have once.
+fn built(args: &Args, parts: Vec<Part>, pool: &mut Pool) -> anyhow::Result<Vec<(Job, Target)>> {
+    let (mut runs, mut faults) = (Vec::new(), Vec::new());
+    for part in parts {
+        let job = load::job(args, part, pool);
+        match job.and_then(|job| Ok((Target::choose(args, &job)?, job))) {
+            Ok((target, job)) => runs.push((job, target)),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    failure::together(faults).map_or(Ok(runs), Err)
 }
 
 /// Carries out an experiment with what was typed of another command. Prints the plan of a dry run, and no figures.

@@ -88,9 +88,7 @@ pub(super) fn together(faults: Vec<(&CellArgs, anyhow::Error)>) -> Option<anyhow
             None => groups.push((said, error, vec![cell])),
         }
     }
-    let mut errors = groups.into_iter().map(|(_, error, cells)| at(&cells, error));
-    let first = errors.next()?;
-    Some(failure::together(first, &errors.collect::<Vec<_>>()))
+    failure::together(groups.into_iter().map(|(_, error, cells)| at(&cells, error)).collect())
 }
 
 /// An error with the place of its cells in front.
