@@ -86,6 +86,15 @@ fn info_counts_what_a_file_holds() {
 }
 
 #[test]
+fn a_public_file_that_is_not_there_is_said_to_be_fetched() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for command in [&["dataset", "info"][..], &["dataset", "convert"], &["run"]] {
+        let output = wikitrail(dir.path(), &[command, &["hotpot_dev_distractor_v1.json"]].concat());
+        assert_refused(&output, 3, &["no such file", "fetch it: wikitrail dataset fetch hotpotqa-distractor --out ."]);
+    }
+}
+
+#[test]
 fn info_finds_exemplars_of_a_prompt_in_the_dataset() {
     let dir = tempfile::tempdir().expect("a folder");
     let questions = [

@@ -7,6 +7,7 @@ mod builtin;
 mod compare;
 mod completions;
 mod dataset;
+mod dataset_args;
 mod evidence;
 mod examples;
 mod export;

@@ -72,7 +72,11 @@ fn what_a_name_stands_for_must_not_change() {
     changed("[matrix]", "[settings]\nshots = 2\n[matrix]");
     bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "shots: was none or not recorded, now 2");
     changed("[matrix]", "[settings]\nexemplar_order = \"reversed\"\n[matrix]");
-    bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "exemplar_order: was none or not recorded, now \"reversed\"");
+    bench.refused(
+        &["g.toml", "--out", "o", "--resume"],
+        3,
+        "exemplar_order: was none or not recorded, now \"reversed\"",
+    );
     // All exemplars, counted: nothing else is sent.
     changed("[matrix]", "[settings]\nshots = 6\n[matrix]");
     let plan = bench.json(&["g.toml", "--out", "o", "--limit", "3", "--resume", "--dry-run"]);

@@ -129,8 +129,7 @@ fn a_key_file_that_is_missing_is_named_with_the_other_files() {
 #[test]
 fn faults_of_all_datasets_are_said_each_once() {
     let bench = Bench::new();
-    let datasets =
-        "[[dataset]]\npath = \"datasets/sample.jsonl\"\n[[dataset]]\nname = \"other\"\npath = \"datasets/sample.jsonl\"\n";
+    let datasets = "[[dataset]]\npath = \"datasets/sample.jsonl\"\n[[dataset]]\nname = \"other\"\npath = \"datasets/sample.jsonl\"\n";
     let cells = "[matrix]\nshots = [1, 90]\n[[dataset]]\nname = \"bad\"\npath = \"bad.jsonl\"\n";
     bench.write("two.toml", &format!("name = \"two\"\n{datasets}{cells}"));
     bench.write("bad.jsonl", "{}\n");

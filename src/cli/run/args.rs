@@ -2,6 +2,7 @@
 
 use super::given::Given;
 use super::limits::LimitArgs;
+use crate::cli::dataset_args::DatasetArgs;
 use crate::cli::model_args::ModelArgs;
 use crate::cli::pace::PaceArgs;
 use crate::cli::tape_args::TapeArgs;
@@ -84,13 +85,8 @@ pub(super) struct QuestionArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Dataset")]
 pub(super) struct DataArgs {
-    /// Format of the file: hotpotqa, fever, 2wiki, musique, strategyqa, bamboogle, nq-open, triviaqa, popqa, webquestions,
-    /// simpleqa, frames, jsonl, csv or tsv [default: seen from its first record].
-    #[arg(long, value_name = "NAME")]
-    pub(super) format: Option<String>,
-    /// Leave bad records out, and say how many, instead of refusing the file.
-    #[arg(long)]
-    pub(super) skip_bad: bool,
+    #[command(flatten)]
+    pub(super) how: DatasetArgs,
     /// At most this many questions, after filters and shuffle [default: all].
     #[arg(long, value_name = "N")]
     pub(super) limit: Option<usize>,
@@ -106,13 +102,4 @@ pub(super) struct DataArgs {
     /// Shuffle as Python's `random.Random(SEED).shuffle` does; the paper's seed is 233.
     #[arg(long, value_name = "SEED")]
     pub(super) shuffle_like_paper: Option<u64>,
-    /// Column or key that holds the question (csv, tsv, jsonl).
-    #[arg(long, value_name = "NAME")]
-    pub(super) question_column: Option<String>,
-    /// Column or key that holds the answer (csv, tsv, jsonl).
-    #[arg(long, value_name = "NAME")]
-    pub(super) answer_column: Option<String>,
-    /// Column or key that holds the id (csv, tsv, jsonl).
-    #[arg(long, value_name = "NAME")]
-    pub(super) id_column: Option<String>,
 }

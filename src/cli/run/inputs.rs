@@ -4,6 +4,7 @@
 use super::experiment::Source;
 use super::load;
 use crate::cli::builtin;
+use crate::cli::dataset_args::absent;
 use crate::cli::failure::Failure;
 use crate::cli::model_args::{ModelArgsError, key_from};
 use crate::experiment::{DatasetSpec, Setting, Value};
@@ -75,7 +76,8 @@ impl<'s> Inputs<'s> {
     /// Looks at a dataset's file.
     pub(super) fn dataset(&mut self, dataset: &DatasetSpec, path: &Path) {
         if !path.exists() && builtin::file(&path.display().to_string()).is_none() {
-            self.note(dataset.path_line, load::absent(path));
+            let (message, hint) = absent(path);
+            self.note(dataset.path_line, Wrong { message, hint });
         }
     }
 

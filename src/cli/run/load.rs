@@ -6,14 +6,11 @@ use super::inputs::Wrong;
 use super::part::{self, CellArgs, CellFlags, Part};
 use super::pool::Pool;
 use crate::agent::{Agent, StoredPrompt};
-use crate::cli::builtin;
-use crate::cli::dataset::format_of;
 use crate::cli::failure::Failure;
 use crate::cli::pace::Pace;
 use crate::cli::say::say;
-use crate::cli::score::quoted;
 use crate::cli::variant::{BuiltVariant, Common};
-use crate::dataset::{self, Columns, Dataset, DatasetError, PUBLIC_SOURCES, ReadOptions};
+use crate::dataset::{self, Dataset};
 use crate::llm::{Budget, Budgeted, Price};
 use crate::protocol::direct::gold_paragraphs;
 use crate::report::counted;
@@ -134,54 +131,13 @@ fn refuse_without_paragraphs(questions: &[Question]) -> anyhow::Result<()> {
     }
 }
 
-/// The columns that were named, for the record.
-fn columns(data: &DataArgs) -> BTreeMap<String, String> {
-    let named = [("question", &data.question_column), ("answer", &data.answer_column), ("id", &data.id_column)];
-    named.into_iter().filter_map(|(name, column)| Some((name.to_owned(), column.clone()?))).collect()
-}
-
 fn dataset(args: &QuestionArgs) -> anyhow::Result<Dataset> {
-    let format = args.data.format.as_deref().map(format_of).transpose()?;
-    let columns = Columns {
-        question: args.data.question_column.clone(),
-        answer: args.data.answer_column.clone(),
-        id: args.data.id_column.clone(),
-        ..Columns::default()
-    };
-    let options = ReadOptions { format, skip_bad: args.data.skip_bad, columns };
-    let path = args.dataset.display().to_string();
-    let shipped = builtin::file(&path).filter(|_| !args.dataset.exists());
-    let dataset = match shipped {
-        Some(bytes) => dataset::load(&path, bytes, &options)?,
-        None => match dataset::load_file(&args.dataset, &options) {
-            Err(DatasetError::Io { .. }) if !args.dataset.exists() => return Err(absent(&args.dataset).failure()),
-            loaded => loaded?,
-        },
-    };
-    for skipped in &dataset.skipped {
-        say(format_args!("skipped: {skipped}"));
-    }
+    let dataset = args.data.how.load(&args.dataset)?;
     if !dataset.skipped.is_empty() {
-        say(format_args!("note: {} left out of {path}", counted(dataset.skipped.len(), "bad record")));
+        let (count, path) = (counted(dataset.skipped.len(), "bad record"), args.dataset.display());
+        say(format_args!("note: {count} left out of {path}"));
     }
     Ok(dataset)
-}
-
-/// A file that is not there; where it can be fetched under its name, the hint says how.
-pub(super) fn absent(path: &Path) -> Wrong {
-    let name = path.file_name().map(|name| name.to_string_lossy());
-    let public = PUBLIC_SOURCES.iter().find(|source| name.as_deref() == Some(source.file));
-    let hint = match (public, path.parent().unwrap_or(Path::new(""))) {
-        (None, _) => "check the path; `wikitrail run` without a file uses our sample".to_owned(),
-        (Some(source), folder) if folder == Path::new("datasets") => {
-            format!("fetch it: wikitrail dataset fetch {}", source.name)
-        }
-        (Some(source), folder) => {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            format!("fetch it: wikitrail dataset fetch {} --out {}", source.name, quoted(&folder.display().to_string()))
-        }
-    };
-    Wrong { message: format!("cannot read `{}`: there is no such file", path.display()), hint }
 }
 
 /// The ids in a file.
@@ -224,7 +180,7 @@ fn manifest(
             name: dataset.name.clone(),
             path: part.questions.dataset.display().to_string(),
             format: dataset.format.name().to_owned(),
-            columns: columns(&part.questions.data),
+            columns: part.questions.data.how.columns(),
             sha256: dataset.sha256.clone(),
             questions: dataset.questions.len(),
             selection,
