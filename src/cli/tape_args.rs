@@ -8,7 +8,7 @@ use crate::llm::{ModelIdentity, taped};
 use crate::report::counted;
 use crate::tape::{Cache, CacheCounts, Player, Recorder, TapeError};
 use crate::types::Compat;
-use crate::wiki::{AtHand, SourceIdentity, taped_source};
+use crate::wiki::{SourceIdentity, taped_source};
 use clap::Args;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,10 +81,11 @@ impl Tapes {
             return built;
         }
         if let Some(cache) = &self.cache {
-            let cached = taped_source::Cached::new(built.source, identity.clone(), Arc::clone(cache));
-            // A page is read from the disk once; below, its own source would not be asked for it.
-            built.source = Arc::new(AtHand::new(cached));
+            built.source = Arc::new(taped_source::Cached::new(built.source, identity.clone(), Arc::clone(cache)));
         }
+        // Before the cache, which would read the page from the disk again, and behind the recording, which has all that a
+        // session was told.
+        let mut built = built.at_hand();
         if let Some(recorder) = &self.recorder {
             built.source = Arc::new(taped_source::Recording::new(built.source, identity, Arc::clone(recorder)));
         }

@@ -95,7 +95,7 @@ pub(super) async fn execute(args: WikiCommandArgs, out: &mut (impl Write + Send)
 
 /// Makes sessions over one source.
 fn starter(args: &WikiArgs) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
-    let source = args.build(&Arc::default())?.source;
+    let source = args.build(&Arc::default())?.at_hand().source;
     let compat = args.compat;
     let options = SessionOptions { wording: args.wording.unwrap_or_default(), ..SessionOptions::default() };
     Ok(move || Session::new(Arc::clone(&source), compat, options))
@@ -113,7 +113,7 @@ async fn search(args: &SearchArgs, out: &mut (impl Write + Send)) -> anyhow::Res
 async fn lookup(args: &LookupArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
     let mut session = starter(&args.wiki)?();
     let opened = session.call(Tool::Search, &args.title).await.map_err(failed)?;
-    if session.page().is_none() {
+    if session.state().page_chars.is_none() {
         return Err(Failure::bad_input(opened.text, "`wiki search` shows which titles there are"));
     }
     let mut results = Vec::new();

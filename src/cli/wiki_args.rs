@@ -66,6 +66,16 @@ pub(super) struct BuiltWiki {
     pub(super) label: String,
 }
 
+impl BuiltWiki {
+    /// With what was found at hand, so that a search is not made again; a corpus is at hand as it is.
+    pub(super) fn at_hand(self) -> Self {
+        if self.label.starts_with("corpus:") {
+            return self;
+        }
+        Self { source: Arc::new(AtHand::new(self.source)), ..self }
+    }
+}
+
 fn wording(name: &str) -> Wording {
     if name == "chinese" { Wording::Chinese } else { Wording::English }
 }
@@ -93,11 +103,11 @@ impl WikiArgs {
         let (source, origin): (Arc<dyn Source>, String) = match self.wiki.split_once(':').unwrap_or((&self.wiki, "")) {
             ("html", "") => {
                 let source = HtmlSource::new(base, &settings, options);
-                (Arc::new(AtHand::new(source.map_err(refused)?)), site(base))
+                (Arc::new(source.map_err(refused)?), site(base))
             }
             ("api", "") => {
                 let source = ApiSource::new(base, &settings, options, LagSettings::default());
-                (Arc::new(AtHand::new(source.map_err(refused)?)), site(base))
+                (Arc::new(source.map_err(refused)?), site(base))
             }
             ("corpus", dir) if !dir.is_empty() => corpus(dir)?,
             _ => {

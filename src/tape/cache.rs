@@ -116,7 +116,8 @@ impl Cache {
 
     /// The answer in a place, if there is one that can be read.
     ///
-    /// Read where it is asked for: that takes as long as handing it to another thread does.
+    /// Read where it is asked for, which a file in the system's memory answers sooner than another thread would. A disk that
+    /// must be waited for holds up whatever else this thread does.
     pub fn get<A: DeserializeOwned>(&self, slot: Slot) -> Option<A> {
         // The database panics where somebody else has changed its file.
         let answer = match catch_unwind(AssertUnwindSafe(|| read(&self.database, &slot.0))) {

@@ -145,7 +145,10 @@ impl ApiSource {
             .cache
             .read(move |pages| {
                 let provenance = Provenance { pageid, revid, ..stamp::of(&answer, NAME, &title) };
-                let page = pages.page(sha256_hex([text.as_bytes()]), reading, &answer.url, &text)?;
+                let Answer { url, body, .. } = answer;
+                // The text is in it once more, and a page takes memory enough while it is read.
+                drop(body);
+                let page = pages.page(sha256_hex([text.as_bytes()]), reading, &url, &text)?;
                 Ok((page, title, provenance))
             })
             .await?;

@@ -1,5 +1,5 @@
-//! What a live site said in this run, by the words that it was asked: a search is not sent again while its answer is at
-//! hand or on its way.
+//! What a source said in this run, by the words that it was asked: a search is not made again while its answer is at hand
+//! or on its way.
 
 use super::source::{Found, Source, SourceError};
 use futures_util::FutureExt as _;
@@ -63,7 +63,13 @@ impl<S: Source> AtHand<S> {
             return Ok(found);
         }
         let asking = match self.ask(query) {
-            Ok(asking) => Some(asking),
+            Ok(asking) => {
+                // Whoever asked before may have come to an end since.
+                if let Some(found) = self.get(query) {
+                    return Ok(found);
+                }
+                Some(asking)
+            }
             Err(mut end) => {
                 // An error says that it is over, too.
                 let _ = end.changed().await;

@@ -16,8 +16,8 @@
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
 //! | [`manners`] | who may be asked, how often, and under which name |
 //! | [`taped_source`] | any source with a tape in front: recorded, replayed, or answered from a cache |
-//! | `at_hand` | what a live site said in this run, by query |
-//! | `cache` | extracted pages, by digest |
+//! | `at_hand` | what a site or a cache said in this run, by query |
+//! | `cache` | where pages are read, and those that were, by digest |
 //! | `quote` | queries inside URLs |
 
 mod api_source;

@@ -14,6 +14,12 @@ pub trait Source: Send + Sync {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>>;
 }
 
+impl<S: Source + ?Sized> Source for Arc<S> {
+    fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
+        (**self).search(query)
+    }
+}
+
 /// What a search found. Identical findings give identical observations, whichever source they came from.
 ///
 /// Texts are shared with the source's store of pages, so that a page asked for by many episodes is in memory once.
