@@ -124,6 +124,8 @@ impl Client {
                 .tcp_nodelay(true)
                 // Redirects are followed by hand: they are listed, and never take a key to another host.
                 .redirect(reqwest::redirect::Policy::none())
+                // Attempts are made here, where each is counted.
+                .retry(reqwest::retry::never())
                 .build()
                 .map_err(|e| NetError::Setup { reason: redact::printable(&chain(&e), 200) })
         };
