@@ -2,23 +2,26 @@
 
 use super::{Answer, NetError, redact};
 use secrecy::{ExposeSecret as _, SecretString};
+use std::cmp::Reverse;
 
 /// Shorter keys than this are words such as `none`, which texts may hold.
 const LEAST: usize = 8;
+/// Letters alone are a word or a name up to this many, which texts may hold as well.
+const LONGEST_WORD: usize = 20;
 
 /// Secrets that texts are searched for. None of them stands in another.
 pub struct Hidden(Vec<SecretString>);
 
 impl Hidden {
-    /// These, but for those that are too short to be told from a word.
+    /// These, but for those that cannot be told from a word: a text in which words are masked says something else.
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let mut all: Vec<SecretString> = secrets.into_iter().collect();
-        all.retain(|secret| secret.expose_secret().len() >= LEAST);
-        all.sort_by_key(|secret| secret.expose_secret().len());
+        all.retain(|secret| !is_word(secret.expose_secret()));
+        // The longest first: where one stands in another, the other is masked whole.
+        all.sort_by_key(|secret| Reverse(secret.expose_secret().len()));
         let mut hidden: Vec<SecretString> = Vec::new();
         for secret in all {
-            // What holds another is not whole any more where the other is masked.
-            if !hidden.iter().any(|other| secret.expose_secret().contains(other.expose_secret())) {
+            if !hidden.iter().any(|other| other.expose_secret().contains(secret.expose_secret())) {
                 hidden.push(secret);
             }
         }
@@ -59,6 +62,10 @@ impl Hidden {
     }
 }
 
+fn is_word(text: &str) -> bool {
+    text.len() < LEAST || (text.len() <= LONGEST_WORD && text.bytes().all(|byte| byte.is_ascii_alphabetic()))
+}
+
 /// Masks a secret wherever it stands; the case of ASCII letters does not matter, as names of hosts come in small ones.
 fn mask(bytes: &mut Vec<u8>, secret: &str) {
     let (mut masked, mut done) = (Vec::new(), 0);
@@ -84,9 +91,19 @@ mod tests {
     use std::time::Duration;
 
     #[test]
+    fn words_are_no_secrets_and_the_longest_secret_is_masked_whole() {
+        let hidden =
+            Hidden::new(["production", "short-1", "acme-prod-1", "acme-prod-1-9f8e7d", "acme-prod"].map(Into::into));
+        assert_eq!(hidden.all(), ["acme-prod-1-9f8e7d"]);
+        assert_eq!(hidden.out_of("a production of acme-prod-1-9f8e7d"), "a production of ***");
+        let letters = "abcdefghijklmnopqrstuvwxyz";
+        assert_eq!(Hidden::new([letters.into()]).all(), [letters]);
+    }
+
+    #[test]
     fn an_answer_is_searched_from_end_to_end() {
         let hidden = Hidden::of_user("http://me:hidden-word@h/v1");
-        assert_eq!(hidden.all(), ["hidden-word", "bWU6aGlkZGVuLXdvcmQ="]);
+        assert_eq!(hidden.all(), ["bWU6aGlkZGVuLXdvcmQ=", "hidden-word"]);
         let mut body = vec![0xff; 5000];
         body.extend_from_slice(b"hidden-word, Basic bWU6aGlkZGVuLXdvcmQ=.\xff");
         let answer = Answer {

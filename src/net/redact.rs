@@ -29,14 +29,17 @@ pub fn url(address: &str) -> String {
     }
 }
 
-/// The values in the query of an address, as they are typed and as a server reads them: one of them may be a key. The
-/// version of an interface is none, and a date, which texts may hold.
-pub fn query_values(address: &str) -> Vec<SecretString> {
+/// What is secret in the query of an address, as it is typed and as a server reads it: what is called a key, and what looks
+/// like one. Regions, deployments and versions stand there, too, and in texts.
+pub fn query_secrets(address: &str) -> Vec<SecretString> {
     let Some((_, query)) = address.split_once('?') else { return Vec::new() };
     let query = query.split('#').next().unwrap_or_default();
     let mut values = Vec::new();
-    for part in query.split('&').filter(|part| !part.starts_with("api-version=")) {
-        let typed = part.split_once('=').map_or(part, |(_, value)| value);
+    for part in query.split('&') {
+        let (name, typed) = part.split_once('=').unwrap_or(("", part));
+        if !(is_called_secret(name) || looks_secret(typed)) {
+            continue;
+        }
         let read = Url::parse("http://h").map(|mut url| {
             url.set_query(Some(part));
             url.query_pairs().next().map(|(name, value)| if part.contains('=') { value } else { name }.into_owned())
@@ -45,6 +48,21 @@ pub fn query_values(address: &str) -> Vec<SecretString> {
         values.extend(read.ok().flatten().filter(|read| read != typed));
     }
     values.into_iter().filter(|value| !value.is_empty()).map(SecretString::from).collect()
+}
+
+fn is_called_secret(name: &str) -> bool {
+    const WORDS: [&str; 9] = ["key", "token", "sig", "secret", "auth", "pass", "pwd", "cred", "code"];
+    let name = name.to_ascii_lowercase();
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Whether letters and digits stand mixed in a row that is longer than words and dates are.
+fn looks_secret(value: &str) -> bool {
+    const LEAST: usize = 16;
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
+        let has = |of: fn(&u8) -> bool| run.as_bytes().iter().any(of);
+        run.len() >= LEAST && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+    })
 }
 
 /// What is secret in the user part of an address, as it is typed, as a server reads it and as it is sent: the password, or
@@ -140,7 +158,7 @@ fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{printable, query_values, secret, url, user_secrets};
+    use super::{printable, query_secrets, secret, url, user_secrets};
     use secrecy::{ExposeSecret as _, SecretString};
 
     #[test]
@@ -157,13 +175,18 @@ mod tests {
     }
 
     #[test]
-    fn values_of_a_query_are_found_as_typed_and_as_read() {
+    fn secrets_of_a_query_are_found_by_name_and_by_look_as_typed_and_as_read() {
         let values = |address: &str| -> Vec<String> {
-            query_values(address).iter().map(|value| value.expose_secret().to_owned()).collect()
+            query_secrets(address).iter().map(|value| value.expose_secret().to_owned()).collect()
         };
-        assert_eq!(values("http://h/v1?a=b%20c+d&api-version=2024-06-01&e&f=#g=h"), ["b%20c+d", "b c d", "e"]);
-        assert_eq!(values("h:1/v1?key=k?l"), ["k?l"]);
-        assert!(values("http://h/v1").is_empty() && values("").is_empty());
+        assert_eq!(values("http://h/v1?key=b%20c+d&api-version=2024-06-01&e&Sig=#g=h"), ["b%20c+d", "b c d"]);
+        assert_eq!(
+            values("h:1/v1?API_KEY=k?l&x=0123456789abcdef&sk0123456789abcdef"),
+            ["k?l", "0123456789abcdef", "sk0123456789abcdef"]
+        );
+        for plain in ["http://h/v1", "", "http://h?env=production&deployment=gpt-4o-mini-2024-07-18&region=us-east-1"] {
+            assert!(values(plain).is_empty(), "{plain}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::net::{Hidden, NetError, redact};
 use secrecy::SecretString;
 
-/// The key, the secrets in user parts, and the values in queries, some of which may be keys.
+/// The key, and the secrets in user parts and queries.
 pub(super) struct Secrets {
     key: Option<SecretString>,
     hidden: Hidden,
@@ -11,7 +11,7 @@ pub(super) struct Secrets {
 
 impl Secrets {
     pub(super) fn new(key: Option<SecretString>, addresses: &[String]) -> Self {
-        let of = |address: &String| [redact::user_secrets(address), redact::query_values(address)].concat();
+        let of = |address: &String| [redact::user_secrets(address), redact::query_secrets(address)].concat();
         let hidden = Hidden::new(key.iter().cloned().chain(addresses.iter().flat_map(of)));
         Self { key, hidden }
     }
@@ -47,11 +47,11 @@ mod tests {
     use super::Secrets;
 
     #[test]
-    fn the_key_and_long_values_of_queries_are_hidden() {
-        let addresses = ["http://h/v1?key=ab%2F0123456&v=1&api-version=2024-06-01", "http://h/v1", "h?0123456789"];
+    fn the_key_and_secrets_of_queries_are_hidden() {
+        let addresses = ["http://h/v1?key=ab%2F0123456&v=1&api-version=2024-06-01", "http://h/v1?env=production"];
         let secrets = Secrets::new(Some("sk-0123456789".into()), &addresses.map(str::to_owned));
-        assert_eq!(secrets.hidden(), ["ab/0123456", "0123456789", "ab%2F0123456"]);
-        assert_eq!(secrets.masked("ab/0123456 ab%2F0123456 sk-0123456789 1"), "*** *** sk-*** 1");
+        assert_eq!(secrets.hidden(), ["sk-0123456789", "ab%2F0123456", "ab/0123456"]);
+        assert_eq!(secrets.masked("ab/0123456 ab%2F0123456 sk-0123456789 1 production"), "*** *** *** 1 production");
         let short = Secrets::new(Some("none".into()), &[]);
         assert_eq!((short.masked("none"), short.out_of("none")), ("none".to_owned(), "***".to_owned()));
     }
