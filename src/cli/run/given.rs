@@ -41,16 +41,28 @@ pub(super) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<
     let mut shown = |word: OsString| {
         let word = word.to_string_lossy().into_owned();
         let after = |flag: &&str| word.strip_prefix(*flag)?.starts_with('=').then_some(flag.len() + 1);
-        let address = match word.find("://") {
-            Some(at) => Some(word[..at].rfind('=').map_or(0, |equals| equals + 1)),
-            // What has no scheme is refused only when it is asked.
-            None if follows => Some(0),
-            None => OF_ADDRESSES.iter().find_map(after),
-        };
+        // What is an address by its flag is one whatever it looks like: what has no scheme is refused only when it is
+        // asked.
+        let by_flag = if follows { Some(0) } else { OF_ADDRESSES.iter().find_map(after) };
         follows = OF_ADDRESSES.contains(&word.as_str());
-        address.map_or_else(|| word.clone(), |at| format!("{}{}", &word[..at], redact::url(&word[at..])))
+        let by_scheme = || word.find("://").map(|at| word[..at].rfind('=').map_or(0, |equals| equals + 1));
+        match by_flag.or_else(by_scheme) {
+            Some(at) => format!("{}{}", &word[..at], addresses(&word[at..])),
+            None => word,
+        }
     };
     words.into_iter().map(&mut shown).collect()
+}
+
+/// Addresses with commas between them. What stands behind a comma in a query may belong to it.
+fn addresses(text: &str) -> String {
+    let mut in_query = false;
+    let parts = text.split(',').filter(|part| {
+        let goes_on = in_query && !part.contains("://");
+        in_query = goes_on || part.contains('?');
+        !goes_on
+    });
+    parts.map(redact::url).collect::<Vec<_>>().join(",")
 }
 
 fn command() -> Command {
@@ -218,4 +230,23 @@ fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
         }
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_secrets;
+
+    #[test]
+    fn addresses_lose_what_may_hold_a_key_however_they_are_typed() {
+        for (typed, shown) in [
+            ("--base-url http://u:p@h/v1?key=K", "--base-url http://h/v1"),
+            ("--base-url=h/v1?key=K&next=http://x/", "--base-url=h/v1"),
+            ("--base-url h/v1?key=K,http://other/v1?k=L,i/v1", "--base-url h/v1,http://other/v1"),
+            ("--base-url h/v1,i/v1 --limit 3", "--base-url h/v1,i/v1 --limit 3"),
+            ("--option k=http://u:p@h/?key=K x", "--option k=http://h/ x"),
+            ("--prompt a=b?c", "--prompt a=b?c"),
+        ] {
+            assert_eq!(without_secrets(typed.split(' ').map(Into::into)).join(" "), shown, "{typed}");
+        }
+    }
 }
