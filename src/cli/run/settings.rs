@@ -15,7 +15,7 @@ struct Column {
 type Value = fn(&Variant) -> Option<String>;
 
 /// Settings besides the protocol's options, in the order in which they are shown.
-const SETTINGS: [(&str, Value); 22] = [
+const SETTINGS: [(&str, Value); 27] = [
     ("prompt", |variant| Some(variant.prompt.clone())),
     ("instruction", |variant| Some(variant.instruction.clone().unwrap_or_else(|| "none".to_owned()))),
     ("shots", |variant| Some(variant.shots.map_or_else(|| "all".to_owned(), |shots| shots.to_string()))),
@@ -36,10 +36,20 @@ const SETTINGS: [(&str, Value); 22] = [
     ("temperature", |variant| Some(variant.decoding.temperature.to_string())),
     ("top_p", |variant| Some(variant.decoding.top_p.to_string())),
     ("max_tokens", |variant| Some(variant.decoding.max_tokens.to_string())),
+    ("direct_max_tokens", |variant| variant.direct_max_tokens.map(|tokens| tokens.to_string())),
     ("seed", |variant| Some(variant.decoding.seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string()))),
     ("model", |variant| Some(variant.model.clone())),
+    ("base_url", |variant| variant.base_url.clone()),
+    ("price", |variant| variant.price.as_ref().map(|price| format!("{}/{}", price.prompt, price.completion))),
     ("endpoint", |variant| (variant.endpoint != "none").then(|| variant.endpoint.clone())),
     ("wiki", |variant| of_agent(variant, variant.wiki.clone())),
+    ("wiki_url", |variant| {
+        let site = variant.wiki_origin.clone().filter(|_| !variant.wiki.starts_with("corpus:"));
+        site.and_then(|site| of_agent(variant, site))
+    }),
+    ("wording", |variant| {
+        of_agent(variant, if variant.wording.is_english() { "english" } else { "chinese" }.to_owned())
+    }),
     ("compat", |variant| of_agent(variant, variant.compat.name().to_owned())),
 ];
 
@@ -110,4 +120,32 @@ fn method(variant: &Variant) -> Option<Method> {
 /// What a direct method is recorded with, and has no use for.
 fn of_agent(variant: &Variant, value: String) -> Option<String> {
     method(variant).is_none_or(|method| method.agent().is_some()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SETTINGS;
+
+    /// The schema is held to what is written, so a field that is new is in it, and fails here until it has a column or a
+    /// reason to have none.
+    #[test]
+    fn every_field_of_a_variant_has_its_column() {
+        let schema = include_str!("../../../docs/schema/manifest.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).expect("JSON");
+        let fields = schema["$defs"]["variant"]["properties"].as_object().expect("fields");
+        assert!(fields.len() > 20);
+        for field in fields.keys() {
+            let columns: &[&str] = match field.as_str() {
+                // The row's own name, a column for each, and what follows from other fields.
+                "name" | "options" | "prompt_sha256" | "direct_prompt_sha256" => &[],
+                "voting" => &["samples", "sample_temperature", "majority"],
+                "decoding" => &["temperature", "top_p", "max_tokens", "seed"],
+                "wiki_origin" => &["wiki_url"],
+                field => &[field],
+            };
+            for column in columns {
+                assert!(SETTINGS.iter().any(|(name, _)| name == column), "`{column}` has no column");
+            }
+        }
+    }
 }
