@@ -98,7 +98,8 @@ pub fn main() -> ExitCode {
         (Command::Reproduce(args), Some((_, matches))) => args.given = run::Given::of(matches),
         _ => {}
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(event_loops()).enable_all().build();
+    let loops = event_loops(&cli.command);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(loops).enable_all().build();
     let result = match runtime {
         Ok(runtime) => {
             let result = runtime.block_on(dispatch(cli.command));
@@ -120,10 +121,15 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Threads for what waits: half of the processors, as pages are read on threads of their own. One alone serves a
-/// thousand episodes a second; with more than are busy, they spend their time on waking each other.
-fn event_loops() -> usize {
-    std::thread::available_parallelism().map_or(1, |processors| processors.get().div_ceil(2))
+/// Threads for episodes. Those that wait for a model have enough in one for two processors: it serves a thousand episodes
+/// a second, pages of sites are read on threads of their own, and with more of them much time goes on waking each other.
+/// Those of the baseline, and of a replay, wait for nothing.
+fn event_loops(command: &Command) -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    match command {
+        Command::Run(args) if !args.waits() => processors,
+        _ => processors.div_ceil(2),
+    }
 }
 
 async fn dispatch(command: Command) -> anyhow::Result<u8> {

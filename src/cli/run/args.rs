@@ -60,6 +60,11 @@ impl Args {
     pub(super) fn offline(&self) -> bool {
         self.dry_run || self.tape.replay.is_some()
     }
+
+    /// Whether episodes wait for a model, as far as the flags say; an experiment's file may name models of its own.
+    pub(in crate::cli) fn waits(&self) -> bool {
+        self.model.model != "baseline" && !self.offline()
+    }
 }
 
 /// An experiment that another command runs: what was typed there stands in place of any setting of the file.
