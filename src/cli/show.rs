@@ -230,11 +230,18 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
 /// The one episode that is meant: of several repeats the first, of several variants none.
 fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
     let mut found = find(args, run, id)?;
-    if let names @ [_, _, ..] = &names(run, &found)[..] {
-        return Err(Failure::usage(
-            format!("`{}` has several variants of question `{}`", run.path.display(), visible_line(id, 80)),
-            format!("name one: {}", listed(names)),
-        ));
+    if found.iter().any(|graded| graded.trajectory.variant != found[0].trajectory.variant) {
+        let hint = if run.path.is_file() {
+            format!(
+                "a file's variants cannot be named; `wikitrail show {} {}` shows them all",
+                run.path.display(),
+                visible_line(id, 80)
+            )
+        } else {
+            format!("name one: {}", listed(&names(run, &found)))
+        };
+        let message = format!("`{}` has several variants of question `{}`", run.path.display(), visible_line(id, 80));
+        return Err(Failure::usage(message, hint));
     }
     Ok(found.swap_remove(0))
 }

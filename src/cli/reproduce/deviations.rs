@@ -37,8 +37,9 @@ fn recorded(variant: &Variant, setting: &Setting) -> Option<String> {
         "wiki" => variant.wiki.trim_end_matches("+footnotes").to_owned(),
         "model" => variant.model.clone(),
         "max_steps" => variant.max_steps.to_string(),
-        "shots" => variant.shots?.to_string(),
-        "exemplar_order" => variant.exemplar_order.clone()?,
+        // What is usual is not written down.
+        "shots" => variant.shots.map_or_else(|| "all".to_owned(), |shots| shots.to_string()),
+        "exemplar_order" => variant.exemplar_order.clone().unwrap_or_else(|| "file".to_owned()),
         "exemplar_seed" => variant.exemplar_seed?.to_string(),
         "samples" => voting?.samples.to_string(),
         "sample_temperature" => voting?.temperature.to_string(),
