@@ -346,7 +346,8 @@ fn long_replies_are_read_in_linear_time() {
         format!("{{\"thought_process\": \"{}", "// \n".repeat(250_000)),
     ];
     for (text, options) in texts.iter().flat_map(|text| [(text, &[][..]), (text, &[("variant", "json")])]) {
-        lagent(options).parse(text, 1);
+        let parsed = lagent(options).parse(text, 1);
+        assert!(parsed.input.is_none_or(|input| input.len() <= text.len()), "{} …", &text[..20]);
         begun(options, 3).0.completion(text);
     }
 }
