@@ -3,8 +3,8 @@
 use super::table::{counted, duration, thousands};
 use crate::score::Tally;
 use crate::types::RunEvent;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::fmt::Write as _;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::{self, Write as _};
 use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
@@ -136,9 +136,16 @@ impl Progress {
 
 fn bar(total: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
-    let template = "{prefix}{bar:20} {pos}/{len} {per_sec:.0} {msg} {eta} left";
+    let template = "{prefix}{bar:20} {pos}/{len} {speed} {msg} {eta} left";
     if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
+        // The library's own has more digits than anybody reads, and more of them as the run gets faster.
+        let speed = |state: &ProgressState, out: &mut dyn fmt::Write| {
+            let speed = state.per_sec();
+            let digits = usize::from(speed < 100.0);
+            // What cannot be drawn is left out.
+            let _ = write!(out, "{speed:.digits$}/s");
+        };
+        bar.set_style(style.with_key("speed", speed));
     }
     bar.enable_steady_tick(Duration::from_millis(250));
     bar

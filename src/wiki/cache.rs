@@ -60,7 +60,7 @@ pub(super) struct PageCache {
     /// One a processor: more pages read at once would take no less time, and each takes many times its length in memory.
     readers: Arc<Semaphore>,
     /// Pages that may be on their way or wait for a reader.
-    at_hand: Semaphore,
+    under_way: Semaphore,
 }
 
 /// The pages that were read.
@@ -76,16 +76,16 @@ impl PageCache {
     /// An empty store for a source that makes so many requests at once.
     pub(super) fn new(concurrent: usize) -> Self {
         let readers = Arc::new(Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
-        let at_hand = Semaphore::new(concurrent.saturating_add(WAITING).min(Semaphore::MAX_PERMITS));
+        let under_way = Semaphore::new(concurrent.saturating_add(WAITING).min(Semaphore::MAX_PERMITS));
         let kept = Kept { pages: LruCache::new(PAGES), bytes: 0 };
-        Self { pages: Arc::new(Pages(Mutex::new(kept))), readers, at_hand }
+        Self { pages: Arc::new(Pages(Mutex::new(kept))), readers, under_way }
     }
 
     /// Waits until another page may be asked for. It counts until the permit is dropped, which is to be after
     /// [`PageCache::read`].
     pub(super) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
         // Nobody closes the semaphore; were it closed, pages would merely be unlimited.
-        self.at_hand.acquire().await.ok()
+        self.under_way.acquire().await.ok()
     }
 
     /// Does the work of reading an answer, its digest included, on a thread for that.
