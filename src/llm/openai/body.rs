@@ -115,12 +115,11 @@ impl Body {
 
     /// A prefix and what follows it, as one string.
     fn string(&mut self, prefix: &Prefix, rest: &str) -> &mut Self {
-        let start = self.0.len();
-        self.0.resize(start + prefix.json().len(), b' ');
+        self.raw("\"").raw(prefix.json());
+        let quote = self.0.len();
         self.value(rest);
-        // The quote before the rest moves to where the prefix begins.
-        self.0[start] = b'"';
-        self.0[start + 1..=start + prefix.json().len()].copy_from_slice(prefix.json().as_bytes());
+        // The rest comes with a quote of its own in front.
+        self.0.remove(quote);
         self
     }
 }
