@@ -85,7 +85,7 @@ impl Model for Scripted {
     }
 }
 
-include!("../tests/common/variant.rs");
+include!("../tests/it/common/variant.rs");
 
 fn agent(model: Arc<dyn Model>, source: &Arc<dyn Source>) -> Agent {
     Agent {

@@ -22,8 +22,8 @@ use wikitrail::wiki::html::ArticleOptions;
 use wikitrail::wiki::taped_source::Cached;
 use wikitrail::wiki::{Found, HtmlSource, LiveSettings, Session, SessionOptions, Source, SourceError, SourceIdentity};
 
-#[path = "../tests/common/mod.rs"]
-mod common;
+#[path = "../tests/it/common/shared.rs"]
+mod shared;
 
 /// A saved article: the answer that a site gives with it, and the page that the paper's environment made of it.
 struct Saved {
@@ -170,7 +170,7 @@ fn episode(criterion: &mut Criterion, articles: &[Saved]) {
 }
 
 fn extraction(criterion: &mut Criterion) {
-    let Some(shared) = common::shared() else { return };
+    let Some(shared) = shared::folder() else { return };
     let articles = articles(&shared);
     check(&articles);
     for (name, compat, fresh) in

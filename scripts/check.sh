@@ -15,8 +15,8 @@ step "tests (README's test command)"
 cargo test --locked
 
 step "lints and export tests with the feature parquet"
-cargo clippy --locked --lib --bins --test export_parquet --features parquet -- -D warnings
-cargo test --locked --features parquet --test export_parquet
+cargo clippy --locked --lib --bins --test it --features parquet -- -D warnings
+cargo test --locked --features parquet --test it export_parquet
 
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items

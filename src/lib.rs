@@ -6,7 +6,7 @@
 //! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ wiki session) ─▶ Trajectory ─▶ store ─▶ score ─▶ compare / report / export
 //! ```
 //!
-//! Each module is a floor, and may use the floors named beside it and nothing else (`tests/layering.rs` proves it):
+//! Each module is a floor, and may use the floors named beside it and nothing else (`tests/it/layering.rs` proves it):
 //!
 //! | floor | what it holds | uses |
 //! |---|---|---|

@@ -15,8 +15,8 @@ use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-include!("../../tests/common/one_page.rs");
-include!("../../tests/common/variant.rs");
+include!("../../tests/it/common/one_page.rs");
+include!("../../tests/it/common/variant.rs");
 
 /// Answers by the prompt's last line and the number of requests so far; fails where there is no answer.
 struct Scripted {

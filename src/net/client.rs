@@ -117,6 +117,8 @@ pub struct Client {
 impl Client {
     /// Builds a client. Sends nothing.
     pub fn new(settings: ClientSettings) -> Result<Self, NetError> {
+        // Refused where the program has chosen a provider already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let build = |builder: reqwest::ClientBuilder| {
             builder
                 .user_agent(settings.user_agent.as_str())

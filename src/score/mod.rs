@@ -49,7 +49,7 @@ pub use wiki2::{Wiki2Aliases, Wiki2Evaluation, Wiki2Gold, Wiki2Prediction, Wiki2
 
 #[cfg(test)]
 mod shared {
-    include!("../../tests/common/shared.rs");
+    include!("../../tests/it/common/shared.rs");
 }
 #[cfg(test)]
 mod assessment_tests;

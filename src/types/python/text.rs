@@ -147,7 +147,7 @@ fn lower_with_stand_ins(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     mod shared {
-        include!("../../../tests/common/shared.rs");
+        include!("../../../tests/it/common/shared.rs");
     }
 
     use super::{is_newer_than_python, is_word, lower};

@@ -134,7 +134,7 @@ mod tests {
     use scraper::{Html, Node};
 
     mod shared {
-        include!("../../../tests/common/shared.rs");
+        include!("../../../tests/it/common/shared.rs");
     }
 
     /// The tree as lines: depth, and the element's name or the text.

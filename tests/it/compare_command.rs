@@ -1,0 +1,370 @@
+//! `compare` over real runs of the baseline: every figure of EM recomputed from the trajectories by simple code (others:
+//! `compare_amounts.rs`), planted differences found, exit codes.
+
+use crate::compare_support::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// EM of each question in the order of their ids, by the test's own rule.
+fn ems(run: &str, variant: &str) -> BTreeMap<String, f64> {
+    let records = records(run);
+    let of = records.iter().filter(|record| record["variant"] == variant);
+    of.map(|record| (record["id"].as_str().expect("an id").to_owned(), em(record))).collect()
+}
+
+fn metric<'a>(comparison: &'a Value, name: &str) -> &'a Value {
+    let metrics = comparison["metrics"].as_array().expect("metrics");
+    metrics.iter().find(|metric| metric["metric"]["name"] == name).expect("the metric")
+}
+
+/// Copies a run; the answers of the first `count` questions that are right become wrong.
+fn planted(from: &str, to: &Path, count: usize) -> (String, Vec<String>) {
+    let mut turned = Vec::new();
+    let copied = copy(from, to, |record| {
+        if em(record) > 0.0 && turned.len() < count {
+            record["answer"] = json!("planted and wrong");
+            turned.push(record["id"].as_str().expect("an id").to_owned());
+        }
+    });
+    assert_eq!(turned.len(), count, "the sample has so many right answers");
+    // The file is in the order in which episodes ended.
+    turned.sort_unstable();
+    (copied, turned)
+}
+
+#[test]
+fn a_run_against_itself_is_not_distinguishable() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "one", &[]);
+    let compared = compare_json(&[&run, &run, "--flips"]);
+    assert_eq!(compared["columns"][0]["name"], "one/main");
+    assert_eq!(compared["columns"][1]["name"], "one/main#2");
+    assert_eq!((&compared["shared"], &compared["differing_settings"]), (&json!(60), &json!([])));
+    for metric in compared["metrics"].as_array().expect("metrics") {
+        let pair = &metric["pairs"][0];
+        assert_eq!((&pair["difference"], &pair["verdict"]["distinguishable"]), (&json!(0.0), &json!(false)), "{pair}");
+        assert_eq!(
+            (&pair["p"]["value"], &pair["p_holm"], &pair["verdict"]["winner"]),
+            (&json!(1.0), &json!(1.0), &Value::Null)
+        );
+        assert!(pair["verdict"]["sentence"].as_str().expect("a sentence").contains("not distinguishable"), "{pair}");
+    }
+    let flips = &compared["flips"][0];
+    assert_eq!((&flips["n"], &flips["gained"], &flips["lost"]), (&json!(60), &json!([]), &json!([])));
+    assert!(compare(&[&run, &run, "--flips"]).contains("none of 60 questions"));
+}
+
+#[test]
+fn planted_flips_are_found_and_nothing_else() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let base = run(dir.path(), "base", &[]);
+    let (worse, turned) = planted(&base, &dir.path().join("worse"), 20);
+    let compared = compare_json(&[&base, &worse, "--flips"]);
+    let pair = &metric(&compared, "em")["pairs"][0];
+    assert_eq!((&pair["a"], &pair["b"]), (&json!("base/main"), &json!("worse/main")));
+    let test = &pair["tests"]["mcnemar"];
+    assert_eq!((&test["only_a"], &test["only_b"]), (&json!(20), &json!(0)));
+    close(&test["exact_p"], 2.0 * 0.5_f64.powi(20));
+    close(&pair["difference"], -20.0 / 60.0);
+    assert_eq!((&pair["verdict"]["distinguishable"], &pair["verdict"]["winner"]), (&json!(true), &json!("base/main")));
+    let flips = &compared["flips"][0];
+    assert_eq!(flips["gained"], json!([]));
+    let lost = flips["lost"].as_array().expect("lost");
+    let mut ids: Vec<&str> = lost.iter().map(|flip| flip["id"].as_str().expect("an id")).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, turned.iter().map(String::as_str).collect::<Vec<_>>());
+    let records: BTreeMap<String, Value> =
+        records(&base).into_iter().map(|record| (record["id"].as_str().expect("an id").to_owned(), record)).collect();
+    let (_, shown, _) = wikitrail(&["show", &worse, "--wrong", "--json"]);
+    let shown: BTreeMap<String, Value> = shown
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .map(|item| (item["id"].as_str().expect("an id").to_owned(), item["failure"]["class"].clone()))
+        .collect();
+    let mut classes: BTreeMap<&str, usize> = BTreeMap::new();
+    for flip in lost {
+        let id = flip["id"].as_str().expect("an id");
+        let steps = records[id]["steps"].as_array().expect("steps").len();
+        assert_eq!(flip["parted"], json!({"step": steps, "part": "answer"}), "only the answer was changed");
+        assert_eq!(flip["question"], records[id]["question"]);
+        let class = flip["class"].as_str().expect("a class");
+        assert_eq!(shown[id], class);
+        *classes.entry(class).or_insert(0) += 1;
+        let command = format!("wikitrail show {base}:{id} {worse}:{id}");
+        assert_eq!(flip["command"], command.as_str());
+    }
+    let command = lost[0]["command"].as_str().expect("a command");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let (code, shown, stderr) = wikitrail(&words);
+    assert!(code == Some(0) && shown.contains("all steps are the same, the answers differ"), "{stderr}");
+    let table = compare(&[&base, &worse, "--flips"]);
+    let unwrapped = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains("right in base/main only: 20, where worse/main fails by ") && table.contains(command));
+    assert!(
+        classes.iter().all(|(class, count)| unwrapped.contains(&format!("{count} {class}"))),
+        "{classes:?} {table}"
+    );
+    // Seen from the other side they are gained.
+    let back = compare_json(&[&worse, &base, "--flips"]);
+    assert_eq!(back["flips"][0]["gained"].as_array().expect("gained").len(), 20);
+    assert_eq!(back["flips"][0]["lost"], json!([]));
+}
+
+#[test]
+fn every_figure_of_em_is_that_of_simple_code() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "methods", &["--method", "act,react,standard"]);
+    let compared = compare_json(&[&run, "--metric", "em", "--by", "type"]);
+    let names = ["act", "react", "standard"];
+    let columns: Vec<BTreeMap<String, f64>> = names.iter().map(|name| ems(&run, name)).collect();
+    let shown = metric(&compared, "em");
+    for (at, name) in names.iter().enumerate() {
+        let values: Vec<f64> = columns[at].values().copied().collect();
+        let cell = &shown["means"][at];
+        assert_eq!(cell["column"], *name);
+        close(&cell["mean"], mean(&values));
+        let (low, high) = wilson(values.iter().filter(|value| **value > 0.0).count(), values.len());
+        assert_eq!(cell["interval"]["method"], "wilson");
+        close(&cell["interval"]["low"], low);
+        close(&cell["interval"]["high"], high);
+    }
+    let (mut p, mut holm_shown) = (Vec::new(), Vec::new());
+    let pairs = shown["pairs"].as_array().expect("pairs");
+    assert_eq!(pairs.len(), 3);
+    for pair in pairs {
+        let at = |side: &str| names.iter().position(|name| pair[side] == *name).expect("a column");
+        let both = columns[at("a")].values().zip(columns[at("b")].values());
+        let differences: Vec<f64> = both.map(|(a, b)| b - a).collect();
+        close(&pair["difference"], mean(&differences));
+        close(&pair["se"], standard_error(&differences));
+        let only = |sign: f64| differences.iter().filter(|difference| **difference * sign > 0.0).count();
+        assert_eq!(pair["tests"]["mcnemar"]["only_a"], only(-1.0));
+        assert_eq!(pair["tests"]["mcnemar"]["only_b"], only(1.0));
+        close(&pair["p"]["value"], mcnemar(only(-1.0), only(1.0)));
+        p.push(mcnemar(only(-1.0), only(1.0)));
+        holm_shown.push(&pair["p_holm"]);
+    }
+    holm(&p).into_iter().zip(holm_shown).for_each(|(expected, shown)| close(shown, expected));
+    // The parts add up to the whole.
+    let parts = compared["breakdowns"].as_array().expect("parts");
+    let of_em = parts.iter().find(|part| part["metric"] == "em").expect("EM by type");
+    let groups = of_em["groups"].as_array().expect("groups");
+    assert!(groups.len() > 1);
+    let right: f64 = groups
+        .iter()
+        .map(|group| group["n"].as_f64().expect("n") * group["means"][1]["mean"].as_f64().expect("EM"))
+        .sum();
+    close(&json!(right), columns[1].values().sum());
+    // What differs between the columns is said, and nothing else.
+    let differing: Vec<&str> = compared["differing_settings"]
+        .as_array()
+        .expect("settings")
+        .iter()
+        .map(|s| s["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(differing, ["method", "prompt_sha256", "decoding.max_tokens"]);
+}
+
+#[test]
+fn a_condition_decides_the_exit_code() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let base = run(dir.path(), "base", &[]);
+    let (worse, _) = planted(&base, &dir.path().join("worse"), 20);
+    let with = |conditions: &[&str]| {
+        let flags: Vec<&str> = conditions.iter().flat_map(|condition| ["--fail-if", *condition]).collect();
+        wikitrail(&[&["compare", &base, &worse, "--metric", "em"], &flags[..]].concat())
+    };
+    for (condition, code, said) in [
+        ("em(worse/main) < em(base/main)", 5, "em(worse/main) = 0.3"),
+        ("em(worse/main) >= em(base/main)", 0, ""),
+        (
+            "p_holm(em, base/main, worse/main) < 0.001 and diff(em, base/main, worse/main) < 0",
+            5,
+            "p_holm(em, base/main, worse/main) = 0.0000019",
+        ),
+        ("diff(em, worse/main, base/main) < 0.2 or missing(base/main) > 0", 0, ""),
+        ("high(em, base/main, worse/main) < 0", 5, "high(em"),
+        ("low(em, worse/main, base/main) < 0 or n(em) != 60", 0, ""),
+    ] {
+        let (found, _, stderr) = with(&[condition]);
+        assert_eq!(found, Some(code), "{condition}: {stderr}");
+        assert!(stderr.contains(said) && (code == 0) != stderr.contains("--fail-if holds"), "{condition}: {stderr}");
+    }
+    let (code, stdout, stderr) = with(&["em(base/main) < 0", "em(worse/main) < em(base/main)"]);
+    assert_eq!(code, Some(5), "any of several: {stderr}");
+    assert_eq!(stderr.matches("--fail-if holds").count(), 1);
+    assert!(stdout.contains("worse/main"), "the comparison is printed all the same");
+    for (condition, pointer, reason) in [
+        (
+            "em(wrose/main) < 1",
+            "  em(wrose/main) < 1\n     ^",
+            "no column `wrose/main`; the columns are base/main, worse/main",
+        ),
+        ("f1(base/main) < 1", "  f1(base/main) < 1\n  ^", "`f1` is no figure here"),
+        ("em(base/main) <", "^", "is missing"),
+    ] {
+        let (code, stdout, stderr) = with(&[condition]);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains(pointer) && stderr.contains(reason), "{stderr}");
+    }
+}
+
+#[test]
+fn what_is_not_finished_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let base = run(dir.path(), "base", &["--limit", "10"]);
+    let half = copy(&base, &dir.path().join("half"), |_| {});
+    let file = Path::new(&half).join("trajectories.jsonl");
+    let text = std::fs::read_to_string(&file).expect("trajectories");
+    let kept: String = text.split_inclusive('\n').take(7).collect();
+    std::fs::write(&file, kept).expect("written");
+    let (code, stdout, stderr) = wikitrail(&["compare", &base, &half]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let said = "`half/main` is not finished: 7 of 10 planned episodes are recorded";
+    assert!(stderr.contains(said) && !stderr.contains("`base/main` is not finished"), "{stderr}");
+    assert!(stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{stdout}");
+}
+
+#[test]
+fn an_experiment_names_the_column_that_others_are_compared_with() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = "name = \"three\"\ndataset = \"datasets/sample.jsonl\"\nbaseline = \"act\"\n\n\
+                [matrix]\nmethod = [\"cot\", \"act\", \"react\"]\n";
+    let file = dir.path().join("three.toml");
+    std::fs::write(&file, text).expect("written");
+    let out = dir.path().join("out").display().to_string();
+    let (code, _, stderr) = wikitrail(&["run", &file.display().to_string(), "--limit", "5", "--quiet", "--out", &out]);
+    assert_eq!(code, Some(0), "{stderr}");
+    let firsts = |args: &[&str]| {
+        let (code, stdout, stderr) = wikitrail(&[&["compare", &out, "--json"][..], args].concat());
+        assert_eq!(code, Some(0), "{stderr}");
+        let compared: Value = serde_json::from_str(&stdout).expect("JSON");
+        let pairs = compared["metrics"][0]["pairs"].as_array().expect("pairs").clone();
+        pairs.iter().map(|pair| pair["a"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(firsts(&[]), ["act", "act"]);
+    assert_eq!(firsts(&["--baseline", "cot"]), ["cot", "cot"]);
+}
+
+#[test]
+fn runs_that_do_not_fit_are_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let base = run(dir.path(), "base", &["--limit", "10"]);
+    let other = copy(&base, &dir.path().join("other"), |record| {
+        if record["index"] == 0 {
+            record["answers"] = json!(["another gold"]);
+        }
+        if record["index"] == 1 {
+            record["id"] = json!("renamed");
+        }
+    });
+    let (code, stdout, stderr) = wikitrail(&["compare", &base, &other, "--json"]);
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(stderr.contains("different gold answers for 1 shared question, such as `sample-001`"), "{stderr}");
+    let compared: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!((&compared["shared"], &compared["questions"]), (&json!(9), &json!(11)));
+    assert_eq!(compared["columns"][1]["unmatched"], json!({"count": 1, "listed": ["renamed"]}));
+    assert_eq!(compared["warnings"].as_array().expect("warnings").len(), 1);
+    let table = compare(&[&base, &other]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(table.contains("only some have, among them other/main: 1 (renamed)"), "{table}");
+    assert!(table.contains("different gold answers for 1 shared question"), "{table}");
+    let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
+    for (args, code, parts) in [
+        (
+            &[&*base, &claims][..],
+            3,
+            &["no question stands in all", "2 datasets (sample, sample-claims); name another run"][..],
+        ),
+        (&[&base], 2, &["two columns or more", "hint: "]),
+        (&[&base, &other, "--baseline", "none"], 2, &["no column `none`", "base/main, other/main"]),
+        (&[&base, &other, "--metric", "rouge"], 2, &["unknown metric `rouge`", "em, f1"]),
+        (&[&base, &other, "--by", "colour"], 3, &["no question has the field `colour`"]),
+        (&[&base, &other, "--cluster", "colour"], 3, &["--cluster: no question has the field `colour`"]),
+        (&[&base, &other, "--level", "95"], 2, &["between 0 and 1"]),
+        (&[&base, "nowhere"], 3, &["`nowhere` is not a run"]),
+        (&[&format!("{base}@react")], 3, &["has no variant `react`", "its variants are main"]),
+        (&[], 2, &["required"]),
+    ] {
+        let (found, stdout, stderr) = wikitrail(&[&["compare"], args].concat());
+        assert_eq!((found, stdout.as_str()), (Some(code), ""), "{args:?}: {stderr}");
+        assert!(parts.iter().all(|part| stderr.contains(part)), "{args:?}: {stderr}");
+    }
+}
+
+#[test]
+fn runs_over_several_datasets_are_to_be_compared_one_dataset_at_a_time() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let short = ["--limit", "3", "--method", "act,react"];
+    let sample = run(dir.path(), "two/a sample", &short);
+    let claims = run(dir.path(), "two/claims", &[&["datasets/sample-claims.jsonl"], &short[..]].concat());
+    let both = dir.path().join("two");
+    let claim = format!("{claims}@react");
+    for (args, command) in [
+        (&[both.to_str().expect("UTF-8")][..], format!("wikitrail compare '{sample}'\n")),
+        (&[&claims, &sample], format!("wikitrail compare {claims}\n")),
+        // A run is named as a whole only where all of it was compared.
+        (&[&claim, &sample], format!("wikitrail compare '{sample}'\n")),
+        (&[&claim, &claim, &format!("{sample}@act")], format!("wikitrail compare {claim} {claim}\n")),
+    ] {
+        let (code, stdout, stderr) = wikitrail(&[&["compare"], args].concat());
+        assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
+        let hint = "hint: the columns are of 2 datasets (sample";
+        assert!(stderr.contains(hint) && stderr.ends_with(&command), "{args:?}: {stderr}");
+    }
+    compare(&[&sample]);
+}
+
+#[test]
+fn columns_are_found_and_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let limit = ["--limit", "6", "--method", "act,react"];
+    let first = run(dir.path(), "exp/one", &limit);
+    run(dir.path(), "exp/deeper/two", &["--limit", "6", "--method", "react,standard"]);
+    let names = |args: &[&str]| -> Vec<String> {
+        let compared = compare_json(args);
+        let columns = compared["columns"].as_array().expect("columns");
+        columns.iter().map(|column| column["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    assert_eq!(names(&[&first]), ["act", "react"]);
+    let all = dir.path().join("exp");
+    let all = all.to_str().expect("UTF-8");
+    assert_eq!(names(&[all]), ["two/react", "standard", "act", "one/react"]);
+    assert_eq!(names(&[&format!("{first}@react"), &format!("{first}@act")]), ["react", "act"]);
+    let compared = compare_json(&[all, "--baseline", "act"]);
+    let pairs = metric(&compared, "em")["pairs"].as_array().expect("pairs");
+    assert!(pairs.len() == 3 && pairs.iter().all(|pair| pair["a"] == "act"), "{pairs:?}");
+    // Whoever has run several variants is told where to go on.
+    let (_, _, stderr) = wikitrail(&["score", &first]);
+    assert!(stderr.contains(&format!("wikitrail compare {first}")), "{stderr}");
+}
+
+#[test]
+fn repeats_are_averaged_and_what_was_not_measured_is_bounded() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let base = run(dir.path(), "base", &["--repeats", "2"]);
+    let other = copy(&base, &dir.path().join("other"), |record| {
+        if record["index"].as_u64().expect("a position") < 5 && record["repeat"] == 1 {
+            record["answer"] = json!("wrong now");
+        }
+        if record["index"] == 7 {
+            record["outcome"] = json!("not_measured");
+            record["answer"] = Value::Null;
+        }
+    });
+    let compared = compare_json(&[&base, &other]);
+    let shown = metric(&compared, "em");
+    assert_eq!((&shown["binary"], &shown["n"]), (&json!(false), &json!(59)));
+    assert_eq!(compared["columns"][1]["not_measured"], 2);
+    let mut by_question: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for record in records(&other).iter().filter(|record| record["outcome"] != "not_measured") {
+        by_question.entry(record["id"].as_str().expect("an id").to_owned()).or_default().push(em(record));
+    }
+    let values: Vec<f64> = by_question.values().map(|repeats| mean(repeats)).collect();
+    close(&shown["means"][1]["mean"], mean(&values));
+    let bounds = &shown["means"][1]["bounds"];
+    close(&bounds["low"], values.iter().sum::<f64>() / 60.0);
+    close(&bounds["high"], (values.iter().sum::<f64>() + 1.0) / 60.0);
+    let pair = &shown["pairs"][0];
+    assert_eq!((&pair["tests"]["mcnemar"], &pair["p"]["test"]), (&Value::Null, &json!("permutation")));
+}

@@ -1,0 +1,356 @@
+//! `compare --from-csv`: the reference figures of scipy and statsmodels, the same figures in every format, names that
+//! try to break out of them, and every bad cell named.
+
+use crate::common::shared;
+use crate::compare_support::*;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A table with these columns, one question a row.
+fn table(columns: &[(&str, Vec<f64>)]) -> String {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("id,{}\n", names.join(","));
+    for row in 0..columns[0].1.len() {
+        let cells: Vec<String> = columns.iter().map(|(_, values)| values[row].to_string()).collect();
+        text = format!("{text}q{row:03},{}\n", cells.join(","));
+    }
+    text
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    value.as_array().expect("a list").iter().map(|value| value.as_f64().expect("a number")).collect()
+}
+
+fn interval<'a>(pair: &'a Value, method: &str) -> &'a Value {
+    let intervals = pair["intervals"].as_array().expect("intervals");
+    intervals.iter().find(|interval| interval["method"] == method).expect("the interval")
+}
+
+fn ends(interval: &Value, expected: &Value) {
+    close(&interval["low"], expected[0].as_f64().expect("low"));
+    close(&interval["high"], expected[1].as_f64().expect("high"));
+}
+
+#[test]
+fn reference_figures_are_found() {
+    let Some(text) = shared::text("golden/scoring/stats_vectors.json") else { return };
+    let vectors: Value = serde_json::from_str(&text).expect("vectors");
+    let dir = tempfile::tempdir().expect("a folder");
+    for name in ["small12", "mid200"] {
+        let case = &vectors["cases"][name];
+        let file = |side: &str| {
+            let columns = [("em", numbers(&case[format!("em_{side}")])), ("f1", numbers(&case[format!("f1_{side}")]))];
+            write(dir.path(), &format!("{side}.csv"), &table(&columns))
+        };
+        let compared = compare_json(&["--from-csv", &file("a"), &file("b")]);
+        assert_eq!(
+            (&compared["settings"]["seed"], &compared["settings"]["resamples"]),
+            (&json!(12345), &json!(10_000))
+        );
+        assert_eq!(compared["settings"]["alpha"], 0.05);
+        for (at, metric) in ["em", "f1"].iter().enumerate() {
+            let shown = &compared["metrics"][at];
+            let expected = |what: &str| &case[format!("{metric}_{what}")];
+            for (side, letter) in ["a", "b"].iter().enumerate() {
+                let mean = &shown["means"][side];
+                close(&mean["mean"], expected(&format!("{letter}_mean")).as_f64().expect("a mean"));
+                close(&mean["se"], expected(&format!("{letter}_se_ddof1")).as_f64().expect("an error"));
+                let kind = if *metric == "em" { "wilson" } else { "t" };
+                assert_eq!(mean["interval"]["method"], kind);
+                // A mean of shares lies between 0 and 1, whatever the t distribution allows.
+                let reference = numbers(expected(&format!("{letter}_ci95_{kind}")));
+                ends(&mean["interval"], &json!([reference[0].max(0.0), reference[1].min(1.0)]));
+                for kind in ["t", "z"] {
+                    ends(interval(mean, kind), expected(&format!("{letter}_ci95_{kind}")));
+                }
+            }
+            let pair = &shown["pairs"][0];
+            let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} in {name}"));
+            close(&pair["difference"], number(expected("diff_b_minus_a")));
+            close(&pair["se"], number(expected("paired_se")));
+            close(&pair["unpaired_se"], number(expected("unpaired_se")));
+            close(&pair["correlation"], number(expected("pearson_r")));
+            close(&pair["tests"]["t_test"]["t"], number(&expected("ttest_rel")["t"]));
+            close(&pair["tests"]["t_test"]["p"], number(&expected("ttest_rel")["p"]));
+            ends(interval(pair, "z"), expected("paired_ci95_z"));
+            close(&pair["tests"]["wilcoxon"]["w"], number(&expected("wilcoxon_asymptotic")["W"]));
+            close(&pair["tests"]["wilcoxon"]["p"], number(&expected("wilcoxon_asymptotic")["p"]));
+            let bootstrap = expected("bootstrap_splitmix");
+            ends(interval(pair, "bootstrap"), &json!([bootstrap["ci_lo"], bootstrap["ci_hi"]]));
+            close(&pair["bootstrap"]["se"], number(&bootstrap["se"]));
+            close(&pair["bootstrap"]["p"], number(&bootstrap["p_two_sided_centered"]));
+            close(&pair["bootstrap"]["share_at_most_0"], number(&bootstrap["frac_le_0"]));
+            let permutation = &pair["tests"]["permutation"];
+            let (sampled, reference) = (&pair["tests"]["permutation_sampled"], expected("permutation_mc_splitmix"));
+            close(&sampled["p"], number(&reference["p"]));
+            assert_eq!((&sampled["at_least"], &sampled["seed"]), (&reference["count_ge"], &reference["seed"]));
+            if permutation["seed"].is_null() {
+                close(&permutation["p"], number(expected("permutation_exact_p")));
+            } else {
+                assert_eq!(permutation, sampled);
+            }
+        }
+        let mcnemar = &compared["metrics"][0]["pairs"][0]["tests"]["mcnemar"];
+        close(&mcnemar["exact_p"], case["mcnemar_exact"]["p"].as_f64().expect("p"));
+        close(&mcnemar["mid_p"], case["mcnemar_midp"].as_f64().expect("p"));
+        for (ours, theirs) in [("corrected", "mcnemar_chi2_cc"), ("uncorrected", "mcnemar_chi2")] {
+            close(&mcnemar[ours]["statistic"], case[theirs]["statistic"].as_f64().expect("a statistic"));
+            close(&mcnemar[ours]["p"], case[theirs]["p"].as_f64().expect("p"));
+        }
+        assert_eq!(
+            (&mcnemar["only_a"], &mcnemar["only_b"]),
+            (&case["table_a_by_b"][0][1], &case["table_a_by_b"][1][0])
+        );
+    }
+}
+
+#[test]
+fn twenty_of_forty_that_turned_have_mcnemars_p() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let values = |right: usize| (0..40).map(|at| f64::from(u8::from(at < right))).collect::<Vec<_>>();
+    let a = write(dir.path(), "a.csv", &table(&[("em", values(30))]));
+    let b = write(dir.path(), "b.csv", &table(&[("em", values(10))]));
+    let compared = compare_json(&["--from-csv", &a, &b, "--metric", "em", "--flips"]);
+    close(&compared["metrics"][0]["pairs"][0]["p"]["value"], mcnemar(20, 0));
+    let lost = compared["flips"][0]["lost"].as_array().expect("lost");
+    let ids: Vec<&str> = lost.iter().map(|flip| flip["id"].as_str().expect("an id")).collect();
+    let expected: Vec<String> = (10..30).map(|at| format!("q{at:03}")).collect();
+    assert_eq!(ids, expected);
+    assert_eq!((&lost[0]["command"], &lost[0]["parted"]), (&Value::Null, &Value::Null));
+}
+
+/// Cells of the rows between a header's rule and the table's end, as Markdown has them, without its escapes.
+fn markdown_rows(text: &str) -> Vec<Vec<String>> {
+    let rows = text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| ---"));
+    let cell = |cell: &str| {
+        let text = cell.replace("&lt;", "<").replace("&gt;", ">").replace("&#58;", ":").replace("&amp;", "&");
+        let mut kept = String::new();
+        let mut characters = text.trim().chars();
+        while let Some(c) = characters.next() {
+            kept.extend(if c == '\\' { characters.next() } else { Some(c) });
+        }
+        kept
+    };
+    rows.map(|row| row.trim_matches('|').split(" | ").map(cell).collect()).collect()
+}
+
+/// The same of LaTeX.
+fn latex_rows(text: &str) -> Vec<Vec<String>> {
+    let cell = |cell: &str| {
+        let text = cell.replace("{[}", "[").replace("{]}", "]").replace("{'}", "'").replace("\\textless{}", "<");
+        text.replace("$-$", "−")
+            .replace("--", "–")
+            .replace("\\%", "%")
+            .replace("\\_", "_")
+            .replace("\\ldots{}", "…")
+            .trim()
+            .to_owned()
+    };
+    let rows = text.lines().filter_map(|line| line.strip_suffix(" \\\\"));
+    rows.map(|row| row.split(" & ").map(cell).collect()).collect()
+}
+
+#[test]
+fn every_format_carries_the_same_figures() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "r", &["--method", "act,react,standard"]);
+    let args = [&*run, "--metric", "em,f1,steps", "--by", "type", "--mde", "--flips"];
+    let with = |format: &str| compare(&[&args[..], &["--format", format]].concat());
+    let (markdown, latex, terminal) = (with("markdown"), with("latex"), with("table"));
+    let rows = markdown_rows(&markdown);
+    assert!(rows.len() > 40, "{markdown}");
+    let of_latex = latex_rows(&latex);
+    assert_eq!(rows.len(), of_latex.len());
+    // Only LaTeX has minus signs in figures: what is pasted from the others must be read as a number.
+    let hyphens = |row: &Vec<String>| row.iter().map(|cell| cell.replace('−', "-")).collect::<Vec<_>>();
+    rows.iter().zip(&of_latex).for_each(|(row, other)| assert_eq!(hyphens(row), hyphens(other)));
+    let signs = |rows: &[Vec<String>], sign: &str| {
+        let cells = rows.iter().flatten().filter(|cell| cell.contains('[') && cell.contains(sign));
+        cells.count()
+    };
+    assert!(signs(&rows, "-") > 10 && signs(&rows, "−") == 0, "{markdown}");
+    assert_eq!((signs(&of_latex, "−"), signs(&of_latex, "-")), (signs(&rows, "-"), 0), "{latex}");
+    let squeezed: Vec<String> = terminal.lines().map(|line| line.split_whitespace().collect()).collect();
+    for row in rows.iter().filter(|row| row.iter().skip(1).all(|cell| cell.len() < 30)) {
+        let wanted = [&row[0], &row[row.len() - 1]].map(|cell| cell.split_whitespace().collect::<String>());
+        let found = |line: &String| line.starts_with(&wanted[0]) && line.ends_with(&wanted[1]);
+        assert!(squeezed.iter().any(found) || terminal.contains(&row[1]), "{row:?}\n{terminal}");
+    }
+    let json: Value = serde_json::from_str(&with("json")).expect("JSON");
+    let csv = with("csv");
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let (mut count, mut seen) = (0, 0);
+    for record in reader.records() {
+        let record = record.expect("a row");
+        let cell = |at: usize| record.get(at).expect("a cell").trim_start_matches('\'');
+        count += 1;
+        let metrics = json["metrics"].as_array().expect("metrics");
+        let Some(metric) = metrics.iter().find(|metric| metric["metric"]["name"] == cell(1)) else { continue };
+        let of = |list: &str, key: &str, name: &str| {
+            metric[list].as_array().expect("a list").iter().find(|one| one[key] == name).cloned().expect("one")
+        };
+        let expected = match (cell(0), cell(5)) {
+            ("means", name @ ("mean" | "se")) => of("means", "column", cell(3))[name].clone(),
+            ("means", name @ ("low" | "high")) => of("means", "column", cell(3))["interval"][name].clone(),
+            ("pairs", name) => {
+                let pairs = metric["pairs"].as_array().expect("pairs").iter();
+                let pair = pairs.clone().find(|pair| pair["a"] == cell(3) && pair["b"] == cell(4)).expect("the pair");
+                match name {
+                    "low" | "high" => pair["interval"][name].clone(),
+                    "p" => pair["p"]["value"].clone(),
+                    "only_a" | "only_b" => pair["tests"]["mcnemar"][name].clone(),
+                    name => pair[name].clone(),
+                }
+            }
+            ("overall", "cochran_q") => metric["cochran_q"]["q"].clone(),
+            ("overall", name) => metric["cochran_q"][name].clone(),
+            _ => continue,
+        };
+        seen += 1;
+        let value: f64 = cell(6).parse().expect("a number");
+        assert_eq!(Some(value), expected.as_f64(), "{record:?}");
+    }
+    assert!(count > 100 && seen > 60, "{count} {seen}");
+    assert_eq!(with("csv"), csv, "the same every time");
+    // What is shown is the figure: EM of react in per cent.
+    let em = json["metrics"][0]["means"][1]["mean"].as_f64().expect("EM");
+    assert!(
+        rows.iter().any(|row| row[0] == "react" && row[1].starts_with(&format!("{:.1} [", 100.0 * em))),
+        "{rows:?}"
+    );
+}
+
+#[test]
+fn hostile_names_stay_names() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let names = ["=a|b\\end{tabular}&%$#_{}^~\"[x]", "\u{1b}[2J\u{202e}<script>`*c* -- 东京😀"];
+    let id = "q\u{1b}]0;x\u{7}|\\input{/etc/passwd}";
+    let files: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| {
+            let text = format!("id,em\n\"{id}\",{at}\nb,1\nc,{at}\n");
+            write(dir.path(), &format!("{name}.csv"), &text)
+        })
+        .collect();
+    let with =
+        |format: &str| compare(&["--from-csv", &files[0], &files[1], "--metric", "em", "--flips", "--format", format]);
+    for format in ["table", "markdown", "latex"] {
+        let text = with(format);
+        assert!(text.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')), "{format}: {text:?}");
+    }
+    let markdown = with("markdown");
+    assert!(!markdown.contains("<script>"), "{markdown}");
+    let bars = |row: &str| row.replace("\\\\", "").replace("\\|", "").matches('|').count();
+    for rows in markdown.split("\n\n").filter(|part| part.starts_with("| ")) {
+        let rows: Vec<usize> = rows.lines().filter(|line| line.starts_with('|')).map(bars).collect();
+        assert!(rows.windows(2).all(|pair| pair[0] == pair[1]), "{markdown}");
+    }
+    let latex = with("latex");
+    let code: Vec<&str> = latex.lines().filter(|line| !line.starts_with('%')).collect();
+    let code = code.join("\n");
+    assert_eq!(code.matches("\\begin{tabular}").count(), code.matches("\\end{tabular}").count());
+    assert!(!code.contains("\\input") && code.contains("\\textbackslash{}end\\{tabular\\}"), "{code}");
+    let csv = with("csv");
+    assert!(csv.contains("'=a|b"), "a name is no formula: {csv}");
+    let json: Value = serde_json::from_str(&with("json")).expect("JSON");
+    assert_eq!(json["columns"][0]["name"], names[0], "JSON has it as it is");
+    assert_eq!(json["flips"][0]["gained"][0]["id"], id);
+    compile(&latex, dir.path());
+}
+
+/// Compiles the tables, where a TeX is installed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn compile(tables: &str, dir: &Path) {
+    let works = |program: &str| std::process::Command::new(program).arg("--version").output().is_ok();
+    let Some(program) = ["xelatex", "lualatex"].into_iter().find(|program| works(program)) else {
+        eprintln!("skipped: no TeX is installed, the tables are not compiled");
+        return;
+    };
+    let document =
+        format!("\\documentclass{{article}}\\usepackage{{booktabs}}\\begin{{document}}\n{tables}\\end{{document}}\n");
+    write(dir, "tables.tex", &document);
+    let output = std::process::Command::new(program)
+        .args(["-interaction=nonstopmode", "-halt-on-error", "tables.tex"])
+        .current_dir(dir)
+        .output()
+        .expect("TeX runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn clusters_repeats_and_empty_cells_are_honoured() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let rows = |shift: usize| -> String {
+        let row =
+            |at: usize| format!("q{at},{},{},{}\n", u8::from((at + shift).is_multiple_of(3)), at / 4, 1.5 * float(at));
+        (0..40).map(row).collect()
+    };
+    let a = write(dir.path(), "a.csv", &format!("id,em,cluster,seconds\n{}q40,,10,\n", rows(0)));
+    let b = write(dir.path(), "b.csv", &format!("id,em,cluster,seconds\n{}q40,1,10,3\n", rows(1)));
+    let compared = compare_json(&["--from-csv", &a, &b, "--metric", "em,seconds"]);
+    let em = &compared["metrics"][0];
+    assert_eq!((&em["n"], &em["clusters"], &em["excluded"]["listed"]), (&json!(40), &json!(10), &json!(["q40"])));
+    assert!(em["pairs"][0]["interval"]["method"].as_str().expect("a method").starts_with("cluster"), "{em}");
+    let bounds = &em["means"][0]["bounds"];
+    close(&bounds["low"], 14.0 / 41.0);
+    close(&bounds["high"], 15.0 / 41.0);
+    let seconds = &compared["metrics"][1];
+    close(&seconds["means"][0]["mean"], 1.5 * 19.5);
+    assert_eq!(seconds["metric"], json!({"name": "seconds", "unit": "amount", "better": "neither"}));
+}
+
+/// The hint for a table of several variants leads to tables that can be compared.
+#[test]
+fn a_run_is_exported_one_variant_a_table() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "r", &["--limit", "5", "--method", "act,react"]);
+    let export = |name: &str, flags: &[&str]| {
+        let file = dir.path().join(name).to_str().expect("UTF-8").to_owned();
+        let (code, _, stderr) = wikitrail(&[&["export", &run, "--out", &file], flags].concat());
+        assert_eq!(code, Some(0), "{stderr}");
+        file
+    };
+    let whole = export("whole.csv", &[]);
+    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &whole, &whole]);
+    let hint = "`wikitrail export RUN --variant NAME --out FILE` writes one variant of a run";
+    assert!(code == Some(3) && stderr.contains(hint), "{stderr}");
+    let [act, react] = ["act", "react"].map(|name| export(&format!("{name}.csv"), &["--variant", name]));
+    let (tables, runs) = (compare_json(&["--from-csv", &act, &react]), compare_json(&[&run]));
+    assert_eq!(tables["metrics"], runs["metrics"]);
+}
+
+#[test]
+fn a_bad_table_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let good = write(dir.path(), "good.csv", "id,em,f1\na,1,1\nb,0,0.5\n");
+    for (text, parts) in [
+        ("id,em,f1\na,1,1\nb,yes,1\n", &["bad.csv`, line 3", "field `em`", "`yes`", "hint: mend the cell"][..]),
+        ("id,em\na,1\n", &["has no column `f1`", "its columns of numbers are em"]),
+        ("em,f1\n1,1\n", &["no column `id`", "hint: the first line names the columns"]),
+        ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: one file holds one column", "--variant NAME"]),
+        ("id,em,f1\nx,1,1\n", &["no question stands in all"]),
+    ] {
+        let bad = write(dir.path(), "bad.csv", text);
+        let (code, stdout, stderr) = wikitrail(&["compare", "--from-csv", &good, &bad]);
+        assert_eq!((code, stdout.as_str()), (Some(3), ""), "{text}: {stderr}");
+        assert!(parts.iter().all(|part| stderr.contains(part)), "{text}: {stderr}");
+    }
+    let noted = write(dir.path(), "noted.csv", "id,em,f1,seconds\na,1,1,3\nb,1,1,soon\n");
+    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &good, &noted]);
+    assert!(code == Some(0) && stderr.contains("column `seconds` is no metric: line 3 holds `soon`"), "{stderr}");
+    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &noted, &noted, "--metric", "seconds"]);
+    assert!(
+        code == Some(3) && stderr.contains("line 3, column `seconds`: expected a number, found `soon`"),
+        "{stderr}"
+    );
+    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", "nowhere.csv", &good]);
+    assert!(code == Some(3) && stderr.contains("`nowhere.csv`"), "{stderr}");
+    let (code, _, _) = wikitrail(&["compare", "--from-csv", &good, &noted, "--out", "/nowhere/x"]);
+    assert_eq!(code, Some(1));
+    let out = dir.path().join("out.json");
+    let out = out.to_str().expect("UTF-8");
+    assert_eq!(compare(&["--from-csv", &good, &good, "--json", "--out", out]), "");
+    let written = std::fs::read_to_string(out).expect("written");
+    assert!(serde_json::from_str::<Value>(&written).is_ok());
+}

@@ -1,0 +1,117 @@
+//! The readers on real dataset files, and the paper's order of the `HotpotQA` development set.
+
+use crate::common;
+use std::path::Path;
+use wikitrail::dataset::{self, Format, ReadOptions};
+use wikitrail::score::Metric;
+use wikitrail::types::{Selection, SupportingFact};
+
+#[test]
+fn real_files_load_with_the_counts_of_their_sources() {
+    let Some(shared) = common::shared() else { return };
+    for (file, format, count, answered) in [
+        ("hotpot_dev_v1_simplified.json", Format::HotpotQa, 7405, 7405),
+        ("hotpot_test_v1_simplified.json", Format::HotpotQa, 7405, 0),
+        ("hotpot_dev_distractor_v1.partial.json", Format::HotpotQa, 489, 489),
+        ("fever_paper_dev.jsonl", Format::Fever, 9999, 9999),
+        ("2wiki_dev.migres200.json", Format::Wiki2, 200, 200),
+        ("musique_dev.migres200.json", Format::Musique, 200, 200),
+        ("musique_full.cas20.json", Format::Musique, 20, 20),
+        ("strategyqa_dev.json", Format::StrategyQa, 229, 229),
+        ("bamboogle.json", Format::Bamboogle, 125, 125),
+        ("nq_open_dev.jsonl", Format::NqOpen, 3610, 3610),
+        ("triviaqa_sample.clivia.json", Format::TriviaQa, 150, 150),
+        ("popqa_test.corver.json", Format::PopQa, 14267, 14267),
+        ("webquestions_test.json", Format::WebQuestions, 2032, 2032),
+        ("simpleqa.corver.json", Format::SimpleQa, 4326, 4326),
+        ("frames.json", Format::Frames, 824, 824),
+    ] {
+        let path = shared.join("data/datasets").join(file);
+        let dataset = dataset::load_file(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((dataset.format, dataset.questions.len()), (format, count), "{file}");
+        assert_eq!(dataset.questions.iter().filter(|q| !q.answers.is_empty()).count(), answered, "{file}");
+    }
+}
+
+/// The table of sources lists more files than there are here; each that is here has the records that it says.
+#[test]
+fn every_listed_file_has_its_listed_records() {
+    let Some(shared) = common::shared() else { return };
+    let folder = shared.join("data/datasets");
+    let table = std::fs::read_to_string(folder.join("SOURCES.md")).expect("the table");
+    let mut checked = 0;
+    for line in table.lines() {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [file, bytes, records, ..] = cells[..] else { continue };
+        let (Ok(bytes), Ok(records)) = (bytes.parse::<u64>(), records.parse::<usize>()) else { continue };
+        let path = folder.join(file);
+        if !path.exists() {
+            continue;
+        }
+        assert_eq!(path.metadata().expect("a file").len(), bytes, "{file}");
+        let dataset = dataset::load_file(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((dataset.questions.len(), dataset.skipped.len()), (records, 0), "{file}");
+        checked += 1;
+    }
+    let data = |name: &str| name != "SOURCES.md";
+    let entries = std::fs::read_dir(&folder).expect("the folder").map(|entry| entry.expect("an entry").file_name());
+    assert_eq!(checked, entries.filter(|name| data(&name.to_string_lossy())).count());
+}
+
+#[test]
+fn the_papers_order_is_the_recorded_one() {
+    let Some(shared) = common::shared() else { return };
+    let path = shared.join("golden/scoring/react_seed233_indices.json");
+    let text = std::fs::read_to_string(path).expect("the golden order");
+    let golden: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let expected = indices(&golden["all"]);
+    assert_eq!(expected.len(), 7405);
+    // The paper shuffles the same range for FEVER, whose file is longer.
+    for (file, count) in [("hotpot_dev_v1_simplified.json", 7405), ("fever_paper_dev.jsonl", 9999)] {
+        let dataset = dataset::load_file(&shared.join("data/datasets").join(file), &ReadOptions::default())
+            .unwrap_or_else(|e| panic!("{e}"));
+        let selection = Selection { shuffle_like_paper: Some(233), ..Selection::default() };
+        let selected = dataset::select(&dataset.questions, &selection).expect("a selection");
+        let order: Vec<u64> = selected.iter().map(|question| question.index as u64).collect();
+        assert_eq!(order.len(), count);
+        assert_eq!(order[..7405], expected);
+    }
+}
+
+fn indices(list: &serde_json::Value) -> Vec<u64> {
+    list.as_array().expect("a list").iter().map(|i| i.as_u64().expect("an index")).collect()
+}
+
+#[test]
+fn our_own_sample_is_what_its_documentation_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets");
+    let load = |name: &str| dataset::load_file(&folder.join(name), &ReadOptions::default()).expect("the sample loads");
+    let sample = load("sample.jsonl");
+    let count = |kind: &str| sample.questions.iter().filter(|q| q.kind.as_deref() == Some(kind)).count();
+    assert_eq!((count("bridge"), count("comparison"), count("yesno")), (40, 15, 5));
+    assert_eq!(load("sample-claims.jsonl").questions.len(), 30);
+}
+
+#[test]
+fn our_chinese_sample_is_answered_by_its_corpus() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets");
+    let sample = dataset::load_file(&folder.join("sample-zh.jsonl"), &ReadOptions::default()).expect("it loads");
+    let count = |kind: &str| sample.questions.iter().filter(|q| q.kind.as_deref() == Some(kind)).count();
+    assert_eq!((count("bridge"), count("comparison"), count("yesno")), (16, 5, 3));
+    let lines = std::fs::read_to_string(folder.join("sample-wiki-zh/articles.jsonl")).expect("the corpus");
+    let articles: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str(line).expect("an article")).collect();
+    assert_eq!(articles.len(), 67);
+    for question in &sample.questions {
+        assert_eq!(Metric::for_question(question), Metric::Characters, "{}", question.id);
+        assert!(!question.supporting_facts.is_empty(), "{}", question.id);
+        for page in &question.context {
+            let article = articles.iter().find(|article| article["title"] == page.title).expect("its article");
+            assert_eq!(article["blocks"][0], page.sentences.concat(), "{}", question.id);
+        }
+        for SupportingFact(title, sentence) in &question.supporting_facts {
+            let page = question.context.iter().find(|page| page.title == *title).expect("its page");
+            assert!(usize::try_from(*sentence).is_ok_and(|at| at < page.sentences.len()), "{}: {title}", question.id);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Every command that a page of `docs` shows works, and prints what the page says that it prints.
+//!
+//! Of a page, blocks of these kinds are read, in their order, in a folder of their own:
+//!
+//! | block | what is done |
+//! |---|---|
+//! | `sh` | run; a line with `# needs` is left out, since it needs a key, a server, the network or another build |
+//! | `toml NAME`, `csv NAME`, … | written to the file NAME |
+//! | `json` | the block before it prints this |
+//! | `console` | the block before it prints these lines in this order, on stdout or stderr; a line `…` stands for any lines |
+
+use std::path::Path;
+use std::process::Command;
+
+/// Pages of commands, and how many each shows at least.
+const PAGES: [(&str, usize); 6] = [
+    ("protocols.md", 10),
+    ("methods.md", 10),
+    ("experiments.md", 4),
+    ("compare.md", 8),
+    ("guide.md", 25),
+    ("reproduce.md", 3),
+];
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name))
+        .expect("the page is readable")
+}
+
+/// Fenced blocks: what stands after the fence, and the text.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in page.lines() {
+        open = match (line.strip_prefix("```"), open.take()) {
+            (Some(kind), None) => Some((kind.to_owned(), String::new())),
+            (Some(_), Some(block)) => {
+                blocks.push(block);
+                None
+            }
+            (None, block) => block.map(|(kind, text)| (kind, text + line + "\n")),
+        };
+    }
+    assert!(open.is_none(), "a block has no end");
+    blocks
+}
+
+/// What a block printed.
+#[derive(Default)]
+struct Printed {
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs the lines that need nothing; says how many commands these were.
+fn run(folder: &Path, text: &str) -> (usize, Printed) {
+    let program = Path::new(env!("CARGO_BIN_EXE_wikitrail")).parent().expect("a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.contains("# needs")).collect();
+    let output = Command::new("sh")
+        .args(["-e", "-c", &lines.join("\n")])
+        .env("PATH", format!("{}:{path}", program.display()))
+        .current_dir(folder)
+        .output()
+        .expect("a shell");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}\n{stderr}");
+    let commands = lines.iter().filter(|line| line.contains("wikitrail ")).count();
+    (commands, Printed { stdout: String::from_utf8(output.stdout).expect("UTF-8"), stderr })
+}
+
+/// Whether these lines stand in the text in their order, without others between them but where a line is `…`.
+fn prints(text: &str, shown: &str) -> bool {
+    let lines = |text: &str| text.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+    let (text, shown) = (lines(text), lines(shown));
+    let mut from = 0;
+    shown.split(|line| line == "…").all(|part| {
+        let at = (from..=text.len()).find(|at| text[*at..].starts_with(part));
+        from = at.unwrap_or(from) + part.len();
+        at.is_some()
+    })
+}
+
+/// Works through a page; says how many commands it ran.
+fn follow(page: &str) -> usize {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut count, mut printed) = (0, Printed::default());
+    for (kind, text) in blocks(page) {
+        match kind.split_once(' ').map_or((kind.as_str(), None), |(kind, name)| (kind, Some(name))) {
+            (_, Some(name)) => std::fs::write(folder.path().join(name), &text).expect("written"),
+            ("json", None) => assert_eq!(printed.stdout, text),
+            ("console", None) => assert!(
+                prints(&printed.stdout, &text) || prints(&printed.stderr, &text),
+                "shown:\n{text}\nprinted:\n{}\n{}",
+                printed.stdout,
+                printed.stderr
+            ),
+            ("sh", None) => {
+                let (commands, output) = run(folder.path(), &text);
+                (count, printed) = (count + commands, output);
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+#[test]
+fn every_command_that_is_shown_works() {
+    for (name, least) in PAGES {
+        let count = follow(&page(name));
+        assert!(count >= least, "{name} shows {count} commands");
+    }
+}
+
+/// No page of commands is forgotten.
+#[test]
+fn other_pages_show_no_commands() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for entry in std::fs::read_dir(docs).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+        // Installing and measuring are not for a test.
+        let known = PAGES.iter().any(|(page, _)| *page == name) || ["install.md", "performance.md"].contains(&name);
+        if known || path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let found = blocks(&page(name)).into_iter().find(|(kind, _)| kind == "sh");
+        assert_eq!(found, None, "{name}");
+    }
+}

@@ -1,0 +1,223 @@
+//! Prompts × protocols × methods × repeats, with the baseline and with the loopback mocks: planned, run, killed, resumed.
+
+use super::{Bench, counts, errors, lines, names};
+use crate::common;
+use crate::common::mockd;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::process::Stdio;
+
+const TWO_BY_TWO_BY_THREE: &str = r#"
+name = "prompts-by-protocol"
+dataset = "datasets/sample.jsonl"
+repeats = 2
+baseline = "hotpotqa/react-paper/react"
+[settings]
+max_steps = 5
+SERVER
+[matrix]
+prompt = ["prompts/hotpotqa.toml", "other.toml"]
+protocol = ["react-paper", "robust"]
+method = ["react", "act", "cot"]
+"#;
+
+/// A second prompt: the shipped one with other words.
+fn other_prompt() -> String {
+    let shipped = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts/hotpotqa.toml"));
+    let shipped = shipped.expect("the prompt");
+    let other = shipped.replace("a name, a date, a number, yes or no", "a name, a date or a number, or yes or no");
+    assert!(shipped != other, "no word was changed");
+    other
+}
+
+/// Prompts × protocols × methods × repeats: `cot` knows no protocol, so it stands once a prompt.
+const CELLS: usize = 2 * (2 * 2 + 1);
+
+#[test]
+fn two_prompts_by_two_protocols_by_three_methods_are_planned_run_and_kept() {
+    let bench = Bench::new();
+    bench.write("x/grid.toml", &TWO_BY_TWO_BY_THREE.replace("SERVER", ""));
+    bench.write("x/other.toml", &other_prompt());
+    let planned = bench.json(&["x/grid.toml", "--out", "o", "--dry-run"]);
+    assert!(!bench.path("o").exists(), "a dry run leaves nothing behind");
+    let cells = planned["cells"].as_array().expect("cells");
+    assert_eq!((cells.len(), &planned["new"]), (CELLS, &(CELLS * 120).into()));
+    assert!(cells.iter().all(|cell| cell["episodes"] == 120 && cell["at_most"]["calls"].as_u64() > Some(100)));
+    let sum: u64 = cells.iter().map(|cell| cell["expected"]["calls"].as_u64().expect("calls")).sum();
+    assert_eq!(planned["estimate"]["expected"]["calls"], sum);
+    let table = bench.run(&["x/grid.toml", "--out", "o", "--dry-run"]);
+    let table = String::from_utf8(table.stdout).expect("UTF-8");
+    assert!(
+        table.contains("hotpotqa") && table.contains("1,200") && table.lines().all(|l| l.chars().count() <= 80),
+        "{table}"
+    );
+
+    let summary = bench.json(&["x/grid.toml", "--out", "o", "--concurrency", "1"]);
+    assert_eq!(names(&summary).len(), CELLS);
+    assert!(names(&summary).contains(&"other/robust/act") && names(&summary).contains(&"other/cot"));
+    let records = bench.records("o");
+    assert_eq!(records.len(), CELLS * 120);
+    assert!(counts(&records).values().all(|count| *count == 120));
+    // Variants of one question stand next to each other, so that a drift hits all alike.
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, record) in records.iter().enumerate() {
+        places.entry(record["id"].as_str().expect("an id")).or_default().push(at);
+    }
+    for (id, at) in places {
+        // Variant by variant, a question would be spread over nearly the whole record. Episodes in flight may overtake
+        // one another, so they are not next to each other to the last one.
+        assert!(at[at.len() - 1] - at[0] < CELLS * 60, "{id}: {at:?}");
+    }
+    let again = bench.run(&["x/grid.toml", "--out", "o", "--resume", "--quiet"]);
+    assert!(errors(&again).contains("plan: keep 1200, redo 0, new 0"), "{}", errors(&again));
+    assert_eq!(bench.records("o").len(), records.len());
+}
+
+const MANY_SETTINGS: &str = r#"
+name = "many-settings"
+dataset = "datasets/sample.jsonl"
+[settings]
+samples = 3
+[matrix]
+protocol = ["lagent", "react-paper"]
+method = ["react", "cot", "cot-sc->react"]
+shots = [2, 3]
+temperature = [0, 0.7]
+max_steps = [4, 7]
+[[include]]
+name = "an-option-and-another-order"
+protocol = "lagent"
+option = { labels = "v0.1" }
+exemplar_order = "shuffled"
+"#;
+
+/// A column for each setting by which the cells differ and for no other one, and no name broken inside a word.
+#[test]
+fn a_plan_shows_every_setting_by_which_its_cells_differ() {
+    let bench = Bench::new();
+    bench.write("many.toml", MANY_SETTINGS);
+    let output = bench.run(&["many.toml", "--dry-run", "--limit", "1"]);
+    let table = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(
+        lines[1],
+        [
+            "variant",
+            "shots",
+            "exemplar_order",
+            "protocol",
+            "labels",
+            "max_steps",
+            "method",
+            "temperature",
+            "max_tokens"
+        ],
+        "{table}"
+    );
+    let included = lines.iter().find(|line| line.first().is_some_and(|word| word.starts_with("an-"))).expect("its row");
+    assert_eq!(included[1..], ["all", "shuffled", "lagent", "v0.1", "2", "react", "0", "512"], "{table}");
+    assert!(
+        table.contains("temperature=0.7/") && table.contains("\nin all of them: prompt hotpotqa, model baseline\n")
+    );
+    assert!(table.contains("datasets/sample.jsonl: 1 question, once each\n"), "{table}");
+}
+
+#[test]
+fn several_prompts_make_a_variant_each() {
+    let bench = Bench::new();
+    bench.write("other.toml", &other_prompt());
+    let summary = bench.json(&[
+        "--limit",
+        "2",
+        "--prompt",
+        "prompts/hotpotqa.toml",
+        "--prompt",
+        "other.toml",
+        "--method",
+        "react,cot",
+        "--out",
+        "o",
+    ]);
+    assert_eq!(names(&summary), ["hotpotqa/react", "hotpotqa/cot", "other/react", "other/cot"]);
+    let orders = |order: &[&str]| {
+        let planned = bench.json(&[&["--dry-run", "--limit", "1"], order].concat());
+        planned["variants"][0]["prompt_sha256"].as_str().expect("a digest").to_owned()
+    };
+    let seeded = ["--exemplar-order", "shuffled", "--exemplar-seed"];
+    let digests: HashSet<String> = [
+        orders(&[]),
+        orders(&["--exemplar-order", "reversed"]),
+        orders(&[&seeded[..], &["1"]].concat()),
+        orders(&[&seeded[..], &["2"]].concat()),
+    ]
+    .into();
+    assert_eq!(digests.len(), 4);
+    assert_eq!(orders(&["--exemplar-order", "file"]), orders(&[]));
+}
+
+/// Two models and a text endpoint of one server, beside the baseline: killed, gone on with, and grown; every call counted.
+#[test]
+fn the_mock_is_asked_for_what_is_new_and_nothing_else() {
+    let Some(shared) = common::shared() else { return };
+    let (llm, wiki) = mockd::start(&shared);
+    let bench = Bench::new();
+    let server = format!(
+        "base_url = \"{}/v1\"\nmodel = \"openai:mock\"\nwiki = \"html\"\nwiki_url = \"{}\"\n",
+        llm.url(),
+        wiki.url()
+    );
+    bench.write("grid.toml", &TWO_BY_TWO_BY_THREE.replace("SERVER", &server));
+    bench.write("other.toml", &other_prompt());
+    llm.get("/config?latency=5");
+    let mut finished = 0;
+    for (attempt, share) in [10, 60].into_iter().enumerate() {
+        let resume: &[&str] = if attempt > 0 { &["--resume"] } else { &[] };
+        let mut command = bench.command(&[&["grid.toml", "--out", "o"], resume].concat());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("wikitrail starts");
+        while lines(&bench.path("o/trajectories.jsonl")) < CELLS * 120 * share / 100 {
+            assert!(child.try_wait().expect("the child can be asked").is_none(), "it ended before it was killed");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        child.kill().expect("kill -9");
+        child.wait().expect("it is gone");
+        finished = lines(&bench.path("o/trajectories.jsonl"));
+        assert!(finished < CELLS * 120);
+    }
+    let calls = |records: &[Value]| -> usize {
+        records
+            .iter()
+            .flat_map(|record| record["steps"].as_array().expect("steps"))
+            .map(|step| step["calls"].as_array().expect("calls").len())
+            .sum()
+    };
+    llm.get("/config?latency=0");
+    llm.get("/reset");
+    let summary = bench.json(&["grid.toml", "--out", "o", "--resume"]);
+    for variant in summary["variants"].as_array().expect("variants") {
+        assert_eq!((&variant["measured"], &variant["episodes"]), (&120.into(), &120.into()), "{variant}");
+    }
+    let records = bench.records("o");
+    assert_eq!(records.len(), CELLS * 120, "an episode was run twice");
+    assert_eq!(llm.requests(), calls(&records[finished..]) as u64);
+
+    // Another model of the same server, another endpoint, and the baseline: only they are run.
+    let more = "[[include]]\nname = \"second\"\nmodel = \"openai:second\"\n[[include]]\nname = \"text\"\ncompletions = true\n[[include]]\nname = \"rules\"\nmodel = \"baseline\"\nprotocol = \"robust\"\n";
+    bench.write("grid.toml", &format!("{}{more}", TWO_BY_TWO_BY_THREE.replace("SERVER", &server)));
+    llm.get("/reset");
+    let summary = bench.json(&["grid.toml", "--out", "o", "--resume"]);
+    assert_eq!(names(&summary).len(), CELLS + 3);
+    let all = bench.records("o");
+    assert_eq!(all.len(), (CELLS + 3) * 120);
+    let of_server: Vec<Value> =
+        all[records.len()..].iter().filter(|record| record["variant"] != "rules").cloned().collect();
+    assert_eq!(llm.requests(), calls(&of_server) as u64);
+    let manifest = bench.manifest("o");
+    let text = manifest["variants"]
+        .as_array()
+        .expect("variants")
+        .iter()
+        .find(|variant| variant["name"] == "text")
+        .expect("the cell");
+    assert_eq!((&text["endpoint"], &text["protocol"]), (&"completions".into(), &"react-paper".into()));
+}

@@ -1,0 +1,150 @@
+//! The Parquet export, read by pyarrow and held against the CSV export cell by cell.
+
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::RowAccessor as _;
+use serde_json::json;
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+use wikitrail::export::{Export as _, Origin, Parquet, Scored, Table};
+use wikitrail::score::AnswerScore;
+use wikitrail::types::{Manifest, Trajectory};
+
+fn wikitrail(folder: &Path, args: &[&str]) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+    let output = command.args(args).current_dir(folder).output().expect("wikitrail runs");
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+const READ_BACK: &str = r#"
+import csv, json, sys
+try:
+    import pyarrow.parquet
+except ImportError:
+    sys.exit(77)
+path, table, columns = sys.argv[1:]
+columns = dict(json.loads(columns))
+names = {"text": "string", "int": "int64", "real": "double", "bool": "bool"}
+read = pyarrow.parquet.read_table(path)
+found = {field.name: str(field.type) for field in read.schema}
+assert list(found) == list(columns), found
+assert found == {name: names[kind] for name, kind in columns.items()}, found
+assert all(field.nullable for field in read.schema)
+csv.field_size_limit(sys.maxsize)
+rows = list(csv.DictReader(open(table, newline="", encoding="utf-8"), strict=True))
+assert read.num_rows == len(rows) > 0, read.num_rows
+filled = set()
+for at, (row, cells) in enumerate(zip(rows, read.to_pylist())):
+    for name, kind in columns.items():
+        cell, text = cells[name], row[name]
+        if cell is None:
+            assert text == "", (at, name, text)
+            continue
+        filled.add(kind)
+        if kind == "text":
+            same = text == cell
+        elif kind == "int":
+            same = text == str(cell)
+        elif kind == "real":
+            same = float(text) == cell
+        else:
+            same = text == str(int(cell))
+        assert same, (at, name, text, cell)
+print(len(rows), *sorted(filled))
+"#;
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped check says so")]
+fn pyarrow_reads_the_cells_of_the_csv_export_with_their_types() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    for (run, flags) in [
+        ("e/one", &["--method", "react,cot-sc", "--samples", "3"][..]),
+        ("e/two", &["--protocol", "lagent", "--option", "labels=v0.1", "--seed", "18446744073709551615"]),
+    ] {
+        wikitrail(path, &[&["run", "--quiet", "--limit", "20", "--out", run], flags].concat());
+    }
+    for (rows, table, least, kinds) in
+        [("questions", Table::Questions, 60, "bool int real text"), ("steps", Table::Steps, 100, "int real text")]
+    {
+        for (format, more) in [("parquet", &[][..]), ("csv", &["--raw"])] {
+            let out = format!("{rows}.{format}");
+            wikitrail(path, &[&["export", "e", "--format", format, "--rows", rows, "--out", &out], more].concat());
+        }
+        let columns: Vec<_> = table.columns().map(|column| (column.name, column.kind.name())).collect();
+        let output = Command::new("python3")
+            .args(["-c", READ_BACK, &format!("{rows}.parquet"), &format!("{rows}.csv")])
+            .arg(serde_json::to_string(&columns).expect("JSON"))
+            .current_dir(path)
+            .output()
+            .expect("python3 runs");
+        if output.status.code() == Some(77) {
+            eprintln!("skipped: pyarrow is not installed");
+            return;
+        }
+        assert!(output.status.success(), "{rows}: {}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8(output.stdout).expect("UTF-8");
+        let (count, filled) = said.trim().split_once(' ').expect("a count and the kinds");
+        assert!(count.parse::<usize>().expect("a count") >= least, "{said}");
+        assert_eq!(filled, kinds, "{rows}");
+    }
+}
+
+/// Half a file is no Parquet file, so nothing is left where the export fails.
+#[test]
+fn a_file_has_its_end_or_is_not_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    wikitrail(folder.path(), &["run", "--quiet", "--limit", "1", "--out", "r"]);
+    wikitrail(folder.path(), &["export", "r", "--format", "parquet", "--outcome", "budget", "--out", "none.parquet"]);
+    let bytes = std::fs::read(folder.path().join("none.parquet")).expect("a file");
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "without rows there is a schema still");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+    let args = ["export", "r", "--format", "parquet"];
+    let output = command.args(args).current_dir(folder.path()).output().expect("wikitrail runs");
+    assert!(output.stdout.starts_with(b"PAR1") && output.stdout.ends_with(b"PAR1"), "a pipe takes it too");
+}
+
+fn manifest() -> Manifest {
+    let dataset =
+        json!({"name": "sample", "path": "q.jsonl", "sha256": "", "questions": 1, "selection": {}, "selected": 1});
+    let whole = json!({"v": 1, "variants": [], "repeats": 1, "dataset": dataset, "wikitrail": "", "git_revision": null,
+        "command_line": [], "started_at": "", "ended_at": null});
+    serde_json::from_value(whole).expect("a manifest")
+}
+
+fn trajectory(question: &str) -> Trajectory {
+    let value = json!({"v": 1, "id": "=1", "variant": "main", "repeat": 0, "question": question, "answers": [], "steps": [],
+        "answer": null, "outcome": "finished", "usage": {"prompt_tokens": 7, "completion_tokens": 0}, "started_at": "",
+        "wall_ms": 1, "compat": "fixed", "repairs": [], "key": "k"});
+    serde_json::from_value(value).expect("a trajectory")
+}
+
+/// Rows are written in groups, so that long texts are not held until the end; nothing is changed on the way.
+#[test]
+fn long_texts_are_written_in_groups_and_whole() {
+    const LONG: usize = 40 << 20;
+    let (folder, manifest) = (tempfile::tempdir().expect("a folder"), manifest());
+    let path = folder.path().join("q.parquet");
+    let mut table = Parquet::new(File::create(&path).expect("a file"), Table::Questions).expect("a table");
+    let score = AnswerScore { em: 0.0, f1: 0.4, precision: 1.0, recall: 0.25 };
+    for (question, score) in [("x".repeat(LONG), None), ("=who\0".to_owned(), None), (String::new(), Some(score))] {
+        let origin = Origin::new("r", &manifest, "main");
+        let scored = Scored { trajectory: &trajectory(&question), score, assessment: None, origin };
+        table.write(&scored).expect("a row");
+    }
+    table.finish().expect("an end");
+    let file = SerializedFileReader::new(File::open(&path).expect("a file")).expect("a Parquet file");
+    let groups: Vec<i64> =
+        file.metadata().row_groups().iter().map(parquet::file::metadata::RowGroupMetaData::num_rows).collect();
+    assert_eq!(groups, [1, 2]);
+    let rows: Vec<_> = file.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
+    let at = |name: &str| Table::Questions.columns().position(|column| column.name == name).expect("a column");
+    assert_eq!(rows[0].get_string(at("question")).expect("a text").len(), LONG);
+    assert_eq!(rows[1].get_string(at("question")).expect("a text"), "=who\0");
+    assert_eq!(rows[2].get_string(at("question")).expect("an empty text, which is no null"), "");
+    assert!(rows[1].get_double(at("f1")).is_err() && rows[1].get_string(at("prediction")).is_err());
+    assert_eq!(rows[2].get_double(at("f1")).expect("a number").to_string(), "0.4");
+    assert_eq!(rows[2].get_long(at("prompt_tokens")).expect("a number"), 7);
+    assert_eq!(rows[2].get_string(at("run")).expect("a text"), "r");
+    assert!(rows[2].get_string(at("protocol")).is_err(), "the manifest does not have the variant");
+}

@@ -1,0 +1,48 @@
+//! The integration tests, in one program: each file more would link the whole library again.
+
+#![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
+
+mod adaptive_run;
+mod ask_command;
+mod bad_input;
+mod budget;
+mod common;
+mod compare_amounts;
+mod compare_command;
+mod compare_support;
+mod compare_tables;
+mod dataset_command;
+mod dataset_files;
+mod dialogue_properties;
+mod documentation;
+#[cfg(unix)]
+mod documented_commands;
+mod documented_protocols;
+mod experiment_run;
+mod export_chat;
+mod export_command;
+#[cfg(feature = "parquet")]
+mod export_parquet;
+mod help;
+mod key_leaks;
+mod layering;
+mod mock_run;
+mod parse_command;
+mod prices;
+mod prompt_command;
+mod protocol_golden;
+mod replay;
+mod reproduce_command;
+mod robust_protocol;
+mod schemas;
+mod score_files;
+mod score_run;
+mod show_command;
+mod statistics_golden;
+mod tape_command;
+mod taped_episodes;
+mod trajectory_metrics;
+mod variant_run;
+mod wiki_golden;
+mod wiki_sources;
+mod wiki_support;

@@ -1,0 +1,222 @@
+//! The main job against the benchmark kit's mocks: the paper's prompt over 500 questions gives the kit's figures,
+//! through both endpoints, and a run that is killed again and again loses and repeats nothing.
+
+use crate::common;
+use crate::common::mockd;
+use crate::common::mockd::Mock;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const QUESTIONS: usize = 500;
+
+fn command(shared: &Path, llm: &Mock, wiki: &Mock, out: &Path) -> Command {
+    let data = shared.join("data");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+    command
+        .arg("run")
+        .arg(data.join("datasets/hotpot_dev_v1_simplified.json"))
+        .args(["--limit", &QUESTIONS.to_string()])
+        .arg("--prompt")
+        .arg(format!("{}#webthink_simple6", data.join("prompts/prompts_naive.json").display()))
+        .arg("--instruction")
+        .arg(data.join("prompts/hotpotqa_instruction.txt"))
+        .args(["--protocol", "react-paper", "--model", "openai:mock", "--base-url", &format!("{}/v1", llm.url())])
+        .args(["--wiki", "html", "--wiki-url", &wiki.url(), "--compat", "paper", "--json", "--out"])
+        .arg(out);
+    command
+}
+
+fn summary(output: &Output) -> Value {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}\n{errors}", output.status);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {:?}\n{errors}", output.stdout))
+}
+
+fn records(out: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(out.join("trajectories.jsonl")).expect("trajectories");
+    text.lines().map(|line| serde_json::from_str(line).expect("a trajectory")).collect()
+}
+
+fn assert_the_kits_figures(summary: &Value, out: &Path) {
+    let row = &summary["variants"][0];
+    assert_eq!(row["measured"], 500);
+    assert!((row["em"].as_f64().expect("em") - 0.338).abs() < 1e-12, "{row}");
+    assert!((row["f1"].as_f64().expect("f1") - 0.4568).abs() < 5e-5, "{row}");
+    let records = records(out);
+    assert_eq!(records.len(), QUESTIONS);
+    let ids: HashSet<&str> = records.iter().map(|r| r["id"].as_str().expect("id")).collect();
+    assert_eq!(ids.len(), QUESTIONS);
+    for record in &records {
+        let steps = record["steps"].as_array().expect("steps");
+        assert_eq!(steps.len(), 4);
+        assert_eq!(steps.iter().map(|s| s["calls"].as_array().expect("calls").len()).sum::<usize>(), 4);
+    }
+}
+
+#[test]
+fn five_hundred_questions_give_the_kits_figures_by_chat_and_completions() {
+    let Some(shared) = common::shared() else { return };
+    let (llm, wiki) = mockd::start(&shared);
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, flags) in [("chat", &[][..]), ("completions", &["--completions"][..])] {
+        let out = dir.path().join(name);
+        llm.get("/reset");
+        let output = command(&shared, &llm, &wiki, &out).args(flags).output().expect("wikitrail runs");
+        assert_the_kits_figures(&summary(&output), &out);
+        assert_eq!(llm.requests(), 4 * QUESTIONS as u64, "{name}");
+    }
+    assert_the_export_opens_in_python(&dir.path().join("chat"));
+}
+
+/// 500 rows of questions and 2,000 of steps, every cell as it is in the record, in Python's csv module and in pandas.
+fn assert_the_export_opens_in_python(out: &Path) {
+    for (rows, count) in [("questions", QUESTIONS), ("steps", 4 * QUESTIONS)] {
+        let file = out.join(format!("{rows}.csv"));
+        let status = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
+            .args(["export", "--format", "csv", "--raw", "--rows", rows])
+            .arg(out)
+            .arg("--out")
+            .arg(&file)
+            .stderr(Stdio::null())
+            .status()
+            .expect("wikitrail runs");
+        assert!(status.success());
+        for module in ["csv", "pandas"] {
+            assert_python_reads(module, &file, &out.join("trajectories.jsonl"), count);
+        }
+    }
+}
+
+const READ_BACK: &str = r#"
+import json, sys
+module, table, record, count = sys.argv[1:]
+if module == "csv":
+    import csv
+    csv.field_size_limit(sys.maxsize)
+    rows = list(csv.DictReader(open(table, newline="", encoding="utf-8"), strict=True))
+else:
+    try:
+        import pandas
+    except ImportError:
+        sys.exit(77)
+    rows = pandas.read_csv(table, dtype=str, keep_default_na=False).to_dict("records")
+assert len(rows) == int(count), len(rows)
+episodes = {e["id"]: e for e in map(json.loads, open(record, encoding="utf-8"))}
+multi_line = 0
+for row in rows:
+    episode = episodes[row["id"]]
+    if "step" in row:
+        step = episode["steps"][int(row["step"]) - 1]
+        assert row["observation"] == step["observation"], row["id"]
+        assert row["action_text"] == step["action_text"], row["id"]
+        multi_line += "\n" in step["observation"]
+    else:
+        assert row["question"] == episode["question"] and row["prediction"] == episode["answer"], row["id"]
+assert "step" not in rows[0] or multi_line > 0, "no cell with a line end was tried"
+"#;
+
+#[expect(clippy::print_stderr, reason = "a skipped check says so")]
+fn assert_python_reads(module: &str, table: &Path, record: &Path, count: usize) {
+    let output = Command::new("python3")
+        .args(["-c", READ_BACK, module])
+        .args([table, record])
+        .arg(count.to_string())
+        .output()
+        .expect("python3 runs");
+    if output.status.code() == Some(77) && std::env::var_os("CI").is_none() {
+        eprintln!("skipped: {module} is not installed");
+        return;
+    }
+    assert!(output.status.success(), "{module}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_run_killed_three_times_loses_nothing_and_repeats_nothing() {
+    let Some(shared) = common::shared() else { return };
+    let (llm, wiki) = mockd::start(&shared);
+    // Slow enough that a kill always falls into the run.
+    llm.get("/config?latency=20");
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("run");
+    let mut finished = 0;
+    for (attempt, share) in [5, 35, 70].into_iter().enumerate() {
+        let mut command = command(&shared, &llm, &wiki, &out);
+        if attempt > 0 {
+            command.arg("--resume");
+        }
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("wikitrail starts");
+        let wanted = QUESTIONS * share / 100;
+        while lines(&out) < wanted {
+            assert!(child.try_wait().expect("the child can be asked").is_none(), "it ended before it was killed");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        child.kill().expect("kill -9");
+        child.wait().expect("it is gone");
+        finished = lines(&out);
+        assert!(finished < QUESTIONS);
+    }
+    llm.get("/reset");
+    let output = command(&shared, &llm, &wiki, &out).arg("--resume").output().expect("wikitrail runs");
+    assert_the_kits_figures(&summary(&output), &out);
+    assert_eq!(llm.requests(), 4 * (QUESTIONS - finished) as u64, "finished episodes were run again");
+}
+
+fn interrupt(child: &std::process::Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(status.success());
+}
+
+fn wait_for_lines(out: &Path, wanted: usize) {
+    while lines(out) < wanted {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn ctrl_c_once_finishes_what_is_in_flight_and_twice_stops_at_once() {
+    let Some(shared) = common::shared() else { return };
+    let (llm, wiki) = mockd::start(&shared);
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("run");
+    llm.get("/config?latency=30");
+    let start = |resume: &[&str]| {
+        let mut command = command(&shared, &llm, &wiki, &out);
+        command.args(resume).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("wikitrail starts")
+    };
+
+    let mut child = start(&[]);
+    wait_for_lines(&out, 40);
+    interrupt(&child);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    let kept = records(&out);
+    assert!((40..QUESTIONS).contains(&kept.len()), "{}", kept.len());
+    assert!(kept.iter().all(|record| record["outcome"] == "finished"), "an episode in flight was not finished");
+    let manifest = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    assert!(manifest["ended_at"].is_string(), "a clean stop is an end");
+
+    // Now every call takes longer than anybody waits: only the second signal ends the run, and at once.
+    llm.get("/config?latency=60000");
+    llm.get("/reset");
+    let mut child = start(&["--resume"]);
+    while llm.requests() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    interrupt(&child);
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert!(child.try_wait().expect("the child can be asked").is_none(), "one signal lets calls in flight finish");
+    interrupt(&child);
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert_eq!(records(&out).len(), kept.len(), "nothing was finished, nothing is lost");
+
+    llm.get("/config?latency=0");
+    let output = command(&shared, &llm, &wiki, &out).arg("--resume").output().expect("wikitrail runs");
+    assert_the_kits_figures(&summary(&output), &out);
+}
+
+/// Whole lines of the file of trajectories.
+fn lines(out: &Path) -> usize {
+    std::fs::read(out.join("trajectories.jsonl")).map_or(0, |bytes| memchr::memchr_iter(b'\n', &bytes).count())
+}

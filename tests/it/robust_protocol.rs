@@ -1,0 +1,145 @@
+//! `docs/robust.md` held to the program: every kind of repair has an example that produces it, every refusal is
+//! one, and the figures are those of the command.
+
+use crate::common;
+use serde_json::Value;
+use std::process::Command;
+use std::sync::Arc;
+use wikitrail::protocol::{Frame, Options, Protocol, Setup, Turn, find, robust};
+use wikitrail::types::{Decoding, Question, Tool};
+
+fn doc() -> String {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/robust.md");
+    std::fs::read_to_string(path).expect("docs/robust.md is readable")
+}
+
+/// The cells of the table below a heading, without its head.
+fn table(heading: &str) -> Vec<Vec<String>> {
+    let doc = doc();
+    let section = doc.split("\n## ").find(|section| section.starts_with(heading)).expect("the section");
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")).skip(1);
+    rows.map(|row| row.trim_end_matches(" |").split(" | ").map(str::to_owned).collect()).collect()
+}
+
+/// The text of a cell in backticks, its line breaks undone.
+fn code(cell: &str) -> String {
+    let ticks = cell.len() - cell.trim_start_matches('`').len();
+    let inner = cell.trim_start_matches('`').strip_suffix(&"`".repeat(ticks)).expect("a cell in backticks");
+    // Several backticks around a text that has some itself go with a space inside.
+    if ticks > 1 { inner.trim() } else { inner }.replace("\\n", "\n")
+}
+
+fn protocol() -> Arc<dyn Protocol> {
+    find("robust", &Options::default()).expect("it exists").expect("it needs no options")
+}
+
+/// The tool used for a reply to step 1, and the kinds of repairs.
+fn read(reply: &str, thoughts: bool) -> (Tool, Vec<String>) {
+    let mut dialogue = protocol().dialogue(&Arc::new(Setup {
+        frame: Frame::default(),
+        question_label: "Question".to_owned(),
+        max_steps: 1,
+        thoughts,
+        decoding: Decoding::default(),
+        history: Vec::new(),
+    }));
+    dialogue.begin(&Question::new("q", "Why?", vec![]));
+    let Turn::Use(call) = dialogue.completion(reply) else { panic!("no call for {reply:?}") };
+    let Turn::Stop(stop) = dialogue.observation("o") else { panic!("no stop for {reply:?}") };
+    (call.tool, stop.repairs.into_iter().map(|repair| repair.kind).collect())
+}
+
+#[test]
+fn every_kind_of_repair_has_an_example_that_produces_it() {
+    let rows = table("Kinds of repairs");
+    let kinds: Vec<String> = rows.iter().map(|row| code(&row[0])).collect();
+    assert_eq!(kinds, robust::repair::ALL, "the table lists the kinds, in their order");
+    for (kind, row) in kinds.iter().zip(&rows) {
+        let (tool, repairs) = read(&code(&row[1]), kind != "unasked_thought");
+        assert_ne!(tool, Tool::Invalid, "{kind}");
+        assert!(repairs.contains(kind), "{kind}: {repairs:?}");
+    }
+}
+
+#[test]
+fn every_example_of_a_refusal_is_refused() {
+    let rows = table("What it refuses");
+    assert_eq!(rows.len(), 8);
+    for row in rows {
+        assert_eq!(read(&code(&row[0]), true), (Tool::Invalid, vec![]), "{}", row[0]);
+    }
+}
+
+#[test]
+fn the_figures_are_those_of_the_command() {
+    let Some(shared) = common::shared() else { return };
+    let recordings = [
+        ("dev_fever_000-199.jsonl", "text-davinci-002, FEVER, 200 episodes"),
+        ("dev_hotpot_00-39.jsonl", "gpt-3.5-turbo, HotpotQA, 40 episodes"),
+    ];
+    let mut expected = Vec::new();
+    for (file, name) in recordings {
+        let path = shared.join("data/trajectories").join(file);
+        let output = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
+            .args(["replay", "--import", "react-notebook"])
+            .arg(&path)
+            .args(["--as", "robust", "--json"])
+            .output()
+            .expect("wikitrail runs");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        for (kind, title) in [("bad_call", "bad calls"), ("invalid_action", "invalid actions")] {
+            let of_kind: Vec<_> = rows.iter().filter(|row| row["kind"] == kind).collect();
+            let mut row = vec![name.to_owned(), title.to_owned(), of_kind.len().to_string()];
+            for verdict in ["as_meant", "otherwise", "executed", "refused"] {
+                row.push(of_kind.iter().filter(|row| row["verdict"] == verdict).count().to_string());
+            }
+            expected.push(row);
+        }
+        check_verdicts(&rows);
+    }
+    assert_eq!(table("Replies that the paper's loop could not use"), expected);
+}
+
+/// The verdicts follow from what else the rows say.
+fn check_verdicts(rows: &[Value]) {
+    for row in rows {
+        let parsed = &row["parsed"];
+        let done = match parsed["kind"].as_str() {
+            Some("act") => Some((parsed["tool"].clone(), parsed["input"].clone())),
+            Some("finish") => Some(("Finish".into(), parsed["answer"].clone())),
+            _ => None,
+        };
+        let meant = row["meant"].as_object().map(|meant| (meant["tool"].clone(), meant["input"].clone()));
+        let same = |(a, b): (&(Value, Value), &(Value, Value))| {
+            let folded = |value: &Value| value.as_str().expect("a text").trim().to_lowercase();
+            folded(&a.0) == folded(&b.0) && folded(&a.1) == folded(&b.1)
+        };
+        let expected = match (&done, &meant) {
+            (None, _) => "refused",
+            (Some(_), None) => "executed",
+            (Some(done), Some(meant)) if same((done, meant)) => "as_meant",
+            _ => "otherwise",
+        };
+        assert_eq!(row["verdict"], expected, "{row}");
+    }
+}
+
+#[test]
+fn the_command_says_what_it_needs() {
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).arg("replay").args(args).output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    for args in [
+        &["x.jsonl", "--as", "robust"][..],
+        &["x.jsonl", "--import", "react-notebook"],
+        &["x.jsonl", "--import", "react-notebook", "--as", "nothing"],
+        &["x.jsonl", "--import", "react-notebook", "--as", "robust", "--prompt", "p"],
+    ] {
+        assert_eq!(run(args).0, Some(2), "{args:?}");
+    }
+    let (code, error) = run(&["no-such-file.jsonl", "--import", "react-notebook", "--as", "robust"]);
+    assert_eq!(code, Some(3), "{error}");
+}

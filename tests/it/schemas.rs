@@ -1,0 +1,241 @@
+//! `docs/schema`: what runs really leave behind is valid, and nothing beside it is.
+
+use crate::common;
+use crate::common::mockd;
+use boon::{Compiler, SchemaIndex, Schemas};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One compiled schema.
+struct Schema {
+    schemas: Schemas,
+    index: SchemaIndex,
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(name)
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
+}
+
+impl Schema {
+    fn of(name: &str) -> Self {
+        let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
+        compiler.enable_format_assertions();
+        compiler.add_resource(name, read(&file(name))).expect("a resource");
+        let index = compiler.compile(name, &mut schemas).expect("a sound schema");
+        Self { schemas, index }
+    }
+
+    fn faults(&self, value: &Value) -> Option<String> {
+        self.schemas.validate(value, self.index).err().map(|error| format!("{error:#}"))
+    }
+
+    #[track_caller]
+    fn assert_valid(&self, value: &Value) {
+        let faults = self.faults(value);
+        assert_eq!(faults, None, "{value:#}");
+    }
+}
+
+/// The manifest of a run, and its trajectories.
+fn run(folder: &Path, name: &str, flags: &[&str]) -> (Value, Vec<Value>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+    let output = command.args(["run", "--quiet", "--out", name]).args(flags).current_dir(folder).output();
+    let output = output.expect("wikitrail runs");
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{flags:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let records = std::fs::read_to_string(folder.join(name).join("trajectories.jsonl")).expect("records");
+    let records = records.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    (read(&folder.join(name).join("manifest.json")), records)
+}
+
+const METHODS: &str = "standard,cot,cot-sc,act,react,cot-sc->react,react->cot-sc";
+const PROTOCOLS: &str = "react-paper,robust,qwen-agent,llama-index,go-blog,lagent,react-zh";
+
+#[test]
+fn every_manifest_and_every_trajectory_is_valid() {
+    let (manifests, trajectories) = (Schema::of("manifest.schema.json"), Schema::of("trajectory.schema.json"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = "{\"q\": \"Who wrote Solaris?\", \"a\": \"Stanis\u{142}aw Lem\"}\n{\"q\": \"Hidden?\"}\n";
+    std::fs::write(folder.path().join("own.jsonl"), own).expect("it can be written");
+    std::fs::write(folder.path().join("own.json"), "{\"key\": \"Question: Who?\\n\"}").expect("it can be written");
+    std::fs::write(folder.path().join("own.txt"), "Answer.\n").expect("it can be written");
+    let mut fields = std::collections::BTreeSet::new();
+    let runs: [(&str, &[&str]); 10] = [
+        ("methods", &["--method", METHODS, "--samples", "3", "--limit", "15"]),
+        ("claims", &["datasets/sample-claims.jsonl", "--method", METHODS, "--samples", "3", "--limit", "6"]),
+        ("protocols", &["--protocol", PROTOCOLS, "--limit", "10", "--compat", "paper"]),
+        (
+            "options",
+            &["--protocol", "lagent", "--option", "labels=v0.1", "--limit", "5", "--repeats", "2", "--seed", "7"],
+        ),
+        ("oracle", &["--method", "standard,cot", "--oracle-context", "--limit", "5", "--shuffle", "3"]),
+        ("named", &["own.jsonl", "--question-column", "q", "--answer-column", "a"]),
+        ("picked", &["--types", "bridge", "--shuffle-like-paper", "233", "--limit", "3", "--max-steps", "2"]),
+        ("shots", &["--shots", "3", "--exemplar-order", "shuffled", "--exemplar-seed", "5", "--limit", "2"]),
+        ("instructed", &["--prompt", "own.json#key", "--instruction", "own.txt", "--limit", "2"]),
+        // Nobody listens there: nothing is measured, and that is a record too.
+        (
+            "failed",
+            &[
+                "--model",
+                "openai:x",
+                "--base-url",
+                "http://127.0.0.1:9/v1",
+                "--model-attempts",
+                "1",
+                "--limit",
+                "2",
+                "--price",
+                "1/2",
+            ],
+        ),
+    ];
+    for (name, flags) in runs {
+        let (manifest, records) = run(folder.path(), name, flags);
+        manifests.assert_valid(&manifest);
+        assert!(!records.is_empty(), "{name}");
+        for record in &records {
+            trajectories.assert_valid(record);
+        }
+        for value in std::iter::once(&manifest).chain(&records) {
+            collect(value, &mut fields);
+        }
+    }
+    for rare in [
+        "detail",
+        "votes",
+        "sample",
+        "voting",
+        "oracle_context",
+        "options",
+        "columns",
+        "shuffle_like_paper",
+        "types",
+        "seed",
+        "price",
+        "instruction",
+        "shots",
+        "exemplar_order",
+        "exemplar_seed",
+    ] {
+        assert!(fields.contains(rare), "no run has `{rare}`, so it was not tried");
+    }
+}
+
+const EXPERIMENT: &str = r#"
+name = "grown"
+dataset = ["datasets/sample.jsonl", "datasets/sample-claims.jsonl"]
+baseline = "react"
+[matrix]
+method = ["react", "act"]
+"#;
+
+#[test]
+fn the_manifest_of_an_experiment_is_valid_before_and_after_a_variant_is_taken_out() {
+    let (schema, folder) = (Schema::of("manifest.schema.json"), tempfile::tempdir().expect("a folder"));
+    let start = |text: &str, flags: &[&str]| {
+        std::fs::write(folder.path().join("e.toml"), text).expect("it can be written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+        let command = command.args(["run", "e.toml", "--quiet", "--limit", "2", "--out", "o"]).args(flags);
+        let output = command.current_dir(folder.path()).output().expect("wikitrail runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        ["sample", "sample-claims"].map(|dataset| read(&folder.path().join("o").join(dataset).join("manifest.json")))
+    };
+    for manifest in start(EXPERIMENT, &[]) {
+        schema.assert_valid(&manifest);
+        assert_eq!(manifest["experiment"]["datasets"], json!(["sample", "sample-claims"]));
+        assert_eq!(manifest["experiment"]["baseline"], "react");
+    }
+    for manifest in start(&EXPERIMENT.replace(", \"act\"]", "]"), &["--resume"]) {
+        schema.assert_valid(&manifest);
+        assert_eq!(manifest["retired"][0]["name"], "act");
+        assert_undocumented_is_found(&schema, &manifest);
+    }
+}
+
+#[test]
+fn the_manifest_of_a_run_that_learned_limits_is_valid() {
+    let Some(shared) = common::shared() else { return };
+    let (llm, wiki) = mockd::start(&shared);
+    llm.get("/config?latency=20");
+    let folder = tempfile::tempdir().expect("a folder");
+    let dataset = shared.join("data/datasets/hotpot_dev_v1_simplified.json");
+    let dataset = std::fs::canonicalize(dataset).expect("the paper's file");
+    let (model, pages) = (format!("{}/v1", llm.url()), wiki.url());
+    let flags = ["--limit", "30", "--protocol", "react-paper", "--model", "openai:mock", "--concurrency", "auto"];
+    let servers = ["--base-url", &model, "--wiki", "html", "--wiki-url", &pages];
+    let (manifest, _) = run(
+        folder.path(),
+        "r",
+        &[&[dataset.to_str().expect("a UTF-8 path")], flags.as_slice(), servers.as_slice()].concat(),
+    );
+    assert_eq!(manifest["limit_history"][0]["service"], "model");
+    let schema = Schema::of("manifest.schema.json");
+    schema.assert_valid(&manifest);
+    assert_undocumented_is_found(&schema, &manifest);
+}
+
+fn collect(value: &Value, names: &mut std::collections::BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            names.insert(name.clone());
+            collect(value, names);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, names)),
+        _ => {}
+    }
+}
+
+/// A field that the schema does not name, anywhere, is found; so are missing fields and wrong values.
+#[test]
+fn nothing_else_is_valid() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (manifest, records) = run(folder.path(), "r", &["--method", "cot-sc->react", "--samples", "2", "--limit", "3"]);
+    for (schema, value) in [("manifest.schema.json", &manifest), ("trajectory.schema.json", &records[0])] {
+        let schema = Schema::of(schema);
+        schema.assert_valid(value);
+        assert_undocumented_is_found(&schema, value);
+        for (pointer, wrong) in [("/v", json!(2)), ("/started_at", json!("yesterday")), ("/v", Value::Null)] {
+            let mut other = value.clone();
+            *other.pointer_mut(pointer).expect("the field") = wrong.clone();
+            assert!(schema.faults(&other).is_some(), "{pointer}: {wrong}");
+        }
+        let mut other = value.clone();
+        other.as_object_mut().expect("an object").remove("started_at");
+        assert!(schema.faults(&other).is_some());
+    }
+}
+
+/// One more field in any of its objects makes a value invalid.
+fn assert_undocumented_is_found(schema: &Schema, value: &Value) {
+    let objects = pointers(value);
+    assert!(objects.len() > 3, "{objects:?}");
+    for pointer in objects {
+        let mut other = value.clone();
+        let object = other.pointer_mut(&pointer).and_then(Value::as_object_mut).expect("an object");
+        object.insert("undocumented".to_owned(), json!(1));
+        assert!(schema.faults(&other).is_some(), "a further field at `{pointer}`");
+    }
+}
+
+/// Where the objects of a value are.
+fn pointers(value: &Value) -> Vec<String> {
+    let below =
+        |name: &str, value: &Value| pointers(value).into_iter().map(move |rest| format!("/{name}{rest}")).collect();
+    match value {
+        Value::Object(fields) => {
+            let inner: Vec<Vec<String>> = fields.iter().map(|(name, value)| below(name, value)).collect();
+            [vec![String::new()], inner.concat()].concat()
+        }
+        Value::Array(items) => {
+            let inner: Vec<Vec<String>> =
+                items.iter().enumerate().map(|(at, value)| below(&at.to_string(), value)).collect();
+            inner.concat()
+        }
+        _ => Vec::new(),
+    }
+}

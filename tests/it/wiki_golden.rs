@@ -1,0 +1,141 @@
+//! The paper's environment, observation for observation: golden vectors recorded from it against the same site.
+
+use crate::common::shared;
+use crate::wiki_support::Site;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use wikitrail::types::{Compat, Tool};
+use wikitrail::wiki::html::{ArticleOptions, paper_page};
+use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str, observe};
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).expect("a golden file");
+    text.lines().map(|line| serde_json::from_str(line).expect("a vector")).collect()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}
+
+/// Class and message of the exception that the environment would have raised.
+fn exception(error: &SessionError) -> Value {
+    match error {
+        SessionError::Page(error) => json!({"type": error.kind(), "msg": error.message()}),
+        SessionError::Source(error) => panic!("the source failed: {error}"),
+    }
+}
+
+/// Requests with quoted apostrophes as plain ones: the paper's client sent them plain in a query, the standard for URLs
+/// that ours follows quotes them, and every server reads both alike.
+fn unquoted(requests: &[Value]) -> Value {
+    let text = Value::from(requests.to_vec()).to_string();
+    text.replace("%27", "'").parse().expect("still JSON")
+}
+
+#[tokio::test]
+async fn all_recorded_observations_come_out_to_the_last_byte() {
+    let (Some(shared), Some(site)) = (shared(), Site::start()) else { return };
+    let settings = LiveSettings { compat: Compat::Paper, ..LiveSettings::default() };
+    let source = Arc::new(HtmlSource::new(&site.base, &settings, ArticleOptions::default()).expect("a source"));
+    let start = || Session::new(source.clone(), Compat::Paper, SessionOptions::default());
+    let mut session = start();
+    let (mut sequence, mut served, mut checked) = (String::new(), 0, 0);
+    for vector in lines(&shared.join("golden/wikipedia/observations.jsonl")) {
+        // Each recorded trace is one action in an environment of its own.
+        if sequence != text(&vector["seq"]) || sequence.starts_with("trace:") {
+            text(&vector["seq"]).clone_into(&mut sequence);
+            session = start();
+        }
+        let place = format!("{sequence} step {}: {}", vector["n"], vector["action"]);
+        let (tool, input) = Tool::parse_action(text(&vector["action"]));
+        let called = session.call(tool, input).await;
+        if let Ok(observation) = &called {
+            let told = text(&vector["obs"]);
+            let missed = told.starts_with("Could not find ") || told.starts_with("There were no results");
+            assert_eq!(observation.missed, tool == Tool::Search && missed, "{place}");
+        }
+        let raised = called.err().map_or(Value::Null, |error| exception(&error));
+        assert_eq!(raised, vector["exception"], "{place}");
+        assert_eq!(session.observation(), text(&vector["obs"]), "{place}");
+        assert_eq!(session.done(), vector["done"], "{place}");
+        let state = serde_json::to_value(session.state()).expect("plain data");
+        for (field, value) in state.as_object().expect("fields") {
+            assert_eq!(value, &vector["state"][field], "{place}: {field}");
+        }
+        if let Some(page) = vector["state"]["page"].as_str() {
+            let path = shared.join(format!("golden/wikipedia/pages/{page}.txt"));
+            if path.is_file() {
+                let golden = std::fs::read(path).expect("a page");
+                assert!(session.page().map(String::into_bytes) == Some(golden), "{place}: page {page}");
+            }
+        }
+        let log = site.log().await;
+        assert_eq!(unquoted(&log[served..]), unquoted(vector["requests"].as_array().expect("a list")), "{place}");
+        served = log.len();
+        checked += 1;
+    }
+    assert_eq!(checked, 371);
+}
+
+#[test]
+fn clean_str_gives_what_python_gives_or_raises_what_it_raises() {
+    let Some(shared) = shared() else { return };
+    let mut checked = 0;
+    for vector in lines(&shared.join("golden/wikipedia/clean_str.jsonl")) {
+        let given = match clean_str(text(&vector["i"])) {
+            Ok(cleaned) => json!({"i": vector["i"], "o": cleaned}),
+            Err(error) => json!({"i": vector["i"], "e": error.kind, "m": error.message}),
+        };
+        assert_eq!(given, vector);
+        checked += 1;
+    }
+    for vector in lines(&shared.join("golden/protocols/react_paper.clean_str.jsonl")) {
+        let given = match clean_str(text(&vector["input"])) {
+            Ok(cleaned) => json!({"ok": cleaned}),
+            Err(error) => json!({"error": error.kind}),
+        };
+        assert_eq!(given, vector["wikienv"], "{vector}");
+        checked += 1;
+    }
+    assert!(checked > 600, "{checked}");
+}
+
+#[test]
+fn observations_and_lookups_of_small_pages_are_the_papers() {
+    let Some(shared) = shared() else { return };
+    for vector in lines(&shared.join("golden/protocols/react_paper.page_obs.jsonl")) {
+        let page = text(&vector["page"]);
+        assert_eq!(observe::page(page), text(&vector["obs"]), "{page:?}");
+        for (keyword, sentences) in vector["lookup"].as_object().expect("keywords") {
+            assert_eq!(json!(observe::lookup_list(page, keyword)), *sentences, "{page:?}: {keyword:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn small_pages_read_as_the_papers_environment_reads_them() {
+    let Some(shared) = shared() else { return };
+    for vector in lines(&shared.join("golden/protocols/react_paper.search_html.jsonl")) {
+        let golden = &vector["wikienv"];
+        let page = paper_page(text(&vector["html"])).expect("readable");
+        if !page.headings.is_empty() {
+            assert_eq!(observe::not_found(text(&vector["entity"]), &page.headings), text(&golden["obs"]));
+            continue;
+        }
+        if vector["urls"].as_array().expect("addresses").len() > 1 {
+            assert!(page.blocks.iter().any(|block| block.contains("may refer to:")));
+            continue;
+        }
+        let long = page.blocks.iter().filter(|block| block.split(' ').count() > 2);
+        let cleaned: Result<Vec<_>, _> = long.map(|block| clean_str(block)).collect();
+        match cleaned {
+            Err(error) => assert_eq!(format!("{}: {}", error.kind, error.message), text(&golden["exception"])),
+            Ok(blocks) => {
+                let whole: String = blocks.iter().flat_map(|block| [&**block, "\n"]).collect();
+                assert_eq!(whole, text(&golden["page"]));
+                assert_eq!(observe::page(&whole), text(&golden["obs"]));
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Live sources in `fixed` mode against the loopback site, and against answers that lie.
+
+use crate::wiki_support::Site;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::time::Duration;
+use wikitrail::net::RetrySettings;
+use wikitrail::types::{Compat, Tool};
+use wikitrail::wiki::html::ArticleOptions;
+use wikitrail::wiki::{
+    ApiSource, Found, HtmlSource, LagSettings, LiveSettings, Session, SessionOptions, Source, SourceError,
+};
+
+/// Live settings that do not wait long.
+fn quick(attempts: u32) -> LiveSettings {
+    let wait = Duration::from_millis(1);
+    let retry = RetrySettings { attempts, first_wait: wait, longest_wait: wait };
+    LiveSettings { retry: Some(retry), timeout: Some(Duration::from_secs(20)), ..LiveSettings::default() }
+}
+
+fn html(base: &str, attempts: u32) -> HtmlSource {
+    HtmlSource::new(base, &quick(attempts), ArticleOptions::default()).expect("a source")
+}
+
+fn api(base: &str) -> ApiSource {
+    let wait = Duration::from_millis(10);
+    let lag = LagSettings { attempts: 3, least: wait, longest: wait };
+    ApiSource::new(base, &quick(1), ArticleOptions::default(), lag).expect("a source")
+}
+
+async fn observed(session: &mut Session, query: &str) -> (String, Option<String>) {
+    let observation = session.call(Tool::Search, query).await.expect("an observation");
+    (observation.text, observation.note)
+}
+
+#[tokio::test]
+async fn fixed_html_never_takes_an_error_for_a_page() {
+    let Some(site) = Site::start() else { return };
+    let source = html(&site.base, 2);
+    for (query, status, requests) in [("server error", 503, 2), ("forbidden ua", 403, 1)] {
+        let before = site.log().await.len();
+        let error = source.search(query).await.expect_err("no page");
+        assert!(matches!(error, SourceError::Status { status: given, .. } if given == status), "{error}");
+        assert_eq!(site.log().await.len() - before, requests, "{query}");
+    }
+    let mut session = Session::new(Arc::new(html(&site.base, 1)), Compat::Fixed, SessionOptions::default());
+    observed(&mut session, "Dog").await;
+    let before = session.state();
+    session.call(Tool::Search, "server error").await.expect_err("no page");
+    assert_eq!(session.state(), before);
+    let (text, note) = observed(&mut session, "no such thing at all").await;
+    assert_eq!(text, "Could not find no such thing at all. Similar: [].");
+    assert_eq!(note.as_deref(), Some("no page was found; `Dog` stays open"));
+    assert_eq!(session.state().page_chars, before.page_chars);
+}
+
+#[tokio::test]
+async fn fixed_html_tries_a_limited_request_again_and_then_says_so() {
+    let Some(site) = Site::start() else { return };
+    let error = html(&site.base, 2).search("ratelimited").await.expect_err("no page");
+    assert!(matches!(error, SourceError::Status { status: 429, .. }), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("--contact")));
+    assert_eq!(site.log().await.len(), 2);
+}
+
+#[tokio::test]
+async fn fixed_html_reads_the_article_only() {
+    let Some(site) = Site::start() else { return };
+    let source = html(&site.base, 1);
+    let Found::Page { title, blocks, provenance } = source.search("property (philosophy)").await.expect("found") else {
+        panic!("a page");
+    };
+    assert_eq!(title, "Property (philosophy)");
+    assert_eq!((provenance.source.as_str(), provenance.status, provenance.sha256.len()), ("html", 200, 64));
+    let text = blocks.join("\n");
+    for skin in ["Main page", "Privacy policy", "[1]", "[by whom?]", "[edit]", "This page was last"] {
+        assert!(!text.contains(skin), "{skin}");
+    }
+    assert!(text.contains("considered to be a more general case of a property"));
+    let (text, _) =
+        observed(&mut Session::new(Arc::new(source), Compat::Fixed, SessionOptions::default()), "AT&T").await;
+    assert_eq!(text, "Could not find AT&T. Similar: [].");
+    assert_eq!(site.log().await.last().expect("a request")[0], "/w/index.php?search=AT%26T");
+}
+
+#[tokio::test]
+async fn both_live_sources_list_the_entries_of_disambiguation_pages() {
+    let Some(site) = Site::start() else { return };
+    let sources: [Arc<dyn Source>; 2] = [Arc::new(html(&site.base, 1)), Arc::new(api(&site.base))];
+    for source in sources {
+        let mut session = Session::new(source, Compat::Fixed, SessionOptions::default());
+        let (text, note) = observed(&mut session, "halsey").await;
+        assert_eq!(
+            text,
+            "Could not find halsey. Similar: ['Halsey (singer)', 'Halsey', 'William Halsey Jr.', \
+             'Manic (Halsey album)', 'Richard Halsey Best']."
+        );
+        assert_eq!((note, session.state().page_chars), (None, None));
+        // Text alone marks no article whose lists lead nowhere.
+        assert_eq!(
+            observed(&mut session, "Li refer").await.0.split(". ").next(),
+            Some("Normal article text goes here")
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_api_finds_follows_and_searches() {
+    let Some(site) = Site::start() else { return };
+    let source = api(&site.base);
+    let Found::Page { title, blocks, provenance } = source.search("nz").await.expect("found") else {
+        panic!("a page");
+    };
+    assert_eq!(title, "New Zealand");
+    assert!(blocks.iter().any(|block| block.starts_with("New Zealand (")), "{:?}", &blocks[..3]);
+    assert_eq!(provenance.source, "api");
+    let pageid = provenance.pageid.expect("a number");
+    assert_eq!(provenance.revid, Some(pageid * 10 + 2));
+    let Found::Titles { titles, .. } = source.search("Noel Fisher Mickey Milkovich acclaim").await.expect("found")
+    else {
+        panic!("titles");
+    };
+    assert_eq!(*titles, ["Noel Fisher", "2000 in film"]);
+    let nothing = source.search("zzqx").await.expect("an answer");
+    assert!(matches!(nothing, Found::Nothing { .. }), "{nothing:?}");
+    let before = site.log().await.len();
+    assert!(matches!(source.search(" ").await.expect("an answer"), Found::Nothing { .. }));
+    assert_eq!(site.log().await.len(), before);
+}
+
+#[tokio::test]
+async fn provenance_never_holds_the_user_part_of_the_address() {
+    let Some(site) = Site::start() else { return };
+    let base = site.base.replace("://", "://user:SECRET@");
+    let sources: [Box<dyn Source>; 2] = [Box::new(html(&base, 1)), Box::new(api(&base))];
+    for source in sources {
+        for query in ["Dog", " ", "zzqx", "halsey", "Noel Fisher Mickey Milkovich acclaim"] {
+            let found = source.search(query).await.expect("an answer");
+            let url = &found.provenance().url;
+            assert!(url.starts_with(&site.base), "{query:?}: {url}");
+            assert!(!format!("{found:?}").contains("SECRET"), "{query:?}");
+        }
+        let error = source.search("server error").await;
+        assert!(!format!("{error:?}").contains("SECRET"));
+    }
+}
+
+#[tokio::test]
+async fn the_api_waits_for_a_site_that_lags() {
+    let Some(site) = Site::start() else { return };
+    let found = api(&site.base).search("maxlagged").await.expect("an answer in the end");
+    assert!(matches!(found, Found::Nothing { .. }), "{found:?}");
+    // Near match, the same again, then the text search.
+    let log = site.log().await;
+    assert_eq!(log.len(), 3);
+    assert!(log.iter().all(|entry| entry[0].as_str().is_some_and(|path| path.contains("maxlag=5"))));
+}
+
+#[tokio::test]
+async fn a_page_asked_for_twice_is_in_memory_once() {
+    let Some(site) = Site::start() else { return };
+    let sources: [Box<dyn Source>; 2] = [Box::new(html(&site.base, 1)), Box::new(api(&site.base))];
+    for source in sources {
+        let mut pages = Vec::new();
+        for query in ["Dog", "dog"] {
+            let Found::Page { blocks, .. } = source.search(query).await.expect("an answer") else { panic!("a page") };
+            pages.push(blocks);
+        }
+        assert!(Arc::ptr_eq(&pages[0], &pages[1]));
+    }
+}
+
+/// A server that gives the same bytes to everybody, `times` times over after the head; its thread ends with the test.
+fn liar(head: &'static str, piece: &'static [u8], times: usize) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let base = format!("http://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut request = [0; 4096];
+            let _ = stream.read(&mut request);
+            let mut sent = stream.write_all(head.as_bytes());
+            for _ in 0..times {
+                sent = sent.and_then(|()| stream.write_all(piece));
+            }
+        }
+    });
+    base
+}
+
+#[tokio::test]
+async fn answers_that_lie_are_typed_errors() {
+    const HTML: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n";
+    let cases: [(&str, &[u8], usize, &str); 5] = [
+        ("Content-Length: 9999999999\r\n\r\n", b"x", 1, "net"),
+        ("Content-Length: 100\r\nConnection: close\r\n\r\n", b"short", 1, "net"),
+        ("Connection: close\r\n\r\n", &[b'x'; 4096], 16384, "net"),
+        ("Content-Length: 4\r\n\r\n", b"\xff\xfe\xfd\xfc", 1, "encoding"),
+        ("Content-Type: x\r\nContent-Length: 0\r\n\r\n", b"", 0, "ok"),
+    ];
+    for (head, piece, times, kind) in cases {
+        let base = liar(format!("{HTML}{head}").leak(), piece, times);
+        let told = html(&base, 1).search("x").await.map_or_else(|error| error.kind(), |_| "ok");
+        assert_eq!(told, kind, "{head:?}");
+    }
+    let binary = liar("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 1\r\n\r\n", b"x", 1);
+    assert_eq!(html(&binary, 1).search("x").await.expect_err("no page").kind(), "content_type");
+    assert_eq!(api(&binary).search("x").await.expect_err("no page").kind(), "content_type");
+    let shapeless = liar("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n", b"{}", 1);
+    assert_eq!(api(&shapeless).search("x").await.expect_err("no page").kind(), "shape");
+}
+
+#[tokio::test]
+async fn a_query_that_the_site_refuses_finds_nothing_and_is_no_failure() {
+    const JSON: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n\r\n";
+    let told = |code: &str| liar(JSON, format!("{{\"error\": {{\"code\": \"{code}\"}}}}").leak().as_bytes(), 1);
+    let long = "word ".repeat(80);
+    let nothing = format!("Could not find {long}. Similar: [].");
+    let too_long = liar("HTTP/1.1 414 X\r\nConnection: close\r\n\r\n", b"", 0);
+    let sources: [Arc<dyn Source>; 4] = [
+        Arc::new(api(&told("cirrussearch-query-too-long"))),
+        Arc::new(api(&told("cirrussearch-regex-syntax-error"))),
+        Arc::new(api(&too_long)),
+        Arc::new(html(&too_long, 1)),
+    ];
+    for source in sources {
+        let mut session = Session::new(source, Compat::Fixed, SessionOptions::default());
+        assert_eq!(observed(&mut session, &long).await, (nothing.clone(), None));
+    }
+    let broken = api(&told("internal_api_error_DBQueryError")).search(&long).await.expect_err("a failure");
+    assert!(matches!(&broken, SourceError::Api { code, .. } if code == "internal_api_error_DBQueryError"));
+    assert!(broken.is_infrastructure());
+}
+
+#[tokio::test]
+async fn a_query_that_no_site_takes_is_not_sent() {
+    let nobody = "http://127.0.0.1:9";
+    let sources: [Box<dyn Source>; 2] = [Box::new(html(nobody, 1)), Box::new(api(nobody))];
+    for source in sources {
+        let found = source.search(&"é".repeat(40_000)).await.expect("an answer");
+        assert!(matches!(&found, Found::Nothing { provenance, .. } if provenance.status == 200));
+    }
+}
