@@ -18,12 +18,12 @@
 //! | [`store`] | a run's folder: manifest, append, read, lock, what is left to do | types |
 //! | [`protocol`] | dialogues without I/O: model text to tool calls and back | types |
 //! | [`prompt`] | prompt files, exemplars, rendering, the paper's JSON, digests | types, protocol |
-//! | [`experiment`] | experiment files: from text to datasets and named cells | types, protocol, prompt |
+//! | [`experiment`] | what to run: the settings, the model that flags and files produce, experiment files | types, protocol, prompt |
 //! | [`llm`] | request to completion: OpenAI-compatible servers, the baseline policy | types, net, tape, protocol |
 //! | [`wiki`] | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
 //! | [`score`] | normalisation, official metrics, trajectory metrics | types |
 //! | [`agent`] | one question to one trajectory, by method | types, protocol, llm, wiki, score |
-//! | [`run`] | plan, runner, resume | types, agent, store |
+//! | [`run`] | preparing, folder, resume, plan, runner, events, figures | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, agent |
 //! | [`export`] | one file a format | types, score |
 //! | [`compare`] | columns on the same questions: pairs, tests, verdicts, flips | types, score, stats |
 //! | [`report`] | tables, progress, one trajectory for reading | types, score, stats, compare |
@@ -47,3 +47,7 @@ pub mod store;
 pub mod tape;
 pub mod types;
 pub mod wiki;
+
+pub use experiment::{DatasetSettings, DatasetSpec, Experiment, VariantSettings, VariantSpec};
+pub use run::{Finished, Interrupts, Listener, OneAgent, Prepared, RunError, Summary, load_experiment, prepare};
+pub use types::RunEvent;

@@ -5,29 +5,23 @@ mod hints;
 mod screen;
 
 use super::failure::{self, Failure};
-use super::model_args::ModelArgs;
-use super::pace::Pace;
-use super::prices::PriceArgs;
+use super::flags::{OfVariant, Typed};
+use super::run::RecordingArgs;
 use super::say::say;
-use super::tape_args::TapeArgs;
-use super::variant::{BuiltVariant, Common, VariantArgs};
-use super::wiki_args::WikiArgs;
-use crate::agent::{Agent, Approach, Episode, Watch};
+use crate::agent::{Approach, Episode, Watch};
+use crate::experiment::{Experiment, Limits};
 use crate::protocol::Setup;
 use crate::report::counted;
 use crate::report::{View, visible};
-use crate::run::Plan;
+use crate::run::OneAgent;
 use crate::store::Appender;
-use crate::types::{AnswerKind, Message, Outcome, Question, Trajectory, Variant};
+use crate::types::{AnswerKind, Message, Outcome, Question, Trajectory};
 use chat::Lines;
 use hints::Hints;
 use screen::Screen;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Requests at once: the samples of a vote come together.
-const CONCURRENCY: usize = 16;
 
 /// Flags of `ask`.
 #[derive(Debug, clap::Args)]
@@ -48,15 +42,12 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    variant: VariantArgs,
+    variant: Typed<OfVariant>,
     #[command(flatten)]
-    model: ModelArgs,
-    #[command(flatten)]
-    wiki: WikiArgs,
-    #[command(flatten)]
-    tape: TapeArgs,
-    #[command(flatten)]
-    price: PriceArgs,
+    recording: RecordingArgs,
+    /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped prices].
+    #[arg(long, value_name = "FILE", conflicts_with = "price", help_heading = "Budget")]
+    prices: Option<PathBuf>,
 }
 
 /// Carries the command out, writes to `out`, and gives the exit code.
@@ -86,8 +77,7 @@ fn asked(line: &str) -> Option<&str> {
 /// An agent, and what was said so far.
 struct Talk<'a> {
     args: &'a Args,
-    agent: Agent,
-    variant: Variant,
+    one: OneAgent,
     hints: Arc<Hints>,
     saved: Option<Appender>,
     /// Names the questions of this start of the program.
@@ -100,43 +90,23 @@ struct Talk<'a> {
 impl<'a> Talk<'a> {
     /// Builds everything, so that a bad flag fails before anything is asked.
     fn new(args: &'a Args) -> anyhow::Result<Self> {
-        let tapes = args.tape.open()?;
-        let pace = Pace::fixed(CONCURRENCY);
-        let wiki = tapes.wiki(args.wiki.build(pace.sites())?, args.wiki.compat);
-        let price = args.price.price_of(&args.model)?;
-        let built = args.variant.build(&Common {
-            model: &args.model,
-            server: args.model.server(&pace, tapes.replay())?.map(|model| tapes.model(model)),
-            wiki: &wiki,
-            tapes: &tapes,
-            compat: args.wiki.compat,
-            wording: args.wiki.wording,
-            price: price.as_ref(),
-            claims: args.claim,
-            history: Vec::new(),
-        })?;
-        let Ok([BuiltVariant { variant, mut agent, .. }]) = <[BuiltVariant; 1]>::try_from(built) else {
-            return Err(Failure::usage(
-                "`ask` answers in one way, and several are named",
-                "name one --protocol and one --method; `run` compares several",
-            ));
+        let experiment = Experiment {
+            variants: args.variant.listed().variants().map_err(crate::run::RunError::from)?,
+            recording: args.recording.recording(),
+            limits: Limits { prices: args.prices.clone(), ..Limits::default() },
+            ..Experiment::default()
         };
-        if variant.oracle_context {
-            return Err(Failure::usage(
-                "--oracle-context shows the paragraphs of a dataset, and a question that is typed has none",
-                "leave it out, or use `run` with a dataset",
-            ));
-        }
+        let mut one = OneAgent::of(&experiment, args.claim)?;
+        one.notes.iter().for_each(say);
         let saved = args.save.as_deref().map(Appender::alone).transpose()?;
         if let Some(bytes) = saved.as_ref().and_then(Appender::dropped) {
             say(format_args!("note: dropped {} of a torn last line", counted(bytes, "byte")));
         }
-        let hints = Arc::new(Hints::over(agent.model));
-        agent.model = Arc::<Hints>::clone(&hints);
+        let hints = Arc::new(Hints::over(Arc::clone(&one.agent.model)));
+        one.agent.model = Arc::<Hints>::clone(&hints);
         Ok(Self {
             args,
-            agent,
-            variant,
+            one,
             hints,
             saved,
             started: jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string(),
@@ -152,7 +122,7 @@ impl<'a> Talk<'a> {
         };
         let screen = Screen::new(View::of_stdout(), out);
         let watch: Option<&dyn Watch> = if self.args.json { None } else { Some(&screen) };
-        let (trajectory, memory) = self.agent.answer_watched(&episode, watch).await;
+        let (trajectory, memory) = self.one.agent.answer_watched(&episode, watch).await;
         if let Some(saved) = &mut self.saved {
             saved.append([&trajectory])?;
         }
@@ -184,7 +154,7 @@ impl<'a> Talk<'a> {
             answer_kind: kind,
             ..Question::new(id, question, Vec::new())
         };
-        Plan::new(vec![question], std::slice::from_ref(&self.variant), 1).against(None).episodes.pop()
+        self.one.episode(question)
     }
 
     fn explain(&self, trajectory: &Trajectory) {
@@ -199,16 +169,16 @@ impl<'a> Talk<'a> {
 
     /// What the next question builds upon.
     fn remember(&mut self, memory: Vec<Message>) {
-        let before = self.agent.approach.acting().map_or(0, |acting| acting.setup.history.len());
+        let before = self.one.agent.approach.acting().map_or(0, |acting| acting.setup.history.len());
         if memory.len() <= before && !self.warned {
             self.warned = true;
             say(format_args!(
                 "note: `{}` by {} kept nothing of this question; the next one is answered without it",
-                self.variant.method, self.variant.protocol
+                self.one.variant.method, self.one.variant.protocol
             ));
         }
         let (Approach::Act(acting) | Approach::ActThenVote(acting, ..) | Approach::VoteThenAct(.., acting)) =
-            &mut self.agent.approach
+            &mut self.one.agent.approach
         else {
             return;
         };

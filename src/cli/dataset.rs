@@ -7,9 +7,11 @@ mod info;
 mod leakage;
 mod part_file;
 
-use super::dataset_args::DatasetArgs;
 use super::failure::Failure;
+use super::flags::{OfDatasetFile, Typed};
+use super::say::say;
 use crate::dataset::Dataset;
+use crate::run::questions;
 use std::path::{Path, PathBuf};
 
 /// Flags of `dataset`.
@@ -35,7 +37,7 @@ struct FileArgs {
     /// Dataset file, also gzipped, or a shipped sample such as datasets/sample.jsonl.
     file: PathBuf,
     #[command(flatten)]
-    how: DatasetArgs,
+    how: Typed<OfDatasetFile>,
 }
 
 /// Carries the command out and returns its exit code.
@@ -49,7 +51,9 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
 
 impl FileArgs {
     fn load(&self) -> anyhow::Result<Dataset> {
-        self.how.load(&self.file)
+        let dataset = questions::load(&self.file, &self.how.dataset()?)?;
+        dataset.skipped.iter().for_each(|skipped| say(format_args!("skipped: {skipped}")));
+        Ok(dataset)
     }
 }
 

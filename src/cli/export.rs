@@ -5,11 +5,11 @@ mod filter;
 mod runs;
 mod target;
 
-use super::evidence::{Evidence, EvidenceShelf};
 use super::failure::{self, Failure};
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Jsonl, Origin, Scored, Table};
 use crate::report::counted;
+use crate::run::evidence::{Evidence, EvidenceShelf};
 use crate::score::{AnswerScore, Assessment, Tally};
 use crate::types::Trajectory;
 use filter::Filter;
@@ -138,7 +138,11 @@ fn write(args: &Args, runs: &[Run], target: &Target) -> anyhow::Result<usize> {
     for run in runs {
         // Only the table of questions shows trajectory metrics, and reading the dataset takes time.
         let assess = args.format != Format::Jsonl && args.rows == Rows::Questions;
-        let evidence = assess.then(|| shelf.of(&run.manifest));
+        let evidence = assess.then(|| {
+            let (evidence, note) = shelf.of(&run.manifest);
+            note.iter().for_each(say);
+            evidence
+        });
         count += write_run(run, &args.filter, evidence.as_deref(), export.as_mut())?;
     }
     export.finish().map_err(explain)?;

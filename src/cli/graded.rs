@@ -1,12 +1,12 @@
 //! A run's episodes, each with what its answer is worth: for every command that looks at single episodes.
 
-use super::evidence::{self, Evidence};
 use super::failure::Failure;
 use super::run_ref::RunRef;
 use super::say::say;
 use crate::report::Verdict;
 use crate::report::escape::visible_line;
 use crate::report::trajectory::pair::Side;
+use crate::run::evidence::{self, Evidence};
 use crate::score::{AnswerScore, Assessment, Metric, Tally};
 use crate::store::{Records, RunFolder};
 use crate::types::{Manifest, Question, Trajectory};

@@ -3,22 +3,18 @@
 //! Data goes to stdout, everything else to stderr.
 
 mod ask;
-mod builtin;
 mod compare;
 mod completions;
 mod dataset;
-mod dataset_args;
-mod evidence;
 mod examples;
+mod explicit_args;
 mod export;
 mod failure;
+mod flags;
 mod graded;
 mod man;
-mod model_args;
 mod models;
-mod pace;
 mod parse;
-mod prices;
 mod prompt;
 mod replay;
 mod reproduce;
@@ -28,13 +24,10 @@ mod say;
 mod score;
 mod score_files;
 mod show;
-mod stored;
-mod tape_args;
-mod variant;
 mod wiki;
-mod wiki_args;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use explicit_args::{ExplicitArgs, Resumable as _};
 use say::say;
 use std::process::ExitCode;
 
@@ -58,7 +51,7 @@ enum Command {
     Ask(Box<ask::Args>),
     /// Score a run again from its trajectories, or a file of predictions.
     Score(score::Args),
-    /// Compare variants or runs question by question: differences, intervals, tests, what turned over.
+    /// Compare variants or runs question by question: differences, intervals, tests, flipped answers.
     Compare(Box<compare::Args>),
     /// Write the trajectories of runs for other programs.
     Export(export::Args),
@@ -72,7 +65,7 @@ enum Command {
     Wiki(wiki::WikiCommandArgs),
     /// Describe, convert and fetch dataset files.
     Dataset(dataset::Args),
-    /// Say what a protocol's parser makes of replies.
+    /// Show how a protocol parses model replies.
     Parse(parse::Args),
     /// List, show and check prompts.
     Prompt(prompt::Args),
@@ -94,8 +87,10 @@ pub fn main() -> ExitCode {
     let matches = command().get_matches();
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match (&mut cli.command, matches.subcommand()) {
-        (Command::Run(args), Some((_, matches))) => args.given = run::Given::of(matches),
-        (Command::Reproduce(args), Some((_, matches))) => args.given = run::Given::of(matches),
+        (Command::Run(args), Some((_, matches))) => args.explicit = ExplicitArgs::of(&run::Args::command(), matches),
+        (Command::Reproduce(args), Some((_, matches))) => {
+            args.explicit = ExplicitArgs::of(&reproduce::Args::command(), matches);
+        }
         _ => {}
     }
     let loops = event_loops(&cli.command);

@@ -1,8 +1,8 @@
 //! `models check`: one short conversation with a model's server, and what it tells about it.
 
-use super::model_args::ModelArgs;
-use super::pace::Pace;
+use super::flags::{OfModel, Typed};
 use crate::llm::{Check, Verdict};
+use crate::run::agent;
 use clap::{Args, Subcommand};
 use std::io::Write;
 
@@ -17,7 +17,7 @@ pub(super) struct ModelsArgs {
 /// What can be done with models.
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum ModelsCommand {
-    /// Ask a server two short questions, and say whether it is there and which settings it heeds.
+    /// Ask a server two short questions, and say whether it is there and which settings it honours.
     Check(CheckArgs),
 }
 
@@ -29,13 +29,13 @@ pub(super) struct CheckArgs {
     pub(super) json: bool,
     /// The model to ask.
     #[command(flatten)]
-    pub(super) model: ModelArgs,
+    pub(super) model: Typed<OfModel>,
 }
 
 /// Runs the command and writes its result to `out`.
 pub(super) async fn execute(args: &ModelsArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
     let ModelsCommand::Check(args) = &args.command;
-    let Some(model) = args.model.remote(&Pace::fixed(1))? else {
+    let Some(model) = agent::remote(&args.model.variant()?)? else {
         if args.json {
             writeln!(
                 out,

@@ -1,8 +1,9 @@
 //! `parse`: what a protocol's parser makes of replies, one JSON object a line in and out.
 
 use super::failure::{self, Failure};
-use super::variant::{find, options_of};
+use super::flags::options;
 use crate::protocol::Parsed;
+use crate::run::find_protocol;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read as _, Write};
 use std::path::PathBuf;
@@ -60,7 +61,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write) -> anyhow::Result<()> {
-    let protocol = find(&args.protocol, &options_of(&args.option)?)?;
+    let protocol = find_protocol(&args.protocol, &options(&args.option)?)?;
     let bad = |line: usize, reason: &str| {
         Failure::bad_input(
             format!("{name}, line {line}: {reason}"),

@@ -2,8 +2,8 @@
 
 mod show;
 
-use super::builtin;
 use super::failure;
+use crate::experiment::shipped;
 use crate::prompt::{self, Checked, PromptError, PromptSource};
 use crate::protocol::{self, Layout, OptionError, Options};
 use crate::report::counted;
@@ -54,14 +54,14 @@ pub(super) fn execute(args: Args) -> anyhow::Result<u8> {
 }
 
 fn list(args: &ListArgs) -> anyhow::Result<u8> {
-    let mut names: Vec<String> = builtin::prompts().map(str::to_owned).collect();
+    let mut names: Vec<String> = shipped::prompts().map(str::to_owned).collect();
     let here = ["prompts", "prompts/protocols"].into_iter().flat_map(in_folder);
-    names.extend(here.filter(|name| builtin::file(name).is_none()));
+    names.extend(here.filter(|name| shipped::file(name).is_none()));
     let mut out = std::io::stdout().lock();
     let mut code = failure::OK;
     for name in names {
         let origin = if std::path::Path::new(&name).exists() { "file" } else { "built in" };
-        let (words, line) = match prompt::check(&name, &builtin::file) {
+        let (words, line) = match prompt::check(&name, &shipped::file) {
             Ok(Checked::Prompt(PromptSource::File(file))) => {
                 let (label, language, exemplars) = (&file.question_label, &file.language, file.exemplars.len());
                 let line = json!({
@@ -145,7 +145,7 @@ fn check(args: &CheckArgs) -> anyhow::Result<u8> {
     let mut code = failure::OK;
     let mut out = std::io::stdout().lock();
     for name in &args.prompts {
-        match prompt::check(name, &builtin::file) {
+        match prompt::check(name, &shipped::file) {
             Ok(Checked::Prompt(PromptSource::File(file))) => {
                 writeln!(out, "{name}: ok, {}", counted(file.exemplars.len(), "exemplar"))?;
             }

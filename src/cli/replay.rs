@@ -2,17 +2,17 @@
 
 mod other;
 
-use super::builtin;
 use super::failure::{self, Failure};
 use super::say::say;
-use super::stored::{Stored, asked};
 use crate::agent::notebook::{self, Claims, Imported};
 use crate::agent::replay::{Difference, Replayed, replay};
 use crate::agent::{Acting, Approach};
+use crate::experiment::shipped;
 use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
 use crate::protocol::{self, Frame, Setup, react_paper};
 use crate::report::{counted, thousands};
+use crate::run::stored::{Stored, asked};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
 use crate::types::{Decoding, Prefix, Question, Trajectory, sha256_hex};
@@ -115,7 +115,7 @@ fn outcome(trajectory: &Trajectory, question: &Question, approach: &Approach, me
 fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     let spec = args.prompt.as_deref().unwrap_or_default();
     let instruction = args.instruction.as_deref();
-    let source = prompt::load(spec, instruction, &builtin::file)?;
+    let source = prompt::load(spec, instruction, &shipped::file)?;
     let prefix = prompt::render(&source, &ProtocolTexts::default(), &RenderSettings::default())?.frame.prefix;
     let outcome = |imported: &Imported| {
         let label = args.question_label.as_deref().unwrap_or(if imported.claims.claim { "Claim" } else { "Question" });

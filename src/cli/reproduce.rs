@@ -4,21 +4,16 @@ mod deviations;
 mod figures;
 mod json;
 
-use super::builtin;
+use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
 use super::failure::{self, Failure};
-use super::model_args::ModelArgs;
-use super::pace::PaceArgs;
-use super::run::{self, Given, LimitArgs, Replaced};
+use super::flags::{self, OfReproduction, Typed};
+use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
 use super::say::say;
-use super::tape_args::TapeArgs;
-use super::wiki_args::WikiArgs;
-use crate::experiment::Experiment;
-use crate::protocol;
+use crate::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::report::View;
-use crate::report::escape::visible_line;
 use crate::report::sheet::terminal;
-use clap::builder::PossibleValuesParser;
-use clap::{Args as _, Command, FromArgMatches as _};
+use crate::run::{RunError, load_experiment};
+use clap::Command;
 use figures::Reproduction;
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -26,15 +21,19 @@ use std::path::{Path, PathBuf};
 
 /// The experiment that is run when none is named.
 const TABLE_1: &str = "experiments/table1.toml";
-/// Characters of a command line that are shown.
-const LONGEST_COMMAND: usize = 1000;
-/// Flags that have a default elsewhere, while here the experiment file says what holds.
-const OF_THE_FILE: [&str; 2] = ["wiki", "compat"];
-
 /// What `--try` takes in place of the paper's data.
-const SAMPLES: [(&str, &str); 2] = [("hotpotqa", builtin::SAMPLE), ("fever", "datasets/sample-claims.jsonl")];
-/// Flags of `run` that `--try` stands for, unless they are typed.
+const SAMPLES: [(&str, &str); 2] = [("hotpotqa", shipped::SAMPLE), ("fever", "datasets/sample-claims.jsonl")];
+/// Settings that `--try` stands for, unless they are typed.
 const A_TRY: [(&str, &str); 2] = [("model", "baseline"), ("wiki", "corpus:datasets/sample-wiki")];
+/// Settings whose default is another one here, with the default.
+const OTHER_DEFAULTS: [(&str, &str); 6] = [
+    ("model", "none, it has to be named"),
+    ("wiki", "the file's"),
+    ("compat", "the file's"),
+    ("protocol", "react-paper, as the file says"),
+    ("samples", "21, as the file says"),
+    ("temperature", "0 outside votes"),
+];
 
 /// Flags of `reproduce`. Those of `run` are handed on as they were typed.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -63,27 +62,10 @@ pub(super) struct Args {
     /// At most this many questions of each dataset [default: 500, as the file says].
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Protocol of all cells that speak one [default: react-paper, as the file says].
-    #[arg(long, value_name = "ID", value_parser = PossibleValuesParser::new(protocol::IDS), hide_possible_values = true)]
-    protocol: Option<String>,
-    /// Samples of a vote [default: 21, as the file says].
-    #[arg(long, value_name = "N")]
-    samples: Option<String>,
-    /// Sampling temperature outside votes [default: 0].
-    #[arg(long, value_name = "T")]
-    temperature: Option<String>,
-    /// Tokens of a completion at most [default: the protocol's; 256 for direct methods].
-    #[arg(long, value_name = "N")]
-    max_tokens: Option<String>,
-    /// Seed sent to servers that take one [default: none].
-    #[arg(long, value_name = "SEED")]
-    seed: Option<String>,
     #[command(flatten)]
-    model: ModelArgs,
+    settings: Typed<OfReproduction>,
     #[command(flatten)]
-    wiki: WikiArgs,
-    #[command(flatten)]
-    tape: TapeArgs,
+    recording: RecordingArgs,
     #[command(flatten)]
     pace: PaceArgs,
     /// Folder of the runs, one a dataset; where they are already, print the table again [default: a new one under results/].
@@ -103,19 +85,25 @@ pub(super) struct Args {
     /// Show no progress.
     #[arg(long, short, help_heading = "Run")]
     quiet: bool,
-    /// What was typed of the flags of `run`.
+    /// Which of these were typed.
     #[arg(skip)]
-    pub(super) given: Given,
+    pub(super) explicit: ExplicitArgs,
 }
 
-/// Shared flags without the defaults that they have elsewhere.
+impl Resumable for Args {
+    const NAME: &'static str = "reproduce";
+
+    fn with(self, explicit: ExplicitArgs) -> Self {
+        Self { explicit, ..self }
+    }
+}
+
+/// The help of settings whose default is another one here.
 pub(super) fn command(command: Command) -> Command {
-    let own = |argument: clap::Arg, default: &str| {
-        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
-        argument.hide_default_value(true).help(format!("{help} [default: {default}]"))
-    };
-    let command = command.mut_arg("model", |argument| own(argument, "none, it has to be named"));
-    OF_THE_FILE.iter().fold(command, |command, name| command.mut_arg(name, |argument| own(argument, "the file's")))
+    OTHER_DEFAULTS.iter().fold(command, |command, (name, default)| match variant_setting(name) {
+        Some(setting) => command.mut_arg(name, |argument| argument.help(flags::help(setting, default))),
+        None => command,
+    })
 }
 
 /// Carries the command out and returns its exit code.
@@ -124,23 +112,24 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         show(folder, args.json)?;
         return Ok(failure::OK);
     }
-    args = args.completed()?;
-    if args.a_try {
-        args.given = A_TRY.iter().fold(args.given, |given, (name, value)| given.or(name, value));
+    let completes = args.resume && !args.a_try && !args.explicit.has("model");
+    if let Some(out) = args.out.as_deref().filter(|_| completes) {
+        args = match resumed(out, &args.explicit)? {
+            Some(completed) => completed,
+            None => args,
+        };
     }
-    if !args.given.has("model") {
+    if !args.a_try && !args.explicit.has("model") {
         match args.out.as_deref().filter(|_| !args.resume && !args.dry_run) {
             Some(out) if Reproduction::is_there(out)? => show(out, args.json)?,
             _ => return Err(no_model()),
         }
         return Ok(failure::OK);
     }
-    let experiment = run::read_experiment(&args.experiment)?;
-    let replaced = Replaced { datasets: args.datasets(&experiment)? };
-    let out = args.out.clone().unwrap_or_else(|| run::fresh(&experiment.name));
-    let code = run::replaced(&args.experiment, &args.given, &out, replaced).await?;
-    if !args.dry_run {
-        show(&out, args.json)?;
+    let experiment = args.experiment()?;
+    let code = run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false }).await?;
+    if let Some(out) = experiment.output.folder.as_deref().filter(|_| !args.dry_run) {
+        show(out, args.json)?;
     }
     Ok(code)
 }
@@ -154,42 +143,45 @@ fn no_model() -> anyhow::Error {
 }
 
 impl Args {
-    /// What is not typed of runs that are to go on, the command line says that started them.
-    fn completed(mut self) -> anyhow::Result<Self> {
-        let line = match self.out.as_deref().filter(|_| self.resume && !self.a_try && !self.given.has("model")) {
-            Some(out) => Reproduction::command_line(out)?,
-            None => None,
+    /// The experiment of the file with what was typed in place of what it says.
+    fn experiment(&self) -> anyhow::Result<Experiment> {
+        let file = ExperimentFile::load(&self.experiment).map_err(RunError::from)?;
+        let overrides = Overrides {
+            settings: self.overriding(),
+            datasets: self.datasets(&file)?,
+            limit: self.limit,
+            repeats: None,
         };
-        let Some(line) = line else { return Ok(self) };
-        let failure = |reason: &str, hint: &str| {
-            let command = visible_line(&line.join(" "), LONGEST_COMMAND);
-            let message = format!("the command that started it cannot be gone on with: {}", visible_line(reason, 200));
-            Failure::usage(message, format!("{hint}; it was: {command}"))
+        let recording = self.recording.recording();
+        let online = !self.dry_run && !recording.is_offline();
+        let (mut experiment, notes) = load_experiment(&self.experiment, &overrides, online)?;
+        notes.iter().for_each(say);
+        experiment.limits = self.limits.limits();
+        experiment.pace = self.pace.pace();
+        experiment.recording = recording;
+        experiment.output = Output {
+            folder: Some(self.out.clone().unwrap_or_else(|| crate::run::fresh(&file.name))),
+            resume: self.resume,
+            command_line: without_secrets(std::env::args_os()),
+            dry_run: self.dry_run,
         };
-        let refused = |error: clap::Error| {
-            let text = error.to_string();
-            failure(text.lines().next().unwrap_or_default().trim_start_matches("error: "), "name the settings again")
-        };
-        let words = line.iter().skip_while(|word| *word != "reproduce").skip(1);
-        let flags = command(Self::augment_args(Command::new("wikitrail reproduce").no_binary_name(true)));
-        let matches = flags.try_get_matches_from(words).map_err(refused)?;
-        let started = Self::from_arg_matches(&matches).map_err(refused)?;
-        self.given = Given::of(&matches).gone_on_with(&self.given).map_err(|address| {
-            let hint = "a key may be sent there, so name it yourself with --base-url";
-            failure(&format!("it names the server `{address}`"), hint)
-        })?;
-        self.hotpotqa = self.hotpotqa.or(started.hotpotqa);
-        self.fever = self.fever.or(started.fever);
-        self.a_try = started.a_try;
-        if self.experiment == Path::new(TABLE_1) {
-            self.experiment = started.experiment;
+        Ok(experiment)
+    }
+
+    /// The settings that were typed, and those that `--try` stands for.
+    fn overriding(&self) -> Vec<Assignment> {
+        let mut settings = self.settings.single();
+        for (name, value) in A_TRY.iter().filter(|(name, _)| self.a_try && !self.explicit.has(name)) {
+            let assign = |setting| Assignment { setting, value: (*value).into(), line: 0 };
+            settings.extend(variant_setting(name).map(assign));
         }
-        say(format_args!("going on with: {}", visible_line(&line.join(" "), LONGEST_COMMAND)));
-        Ok(self)
+        // A model comes before what belongs to it.
+        settings.sort_by_key(|assignment| !["model", "wiki"].contains(&assignment.setting.name));
+        settings
     }
 
     /// The files that were typed, by the dataset that they stand for.
-    fn datasets(&self, experiment: &Experiment) -> anyhow::Result<BTreeMap<String, PathBuf>> {
+    fn datasets(&self, experiment: &ExperimentFile) -> anyhow::Result<BTreeMap<String, PathBuf>> {
         let typed = [("hotpotqa", &self.hotpotqa), ("fever", &self.fever)];
         let mut files = BTreeMap::new();
         for (name, file) in typed {

@@ -5,7 +5,8 @@ pub(super) mod lines;
 mod script;
 
 use super::failure::Failure;
-use super::wiki_args::WikiArgs;
+use super::flags::{OfWiki, Typed};
+use crate::run::agent;
 use crate::types::{Provenance, Tool};
 use crate::wiki::{Observation, Session, SessionError, SessionOptions};
 use clap::{Args, Subcommand};
@@ -42,7 +43,7 @@ pub(super) struct SearchArgs {
     pub(super) json: bool,
     /// The source.
     #[command(flatten)]
-    pub(super) wiki: WikiArgs,
+    pub(super) wiki: Typed<OfWiki>,
 }
 
 /// Flags of `wiki lookup`.
@@ -60,7 +61,7 @@ pub(super) struct LookupArgs {
     pub(super) json: bool,
     /// The source.
     #[command(flatten)]
-    pub(super) wiki: WikiArgs,
+    pub(super) wiki: Typed<OfWiki>,
 }
 
 /// Flags of `wiki session`.
@@ -71,7 +72,7 @@ pub(super) struct SessionArgs {
     pub(super) json: bool,
     /// The source.
     #[command(flatten)]
-    pub(super) wiki: WikiArgs,
+    pub(super) wiki: Typed<OfWiki>,
 }
 
 /// Runs the command, writes its result to `out`, and gives the exit code.
@@ -94,10 +95,9 @@ pub(super) async fn execute(args: WikiCommandArgs, out: &mut (impl Write + Send)
 }
 
 /// Makes sessions over one source.
-fn starter(args: &WikiArgs) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
-    let source = args.build(&Arc::default())?.at_hand().source;
-    let compat = args.compat;
-    let options = SessionOptions { wording: args.wording.unwrap_or_default(), ..SessionOptions::default() };
+fn starter(args: &Typed<OfWiki>) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
+    let (source, compat, wording) = agent::source(&args.variant()?)?;
+    let options = SessionOptions { wording: wording.unwrap_or_default(), ..SessionOptions::default() };
     Ok(move || Session::new(Arc::clone(&source), compat, options))
 }
 

@@ -27,7 +27,7 @@ pub enum ProblemKind {
         /// The key.
         key: String,
         /// What it must be.
-        expected: &'static str,
+        expected: String,
         /// What it is.
         found: String,
     },
@@ -66,9 +66,9 @@ pub enum ProblemKind {
         /// Line of the first.
         first: usize,
     },
-    /// Two cells with one name.
-    #[error("two cells are named `{0}`")]
-    CellTwice(String),
+    /// Two variants with one name.
+    #[error("two variants are named `{0}`")]
+    VariantTwice(String),
     /// Two values of a dimension with one short name.
     #[error("two values of `matrix.{dimension}` have the short name `{name}`")]
     ValueTwice {
@@ -77,7 +77,7 @@ pub enum ProblemKind {
         /// The short name.
         name: String,
     },
-    /// A setting in two places that hold for the same cells.
+    /// A setting in two places that hold for the same variants.
     #[error("`{key}` is set here and in {other}")]
     SetTwice {
         /// The setting.
@@ -85,11 +85,11 @@ pub enum ProblemKind {
         /// The other place.
         other: String,
     },
-    /// A setting that no cell has a use for.
-    #[error("`{0}` is of use to no cell")]
+    /// A setting that no variant has a use for.
+    #[error("`{0}` is of use to no variant")]
     Useless(String),
-    /// A setting of a dataset by which cells are told apart.
-    #[error("`{0}` cannot be another on one dataset: it tells cells apart")]
+    /// A setting of a dataset by which variants are told apart.
+    #[error("`{0}` cannot be another on one dataset: it tells variants apart")]
     SameEverywhere(String),
     /// A placeholder in `names` that is no dimension.
     #[error("`names` has the placeholder `{name}`, which is no key of [matrix]")]
@@ -102,48 +102,38 @@ pub enum ProblemKind {
     /// A brace in `names` without its partner.
     #[error("`names` has a brace without its partner")]
     Brace,
-    /// An exclusion that no cell of the matrix matches.
-    #[error("`{0}` matches no cell of [matrix]")]
+    /// An exclusion that no variant of the matrix matches.
+    #[error("`{0}` matches no variant of [matrix]")]
     ExcludesNothing(String),
     /// An exclusion without conditions.
-    #[error("`{0}` names no setting, and would leave every cell out")]
+    #[error("`{0}` names no setting, and would leave every variant out")]
     ExcludesAll(String),
     /// Nothing is left to run.
-    #[error("every cell is excluded")]
-    NoCells,
-    /// More cells than anybody runs.
-    #[error("the matrix has {0} cells; an experiment has at most {max}", max = super::MAX_CELLS)]
-    TooManyCells(usize),
-    /// A baseline that is no cell.
-    #[error("`baseline` is `{name}`, which is no cell")]
+    #[error("every variant is excluded")]
+    NoVariants,
+    /// More variants than anybody runs.
+    #[error("the matrix has {0} variants; an experiment has at most {max}", max = super::MAX_VARIANTS)]
+    TooManyVariants(usize),
+    /// A baseline that is no variant.
+    #[error("`baseline` is `{name}`, which is no variant")]
     UnknownBaseline {
         /// The name.
         name: String,
-        /// The cell whose name looks most like it.
+        /// The variant whose name looks most like it.
         suggestion: Option<String>,
-        /// Some cells' names.
+        /// Some variants' names.
         some: String,
     },
     /// An address with a user part or a query, which may hold a key; the file is stored with the run.
     #[error("`{0}` has a user part or a query, which may hold a secret")]
     Secret(String),
     /// An option for a protocol that is not known.
-    #[error("`{key}` says that it is for `{protocol}`, but the cell names no protocol")]
+    #[error("`{key}` says that it is for `{protocol}`, but the variant names no protocol")]
     WhoseOption {
         /// The option.
         key: String,
         /// The protocol that it is for.
         protocol: String,
-    },
-    /// A number out of range.
-    #[error("`{key}` is {value}, which is not in the range {range}")]
-    Range {
-        /// The key.
-        key: String,
-        /// Its value.
-        value: String,
-        /// From and to.
-        range: &'static str,
     },
 }
 
@@ -159,13 +149,13 @@ impl Fault for ProblemKind {
             Self::UnknownKey { belongs: Some(place), .. } => format!("it belongs into {place}"),
             Self::Unknown { known, .. } => format!("known: {known}"),
             Self::UnknownPlaceholder { suggestion: Some(known), .. } => format!("did you mean `{{{known}}}`?"),
-            Self::UnknownBaseline { some, .. } => format!("the cells are {some}"),
+            Self::UnknownBaseline { some, .. } => format!("the variants are {some}"),
             Self::UnknownPlaceholder { .. } => "placeholders are the keys of [matrix] in braces".to_owned(),
             Self::Brace => "write placeholders as {protocol}".to_owned(),
             Self::BadName { allowed, .. } => format!("a name is made of {allowed}"),
             Self::DatasetTwice { .. } => "give one of them another `name`; it names its run's folder".to_owned(),
-            Self::CellTwice(_) => {
-                "cells are named after [matrix], by `names` or by an [[include]]; each needs a name of its own"
+            Self::VariantTwice(_) => {
+                "variants are named after [matrix], by `names` or by an [[include]]; each needs a name of its own"
                     .to_owned()
             }
             Self::ValueTwice { dimension, .. } => {
@@ -175,11 +165,11 @@ impl Fault for ProblemKind {
             Self::Useless(_) => "leave it out, or name the method, model or source that takes it".to_owned(),
             Self::SameEverywhere(_) => "set it in [settings], in [matrix] or in an [[include]]".to_owned(),
             Self::ExcludesNothing(_) => "name values that stand in [matrix] or [settings]".to_owned(),
-            Self::ExcludesAll(_) => "name the settings of the cells that are to be left out".to_owned(),
-            Self::NoCells => "exclude less, or add an [[include]]".to_owned(),
-            Self::TooManyCells(_) => "leave dimensions out, or make several experiments".to_owned(),
+            Self::ExcludesAll(_) => "name the settings of the variants that are to be left out".to_owned(),
+            Self::NoVariants => "exclude less, or add an [[include]]".to_owned(),
+            Self::TooManyVariants(_) => "leave dimensions out, or make several experiments".to_owned(),
             Self::Secret(_) => "give the address with --base-url on the command line, or a key with key_env; the file is stored with the run".to_owned(),
-            Self::WhoseOption { .. } => "name the cell's protocol".to_owned(),
+            Self::WhoseOption { .. } => "name the variant's protocol".to_owned(),
             _ => Self::KEY_BY_KEY.to_owned(),
         }
     }

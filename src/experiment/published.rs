@@ -1,8 +1,8 @@
-//! Figures that others have published for the same cells, to be shown beside ours.
+//! Figures that others have published for the same variants, to be shown beside ours.
 
+use super::expand::{DatasetDraft, Draft};
 use super::problem::ProblemKind;
 use super::reader::{Entry, Notes, Table};
-use super::{Cell, DatasetSpec};
 
 /// Figures of one model, or of one paper.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,8 +22,8 @@ pub struct PublishedFigure {
     pub dataset: String,
     /// What was measured.
     pub metric: PublishedMetric,
-    /// Name of the cell.
-    pub cell: String,
+    /// Name of the variant.
+    pub variant: String,
     /// The figure in per cent, 0 to 100, as it was published.
     pub percent: f64,
 }
@@ -54,10 +54,10 @@ impl PublishedMetric {
 pub(super) fn read(
     notes: &mut Notes<'_>,
     entry: Entry<'_>,
-    datasets: &[DatasetSpec],
-    cells: &[Cell],
+    datasets: &[DatasetDraft],
+    variants: &[Draft],
 ) -> Vec<Published> {
-    // Cells of which something is wrong are not there, which is no fault of the figures'.
+    // Variants of which something is wrong are not there, which is no fault of the figures'.
     let sound = notes.is_clean();
     let mut found = Vec::new();
     for table in notes.tables("published", entry.value) {
@@ -75,7 +75,7 @@ pub(super) fn read(
                 "source" => source = notes.text(&path, entry.value),
                 "figures" if sound => {
                     if let Some(table) = notes.table(path, entry.value) {
-                        figures = by_dataset(notes, &table, datasets, cells);
+                        figures = by_dataset(notes, &table, datasets, variants);
                     }
                 }
                 "figures" => {}
@@ -93,23 +93,23 @@ pub(super) fn read(
 fn by_dataset(
     notes: &mut Notes<'_>,
     table: &Table<'_>,
-    datasets: &[DatasetSpec],
-    cells: &[Cell],
+    datasets: &[DatasetDraft],
+    variants: &[Draft],
 ) -> Vec<PublishedFigure> {
     let dataset_names: Vec<&str> = datasets.iter().map(|dataset| dataset.name.as_str()).collect();
-    let cell_names: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
+    let cell_names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
     let metric_names = PublishedMetric::ALL.map(PublishedMetric::name);
     let mut figures = Vec::new();
     for (dataset, metrics) in tables_of(notes, table, "dataset", &dataset_names) {
         for (metric, values) in tables_of(notes, &metrics, "metric", &metric_names) {
             let metric = if metric == "f1" { PublishedMetric::F1 } else { PublishedMetric::Em };
             for entry in notes.entries(&values) {
-                if notes.known(values.name(), entry.line, entry.key, "cell", &cell_names).is_none() {
+                if notes.known(values.name(), entry.line, entry.key, "variant", &cell_names).is_none() {
                     continue;
                 }
                 let percent = notes.percentage(&values.path(entry.key), entry.value);
-                let (dataset, cell) = (dataset.to_owned(), entry.key.to_owned());
-                figures.extend(percent.map(|percent| PublishedFigure { dataset, metric, cell, percent }));
+                let (dataset, variant) = (dataset.to_owned(), entry.key.to_owned());
+                figures.extend(percent.map(|percent| PublishedFigure { dataset, metric, variant, percent }));
             }
         }
     }

@@ -1,10 +1,11 @@
 //! The TOML tree, read by hand, with the line of everything that is wrong.
 
 use super::problem::ProblemKind;
-use super::setting::{CELL_KEYS, DATASET_KEYS, Key, Kind, Setting, Value};
-use crate::prompt::{ExemplarOrder, Problem, Problems, closest, quoted};
+use super::setting::{Assignment, Kind, Setting, shown};
+use super::settings::{DATASET_SETTINGS, VARIANT_SETTINGS};
+use crate::prompt::{Problem, Problems, closest, quoted};
 use crate::protocol;
-use crate::types::Method;
+use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -76,7 +77,7 @@ impl<'a> Notes<'a> {
 
     pub(super) fn note(&mut self, line: usize, kind: ProblemKind) {
         let problem = Problem { file: self.file.to_owned(), line, kind };
-        // One line may be wrong for many cells.
+        // One line may be wrong for many variants.
         if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
             self.problems.push(problem);
         }
@@ -91,14 +92,17 @@ impl<'a> Notes<'a> {
         Problems(self.problems)
     }
 
-    pub(super) fn wrong_type(&mut self, key: &str, value: &Spanned<DeValue<'_>>, expected: &'static str) {
+    pub(super) fn wrong_type(&mut self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) {
         let found = match value.get_ref() {
             DeValue::Integer(number) => number.to_string(),
             DeValue::Float(number) => number.to_string(),
             DeValue::Boolean(on) => on.to_string(),
             other => format!("of type {}", other.type_str()),
         };
-        self.note(self.line_of(value), ProblemKind::WrongType { key: key.to_owned(), expected, found });
+        self.note(
+            self.line_of(value),
+            ProblemKind::WrongType { key: key.to_owned(), expected: expected.to_owned(), found },
+        );
     }
 
     /// Notes a key that the table does not have.
@@ -109,12 +113,12 @@ impl<'a> Notes<'a> {
         known: impl IntoIterator<Item = &'k &'static str>,
     ) {
         let name = entry.key;
-        let has = |keys: &[Key]| keys.iter().any(|key| key.name == name);
+        let has = |keys: &[Setting]| keys.iter().any(|key| key.name == name);
         let belongs = if TOP_KEYS.contains(&name) {
             Some("the top of the file, before the first table")
-        } else if has(CELL_KEYS) {
+        } else if has(VARIANT_SETTINGS) {
             Some("[settings] or [matrix]")
-        } else if has(DATASET_KEYS) {
+        } else if has(DATASET_SETTINGS) {
             Some("a [[dataset]]")
         } else {
             None
@@ -189,56 +193,65 @@ impl<'a> Notes<'a> {
         Some(name)
     }
 
-    /// A whole number of a range.
+    /// A whole number, from 1 to `most`.
     pub(super) fn whole(&mut self, key: &str, value: &Spanned<DeValue<'_>>, most: u32) -> Option<u32> {
-        let Some(number) = integer(value.get_ref()) else {
-            self.wrong_type(key, value, Kind::Whole.expected());
-            return None;
-        };
-        let fitting = u32::try_from(number).ok().filter(|number| (1..=most).contains(number));
-        if fitting.is_none() {
-            let kind = ProblemKind::Range { key: key.to_owned(), value: number.to_string(), range: "1 to 1000" };
-            self.note(self.line_of(value), kind);
+        let kind = Kind::Whole(1, most.into());
+        let number =
+            scalar(kind, value.get_ref()).filter(|number| kind.holds(number)).and_then(|number| number.as_u64());
+        if number.is_none() {
+            self.wrong_type(key, value, &kind.expected());
         }
-        fitting
+        number.and_then(|number| u32::try_from(number).ok())
     }
 
     /// A share in per cent, 0 to 100.
     pub(super) fn percentage(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<f64> {
-        let number = match scalar(Kind::Number, value.get_ref()) {
-            Some(Value::One(number)) => number.parse::<f64>().ok(),
-            _ => None,
-        };
-        let Some(number) = number else {
-            self.wrong_type(key, value, Kind::Number.expected());
-            return None;
-        };
-        let fits = (0.0..=100.0).contains(&number);
-        if !fits {
-            let kind =
-                ProblemKind::Range { key: key.to_owned(), value: number.to_string(), range: "0 to 100 per cent" };
-            self.note(self.line_of(value), kind);
+        let kind = Kind::Number(0.0, 100.0);
+        let number =
+            scalar(kind, value.get_ref()).filter(|number| kind.holds(number)).and_then(|number| number.as_f64());
+        if number.is_none() {
+            self.wrong_type(key, value, &kind.expected());
         }
-        fits.then_some(number)
+        number
     }
 
-    /// A setting, if its value has the type of its key.
-    pub(super) fn setting(&mut self, name: &str, key: &'static Key, value: &Spanned<DeValue<'_>>) -> Option<Setting> {
-        let read = match key.kind {
-            Kind::Text => Value::One(self.text(name, value)?),
-            Kind::Texts if value.get_ref().is_array() => Value::Many(self.texts(name, value)?),
-            Kind::Texts => Value::Many(vec![self.text(name, value)?]),
-            Kind::Options => Value::Many(self.options(name, value)?),
-            Kind::Number | Kind::Whole | Kind::Switch => {
-                let Some(read) = scalar(key.kind, value.get_ref()) else {
-                    self.wrong_type(name, value, key.kind.expected());
+    /// A setting, if its value is of the setting's kind.
+    pub(super) fn setting(
+        &mut self,
+        name: &str,
+        setting: &'static Setting,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Option<Assignment> {
+        let line = self.line_of(value);
+        let read = match setting.kind {
+            Kind::Texts | Kind::Urls if value.get_ref().is_array() => Value::from(self.texts(name, value)?),
+            Kind::Texts | Kind::Urls => Value::from(vec![self.text(name, value)?]),
+            Kind::Options => Value::Object(self.options(name, value)?),
+            Kind::Number(..) | Kind::Whole(..) | Kind::Switch => match scalar(setting.kind, value.get_ref()) {
+                Some(read) if setting.kind.holds(&read) => read,
+                _ => {
+                    self.wrong_type(name, value, &setting.kind.expected());
                     return None;
-                };
-                read
+                }
+            },
+            Kind::Choice(words) => {
+                let word = self.text(name, value)?;
+                self.known(name, line, &word, setting.name, words)?;
+                Value::from(word)
             }
+            _ => Value::from(self.text(name, value)?),
         };
-        let setting = Setting { key, value: read, line: self.line_of(value) };
-        self.check(name, &setting).then_some(setting)
+        if setting.kind == Kind::Price && !setting.kind.holds(&read) {
+            self.wrong_type(name, value, &setting.kind.expected());
+            return None;
+        }
+        if matches!(setting.kind, Kind::Url | Kind::Urls)
+            && shown(&read).split(',').any(|url| may_hold_a_secret(url.trim()))
+        {
+            self.note(line, ProblemKind::Secret(name.to_owned()));
+            return None;
+        }
+        Some(Assignment { setting, value: read, line })
     }
 
     fn texts(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Vec<String>> {
@@ -250,49 +263,22 @@ impl<'a> Notes<'a> {
         items.iter().map(|item| self.text(name, item)).collect()
     }
 
-    /// Options as `NAME=VALUE`, those of a protocol as `ID.NAME=VALUE`.
-    fn options(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Vec<String>> {
+    /// Options as `NAME`, those of a protocol as `PROTOCOL.NAME`, each with its value.
+    fn options(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Map<String, Value>> {
         let table = self.table(name.to_owned(), value)?;
-        let mut options = Vec::new();
+        let mut options = Map::new();
         for entry in self.entries(&table) {
             let path = table.path(&quoted(entry.key));
             if entry.value.get_ref().is_table() {
                 self.known(&path, entry.line, entry.key, "protocol", &protocol::IDS)?;
-                for option in self.options(&path, entry.value)? {
-                    options.push(format!("{}.{option}", entry.key));
+                for (option, value) in self.options(&path, entry.value)? {
+                    options.insert(format!("{}.{option}", entry.key), value);
                 }
             } else {
-                options.push(format!("{}={}", entry.key, self.text(&path, entry.value)?));
+                options.insert(entry.key.to_owned(), Value::from(self.text(&path, entry.value)?));
             }
         }
         Some(options)
-    }
-
-    /// Words that only some settings know, and addresses that may be stored.
-    fn check(&mut self, name: &str, setting: &Setting) -> bool {
-        let line = setting.line;
-        match (setting.key.name, &setting.value) {
-            ("protocol", Value::One(id)) => self.known(name, line, id, "protocol", &protocol::IDS).is_some(),
-            ("method", Value::One(method)) => {
-                self.known(name, line, method, "method", &Method::ALL.map(Method::name)).is_some()
-            }
-            ("exemplar_order", Value::One(order)) => {
-                self.known(name, line, order, "order", &ExemplarOrder::NAMES).is_some()
-            }
-            ("base_url" | "wiki_url", value) => {
-                let addresses = match value {
-                    Value::One(address) => std::slice::from_ref(address),
-                    Value::Many(addresses) => addresses,
-                    Value::Switch(_) => &[],
-                };
-                let open = !addresses.iter().flat_map(|address| address.split(',')).any(may_hold_a_secret);
-                if !open {
-                    self.note(line, ProblemKind::Secret(name.to_owned()));
-                }
-                open
-            }
-            _ => true,
-        }
     }
 
     /// Notes a word that is not known.
@@ -334,27 +320,22 @@ impl Table<'_> {
     }
 }
 
-fn integer(value: &DeValue<'_>) -> Option<i64> {
-    let number = value.as_integer()?;
-    i64::from_str_radix(number.as_str(), number.radix()).ok()
-}
-
-/// A number or a switch. Numbers are written in one way, so that `0` and `0.0` are the same.
+/// A number or a switch.
 fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
     match kind {
-        Kind::Switch => value.as_bool().map(Value::Switch),
-        Kind::Whole => {
+        Kind::Switch => value.as_bool().map(Value::Bool),
+        Kind::Whole(..) => {
             let number = value.as_integer()?;
-            u64::from_str_radix(number.as_str(), number.radix()).ok().map(|number| Value::One(number.to_string()))
+            u64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::from)
         }
         _ => {
             let number = match value.as_float() {
                 Some(number) => number.as_str().parse::<f64>().ok()?,
-                // Numbers of this size have no use here; the nearest float will do.
+                // Numbers of this size are not used here; the nearest float will do.
                 None => value.as_integer()?.as_str().parse::<f64>().ok()?,
             };
             // A minus before zero says nothing.
-            Some(Value::One((number + 0.0).to_string()))
+            Some(Value::from(number + 0.0))
         }
     }
 }

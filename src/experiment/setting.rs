@@ -1,220 +1,271 @@
-//! The settings that a cell may have: each is a flag of `run` under another spelling.
+//! How a setting is declared, and what follows from the declaration.
 
-use crate::types::Method;
+use crate::types::{Method, Variant};
+use serde_json::{Map, Value};
 
-/// What a value looks like in the file. Ranges are those of the flag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+/// Which values a setting takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
     /// A text.
     Text,
     /// A text, or a list of them.
     Texts,
-    /// Any number.
-    Number,
-    /// A whole number, 0 or more.
-    Whole,
-    /// `true` or `false`.
+    /// The path of a file.
+    Path,
+    /// A prompt: the path of a TOML file, or of a JSON file and a key, `FILE.json#KEY`.
+    Prompt,
+    /// A source of pages: `corpus:DIR`, `api` or `html`.
+    Source,
+    /// An address without user part and query.
+    Url,
+    /// An address, or a list of them.
+    Urls,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Two amounts in US dollars a million tokens, such as `0.15/0.60`.
+    Price,
+    /// A number of this range, both ends included.
+    Number(f64, f64),
+    /// A whole number of this range, both ends included.
+    Whole(u64, u64),
+    /// On or off.
     Switch,
-    /// A table of texts, or of tables of texts by protocol.
+    /// Names with values; of one protocol as `PROTOCOL.NAME`.
     Options,
 }
 
-impl Kind {
-    /// What a value must be, in words.
-    pub(super) fn expected(self) -> &'static str {
-        match self {
-            Self::Text => "a text",
-            Self::Texts => "a text or a list of texts",
-            Self::Number => "a number",
-            Self::Whole => "a whole number, 0 or more",
-            Self::Switch => "true or false",
-            Self::Options => "a table such as { labels = \"v0.1\" }",
-        }
-    }
-}
-
-/// Which cells have a use for a setting.
+/// Which variants use a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
+pub enum Applies {
     /// All.
-    Every,
+    Always,
     /// Methods with a part that speaks a protocol.
     Protocol,
-    /// The same: they search. What a direct method is recorded with is then the first named.
+    /// Methods that search. A direct method is recorded with the first value, which changes nothing.
     Tool,
     /// Methods with a part that answers directly.
     Direct,
     /// Methods that vote.
     Vote,
-    /// The method that asks the agent where its majority is too small.
+    /// The method that asks the agent when its majority is too small.
     Majority,
     /// Models behind a server.
     Server,
-    /// Wikipedia sources behind a server.
+    /// Sources of pages behind a server.
     Site,
 }
 
-/// A setting of a cell.
+/// What a change of a setting means for a run that is resumed or compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Episodes differ: a resumed run must have the same value.
+    Decides,
+    /// It is a part of the prompt, whose digest decides.
+    Prompt,
+    /// Episodes stay the same: where something is, or how long to wait for it.
+    Nothing,
+}
+
+/// The declaration of a setting.
+///
+/// Its flag is the name with `-` for `_`; its key in an experiment file is the name.
 #[derive(Debug)]
-pub struct Key {
-    /// Its key in the file. The flag is the same with `-` for `_`.
-    pub name: &'static str,
-    pub(super) kind: Kind,
-    pub(super) of_use: Use,
-}
-
-const fn key(name: &'static str, kind: Kind, of_use: Use) -> Key {
-    Key { name, kind, of_use }
-}
-
-/// Every setting of a cell.
-pub const CELL_KEYS: &[Key] = &[
-    key("prompt", Kind::Text, Use::Every),
-    key("instruction", Kind::Text, Use::Every),
-    key("texts", Kind::Text, Use::Protocol),
-    key("question_label", Kind::Text, Use::Every),
-    key("shots", Kind::Whole, Use::Every),
-    key("exemplar_order", Kind::Text, Use::Every),
-    key("exemplar_seed", Kind::Whole, Use::Every),
-    key("protocol", Kind::Text, Use::Protocol),
-    key("option", Kind::Options, Use::Protocol),
-    key("max_steps", Kind::Whole, Use::Protocol),
-    key("method", Kind::Text, Use::Every),
-    key("samples", Kind::Whole, Use::Vote),
-    key("sample_temperature", Kind::Number, Use::Vote),
-    key("majority", Kind::Number, Use::Majority),
-    key("closed_book", Kind::Switch, Use::Direct),
-    key("oracle_context", Kind::Switch, Use::Direct),
-    key("temperature", Kind::Number, Use::Every),
-    key("top_p", Kind::Number, Use::Every),
-    key("max_tokens", Kind::Whole, Use::Every),
-    key("seed", Kind::Whole, Use::Every),
-    key("model", Kind::Text, Use::Every),
-    key("base_url", Kind::Texts, Use::Server),
-    key("server", Kind::Text, Use::Server),
-    key("completions", Kind::Switch, Use::Server),
-    key("prefill", Kind::Switch, Use::Server),
-    key("key_env", Kind::Text, Use::Server),
-    key("key_file", Kind::Text, Use::Server),
-    key("model_timeout", Kind::Number, Use::Server),
-    key("model_attempts", Kind::Whole, Use::Server),
-    key("price", Kind::Text, Use::Every),
-    key("wiki", Kind::Text, Use::Tool),
-    key("wiki_url", Kind::Text, Use::Site),
-    key("compat", Kind::Text, Use::Tool),
-    key("wording", Kind::Text, Use::Tool),
-    key("contact", Kind::Text, Use::Site),
-    key("allow_html", Kind::Switch, Use::Site),
-    key("keep_footnotes", Kind::Switch, Use::Site),
-    key("wiki_concurrency", Kind::Whole, Use::Site),
-    key("wiki_per_minute", Kind::Whole, Use::Site),
-    key("wiki_timeout", Kind::Whole, Use::Site),
-];
-
-/// Every setting of a dataset besides its path and its name.
-pub const DATASET_KEYS: &[Key] = &[
-    key("format", Kind::Text, Use::Every),
-    key("skip_bad", Kind::Switch, Use::Every),
-    key("limit", Kind::Whole, Use::Every),
-    key("ids", Kind::Text, Use::Every),
-    key("types", Kind::Texts, Use::Every),
-    key("shuffle", Kind::Whole, Use::Every),
-    key("shuffle_like_paper", Kind::Whole, Use::Every),
-    key("question_column", Kind::Text, Use::Every),
-    key("answer_column", Kind::Text, Use::Every),
-    key("id_column", Kind::Text, Use::Every),
-];
-
-/// A value as the flag takes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Value {
-    /// One value.
-    One(String),
-    /// The flag several times.
-    Many(Vec<String>),
-    /// A flag without value, given or not.
-    Switch(bool),
-}
-
-/// A setting with its value and its place.
-#[derive(Debug, Clone)]
 pub struct Setting {
-    /// Which one.
-    pub key: &'static Key,
-    /// Its value.
-    pub value: Value,
-    /// Line of the file, from 1; 0 for one that was given elsewhere.
-    pub line: usize,
+    /// The name, such as `max_steps`.
+    pub name: &'static str,
+    /// The group under which help shows it.
+    pub heading: &'static str,
+    /// What it does, in one or two sentences.
+    pub help: &'static str,
+    /// What stands for its value in help.
+    pub value_name: &'static str,
+    /// The values that it takes.
+    pub kind: Kind,
+    /// What holds where it is not set, in words; empty where that is nothing.
+    pub default: &'static str,
+    /// Which variants use it.
+    pub applies: Applies,
+    /// What a change of it means.
+    pub effect: Effect,
+    /// A setting that cannot be set together with it.
+    pub conflicts: Option<&'static str>,
+    /// Its value in a manifest, for reading. Without this it is recorded under its name in [`Variant::settings`].
+    pub recorded: Option<fn(&Variant) -> Option<String>>,
 }
 
 impl Setting {
-    /// The flag that it is, such as `--max-steps`.
+    /// What most settings have in common.
+    pub(super) const USUAL: Self = Self {
+        name: "",
+        heading: "",
+        help: "",
+        value_name: "VALUE",
+        kind: Kind::Text,
+        default: "",
+        applies: Applies::Always,
+        effect: Effect::Decides,
+        conflicts: None,
+        recorded: None,
+    };
+
+    /// The flag, such as `--max-steps`.
     pub fn flag(&self) -> String {
-        format!("--{}", self.key.name.replace('_', "-"))
+        format!("--{}", self.name.replace('_', "-"))
     }
 
-    /// The words of a command line that mean the same; none for a switch that is off.
-    pub fn words(&self) -> Vec<String> {
-        let flag = self.flag();
-        match &self.value {
-            Value::Switch(false) => Vec::new(),
-            Value::Switch(true) => vec![flag],
-            Value::One(value) => vec![format!("{flag}={value}")],
-            Value::Many(values) => values.iter().map(|value| format!("{flag}={value}")).collect(),
+    /// Whether a manifest holds it under its name in [`Variant::settings`].
+    pub fn is_recorded_by_name(&self) -> bool {
+        self.recorded.is_none() && self.effect != Effect::Nothing
+    }
+
+    /// Whether a variant uses it.
+    pub fn is_used_by(&self, variant: &Variant) -> bool {
+        self.applies_to(&Facts::of(variant))
+    }
+
+    /// Its value in a manifest; nothing where the variant does not use it.
+    pub fn of(&self, variant: &Variant) -> Option<String> {
+        if !self.is_used_by(variant) {
+            return None;
+        }
+        match self.recorded {
+            Some(recorded) => recorded(variant),
+            None => variant.settings.get(self.name).map(shown),
         }
     }
 
-    /// The value for a message.
-    pub fn shown(&self) -> String {
-        match &self.value {
-            Value::Switch(on) => on.to_string(),
-            Value::One(value) => value.clone(),
-            Value::Many(values) => values.join(", "),
+    /// Whether variants with these facts use it.
+    pub(super) fn applies_to(&self, facts: &Facts<'_>) -> bool {
+        self.is_kept(facts) && (facts.method.agent().is_some() || self.applies != Applies::Tool)
+    }
+
+    /// The same, but that a direct method keeps the source of pages, with which it is recorded.
+    pub(super) fn is_kept(&self, facts: &Facts<'_>) -> bool {
+        let method = facts.method;
+        match self.applies {
+            Applies::Always | Applies::Tool => true,
+            Applies::Protocol => method.agent().is_some(),
+            Applies::Direct => method.direct().is_some(),
+            Applies::Vote => method.votes(),
+            Applies::Majority => method == Method::CotScThenReact,
+            Applies::Server => facts.model != "baseline",
+            Applies::Site => !facts.wiki.starts_with("corpus:"),
+        }
+    }
+
+    /// Reads a value that was typed, without further checks where a text will do.
+    pub fn parse(&self, text: &str) -> Result<Value, String> {
+        let value = match self.kind {
+            Kind::Switch => text.parse().ok().map(Value::Bool),
+            Kind::Whole(..) => text.parse::<u64>().ok().map(Value::from),
+            Kind::Number(..) => text.parse::<f64>().ok().map(Value::from),
+            _ => Some(Value::from(text)),
+        };
+        let value = value.filter(|value| self.kind.holds(value)).ok_or_else(|| self.kind.expected())?;
+        // An empty text is never meant; it is what an unset variable of a shell leaves.
+        if value.as_str().is_some_and(|text| text.trim().is_empty()) { Err(self.kind.expected()) } else { Ok(value) }
+    }
+}
+
+impl Kind {
+    /// What a value must be, in words.
+    pub fn expected(self) -> String {
+        match self {
+            Self::Text | Self::Path | Self::Prompt | Self::Source | Self::Url => "a text".to_owned(),
+            Self::Texts | Self::Urls => "a text or a list of texts".to_owned(),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::Price => "two amounts such as \"0.15/0.60\"".to_owned(),
+            Self::Number(low, f64::MAX) if low > 0.0 => "a number above 0".to_owned(),
+            Self::Number(low, high) if low > 0.0 => format!("a number above 0, up to {high}"),
+            Self::Number(low, high) => format!("a number from {low} to {high}"),
+            Self::Whole(0, u64::MAX) => "a whole number, 0 or more".to_owned(),
+            Self::Whole(low, u64::MAX) => format!("a whole number, {low} or more"),
+            Self::Whole(low, high) => format!("a whole number from {low} to {high}"),
+            Self::Switch => "true or false".to_owned(),
+            Self::Options => "a table such as { labels = \"v0.1\" }".to_owned(),
+        }
+    }
+
+    /// Whether a value of the right type is also one of those allowed.
+    pub(super) fn holds(self, value: &Value) -> bool {
+        match self {
+            Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+            Self::Price => value.as_str().is_some_and(|text| price(text).is_some()),
+            Self::Number(low, high) => value.as_f64().is_some_and(|number| (low..=high).contains(&number)),
+            Self::Whole(low, high) => value.as_u64().is_some_and(|number| (low..=high).contains(&number)),
+            _ => true,
         }
     }
 }
 
-/// The value of a setting among several.
-pub(super) fn value_of<'s>(settings: &'s [Setting], name: &str) -> Option<&'s str> {
-    settings.iter().find(|setting| setting.key.name == name).and_then(|setting| match &setting.value {
-        Value::One(value) => Some(value.as_str()),
-        _ => None,
-    })
+/// A price as it is written: US dollars of a million prompt tokens and of a million completion tokens.
+pub fn price(text: &str) -> Option<(f64, f64)> {
+    let (prompt, completion) = text.split_once('/')?;
+    let amount = |text: &str| text.parse::<f64>().ok().filter(|amount| (0.0..=1e6).contains(amount));
+    Some((amount(prompt)?, amount(completion)?))
 }
 
-impl Key {
-    /// The value that was typed with its flag: none for a switch, the last where the setting has one alone.
-    pub fn typed(&self, mut values: Vec<String>) -> Value {
-        match (self.kind, values.pop()) {
-            (_, None) => Value::Switch(true),
-            (Kind::Texts | Kind::Options, Some(last)) => {
-                values.push(last);
-                Value::Many(values)
-            }
-            (_, Some(last)) => Value::One(last),
+/// A value for reading.
+pub fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
+        Value::Array(values) => values.iter().map(shown).collect::<Vec<_>>().join(", "),
+        Value::Object(options) => {
+            options.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect::<Vec<_>>().join(", ")
         }
+        other => other.to_string(),
+    }
+}
+
+/// What decides which settings a variant uses. What is not set is what `run` takes without flags.
+pub(super) struct Facts<'a> {
+    method: Method,
+    model: &'a str,
+    wiki: &'a str,
+}
+
+impl<'a> Facts<'a> {
+    fn of(variant: &'a Variant) -> Self {
+        let method = Method::parse(&variant.method).unwrap_or(Method::React);
+        Self { method, model: &variant.model, wiki: &variant.wiki }
     }
 
-    /// Whether a cell with these settings has a use for this one. What is not said is what `run` takes without flags.
-    pub fn of_use(&self, settings: &[Setting]) -> bool {
-        let method = value_of(settings, "method").and_then(Method::parse).unwrap_or(Method::React);
-        let tool = method.agent().is_some();
-        match self.of_use {
-            // Whether a site is needed, the source says; direct methods keep it beside their source.
-            Use::Every | Use::Tool => true,
-            Use::Protocol => tool,
-            Use::Direct => method.direct().is_some(),
-            Use::Vote => method.votes(),
-            Use::Majority => method == Method::CotScThenReact,
-            Use::Server => value_of(settings, "model").is_some_and(|model| model != "baseline"),
-            Use::Site => value_of(settings, "wiki").is_some_and(|wiki| !wiki.starts_with("corpus:")),
+    /// The facts of settings that are to become a variant.
+    pub(super) fn set(assignments: &'a [Assignment]) -> Self {
+        Self {
+            method: text_of(assignments, "method").and_then(Method::parse).unwrap_or(Method::React),
+            model: text_of(assignments, "model").unwrap_or("baseline"),
+            wiki: text_of(assignments, "wiki").unwrap_or("corpus:"),
         }
     }
+}
 
-    /// Whether the setting makes no difference to a cell with these settings, though it may be recorded.
-    pub(super) fn idle(&self, settings: &[Setting]) -> bool {
-        let direct =
-            value_of(settings, "method").and_then(Method::parse).is_some_and(|method| method.agent().is_none());
-        !self.of_use(settings) || direct && matches!(self.of_use, Use::Tool | Use::Site)
+/// A setting with its value.
+#[derive(Debug, Clone)]
+pub struct Assignment {
+    /// Which setting.
+    pub setting: &'static Setting,
+    /// Its value, of the setting's kind.
+    pub value: Value,
+    /// Line of the experiment file, from 1; 0 for a value that was typed.
+    pub line: usize,
+}
+
+impl Assignment {
+    /// Whether it sets the same as another one.
+    pub(super) fn sets(&self, setting: &Setting) -> bool {
+        self.setting.name == setting.name
     }
+}
+
+/// The text that a setting has among several.
+pub(super) fn text_of<'a>(assignments: &'a [Assignment], name: &str) -> Option<&'a str> {
+    assignments.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
+}
+
+/// Settings by name, as the typed structs are read from them.
+pub(super) fn by_name(assignments: &[Assignment]) -> Value {
+    let of = |assignment: &Assignment| (assignment.setting.name.to_owned(), assignment.value.clone());
+    Value::Object(assignments.iter().map(of).collect::<Map<_, _>>())
 }

@@ -1,28 +1,33 @@
 //! What experiment files mean, and every way in which they can be wrong.
 
-use super::{Cell, Experiment, Setting};
+use super::{Assignment, Draft, ExperimentFile, Kind, shown};
 
-fn read(text: &str) -> Result<Experiment, String> {
-    Experiment::parse("x.toml", text).map_err(|problems| format!("{problems}\nhint: {}", problems.hint()))
+fn read(text: &str) -> Result<ExperimentFile, String> {
+    ExperimentFile::parse("x.toml", text).map_err(|problems| format!("{problems}\nhint: {}", problems.hint()))
 }
 
 const HEAD: &str = "name = \"x\"\ndataset = \"d.jsonl\"\n";
 
-fn cells(rest: &str) -> Experiment {
+fn variants(rest: &str) -> ExperimentFile {
     read(&format!("{HEAD}{rest}")).unwrap_or_else(|problems| panic!("{rest}\n{problems}"))
 }
 
-fn names(experiment: &Experiment) -> Vec<&str> {
-    experiment.cells.iter().map(|cell| cell.name.as_str()).collect()
+fn names(experiment: &ExperimentFile) -> Vec<&str> {
+    experiment.variants.iter().map(|cell| cell.name.as_str()).collect()
 }
 
-fn words(cell: &Cell) -> String {
-    cell.settings.iter().flat_map(Setting::words).collect::<Vec<_>>().join(" ")
+fn words(draft: &Draft) -> String {
+    draft.settings.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// A setting as its flag.
+fn word(Assignment { setting, value, .. }: &Assignment) -> String {
+    if setting.kind == Kind::Switch { setting.flag() } else { format!("{}={}", setting.flag(), shown(value)) }
 }
 
 #[test]
 fn every_combination_is_a_cell_named_after_the_file_s_dimensions() {
-    let experiment = cells(
+    let experiment = variants(
         "repeats = 3\n[settings]\nmax_steps = 5\n[matrix]\nprompt = [\"prompts/a.toml\", \"p.json#key\"]\nmethod = [\"react\", \"act\"]\ntemperature = [0, 0.7]\n",
     );
     assert_eq!(experiment.repeats, 3);
@@ -39,44 +44,44 @@ fn every_combination_is_a_cell_named_after_the_file_s_dimensions() {
             "key/act/temperature=0.7",
         ]
     );
-    assert_eq!(words(&experiment.cells[5]), "--max-steps=5 --prompt=p.json#key --method=react --temperature=0.7");
+    assert_eq!(words(&experiment.variants[5]), "--max-steps=5 --prompt=p.json#key --method=react --temperature=0.7");
     // A dimension that grows later leaves the names of what was there.
-    let one = cells("[matrix]\nprotocol = [\"robust\"]\nmethod = [\"react\"]");
+    let one = variants("[matrix]\nprotocol = [\"robust\"]\nmethod = [\"react\"]");
     assert_eq!(names(&one), ["robust/react"]);
-    assert_eq!(names(&cells("")), ["main"]);
+    assert_eq!(names(&variants("")), ["main"]);
 }
 
 #[test]
 fn a_direct_method_stands_once_whatever_the_protocols() {
-    let experiment = cells(
+    let experiment = variants(
         "[settings]\nmax_steps = 5\nsamples = 3\n[matrix]\nprotocol = [\"react-paper\", \"robust\"]\nmethod = [\"react\", \"cot\", \"cot-sc\"]\n",
     );
     assert_eq!(names(&experiment), ["react-paper/react", "cot", "cot-sc", "robust/react"]);
     assert_eq!((experiment.merged, experiment.excluded), (2, 0));
     // Nothing of the protocol is left, so that another order of protocols changes nothing.
-    assert_eq!(words(&experiment.cells[1]), "--method=cot");
-    assert_eq!(words(&experiment.cells[2]), "--samples=3 --method=cot-sc");
-    let wikis = cells("[matrix]\nmethod = [\"cot\", \"react\"]\nwiki = [\"corpus:a/b\", \"api\"]\n");
+    assert_eq!(words(&experiment.variants[1]), "--method=cot");
+    assert_eq!(words(&experiment.variants[2]), "--samples=3 --method=cot-sc");
+    let wikis = variants("[matrix]\nmethod = [\"cot\", \"react\"]\nwiki = [\"corpus:a/b\", \"api\"]\n");
     assert_eq!(names(&wikis), ["cot", "react/b", "react/api"]);
-    assert_eq!(words(&wikis.cells[0]), "--method=cot --wiki=corpus:a/b");
+    assert_eq!(words(&wikis.variants[0]), "--method=cot --wiki=corpus:a/b");
 }
 
 #[test]
 fn what_a_model_has_no_use_for_is_left_out_of_its_cell() {
-    let experiment = cells(
+    let experiment = variants(
         "[settings]\nbase_url = \"http://127.0.0.1:1/v1\"\n[matrix]\nmodel = [\"baseline\", \"openai:org/m\", { name = \"text\", model = \"openai:org/m\", completions = true }]\n",
     );
     assert_eq!(names(&experiment), ["baseline", "m", "text"]);
-    assert_eq!(words(&experiment.cells[0]), "--model=baseline");
-    assert_eq!(words(&experiment.cells[2]), "--base-url=http://127.0.0.1:1/v1 --model=openai:org/m --completions");
+    assert_eq!(words(&experiment.variants[0]), "--model=baseline");
+    assert_eq!(words(&experiment.variants[2]), "--base-url=http://127.0.0.1:1/v1 --model=openai:org/m --completions");
 }
 
 #[test]
 fn options_go_to_their_protocols() {
-    let experiment = cells(
+    let experiment = variants(
         "[settings]\noption = { lagent = { labels = \"v0.1\" }, llama-index.variant = \"workflow\" }\n[matrix]\nprotocol = [\"robust\", \"lagent\", \"llama-index\"]\n[[include]]\nname = \"json\"\nprotocol = \"lagent\"\noption = { variant = \"json\" }\n",
     );
-    let words: Vec<String> = experiment.cells.iter().map(words).collect();
+    let words: Vec<String> = experiment.variants.iter().map(words).collect();
     assert_eq!(
         words,
         [
@@ -90,15 +95,15 @@ fn options_go_to_their_protocols() {
 
 #[test]
 fn cells_are_included_and_excluded() {
-    let experiment = cells(
+    let experiment = variants(
         "baseline = \"plain\"\n[settings]\nmax_steps = 7\n[matrix]\nprotocol = [\"react-paper\", \"robust\", \"lagent\"]\nmethod = [\"react\", \"act\"]\n[[exclude]]\nprotocol = \"lagent\"\nmethod = [\"act\", \"cot\"]\n[[exclude]]\nprotocol = [\"robust\"]\n[[include]]\nname = \"plain\"\nprotocol = \"go-blog\"\nmax_steps = 3\n",
     );
     assert_eq!(names(&experiment), ["react-paper/react", "react-paper/act", "lagent/react", "plain"]);
     assert_eq!((experiment.excluded, experiment.baseline.as_deref()), (3, Some("plain")));
-    assert_eq!(words(&experiment.cells[3]), "--protocol=go-blog --max-steps=3");
-    assert_eq!(names(&cells("[[include]]\nname = \"only\"\n")), ["only"]);
+    assert_eq!(words(&experiment.variants[3]), "--protocol=go-blog --max-steps=3");
+    assert_eq!(names(&variants("[[include]]\nname = \"only\"\n")), ["only"]);
     // A short name, and a number however it is written.
-    let short = cells(
+    let short = variants(
         "[matrix]\nmodel = [{ name = \"s\", model = \"openai:small\" }, \"openai:large\"]\ntemperature = [0.0, 1]\n[[exclude]]\nmodel = \"s\"\ntemperature = 1.0\n[[exclude]]\nmodel = \"openai:large\"\ntemperature = 0\n",
     );
     assert_eq!(names(&short), ["s/temperature=0", "large/temperature=1"]);
@@ -106,7 +111,7 @@ fn cells_are_included_and_excluded() {
 
 #[test]
 fn names_follow_a_template() {
-    let experiment = cells(
+    let experiment = variants(
         "names = \"{prompt}: {protocol}-{method}!\"\n[matrix]\nmethod = [\"react\", \"cot\"]\nprotocol = [\"robust\"]\nprompt = [{ name = \"ours\", prompt = \"a.toml\" }]\n",
     );
     assert_eq!(names(&experiment), ["ours: robust-react!", "ours-cot!"]);
@@ -122,7 +127,7 @@ fn datasets_are_named_after_their_files() {
         .datasets
         .into_iter()
         .map(|dataset| {
-            let words: Vec<String> = dataset.settings.iter().flat_map(Setting::words).collect();
+            let words: Vec<String> = dataset.settings.iter().map(word).collect();
             (dataset.name, dataset.path, words.join(" "))
         })
         .collect();
@@ -139,7 +144,10 @@ fn a_dataset_has_settings_of_its_own_for_the_cells() {
     )
     .expect("sound");
     let on = |dataset: usize| -> Vec<String> {
-        experiment.cells.iter().map(|cell| words(&cell.on(&experiment.datasets[dataset]))).collect()
+        {
+            let dataset = &experiment.datasets[dataset];
+            experiment.variants_on(dataset, &super::Overrides::default()).iter().map(words).collect()
+        }
     };
     assert_eq!(
         on(0),
@@ -162,7 +170,7 @@ fn a_dataset_has_settings_of_its_own_for_the_cells() {
 
 #[test]
 fn published_figures_belong_to_a_dataset_a_metric_and_a_cell() {
-    let experiment = cells(
+    let experiment = variants(
         "[matrix]\nmethod = [\"act\", \"cot-sc->react\"]\n[[published]]\nname = \"M\"\nsource = \"a paper\"\n[published.figures.d.em]\nact = 27\n\"cot-sc->react\" = 34.2\n[published.figures.d.f1]\nact = 40.5\n[[published]]\nname = \"N\"\nsource = \"another\"\nfigures = {}\n",
     );
     let [one, other] = experiment.published.as_slice() else { panic!("{:?}", experiment.published) };
@@ -170,7 +178,7 @@ fn published_figures_belong_to_a_dataset_a_metric_and_a_cell() {
     let figures: Vec<(&str, &str, &str, f64)> = one
         .figures
         .iter()
-        .map(|figure| (figure.dataset.as_str(), figure.metric.name(), figure.cell.as_str(), figure.percent))
+        .map(|figure| (figure.dataset.as_str(), figure.metric.name(), figure.variant.as_str(), figure.percent))
         .collect();
     assert_eq!(figures, [("d", "em", "act", 27.0), ("d", "em", "cot-sc->react", 34.2), ("d", "f1", "act", 40.5)]);
 }
@@ -194,7 +202,7 @@ const MISTAKES: &[(&str, &str)] = &[
         "[matrix]\nprotocol = [\"foo\"]",
         "x.toml:4: `matrix.protocol[1]` is `foo`, which is no protocol\nhint: known: react-paper",
     ),
-    ("[settings]\nexemplar_order = \"revers\"", "which is no order\nhint: did you mean `reversed`?"),
+    ("[settings]\nexemplar_order = \"revers\"", "which is no exemplar_order\nhint: did you mean `reversed`?"),
     (
         "[settings]\noption = { lagnt = { a = \"b\" } }",
         "`settings.option.lagnt` is `lagnt`, which is no protocol\nhint: did you mean `lagent`?",
@@ -203,14 +211,14 @@ const MISTAKES: &[(&str, &str)] = &[
     ("[settings]\noption = \"a=b\"", "x.toml:4: `settings.option` must be a table, but is of type string"),
     (
         "[settings]\noption = { lagent = { labels = \"v0.1\" } }",
-        "says that it is for `lagent`, but the cell names no protocol",
+        "says that it is for `lagent`, but the variant names no protocol",
     ),
     (
         "[settings]\nmax_steps = \"5\"",
-        "x.toml:4: `settings.max_steps` must be a whole number, 0 or more, but is of type string",
+        "x.toml:4: `settings.max_steps` must be a whole number from 1 to 100, but is of type string",
     ),
-    ("[settings]\nmax_steps = -5", "x.toml:4: `settings.max_steps` must be a whole number, 0 or more, but is -5"),
-    ("[settings]\ntemperature = true", "x.toml:4: `settings.temperature` must be a number, but is true"),
+    ("[settings]\nmax_steps = -5", "x.toml:4: `settings.max_steps` must be a whole number from 1 to 100, but is -5"),
+    ("[settings]\ntemperature = true", "x.toml:4: `settings.temperature` must be a number from 0 to 2, but is true"),
     ("[settings]\ncompletions = 1", "`settings.completions` must be true or false, but is 1"),
     ("[settings]\nmodel = \" \"", "x.toml:4: `settings.model` is empty"),
     ("[settings]\nmodel = \"openai:m\"\nbase_url = []", "x.toml:5: `settings.base_url` is empty"),
@@ -229,11 +237,11 @@ const MISTAKES: &[(&str, &str)] = &[
         "[matrix]\ntemperature = [0]\nmodel = [{ name = \"a\", model = \"openai:m\", temperature = 1 }]",
         "x.toml:5: `temperature` is set here and in `matrix.temperature`",
     ),
-    ("[settings]\nsamples = 3", "x.toml:4: `settings.samples` is of use to no cell"),
-    ("[matrix]\nmethod = [\"cot\"]\nprotocol = [\"robust\"]", "x.toml:5: `matrix.protocol` is of use to no cell"),
-    ("[[include]]\nname = \"a\"\nbase_url = \"http://h\"", "x.toml:5: `include[1].base_url` is of use to no cell"),
+    ("[settings]\nsamples = 3", "x.toml:4: `settings.samples` is of use to no variant"),
+    ("[matrix]\nmethod = [\"cot\"]\nprotocol = [\"robust\"]", "x.toml:5: `matrix.protocol` is of use to no variant"),
+    ("[[include]]\nname = \"a\"\nbase_url = \"http://h\"", "x.toml:5: `include[1].base_url` is of use to no variant"),
     ("[[include]]\nmethod = \"cot\"", "x.toml:3: missing key `include[1].name`"),
-    ("[[include]]\nname = \"a\"\n[[include]]\nname = \"a\"", "x.toml:5: two cells are named `a`"),
+    ("[[include]]\nname = \"a\"\n[[include]]\nname = \"a\"", "x.toml:5: two variants are named `a`"),
     ("[[include]]\nname = \"a\\u001b\"", "x.toml:4: `include[1].name` is `a\\u{1b}`, which cannot be a name"),
     (
         "names = \"{protocl}\"\n[matrix]\nprotocol = [\"robust\"]",
@@ -242,19 +250,19 @@ const MISTAKES: &[(&str, &str)] = &[
     ("names = \"{method\"\n[matrix]\nmethod = [\"cot\"]", "x.toml:3: `names` has a brace without its partner"),
     (
         "names = \"{method}\"\n[matrix]\nmethod = [\"act\"]\nprotocol = [\"robust\", \"react-paper\"]",
-        "two cells are named `act`",
+        "two variants are named `act`",
     ),
-    ("[matrix]\nmethod = [\"cot\"]\n[[exclude]]\nmethod = \"act\"", "x.toml:5: `exclude[1]` matches no cell"),
-    ("[matrix]\nmethod = [\"cot\"]\n[[exclude]]\nmethod = \"cot\"", "every cell is excluded"),
+    ("[matrix]\nmethod = [\"cot\"]\n[[exclude]]\nmethod = \"act\"", "x.toml:5: `exclude[1]` matches no variant"),
+    ("[matrix]\nmethod = [\"cot\"]\n[[exclude]]\nmethod = \"cot\"", "every variant is excluded"),
     ("[matrix]\nmethod = [\"cot\"]\n[[exclude]]", "x.toml:5: `exclude[1]` names no setting"),
     ("exclude = 3", "`exclude` must be a list of tables, but is 3"),
     (
         "baseline = \"robst/react\"\n[matrix]\nprotocol = [\"robust\", \"lagent\"]\nmethod = [\"react\"]",
-        "x.toml:3: `baseline` is `robst/react`, which is no cell\nhint: did you mean `robust/react`?",
+        "x.toml:3: `baseline` is `robst/react`, which is no variant\nhint: did you mean `robust/react`?",
     ),
-    ("baseline = \"1234\"", "which is no cell\nhint: the cells are main"),
-    ("repeats = 0", "x.toml:3: `repeats` is 0, which is not in the range 1 to 1000"),
-    ("repeats = 1.5", "x.toml:3: `repeats` must be a whole number, 0 or more, but is 1.5"),
+    ("baseline = \"1234\"", "which is no variant\nhint: the variants are main"),
+    ("repeats = 0", "x.toml:3: `repeats` must be a whole number from 1 to 1000, but is 0"),
+    ("repeats = 1.5", "x.toml:3: `repeats` must be a whole number from 1 to 1000, but is 1.5"),
     (
         "[settings]\nmodel = \"openai:m\"\nbase_url = \"http://u:p@h/v1\"",
         "x.toml:5: `settings.base_url` has a user part or a query",
@@ -273,15 +281,15 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[[published]]\nname = \"p\"\nsource = \"s\"\n[published.figures.d.em]\nmian = 3",
-        "x.toml:7: `published[1].figures.d.em` is `mian`, which is no cell\nhint: did you mean `main`?",
+        "x.toml:7: `published[1].figures.d.em` is `mian`, which is no variant\nhint: did you mean `main`?",
     ),
     (
         "[[published]]\nname = \"p\"\nsource = \"s\"\n[published.figures.d.em]\nmain = 127.4",
-        "x.toml:7: `published[1].figures.d.em.main` is 127.4, which is not in the range 0 to 100 per cent",
+        "x.toml:7: `published[1].figures.d.em.main` must be a number from 0 to 100, but is 127.4",
     ),
     (
         "[[published]]\nname = \"p\"\nsource = \"s\"\n[published.figures.d.em]\nmain = \"3\"",
-        "`published[1].figures.d.em.main` must be a number, but is of type string",
+        "`published[1].figures.d.em.main` must be a number from 0 to 100, but is of type string",
     ),
     ("[[published]]\nname = \"p\"\nfigures = {}", "x.toml:3: missing key `published[1].source`"),
     (
@@ -324,11 +332,11 @@ fn the_head_of_a_file_is_checked_too() {
         ),
         (
             "name = \"x\"\nsettings.method = \"cot\"\n[[dataset]]\npath = \"a\"\n[dataset.settings]\nmax_steps = 3",
-            "x.toml:6: `dataset[1].settings.max_steps` is of use to no cell",
+            "x.toml:6: `dataset[1].settings.max_steps` is of use to no variant",
         ),
         (
             "name = \"x\"\nmatrix.seed = [1, 2]\n[[dataset]]\npath = \"a\"\nsettings.seed = 3",
-            "x.toml:5: `dataset[1].settings.seed` is of use to no cell",
+            "x.toml:5: `dataset[1].settings.seed` is of use to no variant",
         ),
         ("name = \"x\"\n[[dataset]]\npath = \"a\"\nsettings = 3", "`dataset[1].settings` must be a table, but is 3"),
         ("name = \"x\"\ndataset = [\"a/d.csv\", \"b/d.csv\"]", "two datasets are named `d`; the first is in line 2"),
@@ -341,7 +349,7 @@ fn the_head_of_a_file_is_checked_too() {
     let list = many.join(",");
     let numbers = (0..40).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let said = read(&format!("{HEAD}[matrix]\nprompt = [{list}]\nseed = [{numbers}]")).expect_err("too many");
-    assert!(said.contains("the matrix has 1600 cells; an experiment has at most 1000"), "{said}");
+    assert!(said.contains("the matrix has 1600 variants; an experiment has at most 1000"), "{said}");
 }
 
 #[test]

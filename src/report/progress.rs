@@ -58,6 +58,7 @@ impl Progress {
                 self.tally.add(trajectory);
                 self.show(Instant::now());
             }
+            RunEvent::Begun { .. } | RunEvent::Note(_) => {}
             RunEvent::Stopping => {
                 if let Shown::Bar(bar) = &self.shown {
                     bar.set_prefix("stopping ");

@@ -7,6 +7,7 @@ use super::sheet::Heading;
 use crate::score::{RunAssessment, RunScore};
 use crate::stats::Interval;
 use crate::types::Outcome;
+pub use crate::types::text::{counted, thousands};
 use std::fmt::Write as _;
 
 /// Characters of a variant's name that are shown.
@@ -171,25 +172,6 @@ pub(super) fn variant_cell(name: &str) -> String {
 
 pub(super) fn dash() -> String {
     "–".to_owned()
-}
-
-/// A count with its noun: `1 episode`, `1,200 episodes`.
-pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
-    let n = n.try_into().unwrap_or(u64::MAX);
-    if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(n)) }
-}
-
-/// A count with a comma between thousands.
-pub fn thousands(n: impl TryInto<u64>) -> String {
-    let digits = n.try_into().unwrap_or(u64::MAX).to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A time in milliseconds as a person says it: `25 ms`, `1.8 s`, `12 s`, `3 min 5 s`, `2 h 7 min`.

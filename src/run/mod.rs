@@ -1,10 +1,55 @@
-//! Running a plan: which episodes there are, which are still to do, and doing them.
+//! Running an experiment: preparing, output folder, resume, estimate, budget, pace, events, figures.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `prepare` | the way from an experiment to its figures |
+//! | `job` | one run, ready to start: questions, variants, manifest, plan |
+//! | `variant`, `model`, `wiki`, `recording`, `prices`, `pool` | from settings to agents, and what they share |
+//! | `questions`, `inputs` | the files that a run reads |
+//! | `plan` | which episodes there are, and which are due |
+//! | `folder` | the run's folder, and how a run is resumed |
+//! | `estimate` | what a run will take |
+//! | `execute`, `runner`, `guard`, `interrupts`, `pace` | doing what is due |
+//! | `summary`, `evidence`, `stored` | reading a run |
+//! | `agent` | one agent, for single questions |
+//! | `error` | errors with a kind and a hint |
 
+pub(crate) mod agent;
+mod error;
+mod estimate;
+pub(crate) mod evidence;
+mod execute;
+mod folder;
+mod guard;
+mod inputs;
+mod interrupts;
+mod job;
+mod model;
+mod pace;
 mod plan;
+mod pool;
+mod prepare;
+mod prices;
+pub(crate) mod questions;
+mod recording;
+mod revision;
 mod runner;
+pub(crate) mod stored;
+mod summary;
+mod variant;
+mod wiki;
 
-pub use plan::{Due, Plan, differences, twins};
+pub use agent::OneAgent;
+pub use error::{ErrorKind, RunError, chain, classify};
+pub use estimate::{Estimate, EstimateRow, Expense};
+pub use execute::End;
+pub(crate) use folder::fresh;
+pub use interrupts::Interrupts;
+pub use plan::{Due, Plan, differences, duplicate_variants};
+pub use prepare::{Finished, Listener, PlannedRun, Prepared, load_experiment, prepare};
 pub use runner::{Answer, Room, run};
+pub use summary::{Item, Summary, VariantScore};
+pub(crate) use variant::{find_method, find_protocol};
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,10 @@
 //! The plan: every question under every variant, as often as asked, and what of it is still to do.
 
 use crate::agent::Episode;
+use crate::experiment::{Effect, VARIANT_SETTINGS};
 use crate::store::Records;
 use crate::types::{Manifest, Question, Variant, sha256_hex};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -151,51 +152,43 @@ fn identity(variant: &Variant) -> Value {
     unusual("direct_max_tokens", variant.direct_max_tokens.map(|tokens| json!(tokens)));
     unusual("direct_prompt_sha256", variant.direct_prompt_sha256.as_ref().map(|sha256| json!(sha256)));
     unusual("wording", (!variant.wording.is_english()).then(|| json!(variant.wording)));
+    unusual("settings", (!variant.settings.is_empty()).then(|| json!(variant.settings)));
     identity
 }
 
 /// Two variants whose episodes are the same, if there are any: one would be taken for the other.
-pub fn twins(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
+pub fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
     let mut seen: HashMap<String, &Variant> = HashMap::new();
     variants.iter().find_map(|variant| Some((seen.insert(identity(variant).to_string(), variant)?, variant)))
 }
 
-/// The settings in which a recorded run differs from a planned one, each as `name: was X, now Y`, and with the variants
-/// that it is true of where it is not true of all.
+/// The settings in which a recorded run differs from a planned one, each as `name: was X, now Y`, followed by the
+/// variants that it holds for where it does not hold for all.
 ///
 /// A different selection from the same file is no difference by itself: a run may be extended. An experiment may also
 /// have other variants than before, and more repeats; a variant that has kept its name must be what it was.
 pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
-    let differing = |name: &str, was: &Value, now: &Value| {
-        let was_said =
-            if was.is_null() && MAY_BE_MISSING.contains(&name) { "none or not recorded".to_owned() } else { said(was) };
-        (was != now).then(|| format!("{name}: was {was_said}, now {}", said(now)))
-    };
     let mut found = Vec::new();
-    found.extend(differing("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256)));
+    let mut compare = |name: &str, was: &Value, now: &Value| {
+        if was != now {
+            found.push(format!("{name}: was {was}, now {now}"));
+        }
+    };
+    compare("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256));
     let grows = planned.experiment.is_some();
     if !grows || planned.repeats < recorded.repeats {
-        found.extend(differing("repeats", &json!(recorded.repeats), &json!(planned.repeats)));
+        compare("repeats", &json!(recorded.repeats), &json!(planned.repeats));
     }
     if grows {
         found.extend(renamed(recorded, planned));
     } else {
         let names = |manifest: &Manifest| json!(manifest.variants.iter().map(|v| &v.name).collect::<BTreeSet<_>>());
-        found.extend(differing("variants", &names(recorded), &names(planned)));
+        compare("variants", &names(recorded), &names(planned));
     }
     let mut of_variants: Vec<(String, Vec<&str>)> = Vec::new();
     for now in &planned.variants {
         let Some(was) = recorded.known_variants().find(|was| was.name == now.name) else { continue };
-        let (mut before, mut after) = (identity(was), identity(now));
-        if before["prompt_sha256"] != after["prompt_sha256"]
-            || before["direct_prompt_sha256"] != after["direct_prompt_sha256"]
-        {
-            explain(&mut before, was);
-            explain(&mut after, now);
-        }
-        let settings: BTreeSet<&String> =
-            [&before, &after].into_iter().filter_map(Value::as_object).flat_map(Map::keys).collect();
-        for text in settings.into_iter().filter_map(|name| differing(name, &before[name], &after[name])) {
+        for text in differing(was, now) {
             match of_variants.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, variants)) => variants.push(&now.name),
                 None => of_variants.push((text, vec![&now.name])),
@@ -208,22 +201,32 @@ pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
     found
 }
 
-/// Settings that a recorded run may have had where it names none: they were not recorded from the start.
-const MAY_BE_MISSING: [&str; 4] = ["instruction", "shots", "exemplar_order", "exemplar_seed"];
-
-fn said(value: &Value) -> String {
-    if value.is_null() { "none".to_owned() } else { value.to_string() }
-}
-
-/// Adds what a prompt was made from, which says more than its digest. By itself none of it decides an episode: a file may
-/// be moved, and as many shots as there are exemplars are all of them.
-fn explain(identity: &mut Value, variant: &Variant) {
-    identity["prompt"] = json!(variant.prompt);
-    identity["instruction"] = json!(variant.instruction);
-    identity["texts"] = json!(variant.texts);
-    identity["shots"] = json!(variant.shots);
-    identity["exemplar_order"] = json!(variant.exemplar_order);
-    identity["exemplar_seed"] = json!(variant.exemplar_seed);
+/// How a variant differs from what it was: by its settings, and by what was found when they were read.
+fn differing(was: &Variant, now: &Variant) -> Vec<String> {
+    if identity(was) == identity(now) {
+        return Vec::new();
+    }
+    let facts: [(&str, fn(&Variant) -> Option<String>); 5] = [
+        ("prompt_sha256", |variant| Some(variant.prompt_sha256.clone())),
+        ("direct_prompt_sha256", |variant| variant.direct_prompt_sha256.clone()),
+        ("direct_max_tokens", |variant| variant.direct_max_tokens.map(|tokens| tokens.to_string())),
+        ("endpoint", |variant| Some(variant.endpoint.clone())),
+        ("wiki_origin", |variant| variant.wiki_origin.clone()),
+    ];
+    let other_prompt = was.prompt_sha256 != now.prompt_sha256 || was.direct_prompt_sha256 != now.direct_prompt_sha256;
+    let settings = VARIANT_SETTINGS.iter().filter(|setting| match setting.effect {
+        Effect::Decides => true,
+        // What a prompt was made from says more than its digest, but decides nothing by itself: a file may be moved.
+        Effect::Prompt => other_prompt,
+        Effect::Nothing => false,
+    });
+    // A setting that only one of them uses follows from a difference that is listed.
+    let settings = settings.filter(|setting| setting.is_used_by(was) && setting.is_used_by(now));
+    let settings = settings.map(|setting| (setting.name, setting.of(was), setting.of(now)));
+    let facts = facts.into_iter().map(|(name, of)| (name, of(was), of(now)));
+    let said = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
+    let changed = settings.chain(facts).filter(|(_, was, now)| was != now);
+    changed.map(|(name, was, now)| format!("{name}: was {}, now {}", said(was), said(now))).collect()
 }
 
 /// Variants that are what another one was before: their episodes are recorded under that one's name.

@@ -34,6 +34,7 @@ fn variant(name: &str) -> Variant {
         price: None,
         compat: Compat::Fixed,
         wording: Wording::English,
+        settings: BTreeMap::new(),
         voting: None,
         oracle_context: false,
         direct_prompt_sha256: None,

@@ -216,6 +216,9 @@ pub struct Variant {
     /// Language in which the tool answers.
     #[serde(default, skip_serializing_if = "Wording::is_english")]
     pub wording: Wording,
+    /// Settings without a field of their own, by name, where they were set.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, serde_json::Value>,
 }
 
 /// What a model's tokens cost, in US dollars a million, and where that is said.

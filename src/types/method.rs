@@ -33,8 +33,19 @@ impl Method {
     pub const ALL: [Self; 7] =
         [Self::Standard, Self::Cot, Self::CotSc, Self::Act, Self::React, Self::CotScThenReact, Self::ReactThenCotSc];
 
+    /// The names of all methods, in the same order.
+    pub const NAMES: [&str; 7] = {
+        let mut names = [""; 7];
+        let mut i = 0;
+        while i < names.len() {
+            names[i] = Self::ALL[i].name();
+            i += 1;
+        }
+        names
+    };
+
     /// The name under which it is typed and stored.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
             Self::Cot => "cot",

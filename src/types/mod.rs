@@ -10,6 +10,7 @@ pub mod prefix;
 pub mod python;
 pub mod question;
 pub mod request;
+pub mod text;
 pub mod tool;
 pub mod trajectory;
 

@@ -1,11 +1,11 @@
 //! What the columns were made with, as far as it differs: so that a reader sees what is compared with what.
 
 use super::sources::{Episode, Source};
-use crate::cli::score::quoted;
 use crate::report::comparison::Setting;
 use crate::report::counted;
 use crate::report::escape::visible_line;
 use crate::types::DatasetRecord;
+use crate::types::text::shell_word;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 
@@ -110,7 +110,7 @@ fn typed(sources: &[&Source]) -> String {
             sources.iter().filter(|other| other.run.path == source.run.path).map(|other| &other.run.variant).collect();
         let whole = source.origin.as_ref().is_some_and(|origin| origin.variants == of_run.len());
         let word = if whole { source.run.path.display().to_string() } else { source.run.typed() };
-        let word = quoted(&visible_line(&word, 300));
+        let word = shell_word(&visible_line(&word, 300));
         // A column that was named twice is one of two.
         if !whole || !words.contains(&word) {
             words.push(word);

@@ -1,12 +1,12 @@
 //! Questions that turned over between two columns, with both trajectories at hand.
 
 use super::sources::{Episode, Source};
-use crate::cli::score::quoted;
 use crate::compare::{Column, Comparison, Flips, flips};
 use crate::report::comparison::{FlipList, FlippedQuestion};
 use crate::score::Divergence;
 use crate::store::RunFolder;
 use crate::types::Trajectory;
+use crate::types::text::shell_word;
 use std::collections::{HashMap, HashSet};
 
 /// Position of a column, id of a question, and which of its repeats.
@@ -108,6 +108,6 @@ fn read(sources: &[Source], places: &HashSet<Place>) -> anyhow::Result<HashMap<P
 
 fn command(a: &Source, b: &Source, id: &str) -> Option<String> {
     let _ = (a.origin.as_ref()?, b.origin.as_ref()?);
-    let one = |source: &Source| quoted(&format!("{}:{id}", source.typed()));
+    let one = |source: &Source| shell_word(&format!("{}:{id}", source.typed()));
     Some(format!("wikitrail show {} {}", one(a), one(b)))
 }

@@ -2,8 +2,9 @@
 
 use super::FileArgs;
 use super::leakage::{self, Leakage};
-use crate::cli::{builtin, failure};
+use crate::cli::failure;
 use crate::dataset::Dataset;
+use crate::experiment::shipped;
 use crate::report::escape::visible_line;
 use crate::report::{counted, thousands};
 use crate::types::{AnswerKind, Question};
@@ -87,7 +88,7 @@ struct Duplicates {
 pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let dataset = args.file.load()?;
     let prompts: Vec<String> =
-        if args.prompt.is_empty() { builtin::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };
+        if args.prompt.is_empty() { shipped::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };
     let info = gather(args.file.file.display().to_string(), &dataset, &prompts)?;
     let mut out = io::stdout().lock();
     if args.json {

@@ -1,6 +1,6 @@
 //! Exemplars of a prompt that stand in the dataset: a model that is shown the answer proves nothing.
 
-use super::super::builtin;
+use crate::experiment::shipped;
 use crate::prompt::{self, PromptSource, QUESTION_LABELS};
 use crate::score::overlap::overlap;
 use crate::score::{normalize, normalize_characters};
@@ -45,7 +45,7 @@ pub(super) fn key(question: &str) -> String {
 
 /// The exemplars of a prompt that stand among the questions, whose keys are given in the same order.
 pub(super) fn of(spec: &str, questions: &[Question], keys: &[String]) -> anyhow::Result<Leakage> {
-    let exemplars = exemplars(&prompt::load(spec, None, &builtin::file)?);
+    let exemplars = exemplars(&prompt::load(spec, None, &shipped::file)?);
     let words: Vec<usize> = keys.iter().map(|key| count(key)).collect();
     let mut found =
         Leakage { prompt: spec.to_owned(), exemplars: exemplars.len(), equal: Vec::new(), near: Vec::new() };
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn shipped_exemplars_are_found_in_a_dataset_that_holds_one() {
-        let shipped = crate::cli::builtin::file("prompts/hotpotqa.toml").expect("shipped");
+        let shipped = crate::experiment::shipped::file("prompts/hotpotqa.toml").expect("shipped");
         let text = std::str::from_utf8(shipped).expect("text");
         let first = text.lines().find_map(|line| line.strip_prefix("question = \"")).expect("an exemplar");
         let planted = first.trim_end_matches('"').to_uppercase();

@@ -5,8 +5,8 @@ use super::runs::Run;
 use super::{Args, each, explain};
 use crate::agent::conversation::{NoConversation, conversation};
 use crate::cli::say::say;
-use crate::cli::stored::Stored;
 use crate::export::Chat;
+use crate::run::stored::Stored;
 use std::collections::BTreeMap;
 use std::io::Write;
 

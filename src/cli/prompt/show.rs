@@ -1,12 +1,13 @@
 //! `prompt show`: what the model is shown, as it is stored or as the first request of a question.
 
-use super::super::builtin;
 use super::super::failure::{self, Failure};
-use super::super::variant;
+use super::super::flags::options;
+use crate::experiment::shipped;
 use crate::prompt::{self, PromptSource, RenderSettings, Rendered, texts};
 use crate::protocol::direct::Direct;
 use crate::protocol::{self, Dialogue, Protocol, Setup, Turn};
 use crate::report::counted;
+use crate::run::{find_method, find_protocol};
 use crate::types::{Decoding, Method, Prompt, Question, Request, Role};
 use anyhow::Context as _;
 use serde_json::json;
@@ -71,16 +72,16 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 fn rendered(args: &Args) -> anyhow::Result<Shown> {
-    let options = variant::options_of(&args.option)?;
-    let protocol = variant::find(&args.protocol, &options)?;
-    let method = match variant::parse_method(&args.method)? {
+    let options = options(&args.option)?;
+    let protocol = find_protocol(&args.protocol, &options)?;
+    let method = match find_method(&args.method)? {
         Method::ReactThenCotSc => Method::React,
         Method::CotSc | Method::CotScThenReact => Method::Cot,
         method => method,
     };
-    let source = prompt::load(&args.prompt, args.instruction.as_deref(), &builtin::file)?;
+    let source = prompt::load(&args.prompt, args.instruction.as_deref(), &shipped::file)?;
     let section = texts::section(&args.protocol, &options);
-    let texts = texts::load(args.texts.as_deref(), source.language(), &section, &builtin::file)?;
+    let texts = texts::load(args.texts.as_deref(), source.language(), &section, &shipped::file)?;
     let max_steps = args.max_steps.map_or(protocol.max_steps(), usize::from);
     let settings = RenderSettings {
         protocol: protocol.as_ref(),

@@ -2,12 +2,13 @@
 
 use super::deviations;
 use crate::cli::failure::Failure;
-use crate::cli::score::{Summary, quoted, summarise};
-use crate::experiment::{DatasetSpec, Experiment, Published, PublishedMetric};
+use crate::experiment::{DatasetDraft, ExperimentFile, Published, PublishedMetric};
 use crate::report::reproduction::{self, Beside, Ours};
 use crate::report::sheet::Sheet;
 use crate::report::{counted, thousands};
+use crate::run::{Summary, VariantScore};
 use crate::store::RunFolder;
+use crate::types::text::shell_word;
 use crate::types::{Manifest, Variant};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,9 +16,9 @@ use std::path::{Path, PathBuf};
 /// An experiment with its runs.
 pub(super) struct Reproduction {
     pub(super) folder: PathBuf,
-    pub(super) experiment: Experiment,
+    pub(super) experiment: ExperimentFile,
     /// The datasets that are recorded, each with its figures.
-    pub(super) runs: Vec<(DatasetSpec, Summary)>,
+    pub(super) runs: Vec<(DatasetDraft, Summary)>,
     /// Datasets of which nothing is recorded.
     absent: Vec<String>,
 }
@@ -32,11 +33,6 @@ impl Reproduction {
     /// Whether the folder holds runs of an experiment.
     pub(super) fn is_there(folder: &Path) -> anyhow::Result<bool> {
         Ok(Self::manifest(folder)?.is_some_and(|(_, manifest)| manifest.experiment.is_some()))
-    }
-
-    /// The command line that started what is there.
-    pub(super) fn command_line(folder: &Path) -> anyhow::Result<Option<Vec<String>>> {
-        Ok(Self::manifest(folder)?.map(|(_, manifest)| manifest.command_line))
     }
 
     /// The first manifest of the folder or of those right below it, and where it is.
@@ -60,12 +56,12 @@ impl Reproduction {
         };
         let (Some(record), Some(text)) = (&manifest.experiment, run.experiment()?) else {
             return Err(Failure::bad_input(
-                format!("`{}` is no run of an experiment, and has no published figures", folder.display()),
-                format!("its own figures: wikitrail score {}", quoted(&folder.display().to_string())),
+                format!("`{}` is not an experiment run, so it has no published figures", folder.display()),
+                format!("its own figures: wikitrail score {}", shell_word(&folder.display().to_string())),
             ));
         };
         let stored = run.path().join(RunFolder::EXPERIMENT);
-        let experiment = Experiment::parse(&stored.display().to_string(), text.trim_start_matches('\u{feff}'))?;
+        let experiment = ExperimentFile::parse(&stored.display().to_string(), text.trim_start_matches('\u{feff}'))?;
         // Of several datasets, each has a folder in the experiment's.
         let several = !record.datasets.is_empty();
         let around = if several && run.path() == folder {
@@ -77,7 +73,7 @@ impl Reproduction {
         for dataset in &experiment.datasets {
             let run = RunFolder::at(if several { around.join(&dataset.name) } else { around.clone() });
             if run.exists() {
-                runs.push((dataset.clone(), summarise(&run, None)?));
+                runs.push((dataset.clone(), Summary::of_folder(&run, None, false)?));
             } else {
                 absent.push(dataset.name.clone());
             }
@@ -109,22 +105,22 @@ impl Reproduction {
         })
     }
 
-    fn beside(&self, dataset: &DatasetSpec, summary: &Summary, metric: PublishedMetric) -> Beside {
-        let figure = |published: &Published, cell: &str| {
+    fn beside(&self, dataset: &DatasetDraft, summary: &Summary, metric: PublishedMetric) -> Beside {
+        let figure = |published: &Published, variant: &str| {
             let is = |figure: &&crate::experiment::PublishedFigure| {
-                figure.dataset == dataset.name && figure.metric == metric && figure.cell == cell
+                figure.dataset == dataset.name && figure.metric == metric && figure.variant == variant
             };
             published.figures.iter().find(is).map(|figure| figure.percent)
         };
         let f1 = metric == PublishedMetric::F1;
         let mut labels = false;
-        let rows = summary.scores().map(|(cell, scored_by, score)| {
-            labels |= scored_by == "fever";
-            let published = self.published(&dataset.name, metric).map(|published| figure(published, cell));
-            Ours::of(cell, score, f1, published.collect())
+        let rows = summary.variants.iter().map(|VariantScore { name, metric: scored_by, score, .. }| {
+            labels |= *scored_by == "fever";
+            let published = self.published(&dataset.name, metric).map(|published| figure(published, name));
+            Ours::of(name, score, f1, published.collect())
         });
         let rows = rows.collect();
-        let record = &summary.manifest().dataset;
+        let record = &summary.manifest.dataset;
         Beside {
             dataset: dataset.name.clone(),
             about: format!(
@@ -145,7 +141,7 @@ impl Reproduction {
     }
 
     fn each(&self, of: impl Fn(&Variant) -> String) -> String {
-        let variants = self.runs.iter().flat_map(|(_, summary)| &summary.manifest().variants);
+        let variants = self.runs.iter().flat_map(|(_, summary)| &summary.manifest.variants);
         variants.map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     }
 
@@ -176,7 +172,7 @@ impl Reproduction {
         }
         notes.extend(deviations::settings(&self.experiment, &self.runs));
         for (dataset, summary) in &self.runs {
-            notes.extend(deviations::questions(dataset, &summary.manifest().dataset));
+            notes.extend(deviations::questions(dataset, &summary.manifest.dataset));
             let (missing, unmeasured) = (summary.missing(), summary.unmeasured());
             if missing + unmeasured > 0 {
                 notes.push(format!(

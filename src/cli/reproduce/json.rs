@@ -23,7 +23,7 @@ pub(super) fn of(reproduction: &Reproduction) -> Value {
 
 fn table(table: &Table<'_>) -> Value {
     let Table { summary, beside } = table;
-    let manifest = summary.manifest();
+    let manifest = &summary.manifest;
     json!({
         "dataset": beside.dataset,
         "path": manifest.dataset.path,

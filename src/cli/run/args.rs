@@ -1,42 +1,38 @@
 //! Flags of `run`, as typed.
 
-use super::given::Given;
-use super::limits::LimitArgs;
-use crate::cli::dataset_args::DatasetArgs;
-use crate::cli::model_args::ModelArgs;
-use crate::cli::pace::PaceArgs;
-use crate::cli::tape_args::TapeArgs;
-use crate::cli::variant::VariantArgs;
-use crate::cli::wiki_args::WikiArgs;
-use std::collections::BTreeMap;
+use crate::cli::explicit_args::ExplicitArgs;
+use crate::cli::flags::{OfDataset, OfVariant, Typed};
+use crate::experiment::{Concurrency, Limits, Pace, Recording, shipped};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// Flags of `run`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
+    #[expect(clippy::doc_markdown, reason = "this is help text, not documentation")]
+    /// Dataset file: HotpotQA, FEVER, JSON Lines, CSV or TSV, also gzipped; or an experiment file (.toml), which names
+    /// datasets and variants itself.
+    #[arg(default_value = shipped::SAMPLE)]
+    pub(super) dataset: PathBuf,
     #[command(flatten)]
-    pub(super) questions: QuestionArgs,
+    pub(super) data: Typed<OfDataset>,
     #[command(flatten)]
-    pub(super) variant: VariantArgs,
+    pub(super) variant: Typed<OfVariant>,
     #[command(flatten)]
-    pub(super) model: ModelArgs,
-    #[command(flatten)]
-    pub(super) wiki: WikiArgs,
-    #[command(flatten)]
-    pub(super) tape: TapeArgs,
-    /// How often each question is run.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Run")]
-    pub(super) repeats: u32,
+    pub(in crate::cli) recording: RecordingArgs,
+    /// How often each question is asked under each variant [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Run")]
+    pub(super) repeats: Option<u32>,
     #[command(flatten)]
     pub(super) pace: PaceArgs,
     /// The run's folder [default: a new one under results/].
     #[arg(long, value_name = "DIR", help_heading = "Run")]
     pub(super) out: Option<PathBuf>,
-    /// Go on with the run in --out under the same settings: measured episodes are kept, the rest is done.
+    /// Resume the run in --out under the same settings: measured episodes are kept, the rest is done.
     #[arg(long, requires = "out", help_heading = "Run")]
     pub(super) resume: bool,
-    /// Say what would be run and what it would take, and stop.
+    /// Show what would be run and what it would take, and stop.
     #[arg(long, help_heading = "Run")]
     pub(super) dry_run: bool,
     #[command(flatten)]
@@ -49,62 +45,134 @@ pub(in crate::cli) struct Args {
     pub(super) quiet: bool,
     /// Which of these were typed.
     #[arg(skip)]
-    pub(in crate::cli) given: Given,
-    /// What another command puts in the place of what the experiment file says.
-    #[arg(skip)]
-    pub(super) replaced: Option<Replaced>,
+    pub(in crate::cli) explicit: ExplicitArgs,
 }
 
 impl Args {
-    /// Whether no server will be asked, so that no key is needed.
-    pub(super) fn offline(&self) -> bool {
-        self.dry_run || self.tape.replay.is_some()
-    }
-
     /// Whether episodes wait for a model, as far as the flags say; an experiment's file may name models of its own.
     pub(in crate::cli) fn waits(&self) -> bool {
-        self.model.model != "baseline" && !self.offline()
+        let offline = self.dry_run || self.recording.replay.is_some();
+        self.variant.text("model").is_some_and(|model| model != "baseline") && !offline
     }
 }
 
-/// An experiment that another command runs: what was typed there stands in place of any setting of the file.
-#[derive(Debug, Clone, Default)]
-pub(in crate::cli) struct Replaced {
-    /// Files of datasets by the datasets' names.
-    pub(in crate::cli) datasets: BTreeMap<String, PathBuf>,
+/// What is recorded, replayed or cached.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Recording")]
+pub(in crate::cli) struct RecordingArgs {
+    /// Record every answer of the model and of Wikipedia in this file; appends to an existing recording.
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Take every answer from a recording: no network requests are made, and an episode that asks something else is not
+    /// measured.
+    #[arg(long, value_name = "FILE", conflicts_with = "cache")]
+    replay: Option<PathBuf>,
+    /// Folder that caches answers: the same request is not sent twice.
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
 }
 
-/// The file that is run, and how it is read.
-#[derive(Debug, Clone, clap::Args)]
-pub(super) struct QuestionArgs {
-    #[expect(clippy::doc_markdown, reason = "this is help text, not documentation")]
-    /// Dataset file: HotpotQA, FEVER, JSON Lines, CSV or TSV, also gzipped; or an experiment file (.toml), which names
-    /// datasets and variants itself.
-    #[arg(default_value = crate::cli::builtin::SAMPLE)]
-    pub(super) dataset: PathBuf,
-    #[command(flatten)]
-    pub(super) data: DataArgs,
+impl RecordingArgs {
+    /// The same for the library.
+    pub(in crate::cli) fn recording(&self) -> Recording {
+        let Self { record, replay, cache } = self.clone();
+        Recording { record, replay, cache }
+    }
 }
 
-/// Which questions, and how the file is read.
+/// How many requests go to the model's server.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Dataset")]
-pub(super) struct DataArgs {
-    #[command(flatten)]
-    pub(super) how: DatasetArgs,
-    /// At most this many questions, after filters and shuffle [default: all].
+#[command(next_help_heading = "Run")]
+pub(in crate::cli) struct PaceArgs {
+    /// Model requests at once: `auto` learns from the server's answers how many it bears, up to 100; `auto:N` up to N; a
+    /// plain number is fixed.
+    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency)]
+    concurrency: Concurrency,
+    /// Maximum requests to the model's server in any minute, retries included [default: unlimited].
     #[arg(long, value_name = "N")]
-    pub(super) limit: Option<usize>,
-    /// Only the questions whose ids stand in this file, one a line, in its order.
-    #[arg(long, value_name = "FILE")]
-    pub(super) ids: Option<PathBuf>,
-    /// Only questions of these types, such as `bridge,comparison`.
-    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
-    pub(super) types: Vec<String>,
-    /// Shuffle the questions with this seed [default: the file's order].
-    #[arg(long, value_name = "SEED", conflicts_with = "shuffle_like_paper")]
-    pub(super) shuffle: Option<u64>,
-    /// Shuffle as Python's `random.Random(SEED).shuffle` does; the paper's seed is 233.
-    #[arg(long, value_name = "SEED")]
-    pub(super) shuffle_like_paper: Option<u64>,
+    requests_per_minute: Option<NonZeroU32>,
+    /// Maximum tokens of requests that begin in any minute, prompt and answer together [default: unlimited].
+    #[arg(long, value_name = "N")]
+    tokens_per_minute: Option<NonZeroU32>,
+}
+
+impl PaceArgs {
+    /// The same for the library.
+    pub(in crate::cli) fn pace(&self) -> Pace {
+        let Self { concurrency, requests_per_minute, tokens_per_minute } = *self;
+        Pace { concurrency, requests_per_minute, tokens_per_minute }
+    }
+}
+
+fn concurrency(text: &str) -> Result<Concurrency, String> {
+    const LARGEST: usize = 65_535;
+    let number = |text: &str| match text.parse() {
+        Ok(n @ 1..=LARGEST) => Ok(n),
+        _ => Err(format!("`auto`, `auto:N` or N is expected, with N from 1 to {LARGEST}")),
+    };
+    match text.split_once(':') {
+        Some(("auto", most)) => number(most).map(Concurrency::UpTo),
+        None if text == "auto" => Ok(Concurrency::default()),
+        _ => number(text).map(Concurrency::Fixed),
+    }
+}
+
+/// Limits of a run. Those on spending hold for all its parts together, whatever is resumed.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Budget")]
+pub(in crate::cli) struct LimitArgs {
+    /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped prices].
+    #[arg(long, value_name = "FILE", conflicts_with = "price")]
+    prices: Option<PathBuf>,
+    /// Stop when the run, its earlier parts included, has cost this many US dollars.
+    #[arg(long, value_name = "USD", value_parser = usd)]
+    budget_usd: Option<f64>,
+    /// Stop when the run, its earlier parts included, has used this many tokens.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    budget_tokens: Option<u64>,
+    /// Stop when the run, its earlier parts included, has made this many model calls.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_calls: Option<u64>,
+    /// Stop when this many episodes could not be measured [default: go on].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_failures: Option<u64>,
+}
+
+impl LimitArgs {
+    /// The same for the library.
+    pub(in crate::cli) fn limits(&self) -> Limits {
+        let Self { prices, budget_usd, budget_tokens, max_calls, max_failures } = self.clone();
+        Limits { budget_usd, budget_tokens, max_calls, max_failures, prices }
+    }
+}
+
+fn usd(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
+        _ => Err("an amount of US dollars above 0 is expected".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{concurrency, usd};
+    use crate::experiment::Concurrency;
+
+    #[test]
+    fn a_number_is_fixed_and_auto_is_learned() {
+        assert_eq!(concurrency("7"), Ok(Concurrency::Fixed(7)));
+        assert_eq!(concurrency("auto"), Ok(Concurrency::UpTo(100)));
+        assert_eq!(concurrency("auto:500"), Ok(Concurrency::UpTo(500)));
+        for bad in ["0", "auto:0", "auto:", "many", "-1", "65536", "fixed:3", ""] {
+            assert!(concurrency(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn budgets_of_nothing_are_refused() {
+        assert_eq!(usd("0.5"), Ok(0.5));
+        for bad in ["0", "-1", "nan", "inf", "", "1 $"] {
+            assert!(usd(bad).is_err(), "{bad}");
+        }
+    }
 }

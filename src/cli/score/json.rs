@@ -1,8 +1,8 @@
 //! The figures of a run as JSON, in full precision.
 
-use super::items::Item;
-use super::{Summary, VariantScore};
+use super::items;
 use crate::report::intervals::{LEVEL, em_interval, f1_interval};
+use crate::run::{Summary, VariantScore};
 use crate::stats::Interval;
 use serde_json::{Value, json};
 
@@ -17,12 +17,12 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "missing": summary.missing(),
         "not_measured_reasons": summary.reasons,
         "level": LEVEL,
-        "wall_ms": summary.wall_ms(),
+        "wall_ms": super::wall_ms(summary),
         "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
         "variants": variants,
     });
     if let Some(items) = &summary.items {
-        value["items"] = items.iter().map(Item::to_json).collect();
+        value["items"] = items.iter().map(items::to_json).collect();
     }
     value
 }

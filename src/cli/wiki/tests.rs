@@ -1,7 +1,7 @@
 //! Tests of the command, over a corpus made here.
 
-use super::super::wiki_args::WikiArgs;
 use super::{WikiCommandArgs, execute, interactive, script, starter};
+use crate::cli::flags::{OfWiki, Typed};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -36,10 +36,10 @@ async fn printed(words: &[&str]) -> String {
     String::from_utf8(out).expect("text")
 }
 
-fn wiki_args(flag: &str, compat: &str) -> WikiArgs {
-    let command = <WikiArgs as clap::Args>::augment_args(clap::Command::new("x"));
+fn wiki_args(flag: &str, compat: &str) -> Typed<OfWiki> {
+    let command = <Typed<OfWiki> as clap::Args>::augment_args(clap::Command::new("x"));
     let matches = command.get_matches_from(["x", "--wiki", flag, "--compat", compat]);
-    WikiArgs::from_arg_matches(&matches).expect("sound flags")
+    Typed::<OfWiki>::from_arg_matches(&matches).expect("sound flags")
 }
 
 async fn rows(flag: &str, compat: &str, input: &[u8]) -> Vec<Value> {
@@ -90,7 +90,7 @@ async fn search_and_lookup_print_what_an_agent_would_see() {
 
 #[tokio::test]
 async fn unusable_flags_say_what_is_wrong() {
-    assert_eq!(printed(&["search", "x", "--wiki", "nowhere"]).await, "error: `--wiki nowhere` names no source");
+    assert_eq!(printed(&["search", "x", "--wiki", "nowhere"]).await, "error: `--wiki nowhere` is not a source");
     assert_eq!(printed(&["search", "x", "--wiki", "corpus:"]).await, "error: `--wiki corpus:` names no source");
     let told = printed(&["search", "x", "--wiki", "api"]).await;
     assert_eq!(told, "error: `en.wikipedia.org` is a public site, and no contact was given");
@@ -167,23 +167,4 @@ async fn footnote_marks_are_dropped_unless_asked_for() {
     assert_eq!(printed(&live).await, "Dogs bark a lot..\n");
     let kept: Vec<&str> = live.iter().copied().chain(["--keep-footnotes"]).collect();
     assert_eq!(printed(&kept).await, "Dogs bark a lot.[3].\n");
-}
-
-#[test]
-fn the_record_tells_runs_with_and_without_footnote_marks_apart() {
-    let label = |words: &[&str]| {
-        let command = <WikiArgs as clap::Args>::augment_args(clap::Command::new("x"));
-        // A corpus has no address, and refuses one.
-        let site: &[&str] = if words.contains(&"--wiki") { &["--wiki-url", "http://127.0.0.1:9"] } else { &[] };
-        let matches = command.get_matches_from([&["x"], site, words].concat());
-        WikiArgs::from_arg_matches(&matches)
-            .expect("sound flags")
-            .build(&std::sync::Arc::default())
-            .expect("a source")
-            .label
-    };
-    assert_eq!(label(&["--wiki", "api"]), "api");
-    assert_eq!(label(&["--wiki", "api", "--keep-footnotes"]), "api+footnotes");
-    assert_eq!(label(&["--wiki", "html", "--keep-footnotes", "--compat", "paper"]), "html");
-    assert_eq!(label(&["--keep-footnotes"]), "corpus:datasets/sample-wiki");
 }

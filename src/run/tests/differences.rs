@@ -1,7 +1,7 @@
-//! What a recorded run is held against before it is gone on with.
+//! What a recorded run is compared with before it is resumed.
 
 use super::{manifest, variant};
-use crate::run::{differences, twins};
+use crate::run::{differences, duplicate_variants};
 use crate::types::{ExperimentRecord, Manifest, PriceRecord, Variant};
 
 #[test]
@@ -15,10 +15,7 @@ fn differing_settings_are_named() {
     assert!(!serde_json::to_string(&recorded).expect("JSON").contains("price"));
     let mut planned = manifest(Variant { max_steps: 5, model: "openai:x".to_owned(), ..variant("a") });
     planned.dataset.selection.limit = Some(2);
-    assert_eq!(
-        differences(&recorded, &planned),
-        ["max_steps: was 7, now 5", "model: was \"baseline\", now \"openai:x\""]
-    );
+    assert_eq!(differences(&recorded, &planned), ["max_steps: was 7, now 5", "model: was baseline, now openai:x"]);
 }
 
 #[test]
@@ -38,13 +35,13 @@ fn what_a_prompt_is_made_from_is_named_where_the_prompt_differs() {
     assert_eq!(differences(&recorded, &spelled_out("0".repeat(64))), Vec::<String>::new());
     let other = spelled_out("1".repeat(64));
     let expected = [
-        "exemplar_order: was none or not recorded, now \"shuffled\"".to_owned(),
-        "exemplar_seed: was none or not recorded, now 3".to_owned(),
-        format!("prompt_sha256: was \"{}\", now \"{}\"", "0".repeat(64), "1".repeat(64)),
-        "shots: was none or not recorded, now 6".to_owned(),
+        "shots: was all, now 6".to_owned(),
+        "exemplar_order: was file, now shuffled".to_owned(),
+        "exemplar_seed: was none, now 3".to_owned(),
+        format!("prompt_sha256: was {}, now {}", "0".repeat(64), "1".repeat(64)),
     ];
     assert_eq!(differences(&recorded, &other), expected);
-    assert!(differences(&other, &recorded).contains(&"shots: was 6, now none".to_owned()));
+    assert!(differences(&other, &recorded).contains(&"shots: was 6, now all".to_owned()));
     let text = serde_json::to_string(&recorded).expect("JSON");
     assert!(["instruction", "shots", "exemplar"].iter().all(|name| !text.contains(name)), "{text}");
 }
@@ -89,6 +86,6 @@ fn an_experiment_may_grow_but_not_change() {
     ] {
         assert_eq!(differences(&recorded, &of(variants, repeats)), found);
     }
-    assert_eq!(twins(&[a.clone(), b.clone()]), None);
-    assert_eq!(twins(&[a.clone(), b, with("e", 1)]), Some((&a, &with("e", 1))));
+    assert_eq!(duplicate_variants(&[a.clone(), b.clone()]), None);
+    assert_eq!(duplicate_variants(&[a.clone(), b, with("e", 1)]), Some((&a, &with("e", 1))));
 }

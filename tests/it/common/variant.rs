@@ -30,5 +30,6 @@ pub(crate) fn variant(name: &str) -> Variant {
         price: None,
         compat: Compat::Fixed,
         wording: Wording::English,
+        settings: BTreeMap::new(),
     }
 }

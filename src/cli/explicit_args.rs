@@ -1,0 +1,205 @@
+//! Which flags were typed, and the command line that a run's folder was started with.
+
+use super::failure::Failure;
+use super::say::say;
+use crate::net::redact;
+use crate::store::RunFolder;
+use crate::types::Manifest;
+use crate::types::text::visible_line;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command};
+use std::ffi::OsString;
+use std::path::Path;
+
+/// Characters of a command line that are shown.
+const LONGEST_COMMAND: usize = 1000;
+/// Flags whose values are addresses.
+const OF_ADDRESSES: [&str; 2] = ["--base-url", "--wiki-url"];
+/// Flags that belong to one start of the program and not to its run.
+const OF_A_START: [&str; 5] = ["resume", "out", "dry_run", "json", "quiet"];
+
+/// The arguments of a command that were typed, as opposed to those that have their default.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ExplicitArgs(Vec<Argument>);
+
+/// An argument by its name, such as `max_steps`.
+#[derive(Debug, Clone)]
+struct Argument {
+    name: String,
+    /// What is typed before a value; nothing for a positional argument.
+    flag: Option<String>,
+    /// Values as typed; none for a switch.
+    values: Vec<OsString>,
+}
+
+/// A command line as it may be shown and stored: addresses lose user part and query, which may hold a key.
+pub(super) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<String> {
+    let mut follows = false;
+    let mut shown = |word: OsString| {
+        let word = word.to_string_lossy().into_owned();
+        let after = |flag: &&str| word.strip_prefix(*flag)?.starts_with('=').then_some(flag.len() + 1);
+        // What is an address by its flag is one whatever it looks like: what has no scheme is refused only when it is
+        // asked.
+        let by_flag = if follows { Some(0) } else { OF_ADDRESSES.iter().find_map(after) };
+        follows = OF_ADDRESSES.contains(&word.as_str());
+        let by_scheme = || word.find("://").map(|at| word[..at].rfind('=').map_or(0, |equals| equals + 1));
+        match by_flag.or_else(by_scheme) {
+            Some(at) => format!("{}{}", &word[..at], addresses(&word[at..])),
+            None => word,
+        }
+    };
+    words.into_iter().map(&mut shown).collect()
+}
+
+/// Addresses with commas between them. What stands behind a comma in a query may belong to it.
+fn addresses(text: &str) -> String {
+    let mut in_query = false;
+    let parts = text.split(',').filter(|part| {
+        let goes_on = in_query && !part.contains("://");
+        in_query = goes_on || part.contains('?');
+        !goes_on
+    });
+    parts.map(redact::url).collect::<Vec<_>>().join(",")
+}
+
+impl ExplicitArgs {
+    /// What was typed of the arguments of `command`.
+    pub(super) fn of(command: &Command, matches: &ArgMatches) -> Self {
+        let known = |id: &str| matches.try_contains_id(id).is_ok();
+        let typed = |id: &str| known(id) && matches.value_source(id) == Some(ValueSource::CommandLine);
+        let argument = |argument: &clap::Arg| {
+            let takes_values = argument.get_action().takes_values();
+            let raw = matches.get_raw(argument.get_id().as_str()).filter(|_| takes_values);
+            Argument {
+                name: argument.get_id().to_string(),
+                flag: argument.get_long().map(|long| format!("--{long}")),
+                values: raw.into_iter().flatten().map(OsString::from).collect(),
+            }
+        };
+        Self(command.get_arguments().filter(|known| typed(known.get_id().as_str())).map(argument).collect())
+    }
+
+    /// Whether this argument was typed.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|argument| argument.name == name)
+    }
+
+    /// An address of a model's server that is not on this machine. A folder may come from somebody else, and what it
+    /// says must not send a key anywhere.
+    fn remote_address(&self) -> Option<String> {
+        let addresses = self.0.iter().filter(|argument| argument.name == "base_url").flat_map(|url| &url.values);
+        addresses.map(|address| address.to_string_lossy().into_owned()).find(|address| {
+            let host = url::Url::parse(address).ok().and_then(|url| url.host().map(|host| host.to_owned()));
+            match host {
+                Some(url::Host::Domain(name)) => name != "localhost",
+                Some(url::Host::Ipv4(ip)) => !ip.is_loopback(),
+                Some(url::Host::Ipv6(ip)) => !ip.is_loopback(),
+                None => true,
+            }
+        })
+    }
+
+    /// The words that resume what was started with these: what is typed now takes the place of what was typed then.
+    fn resumed(mut self, typed: &Self) -> Vec<OsString> {
+        self.0.retain(|argument| !OF_A_START.contains(&argument.name.as_str()) && !typed.has(&argument.name));
+        self.0.iter().chain(&typed.0).flat_map(Argument::words).collect()
+    }
+}
+
+impl Argument {
+    fn words(&self) -> Vec<OsString> {
+        let Some(flag) = &self.flag else { return self.values.clone() };
+        let with = |value: &OsString| {
+            let mut word = OsString::from(format!("{flag}="));
+            word.push(value);
+            word
+        };
+        if self.values.is_empty() { vec![flag.into()] } else { self.values.iter().map(with).collect() }
+    }
+}
+
+/// A command that can be started again from the command line that a folder records.
+pub(super) trait Resumable: Args {
+    /// Its name, such as `run`.
+    const NAME: &'static str;
+
+    /// The command with its flags.
+    fn command() -> Command {
+        Self::augment_args(Command::new(format!("wikitrail {}", Self::NAME)).no_binary_name(true))
+    }
+
+    /// The arguments with what was typed of them.
+    fn with(self, explicit: ExplicitArgs) -> Self;
+}
+
+/// The arguments of the command that started what is in a folder, completed by what is typed now. Nothing where the
+/// folder holds no run.
+pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Result<Option<A>> {
+    let Some(manifest) = recorded(folder)? else { return Ok(None) };
+    let failure = |reason: String, hint: &str| {
+        let command = visible_line(&manifest.command_line.join(" "), LONGEST_COMMAND);
+        let message = format!("the command that started `{}` cannot be resumed: {reason}", folder.display());
+        Failure::usage(message, format!("{hint}; it was: {command}"))
+    };
+    if manifest.command_line.get(1).is_some_and(|word| word != A::NAME) {
+        let reason = format!("it is not a command of `wikitrail {}`", A::NAME);
+        return Err(failure(reason, "use the command itself with --resume"));
+    }
+    let refused = |error: clap::Error| {
+        let text = error.to_string();
+        let reason = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        failure(visible_line(reason, LONGEST_COMMAND), "name dataset and settings again")
+    };
+    let parse = |words: Vec<OsString>| -> Result<(A, ExplicitArgs), clap::Error> {
+        let command = A::command();
+        let matches = command.clone().try_get_matches_from(words)?;
+        Ok((A::from_arg_matches(&matches)?, ExplicitArgs::of(&command, &matches)))
+    };
+    let words = manifest.command_line.iter().skip(2).map(OsString::from).collect();
+    let (_, started) = parse(words).map_err(refused)?;
+    if let Some(address) = started.remote_address().filter(|_| !typed.has("base_url")) {
+        let reason = format!("it names the server `{}`", visible_line(&address, LONGEST_COMMAND));
+        return Err(failure(reason, "a key may be sent there, so name it yourself with --base-url"));
+    }
+    let (args, explicit) = parse(started.resumed(typed)).map_err(refused)?;
+    let words = without_secrets(explicit.0.iter().flat_map(Argument::words)).join(" ");
+    say(format_args!("resuming: wikitrail {} {}", A::NAME, visible_line(&words, LONGEST_COMMAND)));
+    Ok(Some(args.with(explicit)))
+}
+
+/// The manifest in a folder; of an experiment over several datasets, that of the first that has one.
+fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
+    let folder = RunFolder::at(out);
+    if folder.exists() {
+        return Ok(Some(folder.manifest()?));
+    }
+    let Ok(entries) = std::fs::read_dir(out) else { return Ok(None) };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    for folder in paths.into_iter().map(RunFolder::at).filter(RunFolder::exists) {
+        let manifest = folder.manifest()?;
+        if manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty()) {
+            return Ok(Some(manifest));
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_secrets;
+
+    #[test]
+    fn addresses_lose_what_may_hold_a_key_however_they_are_typed() {
+        for (typed, shown) in [
+            ("--base-url http://u:p@h/v1?key=K", "--base-url http://h/v1"),
+            ("--base-url=h/v1?key=K&next=http://x/", "--base-url=h/v1"),
+            ("--base-url h/v1?key=K,http://other/v1?k=L,i/v1", "--base-url h/v1,http://other/v1"),
+            ("--base-url h/v1,i/v1 --limit 3", "--base-url h/v1,i/v1 --limit 3"),
+            ("--option k=http://u:p@h/?key=K x", "--option k=http://h/ x"),
+            ("--prompt a=b?c", "--prompt a=b?c"),
+        ] {
+            assert_eq!(without_secrets(typed.split(' ').map(Into::into)).join(" "), shown, "{typed}");
+        }
+    }
+}

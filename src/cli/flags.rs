@@ -1,0 +1,289 @@
+//! Flags of settings, made from the settings' declarations.
+
+use crate::experiment::{
+    Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
+};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use serde_json::{Map, Value};
+use std::marker::PhantomData;
+
+/// Settings whose flags take several values, each of which makes a variant.
+const LISTED: [&str; 3] = ["prompt", "protocol", "method"];
+
+/// A selection of settings.
+pub(super) trait Group: 'static {
+    /// Where they are declared.
+    const TABLE: &'static [Setting] = VARIANT_SETTINGS;
+
+    /// Whether a setting belongs to it.
+    fn has(setting: &Setting) -> bool;
+}
+
+/// Every setting of a variant.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfVariant;
+/// The settings of a model.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfModel;
+/// The settings of a source of pages.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfWiki;
+/// The settings of a dataset.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfDataset;
+/// How a dataset's file is read, whichever questions are asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfDatasetFile;
+/// The settings that may replace those of a reproduction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfReproduction;
+
+impl Group for OfVariant {
+    fn has(_: &Setting) -> bool {
+        true
+    }
+}
+
+impl Group for OfModel {
+    fn has(setting: &Setting) -> bool {
+        setting.heading == "Model"
+    }
+}
+
+impl Group for OfWiki {
+    fn has(setting: &Setting) -> bool {
+        setting.heading == "Wikipedia"
+    }
+}
+
+impl Group for OfDataset {
+    const TABLE: &'static [Setting] = DATASET_SETTINGS;
+
+    fn has(_: &Setting) -> bool {
+        true
+    }
+}
+
+impl Group for OfDatasetFile {
+    const TABLE: &'static [Setting] = DATASET_SETTINGS;
+
+    fn has(setting: &Setting) -> bool {
+        ["format", "skip_bad", "question_column", "answer_column", "id_column"].contains(&setting.name)
+    }
+}
+
+impl Group for OfReproduction {
+    fn has(setting: &Setting) -> bool {
+        let own = ["protocol", "samples", "temperature", "max_tokens", "seed", "price"];
+        OfModel::has(setting) || OfWiki::has(setting) || own.contains(&setting.name)
+    }
+}
+
+/// The settings of a group that were typed, in the order of their declarations.
+#[derive(Debug, Clone)]
+pub(super) struct Typed<G> {
+    /// Settings with one value.
+    pub(super) settings: Vec<Assignment>,
+    /// Settings with several values that make variants.
+    lists: Vec<(&'static Setting, Vec<Value>)>,
+    group: PhantomData<G>,
+}
+
+impl<G: Group> Typed<G> {
+    /// All settings, each with one value; of a list the first.
+    pub(super) fn single(&self) -> Vec<Assignment> {
+        let first = |(setting, values): &(&'static Setting, Vec<Value>)| {
+            Some(Assignment { setting, value: values.first()?.clone(), line: 0 })
+        };
+        self.lists.iter().filter_map(first).chain(self.settings.iter().cloned()).collect()
+    }
+
+    /// The value of a setting, if it is a text.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.settings.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
+    }
+
+    fn list(&self, name: &str) -> Vec<Value> {
+        self.lists
+            .iter()
+            .find(|(setting, _)| setting.name == name)
+            .map(|(_, values)| values.clone())
+            .unwrap_or_default()
+    }
+}
+
+impl Typed<OfVariant> {
+    /// The settings, for the variants that they make.
+    pub(super) fn listed(&self) -> Listed {
+        Listed {
+            base: self.settings.clone(),
+            prompts: self.list("prompt"),
+            protocols: self.list("protocol"),
+            methods: self.list("method"),
+        }
+    }
+}
+
+impl<G: Group> Typed<G> {
+    /// The settings with their types.
+    pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
+        Ok(self.single().as_slice().try_into()?)
+    }
+
+    /// The settings with their types.
+    pub(super) fn dataset(&self) -> anyhow::Result<DatasetSettings> {
+        Ok(self.settings.as_slice().try_into()?)
+    }
+}
+
+/// The help of a setting with its default, or with another one.
+pub(super) fn help(setting: &Setting, default: &str) -> String {
+    let help = setting.help.trim().trim_end_matches('.');
+    if default.is_empty() { help.to_owned() } else { format!("{help} [default: {default}]") }
+}
+
+fn arg(setting: &'static Setting) -> Arg {
+    let arg = Arg::new(setting.name)
+        .long(setting.name.replace('_', "-"))
+        .value_name(setting.value_name)
+        .help_heading(setting.heading)
+        .help(help(setting, setting.default));
+    let arg = match setting.conflicts {
+        Some(other) => arg.conflicts_with(other),
+        None => arg,
+    };
+    let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("{expected} is expected"));
+    let several = LISTED.contains(&setting.name);
+    match setting.kind {
+        Kind::Switch => arg.action(ArgAction::SetTrue),
+        Kind::Choice(words) => {
+            let arg = arg.value_parser(PossibleValuesParser::new(words).map(Value::from));
+            if several { arg.action(ArgAction::Append).value_delimiter(',') } else { arg }
+        }
+        Kind::Texts | Kind::Urls => arg.value_parser(checked).action(ArgAction::Append).value_delimiter(','),
+        Kind::Options => arg.value_parser(option).action(ArgAction::Append),
+        _ if several => arg.value_parser(checked).action(ArgAction::Append),
+        _ => arg.value_parser(checked),
+    }
+}
+
+/// `NAME=VALUE`.
+fn option(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as variant=workflow")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Options as typed, for a single protocol.
+pub(super) fn options(typed: &[String]) -> anyhow::Result<crate::protocol::Options> {
+    let options = typed.iter().map(|text| option(text)).collect::<Result<_, _>>();
+    let refused = |reason| super::failure::Failure::usage(format!("--option has no value: {reason}"), "see --help");
+    options.map(crate::protocol::Options).map_err(refused)
+}
+
+impl<G: Group> Args for Typed<G> {
+    fn augment_args(command: Command) -> Command {
+        command.args(G::TABLE.iter().filter(|setting| G::has(setting)).map(arg))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<G: Group> FromArgMatches for Typed<G> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut typed = Self { settings: Vec::new(), lists: Vec::new(), group: PhantomData };
+        for setting in G::TABLE.iter().filter(|setting| G::has(setting)) {
+            if matches.value_source(setting.name) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            let all = || matches.get_many::<Value>(setting.name).into_iter().flatten().cloned().collect::<Vec<Value>>();
+            let value = match setting.kind {
+                _ if LISTED.contains(&setting.name) => {
+                    typed.lists.push((setting, all()));
+                    continue;
+                }
+                Kind::Switch => Value::Bool(matches.get_flag(setting.name)),
+                Kind::Texts | Kind::Urls => Value::Array(all()),
+                Kind::Options => {
+                    let options = matches.get_many::<(String, String)>(setting.name).into_iter().flatten();
+                    let named = |(name, value): &(String, String)| (name.clone(), Value::from(value.as_str()));
+                    Value::Object(options.map(named).collect::<Map<_, _>>())
+                }
+                _ => match matches.get_one::<Value>(setting.name) {
+                    Some(value) => value.clone(),
+                    None => continue,
+                },
+            };
+            typed.settings.push(Assignment { setting, value, line: 0 });
+        }
+        Ok(typed)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OfDataset, OfVariant, Typed};
+    use clap::{CommandFactory as _, Parser};
+    use serde_json::json;
+
+    #[derive(Debug, Parser)]
+    struct Program {
+        #[command(flatten)]
+        variant: Typed<OfVariant>,
+        #[command(flatten)]
+        dataset: Typed<OfDataset>,
+    }
+
+    fn typed(line: &str) -> Result<Program, clap::Error> {
+        Program::try_parse_from(line.split_whitespace())
+    }
+
+    #[test]
+    fn every_declaration_makes_a_sound_flag() {
+        Program::command().debug_assert();
+    }
+
+    #[test]
+    fn values_are_typed_and_lists_make_variants() {
+        let line = "x --temperature 0.5 --base-url http://a,http://b --base-url http://c --option a=b --option lagent.c=d \
+                    --protocol robust,lagent --method react --prefill --limit 3 --types bridge,comparison";
+        let program = typed(line).expect("sound");
+        let variant = program.variant.variant().expect("of its kinds");
+        assert_eq!((variant.temperature, variant.prefill), (Some(0.5), Some(true)));
+        assert_eq!(variant.base_url, Some(["http://a", "http://b", "http://c"].map(str::to_owned).to_vec()));
+        assert_eq!(variant.option.expect("options")["lagent.c"], "d");
+        let listed = program.variant.listed();
+        assert_eq!((listed.protocols, listed.methods.len()), (vec![json!("robust"), json!("lagent")], 1));
+        let dataset = program.dataset.dataset().expect("of its kinds");
+        assert_eq!((dataset.limit, dataset.types.map(|types| types.len())), (Some(3), Some(2)));
+    }
+
+    #[test]
+    fn bad_values_and_conflicts_are_refused() {
+        for bad in [
+            "--temperature 3",
+            "--protocol foo",
+            "--method raect",
+            "--max-steps 0",
+            "--base-url=",
+            "--base-url=http://a,,http://b",
+            "--completions --prefill",
+            "--key-env A --key-file B",
+            "--shuffle 1 --shuffle-like-paper 2",
+            "--option x",
+            "--model-timeout 0",
+            "--server other",
+            "--price 1",
+        ] {
+            assert!(typed(&format!("x {bad}")).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `run`: a dataset file through an agent, or an experiment, recorded, scored, with a table at the end.
+
+mod args;
+mod dry_run;
+mod screen;
+
+pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs};
+
+use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
+use super::failure::{self, Failure};
+use super::say::say;
+use super::score;
+use crate::experiment::{
+    DATASET_SETTINGS, DatasetSpec, Effect, Experiment, ExperimentFile, Output, Overrides, VARIANT_SETTINGS,
+};
+use crate::run::{End, Finished, Interrupts, load_experiment, prepare};
+use screen::Screen;
+use std::io::Write as _;
+
+/// How an experiment is shown while it runs and at its end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shown {
+    /// One JSON object instead of tables.
+    pub(super) json: bool,
+    /// No progress.
+    pub(super) quiet: bool,
+    /// Whether the figures are printed; another command may print its own.
+    pub(super) figures: bool,
+}
+
+impl Resumable for Args {
+    const NAME: &'static str = "run";
+
+    fn with(self, explicit: ExplicitArgs) -> Self {
+        Self { explicit, ..self }
+    }
+}
+
+/// Carries the command out and returns its exit code.
+pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
+    // Whoever names a dataset means what they type, and nothing else.
+    if let Some(out) = args.out.as_deref().filter(|_| args.resume && !args.explicit.has("dataset")) {
+        args = match resumed(out, &args.explicit)? {
+            Some(completed) => completed,
+            None => args,
+        };
+    }
+    let shown = Shown { json: args.json, quiet: args.quiet, figures: true };
+    carry_out(&args.experiment()?, shown).await
+}
+
+/// Prepares an experiment and runs it; of a dry run, shows the plan.
+pub(super) async fn carry_out(experiment: &Experiment, shown: Shown) -> anyhow::Result<u8> {
+    let prepared = prepare(experiment)?;
+    prepared.notes().iter().for_each(say);
+    if experiment.output.dry_run {
+        dry_run::print(&prepared, shown.json)?;
+        return Ok(failure::OK);
+    }
+    let several = experiment.datasets.len() > 1;
+    let tables = shown.figures && !(several && shown.json);
+    let mut screen = Screen::new(shown.quiet, tables.then_some(shown.json));
+    let Finished { summaries, end, notes, .. } = prepared.execute(&mut screen, Interrupts::signals()).await?;
+    screen.result()?;
+    if several && shown.json && shown.figures {
+        writeln!(std::io::stdout(), "{}", score::together(&summaries))?;
+    }
+    notes.iter().for_each(say);
+    let unfinished = summaries.iter().any(|summary| summary.is_unfinished());
+    Ok(match end {
+        End::Interrupted => failure::INTERRUPTED,
+        End::Stopped(_) if unfinished => failure::NOT_MEASURED,
+        _ if summaries.iter().any(|summary| summary.unmeasured() > 0) => failure::NOT_MEASURED,
+        _ => failure::OK,
+    })
+}
+
+impl Args {
+    /// The experiment that the flags describe.
+    fn experiment(&self) -> anyhow::Result<Experiment> {
+        let mut experiment = if ExperimentFile::is_one(&self.dataset) {
+            self.refuse_flags_of_the_file()?;
+            let overrides = Overrides {
+                settings: self.variant.single(),
+                limit: self.data.dataset()?.limit,
+                repeats: self.repeats,
+                ..Overrides::default()
+            };
+            let online = !self.dry_run && !self.recording.recording().is_offline();
+            let (experiment, notes) = load_experiment(&self.dataset, &overrides, online)?;
+            notes.iter().for_each(say);
+            experiment
+        } else {
+            let path = self.dataset.clone();
+            Experiment {
+                datasets: vec![DatasetSpec { path, settings: self.data.dataset()?, ..DatasetSpec::default() }],
+                variants: self.variant.listed().variants().map_err(crate::run::RunError::from)?,
+                repeats: self.repeats.unwrap_or(1),
+                ..Experiment::default()
+            }
+        };
+        experiment.limits = self.limits.limits();
+        experiment.pace = self.pace.pace();
+        experiment.recording = self.recording.recording();
+        experiment.output = Output {
+            folder: self.out.clone(),
+            resume: self.resume,
+            command_line: without_secrets(std::env::args_os()),
+            dry_run: self.dry_run,
+        };
+        Ok(experiment)
+    }
+
+    /// Flags of what the file itself says would be two answers to one question.
+    fn refuse_flags_of_the_file(&self) -> anyhow::Result<()> {
+        let variant = VARIANT_SETTINGS.iter().filter(|setting| setting.effect != Effect::Nothing);
+        let variant = variant.map(|setting| (setting, "[settings] or [matrix]"));
+        let dataset = DATASET_SETTINGS.iter().filter(|setting| setting.name != "limit");
+        let mut refused = variant.chain(dataset.map(|setting| (setting, "[[dataset]]")));
+        match refused.find(|(setting, _)| self.explicit.has(setting.name)) {
+            None => Ok(()),
+            Some((setting, table)) => Err(Failure::usage(
+                format!("{} is set by the experiment file", setting.flag()),
+                format!("set `{}` in {table} of {}, or run a dataset with flags", setting.name, self.dataset.display()),
+            )),
+        }
+    }
+}

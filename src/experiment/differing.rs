@@ -1,0 +1,76 @@
+//! The settings by which variants differ, as their manifest has them.
+
+use super::expand::prompt_name;
+use super::settings::VARIANT_SETTINGS;
+use crate::types::Variant;
+use std::collections::BTreeSet;
+
+/// Variants by the settings in which they differ.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Differing {
+    /// Names of the settings in which they differ.
+    pub settings: Vec<&'static str>,
+    /// The name of each variant, and its value of each of these settings; nothing where it does not use one.
+    pub rows: Vec<(String, Vec<Option<String>>)>,
+    /// Prompt, protocol, method and model where they are the same in all variants.
+    pub same: Vec<(&'static str, String)>,
+}
+
+/// Settings that are named even where all variants have the same.
+const NAMED: [&str; 4] = ["prompt", "protocol", "method", "model"];
+
+impl Differing {
+    /// Compares variants, of one run or of several.
+    pub fn of<'v>(variants: impl IntoIterator<Item = &'v Variant>) -> Self {
+        let variants: Vec<&Variant> = variants.into_iter().collect();
+        let mut differing = Self::default();
+        let mut rows: Vec<(String, Vec<_>)> = variants.iter().map(|variant| (variant.name.clone(), vec![])).collect();
+        for setting in VARIANT_SETTINGS {
+            let mut values: Vec<Option<String>> = variants.iter().map(|variant| setting.of(variant)).collect();
+            if setting.name == "prompt" {
+                values = shortened(values);
+            }
+            if count(&values) > 1 {
+                differing.settings.push(setting.name);
+                rows.iter_mut().zip(values).for_each(|((_, row), value)| row.push(value));
+            } else if let Some(value) = values.into_iter().flatten().next().filter(|_| NAMED.contains(&setting.name)) {
+                differing.same.push((setting.name, value));
+            }
+        }
+        differing.rows = rows;
+        differing
+    }
+}
+
+fn count(values: &[Option<String>]) -> usize {
+    values.iter().flatten().collect::<BTreeSet<_>>().len()
+}
+
+/// Prompts by their short names, where these distinguish them.
+fn shortened(values: Vec<Option<String>>) -> Vec<Option<String>> {
+    let short: Vec<_> = values.iter().map(|value| value.as_deref().map(prompt_name)).collect();
+    if count(&short) == count(&values) { short } else { values }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Differing;
+    use crate::types::{Compat, Decoding, Method, Variant, Wording};
+    use std::collections::BTreeMap;
+
+    include!("../../tests/it/common/variant.rs");
+
+    #[test]
+    fn variants_are_shown_by_what_differs_and_what_they_use() {
+        let react = Variant { max_steps: 5, ..variant("a") };
+        let cot = Variant { method: "cot".to_owned(), prompt: "x/short.toml".to_owned(), ..variant("b") };
+        let set = [("top_k".to_owned(), 3.into())].into();
+        let other = Variant { settings: set, ..variant("c") };
+        let differing = Differing::of([&react, &cot, &other]);
+        assert_eq!(differing.settings, ["prompt", "max_steps", "method"]);
+        let value = |text: &str| Some(text.to_owned());
+        assert_eq!(differing.rows[0].1, [value("hotpotqa"), value("5"), value("react")]);
+        assert_eq!(differing.rows[1], ("b".to_owned(), vec![value("short"), None, value("cot")]));
+        assert_eq!(differing.same, [("protocol", "react-paper".to_owned()), ("model", "made".to_owned())]);
+    }
+}

@@ -1,0 +1,315 @@
+//! An experiment file, from its text to an [`Experiment`].
+
+use super::expand::{DatasetDraft, Draft};
+use super::model::{DatasetSpec, Experiment, FileText, VariantSpec};
+use super::problem::ProblemKind;
+use super::published::{self, Published};
+use super::reader::{Notes, TOP_KEYS};
+use super::setting::{Assignment, Kind};
+use super::settings::{DatasetSettings, VariantSettings};
+use super::{datasets, shipped, variants};
+use crate::prompt::Problems;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// Largest experiment file, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+/// How often a question may be asked under one variant.
+const MAX_REPEATS: u32 = 1000;
+
+/// An experiment file, checked as far as that goes without opening another file.
+#[derive(Debug, Clone)]
+pub struct ExperimentFile {
+    /// The file as it was named.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// The experiment's name, fit for a folder.
+    pub name: String,
+    /// What it is for, in the author's words.
+    pub description: Option<String>,
+    /// The datasets, at least one, each with a name of its own.
+    pub datasets: Vec<DatasetDraft>,
+    /// How often each question is asked under each variant, 1 to 1,000.
+    pub repeats: u32,
+    /// Name of the variant that the others are compared with.
+    pub baseline: Option<String>,
+    /// The variants, at least one, in the order of the file; each has a name of its own.
+    pub variants: Vec<Draft>,
+    /// Combinations of the matrix that are the same as an earlier one.
+    pub merged: usize,
+    /// Combinations of the matrix that are excluded.
+    pub excluded: usize,
+    /// Figures that others have published, in the order of the file.
+    pub published: Vec<Published>,
+}
+
+/// Values that take the place of what a file says.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// Settings of all variants that use them.
+    pub settings: Vec<Assignment>,
+    /// Files of datasets, by the datasets' names.
+    pub datasets: BTreeMap<String, PathBuf>,
+    /// Maximum number of questions of each dataset.
+    pub limit: Option<usize>,
+    /// How often each question is asked.
+    pub repeats: Option<u32>,
+}
+
+/// Why an experiment file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// The file cannot be read.
+    #[error("cannot read `{path}`: {source}")]
+    Io {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is too large.
+    #[error("`{0}` is larger than 1 MiB")]
+    TooLarge(String),
+    /// The file is not text.
+    #[error("`{0}` is not UTF-8 text")]
+    NotText(String),
+    /// The file has mistakes.
+    #[error(transparent)]
+    Invalid(#[from] Problems<ProblemKind>),
+    /// Two settings of one variant or dataset exclude each other.
+    #[error("{place}: `{one}` and `{other}` cannot be set together")]
+    Conflict {
+        /// File and line.
+        place: String,
+        /// The one.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+    },
+    /// A setting that was typed makes no difference to any variant.
+    #[error("no variant uses {0}")]
+    Unused(String),
+    /// A value that is not of its setting's kind.
+    #[error("{place}: {source}")]
+    Value {
+        /// File and line.
+        place: String,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+}
+
+impl ExperimentError {
+    /// What the author can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Io { .. } | Self::TooLarge(_) | Self::NotText(_) => {
+                "an experiment is a TOML file in UTF-8; docs/experiments.md explains it".to_owned()
+            }
+            Self::Invalid(problems) => problems.hint(),
+            Self::Conflict { .. } => "remove one of them".to_owned(),
+            Self::Unused(_) => "remove it, or name the --model or the --wiki that takes it".to_owned(),
+            Self::Value { .. } => "docs/experiments.md lists the settings".to_owned(),
+        }
+    }
+}
+
+impl ExperimentFile {
+    /// Whether a path names an experiment file, by its ending.
+    pub fn is_one(path: &Path) -> bool {
+        path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+    }
+
+    /// Reads the file, or the shipped one of that name.
+    pub fn load(path: &Path) -> Result<Self, ExperimentError> {
+        let shown = path.display().to_string();
+        let bytes: Cow<'static, [u8]> = match shipped::file(&shown).filter(|_| !path.exists()) {
+            Some(bytes) => bytes.into(),
+            None => {
+                let mut bytes = Vec::new();
+                let read = File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+                read.map_err(|source| ExperimentError::Io { path: shown.clone(), source })?;
+                bytes.into()
+            }
+        };
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(ExperimentError::TooLarge(shown));
+        }
+        let text = std::str::from_utf8(&bytes).map_err(|_| ExperimentError::NotText(shown.clone()))?;
+        Ok(Self::parse(&shown, text.trim_start_matches('\u{feff}'))?)
+    }
+
+    /// Reads an experiment; `path` is its name for messages. An error lists everything that is wrong.
+    pub fn parse(path: &str, text: &str) -> Result<Self, Problems<ProblemKind>> {
+        let mut notes = Notes::new(path, text);
+        let tree = notes.parse(text);
+        if !notes.is_clean() {
+            return Err(notes.into_problems());
+        }
+        let root = Notes::root(tree.get_ref());
+        let entries = notes.entries(&root);
+        for entry in entries.iter().filter(|entry| !TOP_KEYS.contains(&entry.key)) {
+            notes.unknown_key(&root, *entry, &TOP_KEYS);
+        }
+        let find = |key: &str| entries.iter().copied().find(|entry| entry.key == key);
+        let name = find("name").and_then(|entry| notes.name("name", entry.value, true));
+        let description = find("description").and_then(|entry| notes.text("description", entry.value));
+        let repeats = find("repeats").and_then(|entry| notes.whole("repeats", entry.value, MAX_REPEATS));
+        let datasets = find("dataset").map(|entry| datasets::read(&mut notes, entry)).unwrap_or_default();
+        for needed in ["name", "dataset"] {
+            if find(needed).is_none() {
+                notes.note(1, ProblemKind::MissingKey(needed.to_owned()));
+            }
+        }
+        let variants = variants::read(&mut notes, &entries);
+        let baseline = find("baseline").and_then(|entry| {
+            let name = notes.text("baseline", entry.value)?;
+            // A variant with a mistake is missing here, which is not the baseline's fault.
+            if notes.is_clean() {
+                variants::check_baseline(&mut notes, entry.line, &name, &variants.kept);
+            }
+            Some(name)
+        });
+        datasets::check(&mut notes, &datasets, &variants.kept);
+        let published = find("published")
+            .map(|entry| published::read(&mut notes, entry, &datasets, &variants.kept))
+            .unwrap_or_default();
+        let Some(name) = name.filter(|_| notes.is_clean()) else { return Err(notes.into_problems()) };
+        Ok(Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            name,
+            description,
+            datasets,
+            repeats: repeats.unwrap_or(1),
+            baseline,
+            variants: variants.kept,
+            merged: variants.merged,
+            excluded: variants.excluded,
+            published,
+        })
+    }
+
+    /// The experiment that the file describes, with some values replaced. Nothing says yet where it is written.
+    pub fn experiment(&self, overrides: &Overrides) -> Result<Experiment, ExperimentError> {
+        let datasets = self.datasets.iter().map(|dataset| self.dataset(dataset, overrides));
+        let experiment = Experiment {
+            name: Some(self.name.clone()),
+            datasets: datasets.collect::<Result<_, _>>()?,
+            variants: Vec::new(),
+            repeats: overrides.repeats.unwrap_or(self.repeats),
+            baseline: self.baseline.clone(),
+            file: Some(FileText { path: self.path.clone(), text: self.text.clone() }),
+            ..Experiment::default()
+        };
+        Ok(experiment)
+    }
+
+    /// Refuses a value that was given for all variants and that none of them uses.
+    pub fn check_used(&self, overrides: &Overrides) -> Result<(), ExperimentError> {
+        let drafts: Vec<Draft> = self.variants.iter().map(|draft| overridden(draft.clone(), overrides)).collect();
+        let is_used = |assignment: &&Assignment| {
+            drafts.iter().flat_map(|draft| &draft.settings).any(|used| used.sets(assignment.setting))
+        };
+        match overrides.settings.iter().find(|assignment| !is_used(assignment)) {
+            None => Ok(()),
+            Some(assignment) => Err(ExperimentError::Unused(assignment.setting.flag())),
+        }
+    }
+
+    /// The variants on a dataset, with some values replaced and every path as it is found from here.
+    pub fn variants_on(&self, dataset: &DatasetDraft, overrides: &Overrides) -> Vec<Draft> {
+        let found = |draft: &Draft| {
+            let mut draft = overridden(draft.with(&dataset.variant_settings), overrides);
+            draft.settings.iter_mut().for_each(|assignment| self.find(assignment));
+            draft
+        };
+        self.variants.iter().map(found).collect()
+    }
+
+    /// A path of the file: as it is found from the working folder, else from the file's own folder. A path that is found
+    /// in neither stays as it is; it may be a shipped file.
+    pub fn resolved(&self, path: &str) -> String {
+        let beside = Path::new(&self.path).parent().map(|folder| folder.join(path)).unwrap_or_default();
+        if Path::new(path).exists() || !beside.exists() { path.to_owned() } else { beside.display().to_string() }
+    }
+
+    /// The dataset's settings with every path as it is found from here.
+    pub fn settings_of(&self, dataset: &DatasetDraft) -> Vec<Assignment> {
+        let mut settings = dataset.settings.clone();
+        settings.iter_mut().for_each(|assignment| self.find(assignment));
+        settings
+    }
+
+    fn find(&self, assignment: &mut Assignment) {
+        let Some(value) = assignment.value.as_str() else { return };
+        let found = match assignment.setting.kind {
+            Kind::Path => self.resolved(value),
+            Kind::Prompt => {
+                let (path, key) = match value.find(".json#") {
+                    Some(at) => value.split_at(at + ".json".len()),
+                    None => (value, ""),
+                };
+                format!("{}{key}", self.resolved(path))
+            }
+            Kind::Source => match value.strip_prefix("corpus:") {
+                Some(folder) => format!("corpus:{}", self.resolved(folder)),
+                None => return,
+            },
+            _ => return,
+        };
+        assignment.value = Value::from(found);
+    }
+
+    fn dataset(&self, dataset: &DatasetDraft, overrides: &Overrides) -> Result<DatasetSpec, ExperimentError> {
+        let place = self.place(dataset.line);
+        let settings = self.settings_of(dataset);
+        conflict_free(&place, &settings)?;
+        let mut settings = DatasetSettings::try_from(settings.as_slice())
+            .map_err(|source| ExperimentError::Value { place, source })?;
+        settings.limit = overrides.limit.or(settings.limit);
+        let path = overrides.datasets.get(&dataset.name).cloned();
+        let variants = self.variants_on(dataset, overrides).into_iter().map(|draft| self.variant(draft));
+        Ok(DatasetSpec {
+            name: Some(dataset.name.clone()),
+            path: path.unwrap_or_else(|| self.resolved(&dataset.path).into()),
+            settings,
+            variants: variants.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn variant(&self, draft: Draft) -> Result<VariantSpec, ExperimentError> {
+        let place = self.place(draft.line);
+        conflict_free(&place, &draft.settings)?;
+        let settings = VariantSettings::try_from(draft.settings.as_slice())
+            .map_err(|source| ExperimentError::Value { place: place.clone(), source })?;
+        Ok(VariantSpec { name: draft.name, settings, place: Some(place) })
+    }
+
+    fn place(&self, line: usize) -> String {
+        format!("{}:{line}", self.path)
+    }
+}
+
+/// A variant with the values given for all variants, as far as it uses them.
+fn overridden(mut draft: Draft, overrides: &Overrides) -> Draft {
+    overrides.settings.iter().for_each(|assignment| draft.set(assignment));
+    draft.prune();
+    draft
+}
+
+/// Refuses settings that exclude each other.
+fn conflict_free(place: &str, settings: &[Assignment]) -> Result<(), ExperimentError> {
+    let is_set = |name: &str| settings.iter().any(|set| set.setting.name == name && set.value != Value::Bool(false));
+    for Assignment { setting, .. } in settings.iter().filter(|set| is_set(set.setting.name)) {
+        if let Some(other) = setting.conflicts.filter(|other| is_set(other)) {
+            return Err(ExperimentError::Conflict { place: place.to_owned(), one: setting.name, other });
+        }
+    }
+    Ok(())
+}

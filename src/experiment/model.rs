@@ -1,0 +1,197 @@
+//! What to run, as plain data: flags and experiment files are two ways to write it.
+
+use super::settings::{DatasetSettings, VariantSettings};
+use serde::{Deserialize, Serialize};
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+/// What to run: datasets, variants, repeats, limits, output.
+///
+/// ```
+/// use wikitrail::{Experiment, VariantSettings};
+///
+/// let react = VariantSettings { method: Some("react".to_owned()), ..Default::default() };
+/// let cot = VariantSettings { method: Some("cot".to_owned()), ..Default::default() };
+/// let experiment = Experiment::over("datasets/sample.jsonl").variant("react", react).variant("cot", cot);
+/// assert_eq!(experiment.variants.len(), 2);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Experiment {
+    /// Its name, fit for a folder.
+    pub name: Option<String>,
+    /// The datasets, at least one. Of several, each has a run of its own in a folder of its name.
+    pub datasets: Vec<DatasetSpec>,
+    /// The variants, at least one, each with a name of its own.
+    pub variants: Vec<VariantSpec>,
+    /// How often each question is asked under each variant; 0 means once.
+    pub repeats: u32,
+    /// Name of the variant that the others are compared with.
+    pub baseline: Option<String>,
+    /// What it may spend.
+    pub limits: Limits,
+    /// How fast requests are sent to models.
+    pub pace: Pace,
+    /// What is recorded, replayed or cached.
+    pub recording: Recording,
+    /// Where it is written.
+    pub output: Output,
+    /// The file that it was read from.
+    pub file: Option<FileText>,
+}
+
+/// A dataset: its file, how the file is read, and which questions are asked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DatasetSpec {
+    /// Its name, fit for a folder; without one, the name of its file.
+    pub name: Option<String>,
+    /// The file, or a shipped one such as `datasets/sample.jsonl`.
+    pub path: PathBuf,
+    /// How it is read, and which questions are asked.
+    pub settings: DatasetSettings,
+    /// The variants on this dataset, where they differ from those of the experiment; empty otherwise.
+    pub variants: Vec<VariantSpec>,
+}
+
+/// One way of answering.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VariantSpec {
+    /// Its name, unique within the experiment.
+    pub name: String,
+    /// What it sets.
+    pub settings: VariantSettings,
+    /// Where it was written, as `FILE:LINE`, for messages.
+    #[serde(skip)]
+    pub place: Option<String>,
+}
+
+/// What a run may spend and how much may fail before it stops by itself. Amounts include what earlier starts of the same
+/// run have spent.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// US dollars, above 0.
+    pub budget_usd: Option<f64>,
+    /// Tokens, 1 or more.
+    pub budget_tokens: Option<u64>,
+    /// Model calls, 1 or more.
+    pub max_calls: Option<u64>,
+    /// Episodes that could not be measured, 1 or more.
+    pub max_failures: Option<u64>,
+    /// File of models' prices in place of the shipped one.
+    pub prices: Option<PathBuf>,
+}
+
+/// How fast requests are sent to the servers of models.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pace {
+    /// Requests at once.
+    pub concurrency: Concurrency,
+    /// Requests in any minute, retries included.
+    pub requests_per_minute: Option<NonZeroU32>,
+    /// Tokens of requests that begin in any minute, prompt and answer together.
+    pub tokens_per_minute: Option<NonZeroU32>,
+}
+
+/// How many requests are sent at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Concurrency {
+    /// Always as many as this, 1 to 65,535.
+    Fixed(usize),
+    /// As many as the server turns out to bear, up to this, 1 to 65,535.
+    UpTo(usize),
+}
+
+impl Default for Concurrency {
+    /// Up to 100.
+    fn default() -> Self {
+        Self::UpTo(100)
+    }
+}
+
+/// What is recorded, replayed or cached. `replay` excludes the other two.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Recording {
+    /// Append every answer of models and Wikipedia to this file.
+    pub record: Option<PathBuf>,
+    /// Take every answer from this recording, and send nothing.
+    pub replay: Option<PathBuf>,
+    /// Keep answers in this folder and do not ask twice.
+    pub cache: Option<PathBuf>,
+}
+
+/// Where a run is written.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Output {
+    /// The run's folder; without one, a new folder below `results/`.
+    pub folder: Option<PathBuf>,
+    /// Continue the run in the folder.
+    pub resume: bool,
+    /// The command that started it, for the manifest; free of secrets.
+    pub command_line: Vec<String>,
+    /// Nothing is going to run: no key is looked for, and no recording is opened.
+    pub dry_run: bool,
+}
+
+/// The text of an experiment file, which is stored with its runs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileText {
+    /// The file as it was named.
+    pub path: String,
+    /// What it held.
+    pub text: String,
+}
+
+impl Experiment {
+    /// An experiment over one dataset, without variants yet.
+    pub fn over(dataset: impl Into<PathBuf>) -> Self {
+        Self { datasets: vec![DatasetSpec { path: dataset.into(), ..DatasetSpec::default() }], ..Self::default() }
+    }
+
+    /// The same with one more variant.
+    #[must_use]
+    pub fn variant(mut self, name: &str, settings: VariantSettings) -> Self {
+        self.variants.push(VariantSpec { name: name.to_owned(), settings, place: None });
+        self
+    }
+
+    /// The same with only the first `limit` questions of each dataset.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        for dataset in &mut self.datasets {
+            dataset.settings.limit = Some(limit);
+        }
+        self
+    }
+
+    /// The same, written to this folder.
+    #[must_use]
+    pub fn output(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.output.folder = Some(folder.into());
+        self
+    }
+
+    /// The variants as they are on a dataset.
+    pub fn variants_on<'a>(&'a self, dataset: &'a DatasetSpec) -> &'a [VariantSpec] {
+        if dataset.variants.is_empty() { &self.variants } else { &dataset.variants }
+    }
+
+    /// Whether no server will be asked, so that no key is needed.
+    pub fn is_offline(&self) -> bool {
+        self.output.dry_run || self.recording.is_offline()
+    }
+}
+
+impl Recording {
+    /// Whether every answer comes from a recording.
+    pub fn is_offline(&self) -> bool {
+        self.replay.is_some()
+    }
+}

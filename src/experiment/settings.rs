@@ -1,0 +1,364 @@
+//! Every setting of a variant and of a dataset, declared once.
+//!
+//! Flags, experiment files, `--dry-run`, the refusal of a resumed run, the settings that `compare` lists and the table in
+//! docs/experiments.md follow from these declarations. CONTRIBUTING.md shows how one is added.
+
+use super::setting::Kind::{
+    Choice, Number, Options, Path, Price, Prompt, Source, Switch, Text, Texts, Url, Urls, Whole,
+};
+use super::setting::{Applies, Assignment, Effect, Setting, by_name};
+use crate::prompt::ExemplarOrder;
+use crate::protocol;
+use crate::types::{Method, Variant};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A struct with a field for each setting, and the table of their declarations.
+macro_rules! settings {
+    (
+        $(#[$of_struct:meta])* struct $name:ident;
+        $(#[$of_table:meta])* const $table:ident;
+        $([$heading:literal] $(
+            $(#[doc = $help:literal])+
+            $field:ident: $type:ty = $kind:expr, $value_name:literal, { $($key:ident: $value:expr),* $(,)? }
+        )+)+
+    ) => {
+        $(#[$of_struct])*
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name {
+            $($(
+                $(#[doc = $help])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,
+            )+)+
+        }
+
+        $(#[$of_table])*
+        pub const $table: &[Setting] = &[$($(
+            Setting {
+                name: stringify!($field),
+                heading: $heading,
+                help: concat!($($help),+),
+                value_name: $value_name,
+                kind: $kind,
+                $($key: $value,)*
+                ..Setting::USUAL
+            },
+        )+)+];
+
+        impl TryFrom<&[Assignment]> for $name {
+            type Error = serde_json::Error;
+
+            /// Fails where a value is not of its setting's kind.
+            fn try_from(assignments: &[Assignment]) -> Result<Self, serde_json::Error> {
+                serde_json::from_value(by_name(assignments))
+            }
+        }
+    };
+}
+
+const PROTOCOLS: &[&str] = &protocol::IDS;
+const ORDERS: &[&str] = &ExemplarOrder::NAMES;
+const METHODS: &[&str] = &Method::NAMES;
+/// A test of `run` holds this to the servers that `llm` knows.
+const SERVERS: &[&str] =
+    &["auto", "openai", "vllm", "sglang", "llama.cpp", "ollama", "tgi", "openrouter", "dashscope", "deepseek"];
+
+settings! {
+    /// How questions are answered: the settings of one variant. What is not set has its default.
+    struct VariantSettings;
+    /// The settings of a variant, in the order in which they are shown.
+    const VARIANT_SETTINGS;
+
+    ["Agent"]
+
+    /// Prompt file (TOML), or a key of the paper's JSON. Several make a variant each.
+    prompt: String = Prompt, "FILE[#KEY]", {
+        default: "prompts/hotpotqa.toml; prompts/fever.toml for claims", effect: Effect::Prompt,
+        recorded: Some(|variant| Some(variant.prompt.clone())),
+    }
+    /// File with the instruction before the exemplars of a JSON prompt.
+    instruction: String = Path, "FILE", {
+        default: "none", effect: Effect::Prompt,
+        recorded: Some(|variant| Some(variant.instruction.clone().unwrap_or_else(|| "none".to_owned()))),
+    }
+    /// File with the protocols' texts, in the form of prompts/protocols/en.toml.
+    texts: String = Path, "FILE", {
+        default: "ours, in the prompt's language", applies: Applies::Protocol, effect: Effect::Prompt,
+        recorded: Some(|variant| Some(variant.texts.clone().unwrap_or_else(|| "ours".to_owned()))),
+    }
+    /// Label before the question.
+    question_label: String = Text, "LABEL", {
+        default: "the prompt's, else `Claim` for claims and `Question` for questions",
+        recorded: Some(|variant| Some(variant.question_label.clone())),
+    }
+    /// Use only the first N exemplars of the order.
+    shots: usize = Whole(0, u64::MAX), "N", {
+        default: "all", effect: Effect::Prompt,
+        recorded: Some(|variant| Some(variant.shots.map_or_else(|| "all".to_owned(), |shots| shots.to_string()))),
+    }
+    /// Order of the exemplars.
+    exemplar_order: String = Choice(ORDERS), "ORDER", {
+        default: "file", effect: Effect::Prompt,
+        recorded: Some(|variant| Some(variant.exemplar_order.clone().unwrap_or_else(|| "file".to_owned()))),
+    }
+    /// Seed of the order `shuffled`.
+    exemplar_seed: u64 = Whole(0, u64::MAX), "SEED", {
+        default: "0", effect: Effect::Prompt,
+        recorded: Some(|variant| variant.exemplar_seed.map(|seed| seed.to_string())),
+    }
+    /// How the agent talks to the model; `wikitrail prompt protocols` lists the protocols. Several joined by commas make a
+    /// variant each.
+    protocol: String = Choice(PROTOCOLS), "ID", {
+        default: "robust with a chat model, else react-paper", applies: Applies::Protocol,
+        recorded: Some(|variant| Some(variant.protocol.clone())),
+    }
+    /// Option of the protocol; may be repeated. With several protocols ID.K=V. `wikitrail prompt protocols` lists them.
+    option: BTreeMap<String, String> = Options, "K=V", {
+        default: "the protocol's", applies: Applies::Protocol,
+        recorded: Some(|variant| {
+            let options: Vec<String> = variant.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            Some(if options.is_empty() { "default".to_owned() } else { options.join(", ") })
+        }),
+    }
+    /// Steps before an episode ends without an answer.
+    max_steps: usize = Whole(1, 100), "N", {
+        default: "the protocol's", applies: Applies::Protocol,
+        recorded: Some(|variant| Some(variant.max_steps.to_string())),
+    }
+
+    ["Method"]
+
+    /// Prompting method. Several joined by commas make a variant each.
+    method: String = Choice(METHODS), "NAME", {
+        default: "react",
+        recorded: Some(|variant| Some(variant.method.clone())),
+    }
+    /// Samples of a vote.
+    samples: u32 = Whole(1, 1000), "N", {
+        default: "21", applies: Applies::Vote,
+        recorded: Some(|variant| Some(variant.voting?.samples.to_string())),
+    }
+    /// Sampling temperature of a vote.
+    sample_temperature: f64 = Number(0.0, 2.0), "T", {
+        default: "0.7", applies: Applies::Vote,
+        recorded: Some(|variant| Some(variant.voting?.temperature.to_string())),
+    }
+    /// Share of the samples below which `cot-sc->react` asks the agent.
+    majority: f64 = Number(0.0, 1.0), "SHARE", {
+        default: "0.5", applies: Applies::Majority,
+        recorded: Some(|variant| Some(variant.voting?.majority.to_string())),
+    }
+    /// Show direct methods nothing but the question, as is the default.
+    closed_book: bool = Switch, "", { applies: Applies::Direct, effect: Effect::Nothing, conflicts: Some("oracle_context") }
+    /// Show direct methods (standard, cot, cot-sc) the gold paragraphs of the dataset.
+    oracle_context: bool = Switch, "", {
+        applies: Applies::Direct,
+        recorded: Some(|variant| Some(variant.oracle_context.to_string())),
+    }
+
+    ["Decoding"]
+
+    /// Sampling temperature, 0 to 2.
+    temperature: f64 = Number(0.0, 2.0), "T", {
+        default: "0",
+        recorded: Some(|variant| Some(variant.decoding.temperature.to_string())),
+    }
+    /// Nucleus sampling mass, above 0 and up to 1.
+    top_p: f64 = Number(f64::MIN_POSITIVE, 1.0), "P", {
+        default: "1",
+        recorded: Some(|variant| Some(variant.decoding.top_p.to_string())),
+    }
+    /// Maximum number of tokens in a completion.
+    max_tokens: u32 = Whole(1, 4_294_967_295), "N", {
+        default: "the protocol's, such as 100 for react-paper; 256 for direct methods",
+        recorded: Some(|variant| Some(variant.decoding.max_tokens.to_string())),
+    }
+    /// Seed sent to servers that take one; each sample of a vote adds its number to it, each repeat 1,000.
+    seed: u64 = Whole(0, u64::MAX), "SEED", {
+        default: "none",
+        recorded: Some(|variant| Some(variant.decoding.seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string()))),
+    }
+
+    ["Model"]
+
+    /// The model: `baseline` (rules, no key, no network), `openai:NAME` for a server that speaks OpenAI's API,
+    /// `anthropic:NAME` or `gemini:NAME`.
+    model: String = Text, "PROVIDER:NAME", {
+        default: "baseline",
+        recorded: Some(|variant| Some(variant.model.clone())),
+    }
+    /// Base URL of the server's API. With several, repeated or joined by commas, each request goes to the server with the
+    /// fewest in flight.
+    base_url: Vec<String> = Urls, "URL", {
+        default: "the provider's own", applies: Applies::Server, effect: Effect::Nothing,
+        recorded: Some(|variant| variant.base_url.clone()),
+    }
+    /// Software of a server that speaks OpenAI's API; `auto` learns from what the server refuses.
+    server: String = Choice(SERVERS), "NAME", {
+        default: "auto", applies: Applies::Server, effect: Effect::Nothing,
+    }
+    /// Use the text completions endpoint instead of chat.
+    completions: bool = Switch, "", {
+        applies: Applies::Server,
+        recorded: Some(|variant| Some((variant.endpoint == "completions").to_string())),
+    }
+    /// Have a chat model continue the label that a prompt ends in, such as `Thought 1:`.
+    prefill: bool = Switch, "", {
+        applies: Applies::Server, conflicts: Some("completions"),
+        recorded: Some(|variant| Some(variant.endpoint.ends_with("+prefill").to_string())),
+    }
+    /// Environment variable that holds the key.
+    key_env: String = Text, "NAME", {
+        default: "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, by provider; without it no key is sent",
+        applies: Applies::Server, effect: Effect::Nothing, conflicts: Some("key_file"),
+    }
+    /// File that holds the key and nothing else.
+    key_file: String = Path, "FILE", { applies: Applies::Server, effect: Effect::Nothing }
+    /// Maximum time for one answer, in seconds.
+    model_timeout: f64 = Number(f64::MIN_POSITIVE, 1e9), "SECONDS", {
+        default: "120", applies: Applies::Server, effect: Effect::Nothing,
+    }
+    /// Maximum attempts of a request when the server is overloaded or broken.
+    model_attempts: u32 = Whole(1, 100), "N", { default: "5", applies: Applies::Server, effect: Effect::Nothing }
+
+    ["Budget"]
+
+    /// Price in US dollars of a million prompt tokens and of a million completion tokens, such as 0.15/0.60.
+    price: String = Price, "IN/OUT", {
+        default: "the model's, where it is known", effect: Effect::Nothing,
+        recorded: Some(|variant| variant.price.as_ref().map(|price| format!("{}/{}", price.prompt, price.completion))),
+    }
+
+    ["Wikipedia"]
+
+    /// Source of pages: `corpus:DIR` (a folder with articles.jsonl, or a shipped one), `api` (a wiki's API) or `html` (its
+    /// pages).
+    wiki: String = Source, "SOURCE", {
+        default: "corpus:datasets/sample-wiki", applies: Applies::Tool,
+        recorded: Some(|variant| Some(variant.wiki.trim_end_matches("+footnotes").to_owned())),
+    }
+    /// Base URL of the site for `api` and `html`.
+    wiki_url: String = Url, "BASE", {
+        default: "the English Wikipedia", applies: Applies::Site, effect: Effect::Nothing,
+        recorded: Some(site),
+    }
+    /// Semantics of the tool: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
+    compat: String = Choice(&["paper", "fixed"]), "MODE", {
+        default: "fixed", applies: Applies::Tool,
+        recorded: Some(|variant| Some(variant.compat.name().to_owned())),
+    }
+    /// Language of the tool's own messages.
+    wording: String = Choice(&["english", "chinese"]), "LANGUAGE", {
+        default: "chinese for react-zh and Chinese prompts, else english", applies: Applies::Tool,
+        recorded: Some(|variant| Some(if variant.wording.is_english() { "english" } else { "chinese" }.to_owned())),
+    }
+    /// Your mail address or page, for the User-Agent; public sites require it.
+    contact: String = Text, "CONTACT", { applies: Applies::Site, effect: Effect::Nothing }
+    /// Read Wikipedia's pages as HTML, although its robots.txt asks programs not to.
+    allow_html: bool = Switch, "", { applies: Applies::Site, effect: Effect::Nothing }
+    /// Keep footnote marks such as `[3]` in the text of pages from `api` and `html`; `paper` always keeps them.
+    keep_footnotes: bool = Switch, "", {
+        applies: Applies::Site,
+        recorded: Some(|variant| Some(variant.wiki.ends_with("+footnotes").to_string())),
+    }
+    /// Maximum requests to the site at once; fewer while it refuses some.
+    wiki_concurrency: usize = Whole(1, 65_535), "N", {
+        default: "1 for public sites, else 64", applies: Applies::Site, effect: Effect::Nothing,
+    }
+    /// Maximum requests to the site in any minute.
+    wiki_per_minute: u32 = Whole(1, 4_294_967_295), "N", {
+        default: "180 for public sites, else unlimited", applies: Applies::Site, effect: Effect::Nothing,
+    }
+    /// Maximum wait for one whole page, in seconds.
+    wiki_timeout: u64 = Whole(1, 1_000_000_000), "SECONDS", {
+        default: "30", applies: Applies::Site, effect: Effect::Nothing,
+    }
+}
+
+settings! {
+    /// How a dataset's file is read, and which of its questions are asked. What is not set has its default.
+    struct DatasetSettings;
+    /// The settings of a dataset besides its path and its name.
+    const DATASET_SETTINGS;
+
+    ["Dataset"]
+
+    /// Format of the file; `wikitrail dataset info` names the formats.
+    format: String = Text, "NAME", { default: "detected from the first record" }
+    /// Leave out bad records and count them, instead of refusing the file.
+    skip_bad: bool = Switch, "", {}
+    /// Column or key that holds the question (csv, tsv, jsonl).
+    question_column: String = Text, "NAME", { default: "question" }
+    /// Column or key that holds the answer (csv, tsv, jsonl).
+    answer_column: String = Text, "NAME", { default: "answer" }
+    /// Column or key that holds the id (csv, tsv, jsonl).
+    id_column: String = Text, "NAME", { default: "id" }
+    /// Maximum number of questions, after filters and shuffle.
+    limit: usize = Whole(0, u64::MAX), "N", { default: "all" }
+    /// Only the questions with the ids in this file, one a line, in its order.
+    ids: String = Path, "FILE", {}
+    /// Only questions of these types, such as `bridge,comparison`.
+    types: Vec<String> = Texts, "TYPE", { default: "all" }
+    /// Shuffle the questions with this seed.
+    shuffle: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order", conflicts: Some("shuffle_like_paper") }
+    /// Shuffle as Python's `random.Random(SEED).shuffle` does; the paper's seed is 233.
+    shuffle_like_paper: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order" }
+}
+
+/// The site that pages come from.
+fn site(variant: &Variant) -> Option<String> {
+    variant.wiki_origin.clone().filter(|_| !variant.wiki.starts_with("corpus:"))
+}
+
+/// The setting of a variant of that name.
+pub fn variant_setting(name: &str) -> Option<&'static Setting> {
+    VARIANT_SETTINGS.iter().find(|setting| setting.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Assignment, DATASET_SETTINGS, VARIANT_SETTINGS, VariantSettings, variant_setting};
+    use serde_json::json;
+
+    #[test]
+    fn names_are_unique_and_conflicts_name_settings() {
+        for table in [VARIANT_SETTINGS, DATASET_SETTINGS] {
+            for (i, setting) in table.iter().enumerate() {
+                assert!(table[..i].iter().all(|other| other.name != setting.name), "{}", setting.name);
+                let known = |name| table.iter().any(|other| other.name == name);
+                assert!(setting.conflicts.is_none_or(known), "{}", setting.name);
+                assert!(setting.help.trim().ends_with('.'), "{}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_typed_value_is_checked_and_becomes_the_field() {
+        let assign = |name: &str, text: &str| {
+            let setting = variant_setting(name).expect("a setting");
+            Assignment { setting, value: setting.parse(text).expect(text), line: 0 }
+        };
+        let set =
+            [assign("temperature", "0"), assign("method", "cot"), assign("max_steps", "5"), assign("price", "1/2")];
+        let settings = VariantSettings::try_from(set.as_slice()).expect("of their kinds");
+        assert_eq!(settings.temperature, Some(0.0));
+        assert_eq!(serde_json::to_value(&settings).expect("JSON")["max_steps"], json!(5));
+        for (name, bad) in [
+            ("temperature", "2.1"),
+            ("temperature", "nan"),
+            ("top_p", "0"),
+            ("max_steps", "0"),
+            ("max_steps", "101"),
+            ("method", "raect"),
+            ("price", "1"),
+            ("price", "1/-2"),
+            ("model_timeout", "0"),
+            ("base_url", ""),
+            ("max_tokens", "4294967296"),
+        ] {
+            assert!(variant_setting(name).expect("a setting").parse(bad).is_err(), "{name} {bad}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! One agent by itself: for single questions, for the tool by hand, for a look at a model's server.
+
+use super::error::RunError;
+use super::model::ModelSettings;
+use super::pace::Pacer;
+use super::pool::Pool;
+use super::variant::{Asked, BuiltVariant, build};
+use super::wiki::WikiSettings;
+use crate::agent::{Agent, Episode};
+use crate::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
+use crate::llm::Remote;
+use crate::run::Plan;
+use crate::types::{Compat, Question, Variant, Wording};
+use crate::wiki::Source;
+use std::sync::Arc;
+
+/// Requests at once: the samples of a vote come together.
+const CONCURRENCY: usize = 16;
+
+/// An agent that answers one question after the other.
+pub struct OneAgent {
+    /// The agent.
+    pub agent: Agent,
+    /// What a record says about it.
+    pub variant: Variant,
+    /// What a person should know.
+    pub notes: Vec<String>,
+}
+
+impl OneAgent {
+    /// The agent of an experiment's only variant; its datasets are not looked at. With `claims` it judges claims instead of
+    /// answering questions.
+    pub fn of(experiment: &Experiment, claims: bool) -> Result<Self, RunError> {
+        let [spec] = experiment.variants.as_slice() else {
+            return Err(RunError::usage(
+                "one agent answers, and several variants are named",
+                "name one --protocol and one --method; `run` compares several",
+            ));
+        };
+        if spec.settings.oracle_context == Some(true) {
+            return Err(RunError::usage(
+                "--oracle-context shows the paragraphs of a dataset, and a question that is typed has none",
+                "remove it, or use `run` with a dataset",
+            ));
+        }
+        let pace = Pace { concurrency: Concurrency::Fixed(CONCURRENCY), ..Pace::default() };
+        let experiment = Experiment { pace, ..experiment.clone() };
+        let mut pool = Pool::new(&experiment)?;
+        let BuiltVariant { variant, agent, .. } = build(spec, &mut pool, &Asked { claims, ..Asked::default() })?;
+        let torn = pool
+            .tapes
+            .dropped()
+            .map(|bytes| format!("note: dropped {bytes} bytes of a torn last line of the recording"));
+        Ok(Self { agent, variant, notes: torn.into_iter().collect() })
+    }
+
+    /// The agent with these settings.
+    ///
+    /// ```
+    /// use wikitrail::{OneAgent, VariantSettings};
+    ///
+    /// let one = OneAgent::new(VariantSettings { method: Some("cot".to_owned()), ..Default::default() })?;
+    /// assert_eq!(one.variant.model, "baseline");
+    /// # Ok::<(), wikitrail::RunError>(())
+    /// ```
+    pub fn new(settings: VariantSettings) -> Result<Self, RunError> {
+        let variants = vec![VariantSpec { name: "main".to_owned(), settings, place: None }];
+        Self::of(&Experiment { variants, ..Experiment::default() }, false)
+    }
+
+    /// The episode of a question.
+    pub fn episode(&self, question: Question) -> Option<Episode> {
+        Plan::new(vec![question], std::slice::from_ref(&self.variant), 1).against(None).episodes.pop()
+    }
+}
+
+/// The source of pages that settings name, its semantics, and the language of its messages where one is set.
+pub(crate) fn source(settings: &VariantSettings) -> Result<(Arc<dyn Source>, Compat, Option<Wording>), RunError> {
+    let wiki = WikiSettings(settings);
+    Ok((wiki.build(&Arc::default())?.at_hand().source, wiki.compat(), wiki.wording()))
+}
+
+/// The model behind a server that settings name; nothing for the baseline. Sends nothing.
+pub(crate) fn remote(settings: &VariantSettings) -> Result<Option<Remote>, RunError> {
+    ModelSettings(settings).built(&Pacer::fixed(1), false)
+}

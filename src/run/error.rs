@@ -1,0 +1,211 @@
+//! Errors of a run: what went wrong, of which kind it is, and what to do about it.
+
+use crate::dataset::{DatasetError, SelectionError};
+use crate::experiment::{ExperimentError, ProductError};
+use crate::llm::ModelError;
+use crate::prompt::{Problems, PromptError};
+use crate::store::StoreError;
+use crate::tape::TapeError;
+use crate::wiki::MannersError;
+use std::error::Error;
+use std::fmt;
+
+/// Who has to act on an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Settings that do not make sense.
+    Usage,
+    /// An input file, a prompt or a run's folder that is not what it should be.
+    Input,
+    /// Something else: a full disk, a locked folder, a fault.
+    Unexpected,
+}
+
+/// An error with its kind and what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunError {
+    kind: ErrorKind,
+    message: String,
+    hint: String,
+    /// The parts of an error that stands for several.
+    parts: Vec<RunError>,
+}
+
+/// Where nothing better can be said.
+const USUAL_HINT: &str = "run with --help to see what the command takes";
+
+impl RunError {
+    fn new(kind: ErrorKind, message: impl fmt::Display, hint: impl Into<String>) -> Self {
+        Self { kind, message: message.to_string(), hint: hint.into(), parts: Vec::new() }
+    }
+
+    /// Settings do not make sense.
+    pub fn usage(message: impl fmt::Display, hint: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message, hint)
+    }
+
+    /// An input is not what it should be.
+    pub fn input(message: impl fmt::Display, hint: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Input, message, hint)
+    }
+
+    /// Something outside went wrong.
+    pub fn unexpected(message: impl fmt::Display, hint: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unexpected, message, hint)
+    }
+
+    /// Its kind; of several errors, that of the first.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What to do about it; of several errors, about the last.
+    pub fn hint(&self) -> &str {
+        &self.hint
+    }
+
+    /// The same with the place where it happened in front.
+    #[must_use]
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
+    /// Several errors as one, each of them once; nothing where there is none.
+    pub fn together(errors: Vec<Self>) -> Option<Self> {
+        let mut parts: Vec<Self> = Vec::new();
+        for mut error in errors {
+            let each = std::mem::take(&mut error.parts);
+            for part in if each.is_empty() { vec![error] } else { each } {
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+        }
+        match parts.as_slice() {
+            [] => None,
+            [_] => parts.pop(),
+            [first, .., last] => {
+                let (kind, hint) = (first.kind, last.hint.clone());
+                Some(Self { kind, message: format!("{} problems", parts.len()), hint, parts })
+            }
+        }
+    }
+}
+
+impl fmt::Display for RunError {
+    /// One line; several errors with their own hints, except the last one's, which is that of all.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        for (at, part) in self.parts.iter().enumerate() {
+            write!(f, "\n{part}")?;
+            if at + 1 < self.parts.len() {
+                write!(f, "\nhint: {}", part.hint)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Error for RunError {}
+
+/// The kind of an error of any floor, and its hint where it has one.
+pub fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Option<String>)> {
+    use ErrorKind::{Input, Unexpected, Usage};
+    if let Some(error) = error.downcast_ref::<RunError>() {
+        return Some((error.kind, Some(error.hint.clone())));
+    }
+    if let Some(error) = error.downcast_ref::<StoreError>() {
+        let kind = match error {
+            StoreError::NotARun { .. }
+            | StoreError::BadManifest { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Foreign { .. } => Input,
+            StoreError::Io { .. } | StoreError::Locked { .. } => Unexpected,
+        };
+        return Some((kind, Some(error.hint().to_owned())));
+    }
+    let hinted = |kind, hint: Option<String>| Some((kind, hint));
+    if let Some(error) = error.downcast_ref::<DatasetError>() {
+        return hinted(Input, Some(error.hint().to_owned()));
+    }
+    if let Some(error) = error.downcast_ref::<SelectionError>() {
+        return hinted(Input, Some(error.hint().to_owned()));
+    }
+    if let Some(error) = error.downcast_ref::<PromptError>() {
+        return hinted(Input, error.hint());
+    }
+    if let Some(problems) = error.downcast_ref::<Problems<crate::experiment::ProblemKind>>() {
+        return hinted(Input, Some(problems.hint()));
+    }
+    if let Some(error) = error.downcast_ref::<ExperimentError>() {
+        let kind = if matches!(error, ExperimentError::Unused(_)) { Usage } else { Input };
+        return hinted(kind, Some(error.hint()));
+    }
+    if let Some(error) = error.downcast_ref::<ProductError>() {
+        return hinted(Usage, Some(error.hint()));
+    }
+    if let Some(error) = error.downcast_ref::<TapeError>() {
+        return hinted(Input, Some(error.hint().to_owned()));
+    }
+    if let Some(error) = error.downcast_ref::<MannersError>() {
+        return hinted(Usage, Some(error.hint().unwrap_or("check `--wiki-url`").to_owned()));
+    }
+    error.downcast_ref::<ModelError>().map(|error| (Unexpected, error.hint()))
+}
+
+/// An error and its causes on one line.
+pub fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        // Most messages name their cause already.
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        next = cause.source();
+    }
+    text
+}
+
+macro_rules! from {
+    ($($error:ty),+ $(,)?) => {$(
+        impl From<$error> for RunError {
+            fn from(error: $error) -> Self {
+                let (kind, hint) = classify(&error).unwrap_or((ErrorKind::Unexpected, None));
+                Self::new(kind, chain(&error), hint.unwrap_or_else(|| USUAL_HINT.to_owned()))
+            }
+        }
+    )+};
+}
+
+from!(
+    DatasetError,
+    SelectionError,
+    PromptError,
+    StoreError,
+    ModelError,
+    TapeError,
+    MannersError,
+    ExperimentError,
+    ProductError,
+    Problems<crate::experiment::ProblemKind>,
+    std::io::Error,
+);
+
+#[cfg(test)]
+mod tests {
+    use super::RunError;
+
+    #[test]
+    fn several_errors_are_listed_once_each_with_their_hints() {
+        let (a, b) = (RunError::input("a is bad", "mend a"), RunError::usage("b is bad", "leave b out"));
+        let twice = RunError::together(vec![a.clone(), b.clone()]).expect("two");
+        let all = RunError::together(vec![twice, a.clone()]).expect("two");
+        assert_eq!(all.to_string(), "2 problems\na is bad\nhint: mend a\nb is bad");
+        assert_eq!((all.kind(), all.hint()), (a.kind(), "leave b out"));
+        assert_eq!(RunError::together(vec![a.clone(), a.clone()]), Some(a));
+        assert_eq!(RunError::together(Vec::new()), None);
+    }
+}

@@ -1,0 +1,184 @@
+//! What a run will take, said before it is run.
+
+use super::error::RunError;
+use super::job::Job;
+use crate::agent::{Episode, Forecast, Load};
+use crate::llm::Price;
+
+use crate::store::{Paid, Records};
+use crate::types::request::BYTES_PER_TOKEN;
+use crate::types::text::{counted, thousands};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+const FREE: Price = Price { prompt: 0.0, completion: 0.0 };
+
+/// Calls, tokens and cost of the episodes that are due.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Estimate {
+    /// A row a variant, in the order of the plan.
+    pub rows: Vec<EstimateRow>,
+    /// Recorded episodes that the expectation rests on; without any it rests on the first prompts and usual lengths.
+    records: u64,
+}
+
+/// What one variant will take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EstimateRow {
+    /// The variant's name.
+    pub variant: String,
+    /// Episodes that are due.
+    pub due: u64,
+    forecast: Forecast,
+    price: Option<Price>,
+}
+
+impl Estimate {
+    /// Variants of which episodes are recorded are expected to go on as they went, the others as usual.
+    pub(super) fn of(job: &Job, due: &[Episode], records: Option<&Records>) -> Result<Self, RunError> {
+        let mut recorded: HashMap<String, (u64, Load)> = HashMap::new();
+        for trajectory in records.into_iter().flat_map(Records::iter) {
+            let trajectory = trajectory?;
+            if trajectory.measured() {
+                let Paid { calls, usage, .. } = Paid::of(&trajectory);
+                let (episodes, load) = recorded.entry(trajectory.variant).or_default();
+                *episodes += 1;
+                *load += Load { calls, usage };
+            }
+        }
+        let mut rows: HashMap<&str, (u64, Forecast)> = HashMap::new();
+        for episode in due {
+            let Some(agent) = job.agents.get(&episode.variant.name) else { continue };
+            let (due, forecast) = rows.entry(&episode.variant.name).or_default();
+            *due += 1;
+            *forecast += agent.approach.forecast(&episode.question);
+        }
+        let mut estimate = Self::default();
+        let prices = job.prices();
+        for variant in &job.manifest.variants {
+            let (due, mut forecast) = rows.remove(variant.name.as_str()).unwrap_or_default();
+            if let Some((episodes, load)) = recorded.get(&variant.name).filter(|_| due > 0) {
+                forecast.expected = load.share(due, *episodes);
+                estimate.records += episodes;
+            }
+            // The rules cost nothing; it is worth saying beside models that cost something.
+            let free = (variant.model == "baseline" && !prices.is_empty()).then_some(FREE);
+            let price = prices.get(variant.name.as_str()).map(|price| Price::from(*price)).or(free);
+            estimate.rows.push(EstimateRow { variant: variant.name.clone(), due, forecast, price });
+        }
+        Ok(estimate)
+    }
+
+    /// The estimate of several runs together.
+    pub fn together<'e>(estimates: impl IntoIterator<Item = &'e Self>) -> Self {
+        let mut sum = Self::default();
+        for estimate in estimates {
+            sum.rows.extend(estimate.rows.iter().cloned());
+            sum.records += estimate.records;
+        }
+        sum
+    }
+
+    /// The bound on model calls.
+    pub fn most_calls(&self) -> u64 {
+        self.most().load.calls
+    }
+
+    /// Episodes that are due.
+    pub fn due(&self) -> u64 {
+        self.rows.iter().map(|row| row.due).sum()
+    }
+
+    /// What is expected of all variants together.
+    pub fn expected(&self) -> Expense {
+        self.sum(EstimateRow::expected)
+    }
+
+    /// The bound for all variants together.
+    pub fn most(&self) -> Expense {
+        self.sum(EstimateRow::most)
+    }
+
+    fn sum(&self, of: impl Fn(&EstimateRow) -> Expense) -> Expense {
+        let zero = Expense { load: Load::default(), usd: Some(0.0) };
+        // What costs nothing needs no price; where nothing at all is due, nothing is known of the price either.
+        let due: Vec<&EstimateRow> = self.rows.iter().filter(|row| row.due > 0).collect();
+        let rows = if due.is_empty() { self.rows.iter().collect() } else { due };
+        rows.into_iter().map(of).fold(zero, |mut sum, one| {
+            sum.load += one.load;
+            sum.usd = sum.usd.zip(one.usd).map(|(a, b)| a + b);
+            sum
+        })
+    }
+
+    /// For reading, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let basis = match self.records {
+            0 => "from the prompts, with steps and texts of the usual number and length".to_owned(),
+            n => format!("from {}", counted(n, "recorded episode")),
+        };
+        vec![
+            format!("expected: {}", self.expected()),
+            format!("at most: {}", self.most()),
+            format!("these are estimates {basis}, at {BYTES_PER_TOKEN} bytes a token; retries are left out"),
+        ]
+    }
+
+    /// The same for programs.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "expected": self.expected().to_json(),
+            "at_most": self.most().to_json(),
+            "recorded_episodes": self.records,
+        })
+    }
+}
+
+impl EstimateRow {
+    /// What is expected.
+    pub fn expected(&self) -> Expense {
+        Expense::of(self.forecast.expected, self.price)
+    }
+
+    /// The bound.
+    pub fn most(&self) -> Expense {
+        Expense::of(self.forecast.most, self.price)
+    }
+}
+
+/// Calls and tokens with what they cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expense {
+    /// Calls and tokens.
+    pub load: Load,
+    /// US dollars, where the price of all of it is known.
+    pub usd: Option<f64>,
+}
+
+impl Expense {
+    fn of(load: Load, price: Option<Price>) -> Self {
+        Self { load, usd: price.map(|price| price.of(load.usage)) }
+    }
+
+    /// For programs.
+    pub fn to_json(self) -> Value {
+        let usage = self.load.usage;
+        json!({
+            "calls": self.load.calls,
+            "prompt_tokens": usage.prompt_tokens,
+            "completion_tokens": usage.completion_tokens,
+            "tokens": usage.total(),
+            "cost_usd": self.usd,
+        })
+    }
+}
+
+impl std::fmt::Display for Expense {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let cost = self.usd.map_or_else(|| "cost unknown".to_owned(), |usd| format!("{usd:.4} US $"));
+        let usage = self.load.usage;
+        let (calls, tokens) = (counted(self.load.calls, "model call"), counted(usage.total(), "token"));
+        let (prompt, completion) = (thousands(usage.prompt_tokens), thousands(usage.completion_tokens));
+        write!(f, "{calls}, {tokens} ({prompt} in, {completion} out), {cost}")
+    }
+}

@@ -1,0 +1,140 @@
+//! The supporting facts of a run's questions, from the dataset file that it was made from.
+//!
+//! A trajectory holds question and answers only. The facts are taken from the file that the manifest names, if it is
+//! still what the run read.
+
+use crate::dataset::{self, Columns, Format, ReadOptions};
+use crate::experiment::shipped;
+use crate::score::GoldEvidence;
+use crate::types::{DatasetRecord, Manifest, Question, sha256_hex};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// Supporting facts by question, or why there are none.
+#[derive(Debug, Default)]
+pub(crate) struct Evidence {
+    by_id: HashMap<String, GoldEvidence>,
+    /// Why the file could not be used; absent where it was, even if it names no facts.
+    pub(crate) missing: Option<String>,
+}
+
+impl Evidence {
+    /// Reads the dataset of a run. What is wrong with it is no error: metrics that need the facts are then left out.
+    pub(crate) fn of(manifest: &Manifest) -> Self {
+        Self::of_questions(questions(manifest).as_deref())
+    }
+
+    /// The same from the questions, where they have been read already.
+    pub(crate) fn of_questions(questions: Result<&[Question], &String>) -> Self {
+        match questions {
+            Ok(questions) => {
+                let with_facts = |question: &Question| Some((question.id.clone(), GoldEvidence::of(question)?));
+                Self { by_id: questions.iter().filter_map(with_facts).collect(), missing: None }
+            }
+            Err(reason) => Self { by_id: HashMap::new(), missing: Some(reason.clone()) },
+        }
+    }
+
+    /// The gold evidence of a question, where its dataset names some.
+    pub(crate) fn get(&self, id: &str) -> Option<&GoldEvidence> {
+        self.by_id.get(id)
+    }
+
+    /// How many questions have supporting facts.
+    pub(crate) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// One line for a person, where the facts are missing.
+    pub(crate) fn note(&self) -> Option<String> {
+        let reason = self.missing.as_deref()?;
+        Some(format!("note: supporting facts are not available: {reason}; failure classes go by the answer string"))
+    }
+}
+
+/// The facts of several runs; runs over one dataset share them, and the file is read once.
+#[derive(Debug, Default)]
+pub(crate) struct EvidenceShelf(Vec<(DatasetRecord, Rc<Evidence>)>);
+
+impl EvidenceShelf {
+    /// The facts of a run's dataset, and a note where the dataset has none to give, once.
+    pub(crate) fn of(&mut self, manifest: &Manifest) -> (Rc<Evidence>, Option<String>) {
+        let wanted = &manifest.dataset;
+        let same = |known: &DatasetRecord| {
+            (&known.path, &known.sha256, &known.format, &known.columns)
+                == (&wanted.path, &wanted.sha256, &wanted.format, &wanted.columns)
+        };
+        if let Some((_, evidence)) = self.0.iter().find(|(known, _)| same(known)) {
+            return (Rc::clone(evidence), None);
+        }
+        let evidence = Rc::new(Evidence::of(manifest));
+        let note = evidence.note();
+        self.0.push((wanted.clone(), Rc::clone(&evidence)));
+        (evidence, note)
+    }
+}
+
+/// The questions of the file that a run read, or why there are none.
+pub(crate) fn questions(manifest: &Manifest) -> Result<Vec<Question>, String> {
+    let record = &manifest.dataset;
+    let bytes = bytes(record)?;
+    if sha256_hex([&*bytes]) != record.sha256 {
+        return Err(format!("`{}` is not the file that the run read (its SHA-256 differs)", record.path));
+    }
+    let options = options(record);
+    Ok(dataset::load(&record.path, &bytes, &options).map_err(|error| error.to_string())?.questions)
+}
+
+/// The file on disk, else the shipped one of that name. Only a plain file is read: a pipe of the run is gone, or would
+/// keep us waiting.
+fn bytes(record: &DatasetRecord) -> Result<Cow<'static, [u8]>, String> {
+    let path = Path::new(&record.path);
+    if path.is_file() {
+        return std::fs::read(path).map(Cow::Owned).map_err(|error| format!("cannot read `{}`: {error}", record.path));
+    }
+    shipped::file(&record.path).map(Cow::Borrowed).ok_or_else(|| format!("`{}` is not here any more", record.path))
+}
+
+/// How the run read its dataset; bad records do no harm here.
+fn options(record: &DatasetRecord) -> ReadOptions {
+    let column = |name: &str| record.columns.get(name).cloned();
+    let columns =
+        Columns { question: column("question"), answer: column("answer"), id: column("id"), ..Columns::default() };
+    ReadOptions { format: Format::parse(&record.format), skip_bad: true, columns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EvidenceShelf;
+    use crate::types::{Manifest, sha256_hex};
+    use serde_json::json;
+    use std::rc::Rc;
+
+    /// The file is taken away after the first run: what the second has can only be what the first one read.
+    #[test]
+    fn runs_over_one_dataset_read_it_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("q.jsonl");
+        let line = r#"{"id": "a", "question": "Who?", "answers": ["Ada"], "supporting_facts": [["Ada", 0]],
+            "context": [{"title": "Ada", "sentences": ["She did."]}]}"#;
+        let text = line.replace('\n', "") + "\n";
+        std::fs::write(&path, &text).expect("it can be written");
+        let manifest = |sha256: &str, limit: usize| -> Manifest {
+            let dataset = json!({"name": "q", "path": path, "format": "jsonl", "sha256": sha256, "questions": 1,
+                "selection": {"limit": limit}, "selected": 1});
+            let whole = json!({"v": 1, "variants": [], "repeats": 1, "dataset": dataset, "wikitrail": "",
+                "git_revision": null, "command_line": [], "started_at": "", "ended_at": null});
+            serde_json::from_value(whole).expect("a manifest")
+        };
+        let sha256 = sha256_hex([text.as_bytes()]);
+        let mut shelf = EvidenceShelf::default();
+        let (first, _) = shelf.of(&manifest(&sha256, 1));
+        assert_eq!((first.len(), &first.missing), (1, &None));
+        std::fs::remove_file(&path).expect("it can be removed");
+        assert!(Rc::ptr_eq(&first, &shelf.of(&manifest(&sha256, 2)).0));
+        let (other, note) = shelf.of(&manifest("another", 1));
+        assert!(note.is_some() && other.missing.is_some() && !Rc::ptr_eq(&first, &other));
+    }
+}

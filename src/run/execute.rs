@@ -1,0 +1,136 @@
+//! Running what is due, with events and with Ctrl-C.
+
+use super::error::RunError;
+use super::folder::OpenRun;
+use super::guard::Guard;
+use super::interrupts::Interrupts;
+use super::job::Job;
+use super::prepare::Listener;
+use super::runner::{Answer, Room, run};
+use crate::store::RunFolder;
+use crate::types::RunEvent;
+use futures_util::FutureExt as _;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+/// How often what was learned about servers is written down, if there is anything new.
+const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
+/// Events that are handed over at once at most.
+const EVENTS: usize = 256;
+
+/// How a run's part ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// Everything that was due was done.
+    Done,
+    /// Somebody stopped it.
+    Interrupted,
+    /// It stopped by itself, for this reason.
+    Stopped(String),
+}
+
+/// Runs what is due. The listener is called on the task that awaits this, never where episodes run.
+pub(super) async fn execute(
+    job: &Job,
+    open: &mut OpenRun,
+    max_failures: Option<u64>,
+    listener: &mut impl Listener,
+    interrupts: &mut Interrupts,
+) -> Result<End, RunError> {
+    let Some(appender) = open.take_appender() else {
+        return Err(RunError::unexpected("the run's file is in use", "start the program again"));
+    };
+    let (events, mut received) = mpsc::unbounded_channel();
+    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), max_failures));
+    let (stop, stopped) = watch::channel(guard.reason().is_some());
+    let episodes = std::mem::take(&mut open.due.episodes);
+    let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
+    listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats });
+    let pacer = Arc::clone(&job.pacer);
+    let room: Room = Arc::new(move || pacer.room());
+    // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
+    let mut running = JoinSet::new();
+    running.spawn(run(episodes, answer(job, &guard, &stop), appender, room, events, stopped));
+    let mut history = History::of(job, &open.folder);
+    let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
+    let result = loop {
+        tokio::select! {
+            result = running.join_next() => break result,
+            () = interrupts.next() => {
+                if interrupted {
+                    break None;
+                }
+                interrupted = true;
+                stop.send_replace(true);
+                let text = "stopping: finishing what is in flight; press Ctrl-C again to stop at once";
+                listener.event(&RunEvent::Note(text.to_owned()));
+            }
+            read = received.recv_many(&mut batch, EVENTS), if listening => {
+                listening = read > 0;
+                batch.drain(..).for_each(|event| listener.event(&event));
+            }
+            () = history.tick() => {}
+        }
+    };
+    running.shutdown().await;
+    while received.recv_many(&mut batch, EVENTS).await > 0 {
+        batch.drain(..).for_each(|event| listener.event(&event));
+    }
+    let Some(result) = result else { return Ok(End::Interrupted) };
+    result.map_err(|error| RunError::unexpected(error, "this is a fault in wikitrail; please report it"))??;
+    Ok(match guard.reason() {
+        _ if interrupted => End::Interrupted,
+        Some(reason) => End::Stopped(reason.to_owned()),
+        None => End::Done,
+    })
+}
+
+/// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard.
+fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
+    let (agents, guard, stop) = (Arc::new(job.agents.clone()), Arc::clone(guard), stop.clone());
+    Arc::new(move |episode| {
+        let (agents, guard, stop) = (Arc::clone(&agents), Arc::clone(&guard), stop.clone());
+        async move {
+            let trajectory = match agents.get(&episode.variant.name) {
+                Some(agent) => agent.answer(&episode).await,
+                None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
+            };
+            guard.saw(&trajectory);
+            if guard.reason().is_some() {
+                stop.send_replace(true);
+            }
+            trajectory
+        }
+        .boxed()
+    })
+}
+
+/// Writes down what is learned about servers while a run goes on, so that one that is killed keeps it.
+struct History<'a> {
+    job: &'a Job,
+    folder: RunFolder,
+    ticks: tokio::time::Interval,
+    known: u64,
+}
+
+impl<'a> History<'a> {
+    fn of(job: &'a Job, folder: &RunFolder) -> Self {
+        Self { job, folder: folder.clone(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0 }
+    }
+
+    async fn tick(&mut self) {
+        self.ticks.tick().await;
+        let history = self.job.pacer.history();
+        let decisions = history.iter().map(|one| one.changes.len() as u64 + one.dropped).sum();
+        if decisions > self.known {
+            self.known = decisions;
+            let mut manifest = self.job.manifest.clone();
+            manifest.limit_history.extend(history);
+            // Nobody else writes it meanwhile. What cannot be written now is written at the end, which says what is
+            // wrong.
+            let _ = self.folder.write_manifest(&manifest);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
+
+use super::error::RunError;
+use super::pace::Pacer;
+use super::plan::{Plan, duplicate_variants};
+use super::pool::Pool;
+use super::variant::{Asked, BuiltVariant, build};
+use super::{questions, revision};
+use crate::agent::{Agent, StoredPrompt};
+use crate::dataset::{self, Dataset};
+use crate::experiment::{DatasetSpec, Experiment, VariantSpec};
+use crate::llm::Budget;
+use crate::protocol::direct::gold_paragraphs;
+use crate::types::manifest::MANIFEST_VERSION;
+use crate::types::sha256_hex;
+use crate::types::text::counted;
+use crate::types::{AnswerKind, DatasetRecord, ExperimentRecord, Manifest, PriceRecord, Question, Selection, Variant};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Variants that a message names.
+const NAMED: usize = 3;
+
+/// A run, ready to start.
+pub(super) struct Job {
+    pub(super) manifest: Manifest,
+    /// The rendered prompts, to be stored.
+    pub(super) prompts: Vec<StoredPrompt>,
+    pub(super) plan: Plan,
+    /// The agent of each variant, by the variant's name.
+    pub(super) agents: HashMap<String, Agent>,
+    /// Where requests wait for their turn, those of the experiment's other runs among them.
+    pub(super) pacer: Arc<Pacer>,
+    /// What all agents together may spend, those of the experiment's other runs among them.
+    pub(super) budget: Arc<Budget>,
+    /// The run's folder, where one was named.
+    pub(super) out: Option<PathBuf>,
+    /// Text of the experiment's file, to be stored.
+    pub(super) experiment: Option<String>,
+    /// What a person should know before it starts.
+    pub(super) notes: Vec<String>,
+}
+
+impl Job {
+    /// Builds everything that the run over a dataset needs, so that a bad setting or file fails in the first second.
+    pub(super) fn new(experiment: &Experiment, spec: &DatasetSpec, pool: &mut Pool) -> Result<Self, RunError> {
+        let selection = questions::selection(&spec.settings)?;
+        let dataset = questions::load(&spec.path, &spec.settings)?;
+        let notes = skipped(&dataset, spec);
+        let questions = dataset::select(&dataset.questions, &selection)?;
+        let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
+        let built = variants(experiment.variants_on(spec), pool, &Asked { claims, history: Vec::new() })?;
+        if built.iter().any(|built| built.variant.oracle_context) {
+            refuse_without_paragraphs(&questions)?;
+        }
+        let (mut variants, mut prompts, mut agents) = (Vec::new(), Vec::new(), HashMap::new());
+        for BuiltVariant { variant, agent, prompts: rendered } in built {
+            agents.insert(variant.name.clone(), agent);
+            variants.push(variant);
+            prompts.extend(rendered);
+        }
+        if let Some((one, other)) = duplicate_variants(&variants) {
+            return Err(RunError::input(
+                format!(
+                    "variants `{}` and `{}` are the same, and would be mistaken for each other",
+                    one.name, other.name
+                ),
+                "remove one of them; the address of a server does not distinguish variants",
+            ));
+        }
+        let manifest = manifest(experiment, spec, &dataset, selection, &questions, variants);
+        let plan = Plan::new(questions, &manifest.variants, manifest.repeats);
+        let several = experiment.datasets.len() > 1;
+        let out = experiment.output.folder.clone();
+        Ok(Self {
+            out: if several { out.map(|out| out.join(dataset_name(spec))) } else { out },
+            manifest,
+            prompts,
+            plan,
+            agents,
+            pacer: Arc::clone(&pool.pacer),
+            budget: Arc::clone(&pool.budget),
+            experiment: experiment.file.as_ref().map(|file| file.text.clone()),
+            notes,
+        })
+    }
+
+    /// What tokens cost, by the variant's name, where that is known.
+    pub(super) fn prices(&self) -> BTreeMap<&str, &PriceRecord> {
+        let variants = self.manifest.variants.iter();
+        variants.filter_map(|variant| Some((variant.name.as_str(), variant.price.as_ref()?))).collect()
+    }
+}
+
+/// The dataset's name, which names its run's folder where there are several.
+fn dataset_name(spec: &DatasetSpec) -> String {
+    let of_file = || spec.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    spec.name.clone().unwrap_or_else(of_file)
+}
+
+/// What is said of records that were left out.
+fn skipped(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
+    if dataset.skipped.is_empty() {
+        return Vec::new();
+    }
+    let each = dataset.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
+    let all = format!("note: {} left out of {}", counted(dataset.skipped.len(), "bad record"), spec.path.display());
+    each.chain([all]).collect()
+}
+
+/// The variants, or what is wrong with them: each fault with the variants that have it.
+fn variants(specs: &[VariantSpec], pool: &mut Pool, asked: &Asked) -> Result<Vec<BuiltVariant>, RunError> {
+    let mut built = Vec::with_capacity(specs.len());
+    let mut faults: Vec<(RunError, Vec<&VariantSpec>)> = Vec::new();
+    for spec in specs {
+        match build(spec, pool, asked) {
+            Ok(variant) => built.push(variant),
+            Err(error) => match faults.iter_mut().find(|(known, _)| *known == error) {
+                Some((_, specs)) => specs.push(spec),
+                None => faults.push((error, vec![spec])),
+            },
+        }
+    }
+    let faults = faults.into_iter().map(|(error, specs)| placed(error, &specs)).collect();
+    RunError::together(faults).map_or(Ok(built), Err)
+}
+
+/// An error with the place of its variants in front, where they were written in a file.
+fn placed(error: RunError, specs: &[&VariantSpec]) -> RunError {
+    let written: Vec<&&VariantSpec> = specs.iter().filter(|spec| spec.place.is_some()).collect();
+    let Some(place) = written.first().and_then(|spec| spec.place.as_ref()) else { return error };
+    let first: Vec<String> = written.iter().take(NAMED).map(|spec| format!("`{}`", spec.name)).collect();
+    let more = if written.len() > NAMED { format!(" and {} more", written.len() - NAMED) } else { String::new() };
+    let noun = if written.len() == 1 { "variant" } else { "variants" };
+    error.at(format!("{place}: {noun} {}{more}", first.join(", ")))
+}
+
+/// An oracle that has nothing to show would be a closed book under another name.
+fn refuse_without_paragraphs(questions: &[Question]) -> Result<(), RunError> {
+    match questions.iter().find(|question| gold_paragraphs(question).is_empty()) {
+        None => Ok(()),
+        Some(question) => Err(RunError::input(
+            format!("question `{}` comes without gold paragraphs, which --oracle-context shows", question.id),
+            "use a dataset with paragraphs and supporting facts, such as HotpotQA's distractor files",
+        )),
+    }
+}
+
+fn manifest(
+    experiment: &Experiment,
+    spec: &DatasetSpec,
+    dataset: &Dataset,
+    selection: Selection,
+    questions: &[Question],
+    variants: Vec<Variant>,
+) -> Manifest {
+    Manifest {
+        v: MANIFEST_VERSION,
+        variants,
+        retired: Vec::new(),
+        repeats: experiment.repeats.max(1),
+        experiment: record(experiment),
+        dataset: DatasetRecord {
+            name: dataset.name.clone(),
+            path: spec.path.display().to_string(),
+            format: dataset.format.name().to_owned(),
+            columns: questions::columns(&spec.settings),
+            sha256: dataset.sha256.clone(),
+            questions: dataset.questions.len(),
+            selection,
+            selected: questions.len(),
+        },
+        wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
+        git_revision: revision::git_revision(),
+        command_line: experiment.output.command_line.clone(),
+        started_at: jiff::Timestamp::now().to_string(),
+        ended_at: None,
+        active_ms: 0,
+        limit_history: Vec::new(),
+    }
+}
+
+/// What is recorded of an experiment that was read from a file.
+fn record(experiment: &Experiment) -> Option<ExperimentRecord> {
+    let (file, name) = (experiment.file.as_ref()?, experiment.name.as_ref()?);
+    let several = experiment.datasets.len() > 1;
+    Some(ExperimentRecord {
+        name: name.clone(),
+        path: file.path.clone(),
+        sha256: sha256_hex([file.text.as_bytes()]),
+        baseline: experiment.baseline.clone(),
+        datasets: experiment.datasets.iter().filter(|_| several).map(dataset_name).collect(),
+    })
+}

@@ -1,0 +1,279 @@
+//! From settings to a model.
+
+mod key;
+mod provider;
+
+use super::error::RunError;
+use super::pace::Pacer;
+use crate::experiment::VariantSettings;
+use crate::llm::capability;
+use crate::llm::{
+    Baseline, BaselineSettings, Endpoint, Model, OpenAiSettings, Remote, RemoteSettings, anthropic, gemini, openai,
+    shown_urls,
+};
+use crate::net::{RetrySettings, redact};
+use crate::types::{Decoding, Voting};
+use provider::Provider;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) use key::key_from;
+
+/// Longest time for one answer.
+const MODEL_TIMEOUT: Duration = Duration::from_secs(120);
+/// Attempts of a request when the server is overloaded or broken.
+const MODEL_ATTEMPTS: u32 = 5;
+
+/// A model that is ready, and how a record names it.
+#[derive(Clone)]
+pub(super) struct BuiltModel {
+    /// The model.
+    pub(super) model: Arc<dyn Model>,
+    /// `openai:NAME`, `anthropic:NAME`, `gemini:NAME` or `baseline`.
+    pub(super) label: String,
+    /// `chat`, `chat+prefill`, `completions`, `messages`, `messages+prefill`, `generateContent` or `none`.
+    pub(super) endpoint: &'static str,
+    /// Base URLs without user part and query, joined by `,`; absent for models without a server.
+    pub(super) base_url: Option<String>,
+}
+
+impl BuiltModel {
+    /// Whether the model can be asked with these settings, and those of the samples, if there are any.
+    pub(super) fn fits(&self, decoding: &Decoding, voting: Option<Voting>) -> Result<(), RunError> {
+        let samples = voting.map(|voting| Decoding { temperature: voting.temperature, ..decoding.clone() });
+        let reason = std::iter::once(decoding).chain(&samples).find_map(|decoding| self.model.unfit(decoding));
+        reason.map_or(Ok(()), |reason| {
+            Err(RunError::usage(reason, "set it lower with --temperature, --sample-temperature or --seed"))
+        })
+    }
+}
+
+/// Why the flags do not make a model.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ModelSettingsError {
+    /// No such provider, or no name.
+    #[error("--model `{0}` names no model")]
+    Unknown(String),
+    /// The variable that was asked for is not there.
+    #[error("--key-env `{0}` is not set, or is empty")]
+    NoEnv(String),
+    /// The file is not there, or is no text.
+    #[error("cannot read --key-file `{0}`: {1}")]
+    KeyFile(String, std::io::Error),
+    /// The file holds no key.
+    #[error("--key-file `{0}` holds no usable key")]
+    NoKey(String),
+    /// The provider itself wants a key.
+    #[error("no key for {url}")]
+    KeyNeeded {
+        /// Where it would be needed.
+        url: &'static str,
+        /// The variable where it is looked for.
+        env: &'static str,
+    },
+    /// A flag that the provider has no use for.
+    #[error("{flag} has no meaning for --model {provider}")]
+    NotFor {
+        /// The flag.
+        flag: &'static str,
+        /// The provider's name.
+        provider: &'static str,
+    },
+    /// A server that is not at `OpenAI`'s address.
+    #[error("--server {0} is not at {url}", url = openai::OPENAI_URL)]
+    Elsewhere(&'static str),
+    /// A server that is not known to continue an answer.
+    #[error("--prefill needs a server that is known to continue an answer, and --server {0} is not")]
+    NoPrefill(&'static str),
+}
+
+impl ModelSettingsError {
+    /// The error with its exit code: most are of a command line that does not make sense.
+    pub(super) fn failure(&self) -> RunError {
+        match self {
+            Self::KeyFile(..) => RunError::input(self, self.hint()),
+            _ => RunError::usage(self, self.hint()),
+        }
+    }
+
+    /// What a person can do about it.
+    pub(super) fn hint(&self) -> String {
+        match self {
+            Self::Unknown(_) => {
+                "it is `baseline`, or `openai:`, `anthropic:` or `gemini:` and the name that the server knows, such as `openai:gpt-4o-mini`".to_owned()
+            }
+            Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
+            Self::KeyFile(..) => "it is a UTF-8 file that holds one line, the key".to_owned(),
+            Self::NoKey(_) => "the file holds one line, the key, and nothing else".to_owned(),
+            Self::KeyNeeded { env, .. } => format!("set {env}, or name your own server with --base-url"),
+            Self::NotFor { flag, .. } => format!("leave out {flag}"),
+            Self::Elsewhere(_) => "say where it is with --base-url".to_owned(),
+            Self::NoPrefill(_) => {
+                let able = capability::SERVERS.iter().filter(|row| row.prefill.is_some());
+                let names: Vec<&str> = able.map(|row| row.name).collect();
+                format!("name the server with --server: {}", names.join(", "))
+            }
+        }
+    }
+}
+
+/// The settings of a variant, read as those of a model.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ModelSettings<'a>(pub(super) &'a VariantSettings);
+
+impl<'a> ModelSettings<'a> {
+    /// The model behind a server, at this pace; none for the baseline, which follows the settings of each variant.
+    /// Sends nothing.
+    ///
+    /// With `offline`, nothing will ever be sent, and no key is needed.
+    pub(super) fn server(self, pacer: &Pacer, offline: bool) -> Result<Option<BuiltModel>, RunError> {
+        let Some(remote) = self.built(pacer, offline)? else {
+            self.refuse_unused()?;
+            return Ok(None);
+        };
+        let provider = self.provider()?;
+        Ok(Some(BuiltModel {
+            endpoint: remote.endpoint(),
+            model: if offline { Arc::new(Baseline::default()) } else { Arc::new(remote) },
+            label: provider.label(),
+            base_url: Some(shown_urls(&self.base_urls(provider))),
+        }))
+    }
+
+    /// The rules in this process, with these settings.
+    pub(super) fn baseline(settings: BaselineSettings) -> BuiltModel {
+        let model = Arc::new(Baseline::new(settings));
+        BuiltModel { model, label: "baseline".to_owned(), endpoint: "none", base_url: None }
+    }
+
+    /// Whether requests go to a chat endpoint.
+    pub(super) fn is_chat(self) -> bool {
+        !is_on(self.0.completions) && self.provider().is_ok_and(|provider| provider != Provider::Baseline)
+    }
+
+    /// Settings of a server mean that one was meant.
+    fn refuse_unused(self) -> Result<(), RunError> {
+        let set = [
+            ("--base-url", !self.addresses().is_empty()),
+            ("--server", self.server_name() != capability::AUTO.name),
+            ("--completions", is_on(self.0.completions)),
+            ("--prefill", is_on(self.0.prefill)),
+            ("--key-env", self.0.key_env.is_some()),
+            ("--key-file", self.0.key_file.is_some()),
+        ];
+        match set.into_iter().find(|(_, set)| *set) {
+            None => Ok(()),
+            Some((flag, _)) => Err(RunError::usage(
+                format!("{flag} is about a server, but the model is `baseline`, which needs none"),
+                "name the model as well, such as --model openai:NAME",
+            )),
+        }
+    }
+
+    fn name(self) -> &'a str {
+        self.0.model.as_deref().unwrap_or("baseline")
+    }
+
+    fn server_name(self) -> &'a str {
+        self.0.server.as_deref().unwrap_or(capability::AUTO.name)
+    }
+
+    /// The addresses that were set; one text may hold several with commas between them.
+    fn addresses(self) -> Vec<&'a str> {
+        self.0.base_url.iter().flatten().flat_map(|urls| urls.split(',')).map(str::trim).collect()
+    }
+
+    /// Which provider, and the model's name there.
+    fn provider(self) -> Result<Provider<'a>, RunError> {
+        let unknown = || ModelSettingsError::Unknown(redact::printable(self.name(), 80)).failure();
+        Provider::parse(self.name()).ok_or_else(unknown)
+    }
+
+    /// The model behind a server, if it is behind one. Sends nothing.
+    pub(super) fn built(self, pacer: &Pacer, offline: bool) -> Result<Option<Remote>, RunError> {
+        let provider = self.provider()?;
+        let Some(home) = provider.home() else { return Ok(None) };
+        let openai = self.openai(provider).map_err(|error| error.failure())?;
+        let key = if offline { None } else { self.key(home.key_env)? };
+        if key.is_none() && self.addresses().is_empty() && !offline {
+            return Err(ModelSettingsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
+        }
+        let base_urls = self.base_urls(provider);
+        let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
+        let settings = RemoteSettings {
+            model: provider.name().to_owned(),
+            gate: pacer.model(&shown_urls(&base_urls), key.as_ref()),
+            base_urls,
+            key,
+            timeout: self
+                .0
+                .model_timeout
+                .map_or(Ok(MODEL_TIMEOUT), Duration::try_from_secs_f64)
+                .unwrap_or(MODEL_TIMEOUT),
+            retry: RetrySettings { attempts, ..RetrySettings::default() },
+            ..RemoteSettings::default()
+        };
+        let prefill = is_on(self.0.prefill);
+        Ok(Some(match provider {
+            Provider::Baseline | Provider::OpenAi(_) => openai::model(settings, openai)?,
+            Provider::Anthropic(_) => anthropic::model(settings, prefill)?,
+            Provider::Gemini(_) => gemini::model(settings)?,
+        }))
+    }
+
+    /// Server and name of the model, by which its price is known; nothing for the baseline, and for several servers
+    /// that are not of one host.
+    pub(super) fn host_and_name(self) -> Option<(String, String)> {
+        let provider = self.provider().ok()?;
+        provider.home()?;
+        let host = |url: &String| Some(url::Url::parse(url).ok()?.host_str()?.to_owned());
+        let hosts: Option<Vec<String>> = self.base_urls(provider).iter().map(host).collect();
+        let mut hosts = hosts?;
+        hosts.dedup();
+        match <[String; 1]>::try_from(hosts) {
+            Ok([host]) => Some((host, provider.name().to_owned())),
+            Err(_) => None,
+        }
+    }
+
+    /// What the settings say about a server that speaks `OpenAI`'s interface; for other providers, that they say nothing
+    /// about one.
+    fn openai(self, provider: Provider<'_>) -> Result<OpenAiSettings, ModelSettingsError> {
+        let (completions, prefill) = (is_on(self.0.completions), is_on(self.0.prefill));
+        let server = capability::of(self.server_name()).unwrap_or(capability::AUTO);
+        if let Provider::OpenAi(_) = provider {
+            let hosted = ["auto", "openai"].contains(&server.name);
+            if self.addresses().is_empty() && !hosted {
+                return Err(ModelSettingsError::Elsewhere(server.name));
+            }
+            if prefill && server.prefill.is_none() {
+                return Err(ModelSettingsError::NoPrefill(server.name));
+            }
+        } else {
+            let set = [
+                ("--server", self.server_name() != capability::AUTO.name),
+                ("--completions", completions),
+                ("--prefill", prefill && matches!(provider, Provider::Gemini(_))),
+            ];
+            if let Some((flag, _)) = set.into_iter().find(|(_, set)| *set) {
+                return Err(ModelSettingsError::NotFor { flag, provider: provider.kind() });
+            }
+        }
+        let endpoint = if completions { Endpoint::Completions } else { Endpoint::Chat };
+        Ok(OpenAiSettings { endpoint, server, prefill })
+    }
+
+    fn base_urls(self, provider: Provider<'_>) -> Vec<String> {
+        match provider.home() {
+            Some(home) if self.addresses().is_empty() => vec![home.url.to_owned()],
+            _ => self.addresses().into_iter().map(str::to_owned).collect(),
+        }
+    }
+}
+
+pub(super) fn is_on(switch: Option<bool>) -> bool {
+    switch.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

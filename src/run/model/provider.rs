@@ -1,0 +1,79 @@
+//! What a model is named by.
+
+use crate::llm::{anthropic, gemini, openai};
+
+/// A provider, and the model's name there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::run) enum Provider<'a> {
+    /// The rules in this process.
+    Baseline,
+    /// A server that speaks `OpenAI`'s interface.
+    OpenAi(&'a str),
+    /// Anthropic.
+    Anthropic(&'a str),
+    /// Gemini.
+    Gemini(&'a str),
+}
+
+/// Where a provider is at home.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Home {
+    /// Base URL unless another one is named.
+    pub(super) url: &'static str,
+    /// Variable that holds the key unless another one is named.
+    pub(super) key_env: &'static str,
+}
+
+impl<'a> Provider<'a> {
+    /// Reads `baseline` or `PROVIDER:NAME`.
+    pub(super) fn parse(text: &'a str) -> Option<Self> {
+        if text == "baseline" {
+            return Some(Self::Baseline);
+        }
+        let (kind, name) = text.split_once(':')?;
+        let name = Some(name.trim()).filter(|name| !name.is_empty())?;
+        match kind {
+            "openai" => Some(Self::OpenAi(name)),
+            "anthropic" => Some(Self::Anthropic(name)),
+            "gemini" => Some(Self::Gemini(name)),
+            _ => None,
+        }
+    }
+
+    /// What stands before the colon.
+    pub(super) fn kind(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::OpenAi(_) => "openai",
+            Self::Anthropic(_) => "anthropic",
+            Self::Gemini(_) => "gemini",
+        }
+    }
+
+    /// The model's name; empty for the rules.
+    pub(super) fn name(self) -> &'a str {
+        match self {
+            Self::Baseline => "",
+            Self::OpenAi(name) | Self::Anthropic(name) | Self::Gemini(name) => name,
+        }
+    }
+
+    /// How a record names it.
+    pub(super) fn label(self) -> String {
+        match self {
+            Self::Baseline => self.kind().to_owned(),
+            _ => format!("{}:{}", self.kind(), self.name()),
+        }
+    }
+
+    /// Where it is at home; the rules need no server.
+    pub(super) fn home(self) -> Option<Home> {
+        let (url, key_env) = match self {
+            Self::Baseline => return None,
+            Self::OpenAi(_) => (openai::OPENAI_URL, "OPENAI_API_KEY"),
+            Self::Anthropic(_) => (anthropic::ANTHROPIC_URL, "ANTHROPIC_API_KEY"),
+            Self::Gemini(_) => (gemini::GEMINI_URL, "GEMINI_API_KEY"),
+        };
+        Some(Home { url, key_env })
+    }
+}

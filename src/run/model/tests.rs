@@ -1,0 +1,170 @@
+//! Settings, and the models that they make.
+
+use super::{BuiltModel, ModelSettings, Provider};
+use crate::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, variant_setting};
+use crate::llm::capability;
+use crate::run::RunError;
+use crate::run::pace::Pacer;
+use crate::types::{Decoding, Voting};
+use secrecy::ExposeSecret as _;
+use serde_json::Value;
+
+/// A variable that nobody sets.
+const USUAL: &str = "WIKITRAIL_NO_SUCH_KEY";
+
+/// Settings as their flags, such as `--model openai:m --prefill`.
+fn args(line: &str) -> VariantSettings {
+    let mut all = serde_json::Map::new();
+    let mut words = line.split_whitespace().peekable();
+    while let Some(flag) = words.next() {
+        let setting = variant_setting(&flag[2..].replace('-', "_")).expect(flag);
+        let value = match setting.kind {
+            Kind::Switch => true.into(),
+            Kind::Urls => {
+                let earlier = all.get(setting.name).and_then(|urls: &Value| urls.as_array().cloned());
+                [earlier.unwrap_or_default(), vec![words.next().expect("an address").into()]].concat().into()
+            }
+            _ => setting.parse(words.next().expect("a value")).expect("of its kind"),
+        };
+        all.insert(setting.name.to_owned(), value);
+    }
+    serde_json::from_value(all.into()).expect("settings")
+}
+
+fn server(line: &str, offline: bool) -> Result<Option<BuiltModel>, RunError> {
+    ModelSettings(&args(line)).server(&Pacer::of(&Pace::default()), offline)
+}
+
+#[test]
+fn the_declared_servers_are_those_that_are_known() {
+    let Kind::Choice(declared) = variant_setting("server").expect("a setting").kind else { panic!("no choice") };
+    assert_eq!(declared, capability::names().collect::<Vec<_>>());
+    assert!(VARIANT_SETTINGS.iter().any(|setting| setting.name == "server"));
+}
+
+#[test]
+fn providers_are_named_and_names_may_hold_colons() {
+    assert_eq!(ModelSettings(&args("")).provider().expect("the default"), Provider::Baseline);
+    assert_eq!(
+        ModelSettings(&args("--model openai:llama3:8b")).provider().expect("a name"),
+        Provider::OpenAi("llama3:8b")
+    );
+    assert_eq!(ModelSettings(&args("--model anthropic:c")).provider().expect("a name"), Provider::Anthropic("c"));
+    assert_eq!(ModelSettings(&args("--model gemini:g")).provider().expect("a name"), Provider::Gemini("g"));
+    for bad in ["openai", "openai:", "gpt-4", "baseline:x", "other:x", "gemini:"] {
+        let error = ModelSettings(&args(&format!("--model {bad}"))).provider().expect_err(bad);
+        assert_eq!(error.to_string(), format!("--model `{bad}` names no model"));
+    }
+}
+
+#[test]
+fn a_built_model_is_named_without_secrets() {
+    let built = server("--model openai:m --base-url http://u:p@127.0.0.1:1/v1?k=v --completions", false)
+        .expect("sound flags")
+        .expect("a server");
+    assert_eq!((built.label.as_str(), built.endpoint), ("openai:m", "completions"));
+    assert_eq!(built.base_url.as_deref(), Some("http://127.0.0.1:1/v1"));
+    assert!(server("", false).expect("sound").is_none());
+    let built = ModelSettings::baseline(crate::llm::BaselineSettings::default());
+    assert_eq!((built.label.as_str(), built.endpoint, built.base_url), ("baseline", "none", None));
+}
+
+#[test]
+fn keys_come_from_files_trimmed_and_named_variables_must_be_set() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("key");
+    std::fs::write(&file, " sk-1\n").expect("a file");
+    let line = format!("--key-file {}", file.display());
+    assert_eq!(ModelSettings(&args(&line)).key(USUAL).expect("a key").expect("a key").expose_secret(), "sk-1");
+    std::fs::write(&file, "\n").expect("a file");
+    assert!(ModelSettings(&args(&line)).key(USUAL).expect_err("empty").to_string().ends_with("holds no usable key"));
+    std::fs::remove_file(&file).expect("there");
+    assert!(
+        ModelSettings(&args(&line)).key(USUAL).expect_err("gone").to_string().starts_with("cannot read --key-file")
+    );
+    let error = ModelSettings(&args("--key-env WIKITRAIL_NO_SUCH_VARIABLE")).key(USUAL).expect_err("not set");
+    assert_eq!(error.to_string(), "--key-env `WIKITRAIL_NO_SUCH_VARIABLE` is not set, or is empty");
+}
+
+const AT: &str = "--base-url http://127.0.0.1:1";
+
+fn built(line: &str) -> BuiltModel {
+    server(&format!("{line} {AT}"), false).expect("sound flags").expect("a server")
+}
+
+#[test]
+fn a_record_names_the_endpoint_and_all_servers() {
+    for (line, label, endpoint) in [
+        ("--model openai:m", "openai:m", "chat"),
+        ("--model openai:m --server vllm --prefill", "openai:m", "chat+prefill"),
+        ("--model openai:m --server openai --completions", "openai:m", "completions"),
+        ("--model anthropic:m", "anthropic:m", "messages"),
+        ("--model anthropic:m --prefill", "anthropic:m", "messages+prefill"),
+        ("--model gemini:m", "gemini:m", "generateContent"),
+    ] {
+        let built = built(line);
+        assert_eq!((built.label.as_str(), built.endpoint), (label, endpoint), "{line}");
+        assert_eq!(built.base_url.as_deref(), Some("http://127.0.0.1:1/"));
+    }
+    let several = built("--model openai:m --base-url http://a/v1,http://u:p@b/v1?k=v");
+    assert_eq!(several.base_url.as_deref(), Some("http://a/v1,http://b/v1,http://127.0.0.1:1/"));
+}
+
+#[test]
+fn flags_that_have_no_meaning_together_are_refused() {
+    for (line, message) in [
+        (
+            "--model openai:m --prefill",
+            "--prefill needs a server that is known to continue an answer, and --server auto is not",
+        ),
+        (
+            "--model openai:m --prefill --server openai",
+            "--prefill needs a server that is known to continue an answer, and --server openai is not",
+        ),
+        ("--model gemini:m --prefill", "--prefill has no meaning for --model gemini"),
+        ("--model anthropic:m --completions", "--completions has no meaning for --model anthropic"),
+        ("--model anthropic:m --server vllm", "--server has no meaning for --model anthropic"),
+        ("--prefill", "--prefill is about a server, but the model is `baseline`, which needs none"),
+        ("--server vllm", "--server is about a server, but the model is `baseline`, which needs none"),
+    ] {
+        let at = if line.starts_with("--model") { AT } else { "" };
+        let error = server(&format!("{line} {at}"), false).err().expect(line);
+        assert_eq!(error.to_string(), message);
+    }
+    let error = server("--model openai:m --server vllm", false).err().expect("no address");
+    assert_eq!(error.to_string(), "--server vllm is not at https://api.openai.com/v1");
+}
+
+#[test]
+fn settings_that_a_provider_cannot_take_are_refused_before_anything_is_asked() {
+    let warm = Decoding { temperature: 1.2, ..Decoding::default() };
+    let error = built("--model anthropic:m").fits(&warm, None).expect_err("too warm");
+    assert_eq!(error.to_string(), "a temperature of 1.2 is above 1, the most that Anthropic takes");
+    let voting = Voting { temperature: 1.5, ..Voting::default() };
+    assert!(built("--model anthropic:m").fits(&Decoding::default(), Some(voting)).is_err());
+    for line in ["--model openai:m", "--model gemini:m"] {
+        assert!(built(line).fits(&warm, Some(voting)).is_ok(), "{line}");
+    }
+    let seed = Decoding { seed: Some(1 << 40), ..Decoding::default() };
+    assert!(built("--model gemini:m").fits(&seed, None).is_err());
+    assert!(built("--model anthropic:m").fits(&seed, None).is_ok(), "it has no seed, and is sent none");
+}
+
+#[test]
+fn a_price_is_known_by_one_host_and_name() {
+    let of = |line: &str| ModelSettings(&args(line)).host_and_name();
+    let named = |host: &str, name: &str| Some((host.to_owned(), name.to_owned()));
+    assert_eq!(of("--model openai:m"), named("api.openai.com", "m"));
+    assert_eq!(of("--model anthropic:m"), named("api.anthropic.com", "m"));
+    assert_eq!(of("--model gemini:m"), named("generativelanguage.googleapis.com", "m"));
+    assert_eq!(of("--model openai:m --base-url http://a:1,http://a:2"), named("a", "m"));
+    assert_eq!((of("--model openai:m --base-url http://a,http://b"), of("")), (None, None));
+}
+
+#[test]
+fn a_replay_needs_no_key_and_names_the_same_model() {
+    let built = server("--model anthropic:m --key-env WIKITRAIL_NO_SUCH_VARIABLE", true);
+    let built = built.expect("no key is looked for").expect("a server");
+    assert_eq!((built.label.as_str(), built.endpoint), ("anthropic:m", "messages"));
+    assert_eq!(built.base_url.as_deref(), Some("https://api.anthropic.com/"));
+}

@@ -1,0 +1,119 @@
+//! How fast requests are sent, and what was learned about it for the record.
+
+use crate::experiment::{Concurrency, Pace};
+use crate::net::adaptive::{Gate, Gates, History, Settings};
+use crate::types::{LimitChange, LimitHistory};
+use secrecy::SecretString;
+use std::sync::Arc;
+
+/// The first number of requests at once, where the number is learned.
+const FIRST: usize = 20;
+/// Episodes in flight for each model request: one that waits for a page leaves its place to another one.
+const EPISODES: usize = 2;
+/// Episodes in flight where no model's server is asked.
+const WITHOUT_SERVER: usize = 32;
+
+/// Where all requests of a start of the program wait for their turn: one gate for each model's server and key, and one for each site.
+#[derive(Debug)]
+pub(crate) struct Pacer {
+    started_at: jiff::Timestamp,
+    limits: Settings,
+    models: Gates,
+    sites: Arc<Gates>,
+}
+
+impl Pacer {
+    /// The pace that is asked for.
+    pub(crate) fn of(pace: &Pace) -> Self {
+        let limits = match pace.concurrency {
+            Concurrency::Fixed(n) => Settings::fixed(n),
+            Concurrency::UpTo(most) => Settings::up_to(FIRST.min(most), most),
+        };
+        let Pace { requests_per_minute, tokens_per_minute, .. } = *pace;
+        Self::new(Settings { requests_per_minute, tokens_per_minute, ..limits })
+    }
+
+    /// So many model requests at once, always.
+    pub(crate) fn fixed(places: usize) -> Self {
+        Self::new(Settings::fixed(places))
+    }
+
+    fn new(limits: Settings) -> Self {
+        Self { started_at: jiff::Timestamp::now(), limits, models: Gates::default(), sites: Arc::default() }
+    }
+
+    /// The gate of a model's server, which is named as in the record.
+    pub(super) fn model(&self, server: &str, key: Option<&SecretString>) -> Arc<Gate> {
+        self.models.of(server, key, &self.limits)
+    }
+
+    /// The gates of the sites that pages come from.
+    pub(super) fn sites(&self) -> &Arc<Gates> {
+        &self.sites
+    }
+
+    /// How many episodes are to be under way now, so that no place at a model's server is left empty.
+    pub(super) fn room(&self) -> usize {
+        let limits: usize = self.models.each().iter().map(|(_, gate)| gate.limit()).sum();
+        match self.limits.fixed {
+            _ if limits > 0 => EPISODES * limits,
+            Some(places) => EPISODES * places,
+            None => WITHOUT_SERVER,
+        }
+    }
+
+    /// What was learned since the start of the program, from servers where anything was.
+    pub(super) fn history(&self) -> Vec<LimitHistory> {
+        let started_at = self.started_at.to_string();
+        let of = |service: &str, gates: &Gates| -> Vec<LimitHistory> {
+            let each = gates.each().into_iter();
+            let each = each.map(|(server, gate)| record(service, server, &started_at, &gate.history()));
+            each.filter(|history| !history.changes.is_empty()).collect()
+        };
+        [of("model", &self.models), of("wikipedia", &self.sites)].concat()
+    }
+}
+
+fn record(service: &str, server: String, started_at: &str, history: &History) -> LimitHistory {
+    let changes = history.changes().iter().map(|change| LimitChange {
+        at_ms: u64::try_from(change.at.as_millis()).unwrap_or(u64::MAX),
+        from: change.from,
+        to: change.to,
+        reason: change.reason.as_str().to_owned(),
+    });
+    LimitHistory {
+        service: service.to_owned(),
+        server,
+        started_at: started_at.to_owned(),
+        changes: changes.collect(),
+        dropped: history.dropped(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pacer;
+    use crate::experiment::{Concurrency, Pace};
+    use std::num::NonZeroU32;
+
+    #[test]
+    fn episodes_in_flight_follow_the_limits_of_all_servers() {
+        let learned = Pacer::of(&Pace::default());
+        assert_eq!(learned.room(), 32, "rules in this process");
+        learned.model("a", None);
+        assert_eq!(learned.room(), 40);
+        learned.model("b", None);
+        learned.model("b", None);
+        assert_eq!(learned.room(), 80);
+        let per_minute = NonZeroU32::new(9);
+        let pace = Pace { concurrency: Concurrency::Fixed(3), requests_per_minute: per_minute, ..Pace::default() };
+        let fixed = Pacer::of(&pace);
+        assert_eq!(fixed.room(), 6);
+        fixed.model("a", None);
+        assert_eq!(fixed.room(), 6);
+        assert_eq!(fixed.limits.requests_per_minute, per_minute);
+        let five = Pace { concurrency: Concurrency::UpTo(5), ..Pace::default() };
+        assert_eq!(Pacer::of(&five).model("a", None).limit(), 5);
+        assert!(fixed.history().is_empty(), "nothing was learned");
+    }
+}

@@ -1,0 +1,84 @@
+//! What variants share: one model for each server, one source for each encyclopedia, so that limits hold for all together.
+
+use super::error::RunError;
+use super::model::{BuiltModel, ModelSettings};
+use super::pace::Pacer;
+use super::prices::PriceList;
+use super::recording::Tapes;
+use super::wiki::{BuiltWiki, WikiSettings};
+use crate::experiment::{Experiment, Setting, VARIANT_SETTINGS, VariantSettings};
+use crate::llm::Budget;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What was built for earlier variants, and what all runs of one start have together.
+pub(super) struct Pool {
+    /// What is recorded, replayed or cached.
+    pub(super) tapes: Tapes,
+    /// What all agents together may spend.
+    pub(super) budget: Arc<Budget>,
+    /// Where requests wait for their turn.
+    pub(super) pacer: Arc<Pacer>,
+    /// What tokens cost.
+    pub(super) prices: PriceList,
+    offline: bool,
+    /// Each with the settings that it was built from.
+    servers: Vec<(Vec<Option<Value>>, Option<BuiltModel>)>,
+    wikis: Vec<(Vec<Option<Value>>, BuiltWiki)>,
+}
+
+impl Pool {
+    pub(super) fn new(experiment: &Experiment) -> Result<Self, RunError> {
+        let limits = &experiment.limits;
+        let budget =
+            crate::llm::Limits { calls: limits.max_calls, tokens: limits.budget_tokens, usd: limits.budget_usd };
+        // A dry run leaves no file behind.
+        let dry_run = experiment.output.dry_run;
+        Ok(Self {
+            offline: experiment.is_offline(),
+            tapes: if dry_run { Tapes::default() } else { Tapes::open(&experiment.recording)? },
+            budget: Arc::new(Budget::new(budget)),
+            pacer: Arc::new(Pacer::of(&experiment.pace)),
+            prices: PriceList::load(limits.prices.as_deref())?,
+            servers: Vec::new(),
+            wikis: Vec::new(),
+        })
+    }
+
+    /// The model behind a server, behind the recording; none for the baseline.
+    pub(super) fn server(&mut self, settings: &VariantSettings) -> Result<Option<BuiltModel>, RunError> {
+        let key = values(settings, |setting| setting.heading == "Model");
+        if let Some((_, built)) = self.servers.iter().find(|(known, _)| *known == key) {
+            return Ok(built.clone());
+        }
+        let built = ModelSettings(settings).server(&self.pacer, self.offline)?.map(|model| self.tapes.model(model));
+        self.servers.push((key, built.clone()));
+        Ok(built)
+    }
+
+    /// Wikipedia, behind the recording.
+    pub(super) fn wiki(&mut self, settings: &VariantSettings) -> Result<BuiltWiki, RunError> {
+        let wiki = WikiSettings(settings);
+        // The tool's language does not matter to its source; nor do its semantics to the pages of a frozen corpus.
+        let matters = |setting: &Setting| {
+            setting.heading == "Wikipedia"
+                && setting.name != "wording"
+                && !(setting.name == "compat" && wiki.is_corpus())
+        };
+        let key = values(settings, matters);
+        let built = if let Some((_, built)) = self.wikis.iter().find(|(known, _)| *known == key) {
+            built.clone()
+        } else {
+            let built = wiki.build(self.pacer.sites())?;
+            self.wikis.push((key, built.clone()));
+            built
+        };
+        Ok(self.tapes.wiki(built, wiki.compat()))
+    }
+}
+
+/// The values of some settings, in the order of their declarations.
+fn values(settings: &VariantSettings, which: impl Fn(&Setting) -> bool) -> Vec<Option<Value>> {
+    let all = serde_json::to_value(settings).unwrap_or_default();
+    VARIANT_SETTINGS.iter().filter(|setting| which(setting)).map(|setting| all.get(setting.name).cloned()).collect()
+}

@@ -1,0 +1,79 @@
+//! Which price holds for a model, and where it comes from.
+
+use super::error::RunError;
+use super::model::ModelSettings;
+use crate::experiment::{VariantSettings, price};
+use crate::llm::{PriceEntry, Prices};
+use crate::types::PriceRecord;
+use std::path::Path;
+
+/// The prices of models, from a file or as shipped.
+#[derive(Debug)]
+pub(super) struct PriceList(Prices);
+
+impl PriceList {
+    /// Reads a file of prices; without one, takes the shipped prices.
+    pub(super) fn load(path: Option<&Path>) -> Result<Self, RunError> {
+        path.map_or_else(|| Ok(Self(Prices::shipped())), |path| read(path).map(Self))
+    }
+
+    /// The price that was set, else that of the list; nothing where neither names the model.
+    pub(super) fn of(&self, settings: &VariantSettings) -> Option<PriceRecord> {
+        if let Some((prompt, completion)) = settings.price.as_deref().and_then(price) {
+            return Some(PriceRecord { prompt, completion, as_of: None, source: None });
+        }
+        let (host, name) = ModelSettings(settings).host_and_name()?;
+        self.0.find(&host, &name).map(PriceEntry::record)
+    }
+}
+
+/// Date and source of a price that nobody typed.
+pub(super) fn origin(price: &PriceRecord) -> Option<String> {
+    let source = price.source.as_deref().map_or_else(String::new, |source| format!(", {source}"));
+    Some(format!("as of {}{source}", price.as_of.as_deref()?))
+}
+
+fn read(path: &Path) -> Result<Prices, RunError> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        RunError::input(format!("cannot read --prices `{shown}`: {error}"), "--prices takes a TOML file in UTF-8")
+    })?;
+    Prices::parse(&text).map_err(|error| {
+        RunError::input(
+            format!("--prices `{shown}`: {error}"),
+            "one table [[model]] a model, with name, prompt, completion, as_of and, if they matter, host and source",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PriceList, origin};
+    use crate::experiment::VariantSettings;
+    use std::path::Path;
+
+    fn price(file: Option<&Path>, model: &str, settings: VariantSettings) -> Option<(f64, bool)> {
+        let prices = PriceList::load(file).expect("sound");
+        let price = prices.of(&VariantSettings { model: Some(model.to_owned()), ..settings })?;
+        Some((price.prompt, origin(&price).is_some()))
+    }
+
+    #[test]
+    fn a_set_price_wins_then_the_file_then_the_shipped_one_of_that_server() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("prices.toml");
+        let entry = "[[model]]\nname = \"gpt-4o-mini\"\nprompt = 9\ncompletion = 9\nas_of = \"2026-01-01\"\n";
+        std::fs::write(&file, entry).expect("a file");
+        let (model, usual) = ("openai:gpt-4o-mini", VariantSettings::default);
+        let set = VariantSettings { price: Some("1/2".to_owned()), ..usual() };
+        assert_eq!(price(Some(&file), model, set), Some((1.0, false)));
+        assert_eq!(price(Some(&file), model, usual()), Some((9.0, true)));
+        assert_eq!(price(None, model, usual()), Some((0.15, true)));
+        let near = VariantSettings { base_url: Some(vec!["http://127.0.0.1:9/v1".to_owned()]), ..usual() };
+        assert_eq!(price(None, model, near), None);
+        assert_eq!(price(None, "baseline", usual()), None);
+        std::fs::write(&file, "[[model]]\nname = 3").expect("a file");
+        let error = PriceList::load(Some(&file)).expect_err("not a price");
+        assert!(error.to_string().contains("prices.toml"), "{error}");
+    }
+}

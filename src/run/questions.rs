@@ -1,0 +1,84 @@
+//! The questions of a run: the dataset's file, as its settings say how to read it, and what is selected from it.
+
+use super::error::RunError;
+use super::inputs::Wrong;
+use super::model::is_on;
+use crate::dataset::{self, Columns, Dataset, DatasetError, Format, PUBLIC_SOURCES, ReadOptions};
+use crate::experiment::{DatasetSettings, shipped};
+use crate::types::Selection;
+use crate::types::text::shell_word;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Reads a dataset's file, or the shipped one of that name.
+pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, RunError> {
+    let format = settings.format.as_deref().map(format_of).transpose()?;
+    let columns = Columns {
+        question: settings.question_column.clone(),
+        answer: settings.answer_column.clone(),
+        id: settings.id_column.clone(),
+        ..Columns::default()
+    };
+    let options = ReadOptions { format, skip_bad: is_on(settings.skip_bad), columns };
+    let shown = path.display().to_string();
+    match shipped::file(&shown).filter(|_| !path.exists()) {
+        Some(bytes) => Ok(dataset::load(&shown, bytes, &options)?),
+        None => match dataset::load_file(path, &options) {
+            Err(DatasetError::Io { .. }) if !path.exists() => Err(absent(path).into()),
+            loaded => Ok(loaded?),
+        },
+    }
+}
+
+/// Which questions the settings select; reads the file of ids.
+pub(super) fn selection(settings: &DatasetSettings) -> Result<Selection, RunError> {
+    Ok(Selection {
+        ids: settings.ids.as_deref().map_or(Ok(Vec::new()), |path| ids(Path::new(path)))?,
+        types: settings.types.iter().flatten().flat_map(|types| types.split(',')).map(str::to_owned).collect(),
+        shuffle: settings.shuffle,
+        shuffle_like_paper: settings.shuffle_like_paper,
+        limit: settings.limit,
+    })
+}
+
+/// The columns that were named, for the record.
+pub(super) fn columns(settings: &DatasetSettings) -> BTreeMap<String, String> {
+    let named =
+        [("question", &settings.question_column), ("answer", &settings.answer_column), ("id", &settings.id_column)];
+    named.into_iter().filter_map(|(name, column)| Some((name.to_owned(), column.clone()?))).collect()
+}
+
+/// The format of that name.
+fn format_of(name: &str) -> Result<Format, RunError> {
+    Format::parse(name).ok_or_else(|| {
+        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+        RunError::usage(format!("unknown dataset format `{name}`"), format!("known formats: {}", known.join(", ")))
+    })
+}
+
+/// The ids in a file.
+pub(super) fn ids(path: &Path) -> Result<Vec<String>, Wrong> {
+    let text = std::fs::read_to_string(path).map_err(|error| Wrong {
+        message: format!("cannot read the ids in `{}`: {error}", path.display()),
+        hint: "--ids takes a UTF-8 file with one id a line".to_owned(),
+    })?;
+    Ok(dataset::read_ids(&text))
+}
+
+/// What is wrong where a file does not exist. The hint says how to fetch it, if it is a public file.
+pub(super) fn absent(path: &Path) -> Wrong {
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    let public = PUBLIC_SOURCES.iter().find(|source| name.as_deref() == Some(source.file));
+    let hint = match (public, path.parent().unwrap_or(Path::new(""))) {
+        (None, _) => "check the path; `wikitrail run` without a file uses our sample".to_owned(),
+        (Some(source), folder) if folder == Path::new("datasets") => {
+            format!("fetch it: wikitrail dataset fetch {}", source.name)
+        }
+        (Some(source), folder) => {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            let folder = shell_word(&folder.display().to_string());
+            format!("fetch it: wikitrail dataset fetch {} --out {folder}", source.name)
+        }
+    };
+    Wrong { message: format!("cannot read `{}`: there is no such file", path.display()), hint }
+}

@@ -1,0 +1,196 @@
+//! The figures of a run, computed from what is on disk.
+
+use super::error::RunError;
+use super::evidence::Evidence;
+use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
+use crate::store::RunFolder;
+use crate::types::text::{shell_word, visible_line};
+use crate::types::{Manifest, Outcome, Trajectory};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Flags that limit what a run may spend, earlier parts included.
+const BUDGETS: [&str; 3] = ["--budget-usd", "--budget-tokens", "--max-calls"];
+
+/// The figures of a run.
+#[derive(Debug)]
+pub struct Summary {
+    /// The run's folder.
+    pub run: PathBuf,
+    /// What the run was.
+    pub manifest: Manifest,
+    /// The figures of each variant, in the order of the manifest.
+    pub variants: Vec<VariantScore>,
+    /// Every episode, where that was asked for.
+    pub items: Option<Vec<Item>>,
+    /// Why episodes were not measured, and how many each.
+    pub reasons: BTreeMap<String, u64>,
+    /// The id of some episode, as an example.
+    pub first_id: Option<String>,
+    /// What a reader should know: lines that were left out, supporting facts that are missing.
+    pub notes: Vec<String>,
+    pub(crate) evidence: Evidence,
+}
+
+/// The figures of one variant.
+#[derive(Debug)]
+pub struct VariantScore {
+    /// The variant's name.
+    pub name: String,
+    /// The metric that its answers are scored by.
+    pub metric: &'static str,
+    /// Scores of its answers.
+    pub score: RunScore,
+    /// What its agent read, and its failure classes.
+    pub assessment: RunAssessment,
+    /// Sum of the episodes' own times, in milliseconds.
+    pub episode_ms: u64,
+}
+
+/// The figures of one episode.
+#[derive(Debug)]
+pub struct Item {
+    /// The variant's name.
+    pub variant: String,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// The question's id.
+    pub id: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Absent where it was not measured and where the gold answer is hidden.
+    pub score: Option<AnswerScore>,
+    /// Absent where it was not measured.
+    pub assessment: Option<Assessment>,
+}
+
+/// A variant's sums while they grow.
+struct Sums {
+    name: String,
+    tally: Tally,
+    metric: &'static str,
+    assessment: RunAssessment,
+    episode_ms: u64,
+}
+
+impl Summary {
+    /// Scores a run, by its dataset's own metric unless another one is named. Lines that cannot be read are left out,
+    /// with a note; `per_item` keeps the figures of every episode.
+    pub fn of(folder: &Path, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
+        Self::of_folder(&RunFolder::open(folder)?, metric, per_item)
+    }
+
+    pub(crate) fn of_folder(folder: &RunFolder, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
+        let manifest = folder.manifest()?;
+        let records = folder.records()?;
+        let left_out = |line: &crate::store::Skipped| {
+            format!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason)
+        };
+        let notes = records.skipped().iter().map(left_out).collect();
+        let evidence = Evidence::of(&manifest);
+        let tally = || {
+            metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)
+        };
+        let mut variants: Vec<Sums> =
+            manifest.variants.iter().map(|variant| Sums::new(variant.name.clone(), tally())).collect();
+        let mut items = per_item.then(Vec::new);
+        let (mut first_id, mut reasons) = (None, BTreeMap::new());
+        for trajectory in records.iter() {
+            let trajectory = trajectory?;
+            first_id.get_or_insert_with(|| trajectory.id.clone());
+            if let (Outcome::NotMeasured, Some(detail)) = (trajectory.outcome, &trajectory.detail) {
+                *reasons.entry(visible_line(detail, 160)).or_default() += 1;
+            }
+            let Some(sums) = variants.iter_mut().find(|sums| sums.name == trajectory.variant) else { continue };
+            let item = sums.add(trajectory, &evidence);
+            if let Some(items) = &mut items {
+                items.push(item);
+            }
+        }
+        let variants = variants.into_iter().map(Sums::total).collect();
+        Ok(Self { run: folder.path().to_owned(), manifest, variants, items, reasons, first_id, notes, evidence })
+    }
+
+    /// Episodes of all variants without a measurement, which a resumed run does again.
+    pub fn unmeasured(&self) -> u64 {
+        self.variants.iter().map(|variant| variant.score.not_measured + variant.score.budget).sum()
+    }
+
+    /// Episodes that the run is to have.
+    pub fn planned(&self) -> u64 {
+        self.manifest.dataset.selected as u64 * u64::from(self.manifest.repeats) * self.variants.len() as u64
+    }
+
+    /// Planned episodes that are not recorded.
+    pub fn missing(&self) -> u64 {
+        self.planned().saturating_sub(self.variants.iter().map(|variant| variant.score.episodes).sum())
+    }
+
+    /// Episodes of all variants that the run's budget cut short.
+    pub fn cut_short(&self) -> u64 {
+        self.variants.iter().map(|variant| variant.score.budget).sum()
+    }
+
+    /// Whether resuming the run would do something.
+    pub fn is_unfinished(&self) -> bool {
+        self.unmeasured() > 0 || self.missing() > 0
+    }
+
+    /// The command that resumes the run. Where the budget is spent, the word `LARGER` stands in its place: the same
+    /// budget again would stop at once.
+    pub fn resume_command(&self, spent: bool) -> String {
+        let mut words = vec!["wikitrail".to_owned()];
+        let mut typed = self.manifest.command_line.iter().skip(1);
+        while let Some(word) = typed.next() {
+            let flag = word.split('=').next().unwrap_or_default();
+            match word.as_str() {
+                "--resume" => {}
+                "--out" => drop(typed.next()),
+                _ if flag == "--out" => {}
+                _ if spent && BUDGETS.contains(&flag) => {
+                    if flag == word {
+                        typed.next();
+                    }
+                    words.push(format!("{flag} LARGER"));
+                }
+                word => words.push(shell_word(word)),
+            }
+        }
+        // Of several datasets, the experiment's folder is the one around theirs.
+        let several = self.manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
+        let folder = self.run.parent().filter(|_| several).unwrap_or(&self.run);
+        words.extend(["--resume".to_owned(), "--out".to_owned(), shell_word(&folder.display().to_string())]);
+        words.join(" ")
+    }
+}
+
+impl Sums {
+    fn new(name: String, tally: Tally) -> Self {
+        Self { name, tally, metric: "", assessment: RunAssessment::default(), episode_ms: 0 }
+    }
+
+    fn add(&mut self, trajectory: Trajectory, evidence: &Evidence) -> Item {
+        let score = self.tally.add(&trajectory);
+        let assessment = Assessment::of(&trajectory, score, evidence.get(&trajectory.id));
+        if let Some(assessment) = &assessment {
+            self.assessment.add(assessment);
+        }
+        // A hidden answer does not show which metric the others have.
+        if self.metric.is_empty() || !trajectory.answers.is_empty() {
+            self.metric = self.tally.metric_for(&trajectory.answers).name();
+        }
+        self.episode_ms += trajectory.wall_ms;
+        let Trajectory { variant, repeat, id, outcome, .. } = trajectory;
+        Item { variant, repeat, id, outcome, score, assessment }
+    }
+
+    fn total(self) -> VariantScore {
+        VariantScore {
+            name: self.name,
+            metric: self.metric,
+            score: self.tally.score(),
+            assessment: self.assessment,
+            episode_ms: self.episode_ms,
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! One variant: from its settings to an agent.
+
+use super::error::RunError;
+use super::model::{ModelSettings, is_on};
+use super::pool::Pool;
+use super::wiki::{BuiltWiki, WikiSettings};
+use crate::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
+use crate::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped};
+use crate::llm::{BaselineSettings, Budgeted, Price};
+use crate::prompt::{self, ExemplarOrder, PromptSource, RenderSettings, texts};
+use crate::protocol::{self, Options, Protocol, Setup};
+use crate::types::{Decoding, Message, Method, PriceRecord, Variant, Voting, Wording};
+use crate::wiki::SessionOptions;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Maximum tokens of a direct answer, reasoning included, unless another number is set.
+const DIRECT_TOKENS: u32 = 256;
+/// The prompts of questions and of claims, unless another one is named.
+const PROMPTS: [&str; 2] = ["prompts/hotpotqa.toml", "prompts/fever.toml"];
+
+/// A variant, ready to answer.
+pub(crate) struct BuiltVariant {
+    pub(crate) variant: Variant,
+    pub(crate) agent: Agent,
+    /// Its rendered prompts, to be stored.
+    pub(crate) prompts: Vec<StoredPrompt>,
+}
+
+/// What is asked of a variant.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Asked {
+    /// Whether claims are judged instead of questions answered.
+    pub(super) claims: bool,
+    /// Earlier questions and answers of a conversation.
+    pub(super) history: Vec<Message>,
+}
+
+/// One variant on its way from settings to an agent.
+struct Builder<'a> {
+    settings: &'a VariantSettings,
+    asked: &'a Asked,
+    prompt: PromptSource,
+    /// The prompt as it was named.
+    prompt_name: String,
+    method: Method,
+    protocol: Arc<dyn Protocol>,
+    options: Options,
+    order: ExemplarOrder,
+}
+
+/// Builds a variant. Reads its files; sends nothing.
+pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, asked: &Asked) -> Result<BuiltVariant, RunError> {
+    let settings = &spec.settings;
+    let price = pool.prices.of(settings);
+    let wiki = pool.wiki(settings)?;
+    let builder = Builder::new(settings, asked)?;
+    let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
+    if pool.budget.limits().is_any() {
+        let agent = &mut built.agent;
+        let price = price.as_ref().map(Price::from);
+        agent.model = Arc::new(Budgeted::new(Arc::clone(&agent.model), Arc::clone(&pool.budget), price));
+    }
+    Ok(built)
+}
+
+/// The protocol of that id with these options.
+pub(crate) fn find_protocol(id: &str, options: &Options) -> Result<Arc<dyn Protocol>, RunError> {
+    let found = protocol::find(id, options).ok_or_else(|| {
+        RunError::usage(format!("unknown protocol `{id}`"), format!("known protocols: {}", protocol::IDS.join(", ")))
+    })?;
+    found.map_err(|error| RunError::usage(&error, error.hint()))
+}
+
+/// The method of that name.
+pub(crate) fn find_method(name: &str) -> Result<Method, RunError> {
+    Method::parse(name).ok_or_else(|| {
+        RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::NAMES.join(", ")))
+    })
+}
+
+impl<'a> Builder<'a> {
+    fn new(settings: &'a VariantSettings, asked: &'a Asked) -> Result<Self, RunError> {
+        let usual_prompt = PROMPTS[usize::from(asked.claims)];
+        let prompt_name = settings.prompt.clone().unwrap_or_else(|| usual_prompt.to_owned());
+        let prompt = prompt::load(&prompt_name, settings.instruction.as_deref(), &shipped::file)?;
+        let method = find_method(settings.method.as_deref().unwrap_or(Method::React.name()))?;
+        // Chat models run ahead and answer in prose, which our own protocol is made for. A finished text of the paper's
+        // has the paper's form, so it goes with the paper's protocol.
+        let ours = ModelSettings(settings).is_chat() && matches!(prompt, PromptSource::File(_));
+        let usual = if ours { protocol::robust::ID } else { protocol::react_paper::ID };
+        let options = Options(settings.option.clone().unwrap_or_default());
+        let protocol = find_protocol(settings.protocol.as_deref().unwrap_or(usual), &options)?;
+        let order = order(settings)?;
+        if matches!(prompt, PromptSource::Text(_)) && method.agent().is_some() && method.direct().is_some() {
+            return Err(RunError::usage(
+                format!(
+                    "`{}` has two parts, and the finished text `{prompt_name}` fits only one of them",
+                    method.name()
+                ),
+                "use a prompt file (TOML), from which each part is rendered in its own form",
+            ));
+        }
+        if is_on(settings.oracle_context) && method.direct().is_none() {
+            return Err(RunError::usage(
+                format!("--oracle-context is about direct methods, and `{}` uses tools", method.name()),
+                "direct methods are standard, cot and cot-sc; the back-offs have a direct part",
+            ));
+        }
+        Ok(Self { settings, asked, prompt, prompt_name, method, protocol, options, order })
+    }
+
+    fn build(
+        self,
+        name: String,
+        pool: &mut Pool,
+        wiki: &BuiltWiki,
+        price: Option<&PriceRecord>,
+    ) -> Result<BuiltVariant, RunError> {
+        let label = self.label();
+        let wording = WikiSettings(self.settings).wording().unwrap_or_else(|| self.wording());
+        let oracle_context = is_on(self.settings.oracle_context);
+        let voting = self.voting();
+        let approach = Approach::of(
+            self.method,
+            |method| Ok(Acting { protocol: Arc::clone(&self.protocol), setup: self.setup(method, &label)? }),
+            |method| {
+                let (setup, reasons) = (self.setup(method, &label)?, method == Method::Cot);
+                Ok::<_, RunError>(Answering { setup, reasons, oracle_context })
+            },
+            voting.unwrap_or_default(),
+        )?;
+        let model = match pool.server(self.settings)? {
+            Some(server) => server,
+            None => pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))),
+        };
+        model.fits(&self.decoding(self.method), voting)?;
+        let (prompt, direct_prompt) = approach.prompts();
+        let variant = Variant {
+            name,
+            protocol: self.protocol.id().to_owned(),
+            method: self.method.name().to_owned(),
+            voting,
+            oracle_context,
+            max_steps: self.max_steps(),
+            prompt: self.prompt_name.clone(),
+            prompt_sha256: prompt.sha256.clone(),
+            direct_prompt_sha256: direct_prompt.as_ref().map(|prompt| prompt.sha256.clone()),
+            texts: self.settings.texts.clone(),
+            instruction: self.settings.instruction.clone(),
+            shots: self.settings.shots,
+            exemplar_order: (self.order != ExemplarOrder::File).then(|| self.order.name().to_owned()),
+            exemplar_seed: self.order.seed(),
+            question_label: label,
+            model: model.label,
+            endpoint: model.endpoint.to_owned(),
+            base_url: model.base_url,
+            direct_max_tokens: self.direct_max_tokens(),
+            price: price.cloned(),
+            decoding: self.decoding(self.method),
+            wiki: wiki.label.clone(),
+            wiki_origin: wiki.origin.clone(),
+            compat: WikiSettings(self.settings).compat(),
+            wording,
+            settings: self.recorded_by_name(),
+            options: self.options.0,
+        };
+        let agent = Agent {
+            model: model.model,
+            source: Arc::clone(&wiki.source),
+            session: SessionOptions { wording, ..SessionOptions::default() },
+            approach,
+            price: price.map(Price::from),
+        };
+        Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect() })
+    }
+
+    /// The label before the question. A text of the paper's does not say which of the two it is for; the dataset does.
+    fn label(&self) -> String {
+        let usual = if self.asked.claims { "Claim" } else { "Question" };
+        self.settings.question_label.as_deref().or(self.prompt.question_label()).unwrap_or(usual).to_owned()
+    }
+
+    /// What the dialogues of one part of the method are built from.
+    fn setup(&self, method: Method, label: &str) -> Result<Arc<Setup>, RunError> {
+        let section = texts::section(self.protocol.id(), &self.options);
+        let texts = texts::load(self.settings.texts.as_deref(), self.prompt.language(), &section, &shipped::file)?;
+        let settings = RenderSettings {
+            protocol: self.protocol.as_ref(),
+            method,
+            shots: self.settings.shots,
+            order: self.order,
+            max_steps: self.max_steps(),
+        };
+        Ok(Arc::new(Setup {
+            frame: prompt::render(&self.prompt, &texts, &settings)?.frame,
+            question_label: label.to_owned(),
+            max_steps: self.max_steps(),
+            thoughts: method != Method::Act,
+            decoding: self.decoding(method),
+            history: self.asked.history.clone(),
+        }))
+    }
+
+    fn max_steps(&self) -> usize {
+        self.settings.max_steps.unwrap_or(self.protocol.max_steps())
+    }
+
+    fn voting(&self) -> Option<Voting> {
+        let usual = Voting::default();
+        self.method.votes().then(|| Voting {
+            samples: self.settings.samples.unwrap_or(usual.samples),
+            temperature: self.settings.sample_temperature.unwrap_or(usual.temperature),
+            majority: self.settings.majority.unwrap_or(usual.majority),
+        })
+    }
+
+    /// Sampling settings of a method, or of a part of one.
+    fn decoding(&self, method: Method) -> Decoding {
+        let settings = self.settings;
+        let usual = if method.agent().is_some() { self.protocol.max_tokens() } else { DIRECT_TOKENS };
+        Decoding {
+            temperature: settings.temperature.unwrap_or(0.0),
+            top_p: settings.top_p.unwrap_or(1.0),
+            max_tokens: settings.max_tokens.unwrap_or(usual),
+            seed: settings.seed,
+        }
+    }
+
+    /// A back-off answers directly as the method alone does.
+    fn direct_max_tokens(&self) -> Option<u32> {
+        let (whole, direct) = (self.decoding(self.method), self.decoding(self.method.direct()?));
+        (whole.max_tokens != direct.max_tokens).then_some(direct.max_tokens)
+    }
+
+    /// The script's tool speaks Chinese; otherwise the tool speaks the prompt's language.
+    fn wording(&self) -> Wording {
+        let chinese = self.protocol.id() == protocol::react_zh::ID || self.prompt.language().starts_with("zh");
+        if chinese { Wording::Chinese } else { Wording::English }
+    }
+
+    fn rules(&self, label: &str, approach: &Approach) -> BaselineSettings {
+        let claims = self.asked.claims;
+        let mut rules = BaselineSettings {
+            claims,
+            // The rules know what to do in seven steps; more of them are repetition.
+            last_step: self.protocol.last_answer(self.max_steps()).min(BaselineSettings::default().last_step),
+            protocol: self.method.agent().map(|_| Arc::clone(&self.protocol)),
+            thoughts: self.method != Method::Act,
+            force_stop: approach.acting().map_or("", |acting| acting.setup.frame.said("force_stop")).to_owned(),
+            ..BaselineSettings::default()
+        };
+        let label_of = if claims { &mut rules.claim_label } else { &mut rules.question_label };
+        label.clone_into(label_of);
+        rules
+    }
+
+    /// The settings that a manifest holds by their names.
+    fn recorded_by_name(&self) -> BTreeMap<String, Value> {
+        let all = serde_json::to_value(self.settings).unwrap_or_default();
+        let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
+        by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect()
+    }
+}
+
+/// The order of the exemplars.
+fn order(settings: &VariantSettings) -> Result<ExemplarOrder, RunError> {
+    let order = settings.exemplar_order.as_deref().unwrap_or("file");
+    match (order, settings.exemplar_seed) {
+        ("shuffled", seed) => Ok(ExemplarOrder::Seeded(seed.unwrap_or(0))),
+        (order, Some(_)) => Err(RunError::usage(
+            format!("--exemplar-seed is the seed of a shuffle, but the order of the exemplars is `{order}`"),
+            "add --exemplar-order shuffled",
+        )),
+        ("reversed", None) => Ok(ExemplarOrder::Reversed),
+        _ => Ok(ExemplarOrder::File),
+    }
+}

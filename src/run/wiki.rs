@@ -1,0 +1,166 @@
+//! From settings to a source of pages.
+
+use super::error::RunError;
+use super::model::is_on;
+use crate::experiment::{VariantSettings, shipped};
+use crate::net::adaptive::Gates;
+use crate::types::{Compat, Wording};
+use crate::wiki::html::ArticleOptions;
+use crate::wiki::{ApiSource, AtHand, HtmlSource, LagSettings, LiveSettings, Source};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The encyclopedia that is part of the program.
+const SAMPLE: &str = "corpus:datasets/sample-wiki";
+/// The site that is asked when none is named.
+const WIKIPEDIA: &str = "https://en.wikipedia.org";
+
+/// A source that is ready, and what a record says about it.
+#[derive(Clone)]
+pub(super) struct BuiltWiki {
+    /// The source, to be shared by all sessions.
+    pub(super) source: Arc<dyn Source>,
+    /// Base URL of the site, or digest of the corpus.
+    pub(super) origin: Option<String>,
+    /// The source as it was named, with `+footnotes` where it keeps their marks.
+    pub(super) label: String,
+}
+
+impl BuiltWiki {
+    /// With what was found at hand, so that a search is not made again; a corpus is at hand as it is.
+    pub(super) fn at_hand(self) -> Self {
+        if self.label.starts_with("corpus:") {
+            return self;
+        }
+        Self { source: Arc::new(AtHand::new(self.source)), ..self }
+    }
+}
+
+/// The settings of a variant, read as those of a source.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WikiSettings<'a>(pub(super) &'a VariantSettings);
+
+impl<'a> WikiSettings<'a> {
+    /// Makes the source, whose requests wait at the gate of its site. Sends nothing; a corpus is read whole.
+    pub(super) fn build(self, gates: &Arc<Gates>) -> Result<BuiltWiki, RunError> {
+        let label = self.name();
+        if self.0.wiki_url.is_some() && self.is_corpus() {
+            return Err(RunError::usage(
+                format!(
+                    "--wiki-url is about a site, but pages come from `{}`",
+                    crate::net::redact::printable(label, 80)
+                ),
+                "add --wiki api or --wiki html",
+            ));
+        }
+        let base = self.0.wiki_url.as_deref().unwrap_or(WIKIPEDIA);
+        let settings = self.live(gates);
+        let options = ArticleOptions { drop_footnote_marks: !is_on(self.0.keep_footnotes) };
+        let (source, origin): (Arc<dyn Source>, String) = match label.split_once(':').unwrap_or((label, "")) {
+            ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options)?), site(base)),
+            ("api", "") => (Arc::new(ApiSource::new(base, &settings, options, LagSettings::default())?), site(base)),
+            ("corpus", dir) if !dir.is_empty() => corpus(dir)?,
+            _ => {
+                let message = format!("`--wiki {}` is not a source", crate::net::redact::printable(label, 80));
+                return Err(RunError::usage(message, "sources are `corpus:DIR`, `api` and `html`"));
+            }
+        };
+        Ok(BuiltWiki { source, origin: Some(origin), label: self.label() })
+    }
+
+    fn name(self) -> &'a str {
+        self.0.wiki.as_deref().unwrap_or(SAMPLE)
+    }
+
+    /// Whether pages come from a frozen corpus.
+    pub(super) fn is_corpus(self) -> bool {
+        self.name().starts_with("corpus:")
+    }
+
+    /// Semantics of the tool.
+    pub(super) fn compat(self) -> Compat {
+        if self.0.compat.as_deref() == Some(Compat::Paper.name()) { Compat::Paper } else { Compat::Fixed }
+    }
+
+    /// Language of the tool's messages, where one was set.
+    pub(super) fn wording(self) -> Option<Wording> {
+        let chinese = self.0.wording.as_deref()? == "chinese";
+        Some(if chinese { Wording::Chinese } else { Wording::English })
+    }
+
+    /// The source as it was named, and what else decides what it shows: runs that differ in it must not be mixed up.
+    fn label(self) -> String {
+        let live = matches!(self.name(), "api" | "html");
+        let footnotes = live && is_on(self.0.keep_footnotes) && self.compat() == Compat::Fixed;
+        format!("{}{}", self.name(), if footnotes { "+footnotes" } else { "" })
+    }
+
+    fn live(self, gates: &Arc<Gates>) -> LiveSettings {
+        LiveSettings {
+            compat: self.compat(),
+            contact: self.0.contact.clone(),
+            allow_html: is_on(self.0.allow_html),
+            per_minute: self.0.wiki_per_minute.and_then(NonZeroU32::new),
+            concurrent: self.0.wiki_concurrency,
+            gates: Arc::clone(gates),
+            timeout: self.0.wiki_timeout.map(Duration::from_secs),
+            ..LiveSettings::default()
+        }
+    }
+}
+
+/// The address for the record: without user part and query.
+fn site(base: &str) -> String {
+    crate::net::redact::url(base)
+}
+
+/// The corpus in a folder, or the one that the program carries under that path.
+#[cfg(feature = "index")]
+fn corpus(dir: &str) -> Result<(Arc<dyn Source>, String), RunError> {
+    use crate::wiki::Corpus;
+    use std::path::Path;
+    let file = format!("{}/articles.jsonl", dir.trim_end_matches('/'));
+    let shipped = shipped::file(&file).filter(|_| !Path::new(dir).exists());
+    let corpus = match shipped {
+        Some(bytes) => Corpus::from_jsonl(dir, bytes),
+        None => Corpus::from_dir(Path::new(dir)),
+    };
+    let corpus = corpus.map_err(|error| {
+        let hint = error.hint().unwrap_or("is there enough memory?");
+        RunError::input(error, hint)
+    })?;
+    let sha256 = corpus.sha256().to_owned();
+    Ok((Arc::new(corpus), sha256))
+}
+
+#[cfg(not(feature = "index"))]
+fn corpus(dir: &str) -> Result<(Arc<dyn Source>, String), RunError> {
+    let message = format!("`--wiki corpus:{dir}` needs the text index, which this program was built without");
+    Err(RunError::usage(message, "build with `--features index`, or use `--wiki api`"))
+}
+
+#[cfg(all(test, feature = "index"))]
+mod tests {
+    use super::WikiSettings;
+    use crate::experiment::VariantSettings;
+
+    #[test]
+    fn a_record_distinguishes_runs_with_and_without_footnote_marks() {
+        let label = |wiki: &str, footnotes: bool, compat: &str| {
+            let settings = VariantSettings {
+                wiki: Some(wiki.to_owned()),
+                // A corpus has no address, and refuses one.
+                wiki_url: (!wiki.starts_with("corpus:")).then(|| "http://127.0.0.1:9".to_owned()),
+                keep_footnotes: Some(footnotes),
+                compat: Some(compat.to_owned()),
+                ..VariantSettings::default()
+            };
+            WikiSettings(&settings).build(&std::sync::Arc::default()).expect("a source").label
+        };
+        assert_eq!(label("api", false, "fixed"), "api");
+        assert_eq!(label("api", true, "fixed"), "api+footnotes");
+        assert_eq!(label("html", true, "paper"), "html");
+        assert_eq!(label("corpus:datasets/sample-wiki", true, "fixed"), "corpus:datasets/sample-wiki");
+    }
+}

@@ -1,0 +1,85 @@
+//! Text for people: what models, pages and files say made harmless for a terminal, counts, words for a shell.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// `text` with everything that a terminal would obey written out, as in `\u{1b}`: control characters, and the
+/// marks that turn the direction of writing. Line breaks stay, a tab becomes a space.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\t' => shown.push(' '),
+            c if is_obeyed(c) => {
+                // Writing to a String cannot fail.
+                let _ = write!(shown, "{}", c.escape_default());
+            }
+            c => shown.push(c),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// The same on one line, cut after `limit` characters.
+pub fn visible_line(text: &str, limit: usize) -> String {
+    let cut: String = text.chars().take(limit).map(|c| if c == '\n' { ' ' } else { c }).collect();
+    let dots = if text.chars().nth(limit).is_some() { "…" } else { "" };
+    format!("{}{dots}", visible(&cut))
+}
+
+fn is_obeyed(c: char) -> bool {
+    let turns = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let breaks = matches!(c, '\u{2028}' | '\u{2029}');
+    turns || breaks || (c.is_control() && c != '\n')
+}
+
+/// A count with its noun: `1 episode`, `1,200 episodes`.
+pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
+    let n = n.try_into().unwrap_or(u64::MAX);
+    if n == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(n)) }
+}
+
+/// A count with a comma between thousands.
+pub fn thousands(n: impl TryInto<u64>) -> String {
+    let digits = n.try_into().unwrap_or(u64::MAX).to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A word as a shell takes it.
+pub fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+#".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{visible, visible_line};
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left() {
+        assert_eq!(visible("a\tb\nc\rd"), "a b\nc\\rd");
+        assert_eq!(visible("\u{1b}]0;x\u{7}\u{9b}31m\0\u{7f}"), "\\u{1b}]0;x\\u{7}\\u{9b}31m\\u{0}\\u{7f}");
+        assert_eq!(visible("\u{202e}evil\u{2066}\u{2028}"), "\\u{202e}evil\\u{2066}\\u{2028}");
+        assert_eq!(visible("Ærø 東京 é"), "Ærø 東京 é");
+    }
+
+    #[test]
+    fn a_line_is_cut_by_characters() {
+        assert_eq!(visible_line("ab\ncd", 3), "ab …");
+        assert_eq!(visible_line("ab\n", 3), "ab ");
+    }
+}
