@@ -1,7 +1,6 @@
 //! Exit codes, and errors that carry one together with a hint.
 
 use crate::dataset::{DatasetError, SelectionError};
-use crate::experiment::ProblemKind;
 use crate::llm::ModelError;
 use crate::prompt::{Problems, PromptError};
 use crate::store::StoreError;
@@ -82,7 +81,7 @@ fn known(error: &(dyn std::error::Error + 'static)) -> Option<(u8, Option<String
     if let Some(error) = error.downcast_ref::<PromptError>() {
         return Some((BAD_INPUT, error.hint()));
     }
-    if let Some(problems) = error.downcast_ref::<Problems<ProblemKind>>() {
+    if let Some(problems) = error.downcast_ref::<Problems>() {
         return Some((BAD_INPUT, Some(problems.hint())));
     }
     if let Some(error) = error.downcast_ref::<ModelError>() {

@@ -5,7 +5,7 @@ use super::problem::ProblemKind;
 use super::reader::{Entry, Notes, Table};
 use super::setting::{Kind, Setting, Value, value_of};
 use super::{Cell, MAX_CELLS};
-use crate::prompt::{closest, quoted};
+use crate::prompt::quoted;
 use std::collections::HashSet;
 
 /// The cells, and what became of combinations that are none.
@@ -284,16 +284,6 @@ fn check(
 
 /// The baseline must be a cell.
 pub(super) fn check_baseline(notes: &mut Notes<'_>, line: usize, name: &str, cells: &[Cell]) {
-    if cells.iter().any(|cell| cell.name == name) {
-        return;
-    }
-    let names = || cells.iter().map(|cell| cell.name.as_str());
-    let some: Vec<String> = names().take(8).map(quoted).collect();
-    let more = if cells.len() > some.len() { ", …" } else { "" };
-    let kind = ProblemKind::UnknownBaseline {
-        name: quoted(name),
-        suggestion: closest(name, names()).map(str::to_owned),
-        some: format!("{}{more}", some.join(", ")),
-    };
-    notes.note(line, kind);
+    let names: Vec<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
+    notes.known("baseline", line, name, "variant", &names);
 }

@@ -4,7 +4,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `setting` | the settings there are, which cells have a use for each, and the flag that each is |
-//! | `reader` | the TOML tree with its lines |
+//! | `reader` | names, numbers and settings as values of the file |
 //! | `datasets` | the datasets, and settings of a cell that are another on one of them |
 //! | `matrix` | dimensions, combinations, names |
 //! | `cells` | from matrix, inclusions and exclusions to the cells that are run |
@@ -20,11 +20,11 @@ mod reader;
 mod setting;
 
 pub use matrix::prompt_name;
-pub use problem::ProblemKind;
 pub use published::{Published, PublishedFigure, PublishedMetric};
 pub use setting::{CELL_KEYS, DATASET_KEYS, Key, Setting, Value};
 
 use crate::prompt::Problems;
+use problem::ProblemKind;
 use reader::{Notes, TOP_KEYS};
 
 /// Cells that an experiment may have.
@@ -116,12 +116,8 @@ impl Cell {
 
 impl Experiment {
     /// Reads an experiment; `file` is its name for messages. An error holds everything that is wrong.
-    pub fn parse(file: &str, text: &str) -> Result<Self, Problems<ProblemKind>> {
-        let mut notes = Notes::new(file, text);
-        let tree = notes.parse(text);
-        if !notes.is_clean() {
-            return Err(notes.into_problems());
-        }
+    pub fn parse(file: &str, text: &str) -> Result<Self, Problems> {
+        let (mut notes, tree) = Notes::parse(file, text, "docs/experiments.md explains the file key by key")?;
         let root = Notes::root(tree.get_ref());
         let entries = notes.entries(&root);
         for entry in entries.iter().filter(|entry| !TOP_KEYS.contains(&entry.key)) {

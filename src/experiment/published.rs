@@ -104,7 +104,7 @@ fn by_dataset(
         for (metric, values) in tables_of(notes, &metrics, "metric", &metric_names) {
             let metric = if metric == "f1" { PublishedMetric::F1 } else { PublishedMetric::Em };
             for entry in notes.entries(&values) {
-                if notes.known(values.name(), entry.line, entry.key, "cell", &cell_names).is_none() {
+                if notes.known(values.name(), entry.line, entry.key, "variant", &cell_names).is_none() {
                     continue;
                 }
                 let percent = notes.percentage(&values.path(entry.key), entry.value);

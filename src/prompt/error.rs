@@ -1,6 +1,5 @@
 //! Why a prompt cannot be used.
 
-use super::problem::ProblemKind;
 use super::problems::Problems;
 use std::io;
 
@@ -59,7 +58,7 @@ pub enum PromptError {
     },
     /// A file of our own form with problems, all of them.
     #[error("{0}")]
-    Invalid(Problems<ProblemKind>),
+    Invalid(Problems),
     /// The JSON file is not JSON.
     #[error("{file}:{line}: not valid JSON: {reason}")]
     NotJson {
@@ -220,14 +219,14 @@ pub enum PromptError {
         /// `FILE.json#KEY`.
         spec: String,
     },
-    /// The template engine refuses the instruction.
+    /// The instruction cannot be filled in.
     #[error("cannot fill in `instruction.{method}` of `{file}`: {reason}")]
     Template {
         /// The prompt file.
         file: String,
         /// The method.
         method: String,
-        /// What the engine says.
+        /// Why.
         reason: String,
     },
 }

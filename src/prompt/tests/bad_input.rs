@@ -62,11 +62,16 @@ fn unknown_placeholders_are_named_with_their_line() {
     expect(
         changed("{{ max_steps }}", "{{ colour }}"),
         "trial.toml:7: unknown placeholder `colour` in `instruction.react`",
-        "an instruction may use {{ question_label }}, {{ max_steps }} and {{ tools }}",
+        "use one of: {{ question_label }}, {{ max_steps }}, {{ tools }}",
     );
     expect(
         changed("{{ tools }}", "{{ tools }"),
-        "trial.toml:8: `instruction.react` is not a usable template: unexpected `}`, expected end of variable block",
+        "trial.toml:8: `instruction.react` has `{{` that does not begin a placeholder such as `{{ tools }}`",
+        KEY_BY_KEY,
+    );
+    expect(
+        changed("{{ tools }}", "{% if tools %}"),
+        "trial.toml:8: `instruction.react` has `{%`, which is not a placeholder such as `{{ tools }}`",
         KEY_BY_KEY,
     );
     expect(
@@ -138,7 +143,7 @@ fn a_value_that_is_no_text() {
     );
     expect(
         changed("language = \"en\"", "language = 7"),
-        "trial.toml:2: `language` must be a text, but is integer",
+        "trial.toml:2: `language` must be a string, but is 7",
         KEY_BY_KEY,
     );
 }
@@ -200,7 +205,7 @@ fn exemplars_must_hold_together() {
     expect(
         changed("Finish[Ada]", "Finish[Eva]"),
         "trial.toml:31: `exemplar[1].step[2].action` finishes with `Eva`, but the exemplar's answer is `Ada`",
-        "the two must be the same text",
+        "both must be the same text",
     );
     let form = "write Search[…], Lookup[…] or Finish[…], and nothing after it";
     for action in ["Serch[It]", "Search It", "Search[It] ", "SEARCH[It]", "think[It]", "Search[It]."] {
@@ -212,8 +217,8 @@ fn exemplars_must_hold_together() {
     }
     expect(
         changed("Search[It]", "Search[It]\\n"),
-        "2 problems\ntrial.toml:26: `exemplar[1].step[1].action` holds a line break\n\
-         hint: keep it on one line; a backslash at a line's end joins it to the next\n\
+        "2 problems\ntrial.toml:26: `exemplar[1].step[1].action` contains a line break\n\
+         hint: keep it on one line; a backslash at the end of a line joins it to the next\n\
          trial.toml:26: `exemplar[1].step[1].action` is not an action: `Search[It]\\n`\n\
          hint: write Search[…], Lookup[…] or Finish[…], and nothing after it",
         KEY_BY_KEY,
@@ -266,7 +271,7 @@ fn empty_exemplars_are_refused_unless_meant() {
     );
     expect(
         said(&load_toml(&format!("exemplar = \"none\"\n{head}")).unwrap_err()),
-        "trial.toml:1: `exemplar` must be a list of tables, but is string",
+        "trial.toml:1: `exemplar` must be a list of tables, but is a string",
         KEY_BY_KEY,
     );
 }
@@ -275,7 +280,7 @@ fn empty_exemplars_are_refused_unless_meant() {
 fn labels_are_those_that_the_protocols_know() {
     expect(
         changed("\"Question\"", "\"Claims\""),
-        "trial.toml:3: unknown question_label `Claims`, must be `Question` or `Claim`",
+        "trial.toml:3: unknown label `Claims` in `question_label`",
         "did you mean `Claim`?",
     );
 }
@@ -292,7 +297,7 @@ fn hostile_files_neither_panic_nor_reach_the_terminal() {
     else {
         panic!("the placeholders are unknown")
     };
-    assert_eq!(problems.0.len(), 20);
+    assert_eq!(problems.list.len(), 20);
     let deep = "{\"k\": ".to_owned() + &"[".repeat(100_000);
     assert!(matches!(load_bytes("p.json", "#k", deep.as_bytes()), Err(PromptError::NotJson { .. })));
 }

@@ -77,7 +77,7 @@ fn unknown_sections_keys_and_slots_are_named_with_their_line() {
 
 #[test]
 fn slots_and_braces_are_checked() {
-    let slots = "this text may have the slots task, tool_desc, tool_names, context_prompt";
+    let slots = "use one of: {task}, {tool_desc}, {tool_names}, {context_prompt}";
     changed(
         "{tool_desc}",
         "{tool_descs}",
@@ -97,7 +97,7 @@ fn slots_and_braces_are_checked() {
         "{{\"query\": \"Lake Bled\"}}\n",
         "{\"query\": \"Lake Bled\"}\n",
         "Action Input: the tool's arguments as a JSON object, such as {\"query\"",
-        "`llama-index.system` has a single `{`; a brace that is meant as such is written twice",
+        "`llama-index.system` has a single `{`; write a literal brace twice",
         KEY_BY_KEY,
     );
     changed(
@@ -105,14 +105,14 @@ fn slots_and_braces_are_checked() {
         "{query} {query}",
         "\"\"\"\n{task}\n\nThese",
         "`qwen-agent.template` must have the slot `query` once, but has it 2 times",
-        "write {query} where it is to stand",
+        "write {query} where it belongs, and only there",
     );
     changed(
         "Thought: \"\"\"",
         "Thought: \n\"\"\"",
         "\"\"\"\n{task}\n\nThese",
         "`qwen-agent.template` must end with \"\\nThought: \"",
-        "put the closing quotes right behind it, without a line break",
+        "put the closing quotes right after it, without a line break",
     );
     changed(
         "feedback = \"{error}. Correct",
