@@ -1,4 +1,4 @@
-//! The datasets of an experiment, and what of a cell is another on one of them.
+//! The datasets of an experiment, and the settings that variants have on one of them only.
 
 use super::matrix::settings;
 use super::problem::ProblemKind;
@@ -7,7 +7,7 @@ use super::setting::{DATASET_KEYS, Setting};
 use super::{Cell, DatasetSpec};
 use std::path::Path;
 
-/// Settings by which cells are told apart and named, and which are therefore the same on all datasets.
+/// Settings by which variants are named, and which are therefore the same on all datasets.
 const OF_THE_CELL: [&str; 4] = ["method", "protocol", "option", "model"];
 
 /// Reads `dataset`: a path, a table, or a list of either.
@@ -55,7 +55,7 @@ fn dataset(notes: &mut Notes<'_>, table: &Table<'_>) -> Option<DatasetSpec> {
         }
     }
     let Some((file, path_line)) = file else {
-        notes.note(table.line(), ProblemKind::MissingKey(table.path("path")));
+        notes.missing(table, "path");
         return None;
     };
     match name {
@@ -92,9 +92,9 @@ fn of_cells(notes: &mut Notes<'_>, path: String, entry: Entry<'_>) -> Option<Vec
     Some(found)
 }
 
-/// Notes settings of a dataset that no cell takes from it.
+/// Notes settings of a dataset that no variant uses.
 pub(super) fn check(notes: &mut Notes<'_>, datasets: &[DatasetSpec], cells: &[Cell]) {
-    // Cells of which something is wrong are not there.
+    // Variants with a problem are not among the cells.
     if !notes.is_clean() {
         return;
     }

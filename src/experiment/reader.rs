@@ -132,7 +132,7 @@ impl Notes<'_> {
         Some(options)
     }
 
-    /// Words that only some settings know, and addresses that may be stored.
+    /// Checks the values of settings with a fixed list of words, and that addresses contain no secrets.
     fn check(&mut self, name: &str, setting: &Setting) -> bool {
         let line = setting.line;
         match (setting.key.name, &setting.value) {
@@ -165,7 +165,7 @@ fn integer(value: &DeValue<'_>) -> Option<i64> {
     i64::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
-/// A number or a switch. Numbers are written in one way, so that `0` and `0.0` are the same.
+/// A number or a switch. Numbers have one spelling, so that `0` and `0.0` are equal.
 fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
     match kind {
         Kind::Switch => value.as_bool().map(Value::Switch),
@@ -183,7 +183,7 @@ fn number(value: &DeValue<'_>) -> Option<f64> {
         // Numbers too large for a float's digits have no use here; the nearest float will do.
         None => value.as_integer()?.as_str().parse::<f64>().ok()?,
     };
-    // A minus before zero says nothing.
+    // Turns -0 into 0.
     Some(number + 0.0)
 }
 
