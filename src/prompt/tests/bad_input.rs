@@ -88,7 +88,7 @@ fn not_utf8() {
     bytes[at] = 0xff;
     expect(
         said(&load_bytes("trial.toml", "", &bytes).unwrap_err()),
-        "`trial.toml` is not UTF-8 text: line 11 holds another byte",
+        "`trial.toml` is not UTF-8 text: line 11 has an invalid byte",
         "save the file as UTF-8",
     );
 }
@@ -124,15 +124,15 @@ fn a_key_that_the_json_does_not_have() {
 
 #[test]
 fn a_value_that_is_no_text() {
-    let hint = "the paper's prompt files are objects of texts: {\"key\": \"prompt text\", …}";
+    let hint = "the paper's prompt files are objects of strings: {\"key\": \"prompt text\", …}";
     expect(
         said(&load_bytes("p.json", "#k", br#"{"k": ["a"]}"#).unwrap_err()),
-        "key `k` of `p.json` must be a text, but is a list",
+        "key `k` of `p.json` must be a string, but is a list",
         hint,
     );
     expect(
         said(&load_bytes("p.json", "#k", br#"["k"]"#).unwrap_err()),
-        "`p.json` must hold an object of texts, but holds a list",
+        "`p.json` must contain an object of strings, but contains a list",
         hint,
     );
     expect(said(&load_bytes("p.json", "#k", br#"{"k": ""}"#).unwrap_err()), "key `k` of `p.json` is empty", hint);
@@ -170,9 +170,9 @@ fn an_instruction_file_for_a_file_that_has_its_own() {
     let error = load("none.toml", Some("i.txt"), &builtin).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`none.toml` has its own [instruction], it does not take the instruction file `i.txt`"
+        "`none.toml` has its own [instruction] and does not take the instruction file `i.txt`"
     );
-    assert_eq!(error.hint().unwrap(), "leave --instruction out, or change the file's [instruction]");
+    assert_eq!(error.hint().unwrap(), "remove --instruction, or change the file's [instruction]");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn empty_files() {
         expect(
             said(&load_bytes("trial.toml", "", content.as_bytes()).unwrap_err()),
             "`trial.toml` is empty",
-            "prompts/README.md explains what a prompt file holds",
+            "prompts/README.md explains the contents of a prompt file",
         );
     }
 }
@@ -196,7 +196,7 @@ fn files_over_a_mebibyte() {
     expect(
         said(&load_toml(&text).unwrap_err()),
         "`trial.toml` is larger than 1 MiB",
-        "a prompt has a few kilobytes; is this the right file?",
+        "a prompt has a few kilobytes; check that this is the right file",
     );
 }
 
