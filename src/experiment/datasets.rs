@@ -1,4 +1,4 @@
-//! The datasets of an experiment, and what of a variant is another on one of them.
+//! The datasets of an experiment, and the settings that variants have on one of them only.
 
 use super::expand::{DatasetDraft, Draft, dataset_name};
 use super::matrix::settings;
@@ -7,7 +7,7 @@ use super::reader::{Entry, Notes, Table};
 use super::setting::Assignment;
 use super::settings::DATASET_SETTINGS;
 
-/// Settings by which variants are told apart and named, and which are therefore the same on all datasets.
+/// Settings by which variants are named, and which are therefore the same on all datasets.
 const OF_THE_VARIANT: [&str; 4] = ["method", "protocol", "option", "model"];
 
 /// Reads `dataset`: a path, a table, or a list of either.
@@ -55,7 +55,7 @@ fn dataset(notes: &mut Notes<'_>, table: &Table<'_>) -> Option<DatasetDraft> {
         }
     }
     let Some((file, path_line)) = file else {
-        notes.note(table.line(), ProblemKind::MissingKey(table.path("path")));
+        notes.missing(table, "path");
         return None;
     };
     match name {
@@ -91,9 +91,9 @@ fn of_variants(notes: &mut Notes<'_>, path: String, entry: Entry<'_>) -> Option<
     Some(found)
 }
 
-/// Notes settings of a dataset that no variant takes from it.
+/// Notes settings of a dataset that no variant uses.
 pub(super) fn check(notes: &mut Notes<'_>, datasets: &[DatasetDraft], variants: &[Draft]) {
-    // Variants of which something is wrong are not there.
+    // Variants with a problem are not among the variants.
     if !notes.is_clean() {
         return;
     }

@@ -1,15 +1,16 @@
 //! The settings by which variants differ, as their manifest has them.
 
 use super::expand::prompt_name;
+use super::setting::Kind;
 use super::settings::VARIANT_SETTINGS;
-use crate::types::Variant;
+use crate::types::{Method, Variant};
 use std::collections::BTreeSet;
 
 /// Variants by the settings in which they differ.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Differing {
     /// Names of the settings in which they differ.
-    pub settings: Vec<&'static str>,
+    pub settings: Vec<String>,
     /// The name of each variant, and its value of each of these settings; nothing where it does not use one.
     pub rows: Vec<(String, Vec<Option<String>>)>,
     /// Prompt, protocol, method and model where they are the same in all variants.
@@ -26,20 +27,42 @@ impl Differing {
         let mut differing = Self::default();
         let mut rows: Vec<(String, Vec<_>)> = variants.iter().map(|variant| (variant.name.clone(), vec![])).collect();
         for setting in VARIANT_SETTINGS {
-            let mut values: Vec<Option<String>> = variants.iter().map(|variant| setting.of(variant)).collect();
-            if setting.name == "prompt" {
-                values = shortened(values);
-            }
-            if count(&values) > 1 {
-                differing.settings.push(setting.name);
-                rows.iter_mut().zip(values).for_each(|((_, row), value)| row.push(value));
-            } else if let Some(value) = values.into_iter().flatten().next().filter(|_| NAMED.contains(&setting.name)) {
-                differing.same.push((setting.name, value));
+            let values: Vec<Option<String>> = variants.iter().map(|variant| setting.of(variant)).collect();
+            let columns = match setting.kind {
+                Kind::Options => options(&variants),
+                Kind::Prompt => vec![(setting.name.to_owned(), shortened(values))],
+                _ => vec![(setting.name.to_owned(), values)],
+            };
+            for (name, values) in columns {
+                if count(&values) > 1 {
+                    differing.settings.push(name);
+                    rows.iter_mut().zip(values).for_each(|((_, row), value)| row.push(value));
+                } else if let Some(value) =
+                    values.into_iter().flatten().next().filter(|_| NAMED.contains(&setting.name))
+                {
+                    differing.same.push((setting.name, value));
+                }
             }
         }
         differing.rows = rows;
         differing
     }
+}
+
+/// Each option by itself, in the variants of protocols that it is given to.
+fn options(variants: &[&Variant]) -> Vec<(String, Vec<Option<String>>)> {
+    let names: BTreeSet<&String> = variants.iter().flat_map(|variant| variant.options.keys()).collect();
+    let column = |name: &String| {
+        let given = variants.iter().filter(|variant| variant.options.contains_key(name));
+        let protocols: BTreeSet<&str> = given.map(|variant| variant.protocol.as_str()).collect();
+        let value = |variant: &&Variant| {
+            let speaks = Method::parse(&variant.method).is_none_or(|method| method.agent().is_some());
+            let takes = speaks && protocols.contains(variant.protocol.as_str());
+            takes.then(|| variant.options.get(name).map_or_else(|| "default".to_owned(), Clone::clone))
+        };
+        (name.clone(), variants.iter().map(value).collect())
+    };
+    names.into_iter().map(column).collect()
 }
 
 fn count(values: &[Option<String>]) -> usize {

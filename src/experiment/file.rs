@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 
 /// Largest experiment file, in bytes.
 const MAX_FILE: u64 = 1 << 20;
+/// Where the format is explained.
+const HELP: &str = "docs/experiments.md explains the file key by key";
 /// How often a question may be asked under one variant.
 const MAX_REPEATS: u32 = 1000;
 
@@ -80,7 +82,7 @@ pub enum ExperimentError {
     NotText(String),
     /// The file has mistakes.
     #[error(transparent)]
-    Invalid(#[from] Problems<ProblemKind>),
+    Invalid(#[from] Problems),
     /// Two settings of one variant or dataset exclude each other.
     #[error("{place}: `{one}` and `{other}` cannot be set together")]
     Conflict {
@@ -145,12 +147,8 @@ impl ExperimentFile {
     }
 
     /// Reads an experiment; `path` is its name for messages. An error lists everything that is wrong.
-    pub fn parse(path: &str, text: &str) -> Result<Self, Problems<ProblemKind>> {
-        let mut notes = Notes::new(path, text);
-        let tree = notes.parse(text);
-        if !notes.is_clean() {
-            return Err(notes.into_problems());
-        }
+    pub fn parse(path: &str, text: &str) -> Result<Self, Problems> {
+        let (mut notes, tree) = Notes::parse(path, text, HELP)?;
         let root = Notes::root(tree.get_ref());
         let entries = notes.entries(&root);
         for entry in entries.iter().filter(|entry| !TOP_KEYS.contains(&entry.key)) {

@@ -35,7 +35,6 @@ pub use differing::Differing;
 pub use expand::{DatasetDraft, Draft, prompt_name};
 pub use file::{ExperimentError, ExperimentFile, Overrides};
 pub use model::{Concurrency, DatasetSpec, Experiment, FileText, Limits, Output, Pace, Recording, VariantSpec};
-pub use problem::ProblemKind;
 pub use product::{Listed, ProductError};
 pub use published::{Published, PublishedFigure, PublishedMetric};
 pub use setting::{Applies, Assignment, Effect, Kind, Setting, price, shown};

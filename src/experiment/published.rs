@@ -1,7 +1,6 @@
 //! Figures that others have published for the same variants, to be shown beside ours.
 
 use super::expand::{DatasetDraft, Draft};
-use super::problem::ProblemKind;
 use super::reader::{Entry, Notes, Table};
 
 /// Figures of one model, or of one paper.
@@ -9,7 +8,7 @@ use super::reader::{Entry, Notes, Table};
 pub struct Published {
     /// What they are called in a table, such as a model's name.
     pub name: String,
-    /// Where they stand.
+    /// Where they were published.
     pub source: String,
     /// The figures, in the order of the file.
     pub figures: Vec<PublishedFigure>,
@@ -24,7 +23,7 @@ pub struct PublishedFigure {
     pub metric: PublishedMetric,
     /// Name of the variant.
     pub variant: String,
-    /// The figure in per cent, 0 to 100, as it was published.
+    /// The figure in percent, 0 to 100, as it was published.
     pub percent: f64,
 }
 
@@ -57,7 +56,7 @@ pub(super) fn read(
     datasets: &[DatasetDraft],
     variants: &[Draft],
 ) -> Vec<Published> {
-    // Variants of which something is wrong are not there, which is no fault of the figures'.
+    // Variants with a problem are missing here, which must not count as a mistake of the figures.
     let sound = notes.is_clean();
     let mut found = Vec::new();
     for table in notes.tables("published", entry.value) {
@@ -65,7 +64,7 @@ pub(super) fn read(
         let entries = notes.entries(&table);
         for needed in ["name", "source", "figures"] {
             if !entries.iter().any(|entry| entry.key == needed) {
-                notes.note(table.line(), ProblemKind::MissingKey(table.path(needed)));
+                notes.missing(&table, needed);
             }
         }
         for entry in entries {
@@ -89,7 +88,7 @@ pub(super) fn read(
     found
 }
 
-/// `figures.DATASET.METRIC.CELL = per cent`.
+/// `figures.DATASET.METRIC.VARIANT = percent`.
 fn by_dataset(
     notes: &mut Notes<'_>,
     table: &Table<'_>,

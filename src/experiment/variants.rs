@@ -7,7 +7,7 @@ use super::problem::ProblemKind;
 use super::reader::{Entry, Notes, Table};
 use super::setting::{Assignment, Kind, Setting, shown};
 use super::settings::variant_setting;
-use crate::prompt::{closest, quoted};
+use crate::prompt::quoted;
 use std::collections::HashSet;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -217,16 +217,6 @@ fn unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expanded) {
 
 /// The baseline must be a variant.
 pub(super) fn check_baseline(notes: &mut Notes<'_>, line: usize, name: &str, variants: &[Draft]) {
-    if variants.iter().any(|variant| variant.name == name) {
-        return;
-    }
-    let names = || variants.iter().map(|variant| variant.name.as_str());
-    let some: Vec<String> = names().take(8).map(quoted).collect();
-    let more = if variants.len() > some.len() { ", …" } else { "" };
-    let kind = ProblemKind::UnknownBaseline {
-        name: quoted(name),
-        suggestion: closest(name, names()).map(str::to_owned),
-        some: format!("{}{more}", some.join(", ")),
-    };
-    notes.note(line, kind);
+    let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+    notes.known("baseline", line, name, "variant", &names);
 }

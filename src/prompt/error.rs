@@ -1,6 +1,5 @@
 //! Why a prompt cannot be used.
 
-use super::problem::ProblemKind;
 use super::problems::Problems;
 use std::io;
 
@@ -36,7 +35,7 @@ pub enum PromptError {
         file: String,
     },
     /// The file is not UTF-8.
-    #[error("`{file}` is not UTF-8 text: line {line} holds another byte")]
+    #[error("`{file}` is not UTF-8 text: line {line} has an invalid byte")]
     NotUtf8 {
         /// The file as it was named.
         file: String,
@@ -50,7 +49,7 @@ pub enum PromptError {
         spec: String,
     },
     /// A TOML prompt was given an instruction file.
-    #[error("`{spec}` has its own [instruction], it does not take the instruction file `{instruction}`")]
+    #[error("`{spec}` has its own [instruction] and does not take the instruction file `{instruction}`")]
     InstructionNotTaken {
         /// What was named.
         spec: String,
@@ -59,7 +58,7 @@ pub enum PromptError {
     },
     /// A file of our own form with problems, all of them.
     #[error("{0}")]
-    Invalid(Problems<ProblemKind>),
+    Invalid(Problems),
     /// The JSON file is not JSON.
     #[error("{file}:{line}: not valid JSON: {reason}")]
     NotJson {
@@ -71,7 +70,7 @@ pub enum PromptError {
         reason: String,
     },
     /// The JSON file holds no object.
-    #[error("`{file}` must hold an object of texts, but holds {found}")]
+    #[error("`{file}` must contain an object of strings, but contains {found}")]
     NotAnObject {
         /// The file as it was named.
         file: String,
@@ -91,7 +90,7 @@ pub enum PromptError {
         suggestion: Option<String>,
     },
     /// The key's value is no text.
-    #[error("key `{key}` of `{file}` must be a text, but is {found}")]
+    #[error("key `{key}` of `{file}` must be a string, but is {found}")]
     NotText {
         /// The file as it was named.
         file: String,
@@ -109,7 +108,7 @@ pub enum PromptError {
         key: String,
     },
     /// A method that is made of others.
-    #[error("method `{method}` is made of others, each of which has its own prompt")]
+    #[error("method `{method}` combines other methods, each with its own prompt")]
     Compound {
         /// The method.
         method: &'static str,
@@ -137,7 +136,7 @@ pub enum PromptError {
         exemplar: usize,
     },
     /// Examples are asked for that the protocol's template has no place for.
-    #[error("`{key}` of `{file}` has no slot {{examples}}, so that {shots} shots cannot be shown")]
+    #[error("`{key}` of `{file}` has no slot {{examples}} for {shots} shots")]
     NoPlaceForExamples {
         /// The file of protocol texts.
         file: String,
@@ -147,13 +146,13 @@ pub enum PromptError {
         shots: usize,
     },
     /// A file of protocol texts where a prompt is expected.
-    #[error("`{file}` holds texts of protocols, it is no prompt")]
+    #[error("`{file}` contains protocol texts, not a prompt")]
     TextsNoPrompt {
         /// The file as it was named.
         file: String,
     },
     /// The protocol has no texts of its own.
-    #[error("protocol `{protocol}` has no texts of its own that a file could replace")]
+    #[error("protocol `{protocol}` has no texts of its own to replace")]
     NoTextsTaken {
         /// Id of the protocol.
         protocol: String,
@@ -189,7 +188,7 @@ pub enum PromptError {
         file: String,
     },
     /// A finished text is asked of a protocol with another form.
-    #[error("`{spec}` is a finished text in the paper's form, which protocol `{protocol}` does not have")]
+    #[error("`{spec}` is a finished text in the paper's form, which protocol `{protocol}` cannot use")]
     FinishedForm {
         /// `FILE.json#KEY`.
         spec: String,
@@ -205,7 +204,7 @@ pub enum PromptError {
         method: String,
     },
     /// More exemplars are asked for than there are.
-    #[error("`{file}` has {available} of the {wanted} exemplars that are asked for")]
+    #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
     TooFewExemplars {
         /// The prompt file.
         file: String,
@@ -215,19 +214,19 @@ pub enum PromptError {
         available: usize,
     },
     /// A finished text is asked to show other exemplars.
-    #[error("`{spec}` is a finished text, its examples cannot be counted or reordered")]
+    #[error("`{spec}` is a finished text; its examples cannot be selected or reordered")]
     FinishedText {
         /// `FILE.json#KEY`.
         spec: String,
     },
-    /// The template engine refuses the instruction.
+    /// The instruction cannot be filled in.
     #[error("cannot fill in `instruction.{method}` of `{file}`: {reason}")]
     Template {
         /// The prompt file.
         file: String,
         /// The method.
         method: String,
-        /// What the engine says.
+        /// Why.
         reason: String,
     },
 }
@@ -240,16 +239,16 @@ impl PromptError {
                 "check the path; `wikitrail prompt list` shows the prompts that are built in".into()
             }
             Self::Read { .. } | Self::ReadInstruction { .. } => "check the path".into(),
-            Self::TooLarge { .. } => "a prompt has a few kilobytes; is this the right file?".into(),
-            Self::Empty { .. } => "prompts/README.md explains what a prompt file holds".into(),
+            Self::TooLarge { .. } => "a prompt has a few kilobytes; check that this is the right file".into(),
+            Self::Empty { .. } => "prompts/README.md explains the contents of a prompt file".into(),
             Self::NotUtf8 { .. } => "save the file as UTF-8".into(),
             Self::UnknownKind { .. } => {
                 "give a path ending in .toml, or FILE.json#KEY; `wikitrail prompt list` shows what is there".into()
             }
-            Self::InstructionNotTaken { .. } => "leave --instruction out, or change the file's [instruction]".into(),
+            Self::InstructionNotTaken { .. } => "remove --instruction, or change the file's [instruction]".into(),
             Self::Invalid(problems) => problems.hint(),
             Self::NotJson { .. } | Self::NotAnObject { .. } | Self::NotText { .. } | Self::EmptyKey { .. } => {
-                "the paper's prompt files are objects of texts: {\"key\": \"prompt text\", …}".into()
+                "the paper's prompt files are objects of strings: {\"key\": \"prompt text\", …}".into()
             }
             Self::NoSuchKey { suggestion: Some(known), .. } => did_you_mean(known),
             Self::NoSuchKey { file, .. } => format!("name one of the keys: {file}#KEY"),
@@ -257,17 +256,17 @@ impl PromptError {
             Self::NeedsThoughts { .. } => "use method `react`, or one of the protocols with numbered steps".into(),
             Self::NoTask { .. } => "add `task`: what is to be done and how the answer looks, in words".into(),
             Self::NoRationale { .. } => "add a rationale to every exemplar that is shown".into(),
-            Self::NoPlaceForExamples { .. } => "leave shots out, or add the slot".into(),
-            Self::TextsNoPrompt { file } => format!("give it beside a prompt: --texts {file}"),
-            Self::NoTextsTaken { .. } => "leave --texts out; its words stand in the prompt file".into(),
+            Self::NoPlaceForExamples { .. } => "remove the shots, or add the slot".into(),
+            Self::TextsNoPrompt { file } => format!("pass it next to a prompt: --texts {file}"),
+            Self::NoTextsTaken { .. } => "remove --texts; this protocol's words are in the prompt file".into(),
             Self::NoSection { section, .. } => format!("add [{section}]; prompts/README.md lists its keys"),
             Self::NoProtocolText { .. } => "load the protocol's own texts".into(),
-            Self::NoSlotValue { .. } => "leave the slot out of the text".into(),
+            Self::NoSlotValue { .. } => "remove the slot from the text".into(),
             Self::FinishedForm { .. } => "use a prompt file in TOML, or protocol react-paper".into(),
             Self::NoInstruction { method, .. } => format!("add `{method}` to the file's [instruction]"),
-            Self::TooFewExemplars { available, .. } => format!("leave shots out, or ask for {available} at most"),
-            Self::FinishedText { .. } => "leave shots and order out, or use a prompt file in TOML".into(),
-            Self::Template { .. } => "`wikitrail prompt check FILE` names the place".into(),
+            Self::TooFewExemplars { available, .. } => format!("remove the shots, or request at most {available}"),
+            Self::FinishedText { .. } => "remove shots and order, or use a prompt file in TOML".into(),
+            Self::Template { .. } => "`wikitrail prompt check FILE` shows the line".into(),
         };
         Some(hint)
     }

@@ -1,8 +1,7 @@
 //! Exemplars: solved questions shown to the model, and what must hold of them.
 
-use super::problem::ProblemKind;
-use super::problems::quoted;
-use super::reader::{Reader, Section};
+use super::problems::{Fault, quoted};
+use super::reader::{Reader, Table};
 use crate::types::Tool;
 use std::collections::HashMap;
 
@@ -33,19 +32,23 @@ pub struct ExemplarStep {
 }
 
 /// Reads `[[exemplar]]` and notes what is wrong with each.
-pub(super) fn read_all(reader: &mut Reader<'_>, file: &Section<'_>) -> Vec<Exemplar> {
-    let Some(sections) = reader.required_tables(file, "exemplar") else { return Vec::new() };
+pub(super) fn read_all(reader: &mut Reader<'_>, file: &Table<'_>) -> Vec<Exemplar> {
+    if !file.has("exemplar") {
+        let hint = "add [[exemplar]] blocks, or write `exemplar = []` for a prompt without examples";
+        reader.note(file.line(), Fault::from("missing key `exemplar`".to_owned()).hint(hint));
+    }
+    let sections = reader.sections(file, "exemplar");
     let mut first_lines = HashMap::new();
     let mut exemplars = Vec::with_capacity(sections.len());
     for section in sections {
         reader.known_keys(&section, &["covers", "question", "rationale", "answer", "step"]);
         let question = reader.required_line(&section, "question");
         if let Some(question) = &question {
-            let line = section.line_of("question");
+            let line = reader.line_in(&section, "question");
             let first_line = *first_lines.entry(question.clone()).or_insert(line);
             if first_line != line {
                 let key = section.path("question");
-                reader.note(line, ProblemKind::DuplicateQuestion { key, first_line });
+                reader.note(line, format!("`{key}` repeats the question of line {first_line}"));
             }
         }
         let answer = reader.required_line(&section, "answer");
@@ -60,10 +63,10 @@ pub(super) fn read_all(reader: &mut Reader<'_>, file: &Section<'_>) -> Vec<Exemp
     exemplars
 }
 
-fn read_steps(reader: &mut Reader<'_>, exemplar: &Section<'_>, answer: Option<&str>) -> Vec<ExemplarStep> {
-    let sections = reader.tables(exemplar, "step");
+fn read_steps(reader: &mut Reader<'_>, exemplar: &Table<'_>, answer: Option<&str>) -> Vec<ExemplarStep> {
+    let sections = reader.sections(exemplar, "step");
     if sections.is_empty() {
-        reader.note(exemplar.line(), ProblemKind::NoSteps(exemplar.name().to_owned()));
+        reader.note(exemplar.line(), format!("`{}` has no steps", exemplar.name()));
     }
     let last = sections.len().saturating_sub(1);
     sections
@@ -77,36 +80,40 @@ fn read_steps(reader: &mut Reader<'_>, exemplar: &Section<'_>, answer: Option<&s
                 observation: reader.string(section, "observation"),
             };
             if i < last && !section.has("observation") {
-                reader.note(section.line(), ProblemKind::MissingKey(section.path("observation")));
+                reader.missing(section, "observation");
             }
             if i == last && section.has("observation") {
-                let kind = ProblemKind::ObservationAfterFinish(section.path("observation"));
-                reader.note(section.line_of("observation"), kind);
+                let key = section.path("observation");
+                let fault = Fault::from(format!("`{key}` is never shown: the step finishes the exemplar"));
+                let hint = "leave the observation of the last step out";
+                reader.note(reader.line_in(section, "observation"), fault.hint(hint));
             }
             step
         })
         .collect()
 }
 
-fn read_action(reader: &mut Reader<'_>, section: &Section<'_>, last: bool, answer: Option<&str>) -> Option<String> {
+fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer: Option<&str>) -> Option<String> {
     let action = reader.required_line(section, "action")?;
     let key = section.path("action");
-    let line = section.line_of("action");
+    let shown = quoted(&action);
     let (tool, input) = parse(&action);
-    match tool {
-        Tool::Invalid | Tool::Think => reader.note(line, ProblemKind::BadAction { key, action: quoted(&action) }),
-        Tool::Finish if !last => reader.note(line, ProblemKind::EarlyFinish(key)),
+    let fault = match tool {
+        Tool::Invalid | Tool::Think => Fault::from(format!("`{key}` is not an action: `{shown}`"))
+            .hint("write Search[…], Lookup[…] or Finish[…], and nothing after it"),
+        Tool::Finish if !last => format!("`{key}` finishes, but steps follow").into(),
         Tool::Search | Tool::Lookup if last => {
-            reader.note(line, ProblemKind::NoFinish { key, action: quoted(&action) });
+            Fault::from(format!("the last step's action `{shown}` is not `Finish[…]` (`{key}`)"))
+                .hint("end every exemplar with Finish[answer]")
         }
-        Tool::Finish => {
-            if let Some(answer) = answer.filter(|answer| *answer != input) {
-                let (finished, answer) = (quoted(&input), quoted(answer));
-                reader.note(line, ProblemKind::AnswerDiffers { key, finished, answer });
-            }
+        Tool::Finish if answer.is_some_and(|answer| answer != input) => {
+            let (finished, answer) = (quoted(&input), quoted(answer.unwrap_or_default()));
+            Fault::from(format!("`{key}` finishes with `{finished}`, but the exemplar's answer is `{answer}`"))
+                .hint("both must be the same text")
         }
-        Tool::Search | Tool::Lookup => {}
-    }
+        Tool::Search | Tool::Lookup | Tool::Finish => return Some(action),
+    };
+    reader.note(reader.line_in(section, "action"), fault);
     Some(action)
 }
 

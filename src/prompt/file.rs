@@ -1,10 +1,10 @@
 //! A prompt file of our own form, as it stands after reading.
 
 use super::exemplar::{self, Exemplar};
-use super::problem::ProblemKind;
-use super::problems::{Problems, closest, quoted};
-use super::reader::{Reader, Section};
-use super::template::{self, ToolTexts};
+use super::problems::{Fault, Problems};
+use super::reader::{Reader, Table};
+use super::template::ToolTexts;
+use super::texts::{self, KeyForm};
 use std::collections::BTreeMap;
 
 /// The prompting methods that a file can hold an instruction for.
@@ -12,6 +12,9 @@ pub const METHODS: [&str; 4] = ["react", "act", "cot", "standard"];
 
 /// The labels that may stand before a question.
 pub const QUESTION_LABELS: [&str; 2] = ["Question", "Claim"];
+
+/// Where the format is explained.
+pub(super) const HELP: &str = "prompts/README.md explains the file key by key";
 
 /// A prompt file: who it is for, what the model is told, and solved examples. `prompts/README.md` explains
 /// each key.
@@ -55,10 +58,9 @@ pub struct Texts {
 
 impl PromptFile {
     /// Reads a prompt file from its text; `file` names it in messages. All problems are found in one pass.
-    pub(super) fn parse(file: &str, text: &str) -> Result<Self, Problems<ProblemKind>> {
-        let tree = Reader::parse(file, text)?;
-        let mut reader = Reader::new(file, text);
-        let root = reader.root(tree.get_ref());
+    pub(super) fn parse(file: &str, text: &str) -> Result<Self, Problems> {
+        let (mut reader, tree) = Reader::parse(file, text, HELP)?;
+        let root = Reader::root(tree.get_ref());
         let known = ["name", "language", "question_label", "task", "instruction", "tools", "texts", "exemplar"];
         reader.known_keys(&root, &known);
         let tools = read_tools(&mut reader, &root);
@@ -77,48 +79,49 @@ impl PromptFile {
     }
 }
 
-fn read_label(reader: &mut Reader<'_>, root: &Section<'_>) -> Option<String> {
+fn read_label(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<String> {
     let label = reader.required_text(root, "question_label")?;
-    if !QUESTION_LABELS.contains(&label.as_str()) {
-        let suggestion = closest(&label, QUESTION_LABELS);
-        let kind = ProblemKind::UnknownLabel { label: quoted(&label), suggestion };
-        reader.note(root.line_of("question_label"), kind);
-    }
+    let line = reader.line_in(root, "question_label");
+    reader.known("question_label", line, &label, "label", &QUESTION_LABELS);
     Some(label)
 }
 
 fn read_instructions(
     reader: &mut Reader<'_>,
-    root: &Section<'_>,
+    root: &Table<'_>,
     tools: Option<&ToolTexts>,
 ) -> BTreeMap<String, Instruction> {
     let mut instructions = BTreeMap::new();
     if !root.has("instruction") {
-        reader.note(root.line(), ProblemKind::MissingKey("instruction".into()));
+        reader.missing(root, "instruction");
     }
-    let Some(section) = reader.table(root, "instruction") else { return instructions };
+    let Some(section) = reader.section(root, "instruction") else { return instructions };
     reader.known_keys(&section, &METHODS);
-    if !section.keys().any(|key| METHODS.contains(&key)) {
-        reader.note(section.line(), ProblemKind::MissingKey("instruction.react".into()));
+    if !METHODS.into_iter().any(|method| section.has(method)) {
+        reader.missing(&section, "react");
     }
     for method in METHODS.into_iter().filter(|method| section.has(method)) {
-        if let Some(text) = reader.required_text(&section, method) {
-            template::check(reader, &section, method, &text, tools);
-            instructions.insert(method.to_owned(), Instruction { template: text });
+        let Some((text, slotted)) = texts::read_text(reader, &section, &KeyForm::instruction(method)) else { continue };
+        if tools.is_none() && slotted.has("tools") {
+            let key = section.path(method);
+            let fault = Fault::from(format!("`{key}` uses the placeholder `tools`, but the file has no [tools]"));
+            let line = reader.line_in_value(&section, method, |source| texts::find_slot(source, "tools"));
+            reader.note(line, fault.hint("add [tools] with search, lookup and finish"));
         }
+        instructions.insert(method.to_owned(), Instruction { template: text });
     }
     instructions
 }
 
-fn read_tools(reader: &mut Reader<'_>, root: &Section<'_>) -> Option<ToolTexts> {
-    let section = reader.table(root, "tools")?;
+fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
+    let section = reader.section(root, "tools")?;
     reader.known_keys(&section, &["search", "lookup", "finish"]);
     let mut text = |key| reader.required_line(&section, key).unwrap_or_default();
     Some(ToolTexts { search: text("search"), lookup: text("lookup"), finish: text("finish") })
 }
 
-fn read_texts(reader: &mut Reader<'_>, root: &Section<'_>) -> Texts {
-    let Some(section) = reader.table(root, "texts") else { return Texts::default() };
+fn read_texts(reader: &mut Reader<'_>, root: &Table<'_>) -> Texts {
+    let Some(section) = reader.section(root, "texts") else { return Texts::default() };
     reader.known_keys(&section, &["force_stop", "feedback"]);
     Texts { force_stop: reader.string(&section, "force_stop"), feedback: reader.string(&section, "feedback") }
 }

@@ -1,50 +1,73 @@
-//! A list of what is wrong with files that people write by hand: each problem with its line, so that all can be mended at
-//! once. Prompt files and experiment files have one each.
+//! What is wrong with a file that people write by hand: every problem with its line, so that all can be corrected at
+//! once. Prompt files and experiment files share it.
 
 use std::fmt;
 
-/// What can be wrong in one kind of file, said in a sentence.
-pub trait Fault: fmt::Display {
-    /// Where the format is explained.
-    const KEY_BY_KEY: &'static str;
-
-    /// What the author can do about it; [`Self::KEY_BY_KEY`] where nothing better can be said.
-    fn hint(&self) -> String;
-}
-
 /// One problem of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem<K> {
+pub struct Problem {
     /// The file as it was named.
     pub file: String,
     /// Line of the file, from 1.
     pub line: usize,
-    /// What is wrong there.
-    pub kind: K,
+    /// What is wrong there, in a sentence.
+    pub message: String,
+    /// What the author can do about it, where there is more to say than where the format is explained.
+    pub hint: Option<String>,
 }
 
-/// Why a file cannot be used: its problems, in the order of their lines; never empty inside an error.
+/// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problems<K>(pub Vec<Problem<K>>);
+pub struct Problems {
+    /// The problems in the order of their lines, at least one.
+    pub list: Vec<Problem>,
+    /// Where the format is explained.
+    pub help: &'static str,
+}
 
-impl<K: Fault> fmt::Display for Problem<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.file, self.line, self.kind)
+/// What is wrong at one place, and what the author can do about it.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+impl From<String> for Fault {
+    fn from(message: String) -> Self {
+        Self { message, hint: None }
     }
 }
 
-impl<K: Fault> fmt::Display for Problems<K> {
+impl Fault {
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// With a hint that names the known word, if one comes close.
+    pub(crate) fn did_you_mean(self, known: Option<&str>) -> Self {
+        match known {
+            Some(known) => self.hint(format!("did you mean `{known}`?")),
+            None => self,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
+}
+
+impl fmt::Display for Problems {
     /// One problem as its line; several with their own hints, each below its problem.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [problem] = self.0.as_slice() {
+        if let [problem] = self.list.as_slice() {
             return problem.fmt(f);
         }
-        write!(f, "{} problems", self.0.len())?;
-        for problem in &self.0 {
+        write!(f, "{} problems", self.list.len())?;
+        for problem in &self.list {
             write!(f, "\n{problem}")?;
-            let hint = problem.kind.hint();
-            // Where to read up is said once, at the end.
-            if hint != K::KEY_BY_KEY {
+            if let Some(hint) = &problem.hint {
                 write!(f, "\nhint: {hint}")?;
             }
         }
@@ -52,14 +75,14 @@ impl<K: Fault> fmt::Display for Problems<K> {
     }
 }
 
-impl<K: Fault + fmt::Debug> std::error::Error for Problems<K> {}
+impl std::error::Error for Problems {}
 
-impl<K: Fault> Problems<K> {
+impl Problems {
     /// What the author can do: the hint of a single problem, or where the format is explained.
     pub fn hint(&self) -> String {
-        match self.0.as_slice() {
-            [problem] => problem.kind.hint(),
-            _ => K::KEY_BY_KEY.to_owned(),
+        match self.list.as_slice() {
+            [Problem { hint: Some(hint), .. }] => hint.clone(),
+            _ => self.help.to_owned(),
         }
     }
 }

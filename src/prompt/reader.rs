@@ -1,220 +1,265 @@
-//! Reads a TOML tree by hand and keeps count of what is wrong, where.
+//! Reads a TOML file value by value and collects every problem with its line, for prompt and experiment files.
 //!
-//! Deserialising into structs would stop at the first problem and lose the lines of the others; an author who
-//! mends a prompt file wants them all.
+//! Deserialising into structs would stop at the first problem; whoever corrects a file wants to see all of them.
 
-use super::problem::ProblemKind;
-use super::problems::{Problem, Problems, closest, quoted};
+use super::problems::{Fault, Problem, Problems, closest, quoted};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// At most this many problems are kept: a file that is wrong throughout needs no longer list.
+/// Problems that are kept; a file with more is wrong throughout.
 const MAX_PROBLEMS: usize = 100;
+/// Known words that a hint lists.
+const MAX_LISTED: usize = 20;
 
-/// The text of a prompt file and the problems found so far.
-pub(super) struct Reader<'a> {
+/// The text of a file and the problems found so far.
+pub(crate) struct Reader<'a> {
     file: &'a str,
     text: &'a str,
-    lines: Lines,
-    problems: Vec<Problem<ProblemKind>>,
+    help: &'static str,
+    /// Offsets at which lines begin.
+    lines: Vec<usize>,
+    problems: Vec<Problem>,
 }
 
-/// Offsets at which lines begin.
-#[derive(Clone)]
-struct Lines(std::rc::Rc<[usize]>);
-
-/// One table of the file, with its name for messages.
-pub(super) struct Section<'t> {
+/// One table of the file, with its name for messages: empty for the file itself.
+pub(crate) struct Table<'t> {
     name: String,
     line: usize,
-    table: &'t DeTable<'t>,
-    lines: Lines,
+    inner: &'t DeTable<'t>,
 }
 
-impl Lines {
-    fn new(text: &str) -> Self {
-        let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
-        Self(std::iter::once(0).chain(after_breaks).collect())
-    }
-
-    fn of(&self, offset: usize) -> usize {
-        self.0.partition_point(|start| *start <= offset)
-    }
+/// A key of a table with its value.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry<'t> {
+    pub(crate) key: &'t str,
+    /// Line of the key.
+    pub(crate) line: usize,
+    pub(crate) value: &'t Spanned<DeValue<'t>>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(file: &'a str, text: &'a str) -> Self {
-        Self { file, text, lines: Lines::new(text), problems: Vec::new() }
-    }
-
-    /// Parses the text; an error holds every fault of the syntax.
-    pub(super) fn parse(file: &'a str, text: &'a str) -> Result<Spanned<DeTable<'a>>, Problems<ProblemKind>> {
+    /// Parses the text of `file`; `help` says where the format is explained. An error holds all syntax errors.
+    pub(crate) fn parse(
+        file: &'a str,
+        text: &'a str,
+        help: &'static str,
+    ) -> Result<(Self, Spanned<DeTable<'a>>), Problems> {
+        let after_breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let lines = std::iter::once(0).chain(after_breaks).collect();
+        let mut reader = Self { file, text, help, lines, problems: Vec::new() };
         let (table, errors) = DeTable::parse_recoverable(text);
-        if errors.is_empty() {
-            return Ok(table);
-        }
-        let mut reader = Self::new(file, text);
         for error in &errors {
-            let line = reader.lines.of(error.span().map_or(0, |span| span.start));
-            reader.note(line, ProblemKind::NotToml(quoted(error.message().lines().next().unwrap_or_default())));
+            let line = reader.line(error.span().map_or(0, |span| span.start));
+            let reason = quoted(error.message().lines().next().unwrap_or_default());
+            reader.note(line, format!("not valid TOML: {reason}"));
         }
-        Err(reader.into_problems())
+        if errors.is_empty() { Ok((reader, table)) } else { Err(reader.into_problems()) }
     }
 
-    /// The whole file as a section.
-    pub(super) fn root<'t>(&self, table: &'t DeTable<'t>) -> Section<'t> {
-        Section { name: String::new(), line: 1, table, lines: self.lines.clone() }
+    /// The whole file as a table.
+    pub(crate) fn root<'t>(table: &'t DeTable<'t>) -> Table<'t> {
+        Table { name: String::new(), line: 1, inner: table }
     }
 
-    pub(super) fn note(&mut self, line: usize, kind: ProblemKind) {
-        if self.problems.len() < MAX_PROBLEMS {
-            self.problems.push(Problem { file: self.file.to_owned(), line, kind });
-        }
+    fn line(&self, offset: usize) -> usize {
+        self.lines.partition_point(|start| *start <= offset)
     }
 
-    pub(super) fn is_clean(&self) -> bool {
-        self.problems.is_empty()
+    pub(crate) fn line_of(&self, value: &Spanned<DeValue<'_>>) -> usize {
+        self.line(value.span().start)
     }
 
-    pub(super) fn into_problems(mut self) -> Problems<ProblemKind> {
-        self.problems.sort_by_key(|problem| problem.line);
-        Problems(self.problems)
-    }
-
-    /// Notes every key of `section` that is not among `known`.
-    pub(super) fn known_keys(&mut self, section: &Section<'_>, known: &[&'static str]) {
-        for key in section.table.keys() {
-            let name: &str = key.get_ref();
-            if !known.contains(&name) {
-                let suggestion = closest(name, known.iter().copied());
-                let kind = ProblemKind::UnknownKey { key: section.path(&quoted(name)), suggestion };
-                self.note(self.lines.of(key.span().start), kind);
-            }
-        }
-    }
-
-    /// The text under `key`, if it is there.
-    pub(super) fn string(&mut self, section: &Section<'_>, key: &str) -> Option<String> {
-        let value = section.get(key)?;
-        if let Some(text) = value.get_ref().as_str() {
-            return Some(text.to_owned());
-        }
-        self.wrong_type(section, key, value, "a text");
-        None
-    }
-
-    /// The text under `key`, which must be there and hold something.
-    pub(super) fn required_text(&mut self, section: &Section<'_>, key: &str) -> Option<String> {
-        if !section.has(key) {
-            self.note(section.line, ProblemKind::MissingKey(section.path(key)));
-            return None;
-        }
-        let text = self.string(section, key)?;
-        if text.trim().is_empty() {
-            self.note(section.line_of(key), ProblemKind::Empty(section.path(key)));
-            return None;
-        }
-        Some(text)
-    }
-
-    /// The same, of one line.
-    pub(super) fn required_line(&mut self, section: &Section<'_>, key: &str) -> Option<String> {
-        let text = self.required_text(section, key)?;
-        if text.contains(['\n', '\r']) {
-            self.note(section.line_of(key), ProblemKind::LineBreak(section.path(key)));
-        }
-        Some(text)
-    }
-
-    /// The table under `key`, if it is there.
-    pub(super) fn table<'t>(&mut self, section: &Section<'t>, key: &str) -> Option<Section<'t>> {
-        let value = section.get(key)?;
-        let Some(table) = value.get_ref().as_table() else {
-            self.wrong_type(section, key, value, "a table");
-            return None;
-        };
-        Some(Section { name: section.path(key), line: section.line_of(key), table, lines: self.lines.clone() })
-    }
-
-    /// The tables under `key`, none if it is not there.
-    pub(super) fn tables<'t>(&mut self, section: &Section<'t>, key: &str) -> Vec<Section<'t>> {
-        let Some(value) = section.get(key) else { return Vec::new() };
-        let Some(items) = value.get_ref().as_array() else {
-            self.wrong_type(section, key, value, "a list of tables");
-            return Vec::new();
-        };
-        let mut sections = Vec::new();
-        for (i, item) in items.iter().enumerate() {
-            let (name, line) = (format!("{}[{}]", section.path(key), i + 1), self.lines.of(item.span().start));
-            if let Some(table) = item.get_ref().as_table() {
-                sections.push(Section { name, line, table, lines: self.lines.clone() });
-            } else {
-                let found = item.get_ref().type_str();
-                self.note(line, ProblemKind::WrongType { key: name, expected: "a table", found });
-            }
-        }
-        sections
-    }
-
-    /// The tables under `key`, which must be there, though the list may be empty.
-    pub(super) fn required_tables<'t>(&mut self, section: &Section<'t>, key: &str) -> Option<Vec<Section<'t>>> {
-        if !section.has(key) {
-            self.note(section.line, ProblemKind::MissingKey(section.path(key)));
-            return None;
-        }
-        Some(self.tables(section, key))
+    /// Line of the value of `key`; the table's own if it has no such key.
+    pub(crate) fn line_in(&self, table: &Table<'_>, key: &str) -> usize {
+        self.line_in_value(table, key, |_| None)
     }
 
     /// Line of the place that `find` names in the source of the value of `key`, as an offset into it; the value's
-    /// own line when it names none.
-    pub(super) fn line_in_value(
-        &self,
-        section: &Section<'_>,
-        key: &str,
-        find: impl Fn(&str) -> Option<usize>,
-    ) -> usize {
-        let Some(span) = section.get(key).map(Spanned::span) else { return section.line };
+    /// own line if it names none.
+    pub(crate) fn line_in_value(&self, table: &Table<'_>, key: &str, find: impl Fn(&str) -> Option<usize>) -> usize {
+        let Some(span) = table.inner.get(key).map(Spanned::span) else { return table.line };
         let found = self.text.get(span.clone()).and_then(find).unwrap_or(0);
-        self.lines.of(span.start + found)
+        self.line(span.start + found)
     }
 
-    fn wrong_type(&mut self, section: &Section<'_>, key: &str, value: &Spanned<DeValue<'_>>, expected: &'static str) {
-        let (key, found) = (section.path(key), value.get_ref().type_str());
-        self.note(self.lines.of(value.span().start), ProblemKind::WrongType { key, expected, found });
+    /// Adds a problem, unless the line has it already.
+    pub(crate) fn note(&mut self, line: usize, fault: impl Into<Fault>) {
+        let Fault { message, hint } = fault.into();
+        let problem = Problem { file: self.file.to_owned(), line, message, hint };
+        if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    pub(crate) fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    pub(crate) fn into_problems(mut self) -> Problems {
+        self.problems.sort_by_key(|problem| problem.line);
+        Problems { list: self.problems, help: self.help }
+    }
+
+    /// Notes a value of another type than `expected`.
+    pub(crate) fn wrong_type(&mut self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) {
+        let found = match value.get_ref() {
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            DeValue::Boolean(on) => on.to_string(),
+            DeValue::Array(_) => "an array".to_owned(),
+            other => format!("a {}", other.type_str()),
+        };
+        self.note(self.line_of(value), format!("`{key}` must be {expected}, but is {found}"));
+    }
+
+    /// Notes every key of `table` that is not among `known`.
+    pub(crate) fn known_keys(&mut self, table: &Table<'_>, known: &[&'static str]) {
+        for entry in self.entries(table) {
+            if !known.contains(&entry.key) {
+                self.refuse_key(table, entry, known, None);
+            }
+        }
+    }
+
+    /// Notes a key that the table does not have; `belongs` names the place that has it.
+    pub(crate) fn refuse_key(
+        &mut self,
+        table: &Table<'_>,
+        entry: Entry<'_>,
+        known: &[&'static str],
+        belongs: Option<&str>,
+    ) {
+        let fault = Fault::from(format!("unknown key `{}`", table.path(&quoted(entry.key))));
+        self.note(
+            entry.line,
+            match belongs {
+                Some(place) => fault.hint(format!("it belongs in {place}")),
+                None => fault.did_you_mean(closest(entry.key, known.iter().copied())),
+            },
+        );
+    }
+
+    /// Notes a `value` of `key` that is not among `known`, which are called `what`.
+    pub(crate) fn known(&mut self, key: &str, line: usize, value: &str, what: &str, known: &[&str]) -> Option<()> {
+        if known.contains(&value) {
+            return Some(());
+        }
+        let fault = Fault::from(format!("unknown {what} `{}` in `{key}`", quoted(value)));
+        let listed: Vec<String> = known.iter().take(MAX_LISTED).map(|word| quoted(word)).collect();
+        let more = if known.len() > MAX_LISTED { ", …" } else { "" };
+        self.note(
+            line,
+            match closest(value, known.iter().copied()) {
+                None if known.is_empty() => fault.hint(format!("there is no {what} to name here")),
+                None => fault.hint(format!("use one of: {}{more}", listed.join(", "))),
+                known => fault.did_you_mean(known),
+            },
+        );
+        None
+    }
+
+    pub(crate) fn missing(&mut self, table: &Table<'_>, key: &str) {
+        self.note(table.line, format!("missing key `{}`", table.path(key)));
+    }
+
+    /// The value as a table of that name.
+    pub(crate) fn table<'t>(&mut self, name: String, value: &'t Spanned<DeValue<'t>>) -> Option<Table<'t>> {
+        let Some(inner) = value.get_ref().as_table() else {
+            self.wrong_type(&name, value, "a table");
+            return None;
+        };
+        Some(Table { name, line: self.line_of(value), inner })
+    }
+
+    /// The value as a list of tables, `NAME[1]` and so on.
+    pub(crate) fn tables<'t>(&mut self, name: &str, value: &'t Spanned<DeValue<'t>>) -> Vec<Table<'t>> {
+        let Some(items) = value.get_ref().as_array() else {
+            self.wrong_type(name, value, "a list of tables");
+            return Vec::new();
+        };
+        items.iter().enumerate().filter_map(|(i, item)| self.table(format!("{name}[{}]", i + 1), item)).collect()
+    }
+
+    /// The entries of a table in the order of the file.
+    pub(crate) fn entries<'t>(&self, table: &Table<'t>) -> Vec<Entry<'t>> {
+        let mut entries: Vec<_> = table.inner.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let entry = |(key, value): (&'t Spanned<_>, _)| {
+            let name: &'t std::borrow::Cow<'t, str> = key.get_ref();
+            Entry { key: name.as_ref(), line: self.line(key.span().start), value }
+        };
+        entries.into_iter().map(entry).collect()
+    }
+
+    /// The value as a text that is not blank.
+    pub(crate) fn text(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<String> {
+        let Some(text) = value.get_ref().as_str() else {
+            self.wrong_type(name, value, "a string");
+            return None;
+        };
+        if text.trim().is_empty() {
+            self.note(self.line_of(value), format!("`{name}` is empty"));
+            return None;
+        }
+        Some(text.to_owned())
+    }
+
+    /// The table under `key`, if there is one.
+    pub(crate) fn section<'t>(&mut self, table: &Table<'t>, key: &str) -> Option<Table<'t>> {
+        self.table(table.path(key), table.inner.get(key)?)
+    }
+
+    /// The tables under `key`, none if it is not there.
+    pub(crate) fn sections<'t>(&mut self, table: &Table<'t>, key: &str) -> Vec<Table<'t>> {
+        table.inner.get(key).map(|value| self.tables(&table.path(key), value)).unwrap_or_default()
+    }
+
+    /// The string under `key`, if there is one; it may be blank.
+    pub(crate) fn string(&mut self, table: &Table<'_>, key: &str) -> Option<String> {
+        let value = table.inner.get(key)?;
+        let string = value.get_ref().as_str().map(str::to_owned);
+        if string.is_none() {
+            self.wrong_type(&table.path(key), value, "a string");
+        }
+        string
+    }
+
+    /// The text under `key`, which must be there and not blank.
+    pub(crate) fn required_text(&mut self, table: &Table<'_>, key: &str) -> Option<String> {
+        let Some(value) = table.inner.get(key) else {
+            self.missing(table, key);
+            return None;
+        };
+        self.text(&table.path(key), value)
+    }
+
+    /// The same, of one line.
+    pub(crate) fn required_line(&mut self, table: &Table<'_>, key: &str) -> Option<String> {
+        let text = self.required_text(table, key)?;
+        if text.contains(['\n', '\r']) {
+            let fault = Fault::from(format!("`{}` contains a line break", table.path(key)));
+            let hint = "keep it on one line; a backslash at the end of a line joins it to the next";
+            self.note(self.line_in(table, key), fault.hint(hint));
+        }
+        Some(text)
     }
 }
 
-impl<'t> Section<'t> {
-    /// Name of the section, empty for the file itself.
-    pub(super) fn name(&self) -> &str {
+impl Table<'_> {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Line at which the section begins.
-    pub(super) fn line(&self) -> usize {
+    pub(crate) fn line(&self) -> usize {
         self.line
     }
 
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.get(key).is_some()
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.inner.contains_key(key)
     }
 
-    /// Names of the keys, as they stand in the file.
-    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.table.keys().map(|key| key.get_ref().as_ref())
-    }
-
-    /// The key's name with the section before it.
-    pub(super) fn path(&self, key: &str) -> String {
+    /// The key's name with the table before it.
+    pub(crate) fn path(&self, key: &str) -> String {
         if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
-    }
-
-    /// Line of the value of `key`; the section's own where there is none.
-    pub(super) fn line_of(&self, key: &str) -> usize {
-        self.get(key).map_or(self.line, |value| self.lines.of(value.span().start))
-    }
-
-    fn get(&self, key: &str) -> Option<&'t Spanned<DeValue<'t>>> {
-        self.table.get(key)
     }
 }

@@ -1,6 +1,6 @@
 //! What a protocol's parser makes of one reply, in a form common to all.
 
-use super::lenient_json::{self, Item};
+use super::model_json::Dict;
 use serde::ser::{Error as _, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -59,8 +59,7 @@ impl Parsed {
     }
 }
 
-/// Decoded arguments, with the JSON text that they are printed as: integers have no bounds there, while a number of
-/// [`Value`] would round them.
+/// Decoded arguments, with the JSON text that they are printed as: it keeps integers whole, which [`Value`] rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Arguments {
     object: Map<String, Value>,
@@ -68,52 +67,26 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Arguments that were decoded from `written`.
-    pub fn new(object: Map<String, Value>, written: &str) -> Self {
+    /// Arguments of a reader that keeps integers whole.
+    pub(super) fn of(dict: &Dict) -> Self {
         // Decoded JSON always serialises.
-        let text = exact(written).unwrap_or_else(|| serde_json::to_string(&object).unwrap_or_default());
-        Self { object, text }
+        Self { object: dict.to_json(), text: serde_json::to_string(dict).unwrap_or_default() }
     }
 
-    /// The object, integers beyond 64 bits rounded.
+    /// The object; integers beyond 64 bits are rounded.
     pub fn object(&self) -> &Map<String, Value> {
         &self.object
     }
 }
 
-/// The object as one line of JSON, where it may hold an integer that a [`Value`] would round.
-fn exact(written: &str) -> Option<String> {
-    let is_long = |digits: &str| digits.len() > 18;
-    if !written.split(|c: char| !c.is_ascii_digit()).any(is_long) {
-        return None;
-    }
-    match lenient_json::first_value(written).ok()? {
-        Item::Dict(entries) => Some(lenient_json::to_text(&entries)),
-        _ => None,
+impl From<Map<String, Value>> for Arguments {
+    fn from(object: Map<String, Value>) -> Self {
+        Self { text: serde_json::to_string(&object).unwrap_or_default(), object }
     }
 }
 
 impl Serialize for Arguments {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         RawValue::from_string(self.text.clone()).map_err(S::Error::custom)?.serialize(serializer)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Arguments, Kind, Parsed};
-    use serde_json::json;
-
-    #[test]
-    fn integers_are_printed_whole_and_on_one_line() {
-        let object = json!({"a": 1.5}).as_object().expect("an object").clone();
-        let printed = |written: &str| {
-            let args = Some(Arguments::new(object.clone(), written));
-            serde_json::to_string(&Parsed { args, ..Parsed::new(Kind::Act) }).expect("JSON")
-        };
-        let big = "{\n\"a\": 1,\"b\":[123456789012345678901234567890, \"x\ny\"], \"a\": 2}";
-        let expected = r#""args":{"a": 2, "b": [123456789012345678901234567890, "x\ny"]},"#;
-        assert!(printed(big).contains(expected), "{}", printed(big));
-        assert!(printed("{a: 1.5}").contains(r#""args":{"a":1.5},"#), "{}", printed("{a: 1.5}"));
     }
 }

@@ -135,7 +135,7 @@ pub fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Option<Stri
     if let Some(error) = error.downcast_ref::<PromptError>() {
         return hinted(Input, error.hint());
     }
-    if let Some(problems) = error.downcast_ref::<Problems<crate::experiment::ProblemKind>>() {
+    if let Some(problems) = error.downcast_ref::<Problems>() {
         return hinted(Input, Some(problems.hint()));
     }
     if let Some(error) = error.downcast_ref::<ExperimentError>() {
@@ -190,7 +190,7 @@ from!(
     MannersError,
     ExperimentError,
     ProductError,
-    Problems<crate::experiment::ProblemKind>,
+    Problems,
     std::io::Error,
 );
 

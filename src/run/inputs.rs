@@ -5,9 +5,8 @@ use super::error::RunError;
 use super::model::{ModelSettingsError, key_from};
 use super::questions::{absent, ids};
 use crate::experiment::{Assignment, ExperimentFile, Overrides, shipped};
-use crate::prompt::{self, Fault, Problem, Problems, PromptError, texts};
+use crate::prompt::{self, Problem, Problems, PromptError, texts};
 use std::collections::HashSet;
-use std::fmt;
 use std::fs::File;
 use std::path::Path;
 
@@ -21,24 +20,13 @@ pub(super) struct Wrong {
     pub(super) hint: String,
 }
 
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl Fault for Wrong {
-    const KEY_BY_KEY: &'static str =
-        "a path is tried from the working folder, from the experiment file's own, and among the shipped files";
-
-    fn hint(&self) -> String {
-        self.hint.clone()
-    }
-}
+/// Where paths are looked up.
+const HELP: &str =
+    "a path is tried from the working folder, from the experiment file's own, and among the shipped files";
 
 impl From<PromptError> for Wrong {
     fn from(error: PromptError) -> Self {
-        Self { message: error.to_string(), hint: error.hint().unwrap_or_else(|| Self::KEY_BY_KEY.to_owned()) }
+        Self { message: error.to_string(), hint: error.hint().unwrap_or_else(|| HELP.to_owned()) }
     }
 }
 
@@ -75,7 +63,7 @@ struct Inputs<'f> {
     file: &'f ExperimentFile,
     /// Whether servers will be asked, so that keys are needed.
     online: bool,
-    problems: Vec<Problem<Wrong>>,
+    problems: Vec<Problem>,
     /// What was looked at: variants share most of it.
     seen: HashSet<(usize, String, Option<String>)>,
 }
@@ -124,10 +112,10 @@ impl Inputs<'_> {
         if self.problems.is_empty() {
             return Ok(());
         }
-        let elsewhere = |problem: &Problem<Wrong>| problem.file != self.file.path;
+        let elsewhere = |problem: &Problem| problem.file != self.file.path;
         self.problems.sort_by_key(|problem| (elsewhere(problem), problem.file.clone(), problem.line));
         self.problems.truncate(MOST);
-        let problems = Problems(self.problems);
+        let problems = Problems { list: self.problems, help: HELP };
         Err(RunError::input(&problems, problems.hint()))
     }
 
@@ -169,17 +157,17 @@ impl Inputs<'_> {
     /// Problems inside a file have their own lines.
     fn refused(&mut self, line: usize, error: PromptError) {
         let PromptError::Invalid(problems) = error else { return self.note(line, error.into()) };
-        for Problem { file, line, kind } in problems.0 {
-            self.add(Problem { file, line, kind: Wrong { message: kind.to_string(), hint: kind.hint() } });
+        for problem in problems.list {
+            self.add(Problem { hint: problem.hint.or_else(|| Some(problems.help.to_owned())), ..problem });
         }
     }
 
-    fn note(&mut self, line: usize, kind: Wrong) {
-        self.add(Problem { file: self.file.path.clone(), line, kind });
+    fn note(&mut self, line: usize, Wrong { message, hint }: Wrong) {
+        self.add(Problem { file: self.file.path.clone(), line, message, hint: Some(hint) });
     }
 
     /// One file may be named for many variants.
-    fn add(&mut self, problem: Problem<Wrong>) {
+    fn add(&mut self, problem: Problem) {
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
         }

@@ -17,7 +17,6 @@ const HOMES: &[(&str, &[&str])] = &[
     ("flate2", &["dataset/", "net/client/tests", "wiki/corpus"]),
     ("indicatif", &["report/progress"]),
     ("lru", &["wiki/"]),
-    ("minijinja", &["prompt/"]),
     ("parquet", &["export/parquet"]),
     ("percent_encoding", &["wiki/", "net/"]),
     ("redb", &["tape/"]),

@@ -74,11 +74,7 @@ fn of(variant: String, episodes: u64, expected: Expense, most: Expense) -> Costs
 /// The variants by the settings in which they differ.
 fn table(variants: &[Variant]) -> Cells {
     let Differing { settings, rows, same } = Differing::of(variants);
-    Cells {
-        settings: settings.into_iter().map(str::to_owned).collect(),
-        rows,
-        same: same.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-    }
+    Cells { settings, rows, same: same.into_iter().map(|(name, value)| (name.to_owned(), value)).collect() }
 }
 
 fn to_json(run: &PlannedRun<'_>) -> Value {

@@ -146,10 +146,10 @@ impl Job<'_> {
             tools: file.tools.as_ref(),
             language: &file.language,
         };
-        template::fill(&instruction.template, values).map_err(|error| PromptError::Template {
+        template::fill(&instruction.template, values).map_err(|reason| PromptError::Template {
             file: file.file.clone(),
             method: method.to_owned(),
-            reason: error.kind().to_string(),
+            reason,
         })
     }
 }

@@ -62,11 +62,16 @@ fn unknown_placeholders_are_named_with_their_line() {
     expect(
         changed("{{ max_steps }}", "{{ colour }}"),
         "trial.toml:7: unknown placeholder `colour` in `instruction.react`",
-        "an instruction may use {{ question_label }}, {{ max_steps }} and {{ tools }}",
+        "use one of: {{ question_label }}, {{ max_steps }}, {{ tools }}",
     );
     expect(
         changed("{{ tools }}", "{{ tools }"),
-        "trial.toml:8: `instruction.react` is not a usable template: unexpected `}`, expected end of variable block",
+        "trial.toml:8: `instruction.react` has `{{` that does not begin a placeholder such as `{{ tools }}`",
+        KEY_BY_KEY,
+    );
+    expect(
+        changed("{{ tools }}", "{% if tools %}"),
+        "trial.toml:8: `instruction.react` has `{%`, which is not a placeholder such as `{{ tools }}`",
         KEY_BY_KEY,
     );
     expect(
@@ -83,7 +88,7 @@ fn not_utf8() {
     bytes[at] = 0xff;
     expect(
         said(&load_bytes("trial.toml", "", &bytes).unwrap_err()),
-        "`trial.toml` is not UTF-8 text: line 11 holds another byte",
+        "`trial.toml` is not UTF-8 text: line 11 has an invalid byte",
         "save the file as UTF-8",
     );
 }
@@ -119,15 +124,15 @@ fn a_key_that_the_json_does_not_have() {
 
 #[test]
 fn a_value_that_is_no_text() {
-    let hint = "the paper's prompt files are objects of texts: {\"key\": \"prompt text\", …}";
+    let hint = "the paper's prompt files are objects of strings: {\"key\": \"prompt text\", …}";
     expect(
         said(&load_bytes("p.json", "#k", br#"{"k": ["a"]}"#).unwrap_err()),
-        "key `k` of `p.json` must be a text, but is a list",
+        "key `k` of `p.json` must be a string, but is a list",
         hint,
     );
     expect(
         said(&load_bytes("p.json", "#k", br#"["k"]"#).unwrap_err()),
-        "`p.json` must hold an object of texts, but holds a list",
+        "`p.json` must contain an object of strings, but contains a list",
         hint,
     );
     expect(said(&load_bytes("p.json", "#k", br#"{"k": ""}"#).unwrap_err()), "key `k` of `p.json` is empty", hint);
@@ -138,7 +143,7 @@ fn a_value_that_is_no_text() {
     );
     expect(
         changed("language = \"en\"", "language = 7"),
-        "trial.toml:2: `language` must be a text, but is integer",
+        "trial.toml:2: `language` must be a string, but is 7",
         KEY_BY_KEY,
     );
 }
@@ -165,9 +170,9 @@ fn an_instruction_file_for_a_file_that_has_its_own() {
     let error = load("none.toml", Some("i.txt"), &builtin).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`none.toml` has its own [instruction], it does not take the instruction file `i.txt`"
+        "`none.toml` has its own [instruction] and does not take the instruction file `i.txt`"
     );
-    assert_eq!(error.hint().unwrap(), "leave --instruction out, or change the file's [instruction]");
+    assert_eq!(error.hint().unwrap(), "remove --instruction, or change the file's [instruction]");
 }
 
 #[test]
@@ -176,7 +181,7 @@ fn empty_files() {
         expect(
             said(&load_bytes("trial.toml", "", content.as_bytes()).unwrap_err()),
             "`trial.toml` is empty",
-            "prompts/README.md explains what a prompt file holds",
+            "prompts/README.md explains the contents of a prompt file",
         );
     }
 }
@@ -191,7 +196,7 @@ fn files_over_a_mebibyte() {
     expect(
         said(&load_toml(&text).unwrap_err()),
         "`trial.toml` is larger than 1 MiB",
-        "a prompt has a few kilobytes; is this the right file?",
+        "a prompt has a few kilobytes; check that this is the right file",
     );
 }
 
@@ -200,7 +205,7 @@ fn exemplars_must_hold_together() {
     expect(
         changed("Finish[Ada]", "Finish[Eva]"),
         "trial.toml:31: `exemplar[1].step[2].action` finishes with `Eva`, but the exemplar's answer is `Ada`",
-        "the two must be the same text",
+        "both must be the same text",
     );
     let form = "write Search[…], Lookup[…] or Finish[…], and nothing after it";
     for action in ["Serch[It]", "Search It", "Search[It] ", "SEARCH[It]", "think[It]", "Search[It]."] {
@@ -212,8 +217,8 @@ fn exemplars_must_hold_together() {
     }
     expect(
         changed("Search[It]", "Search[It]\\n"),
-        "2 problems\ntrial.toml:26: `exemplar[1].step[1].action` holds a line break\n\
-         hint: keep it on one line; a backslash at a line's end joins it to the next\n\
+        "2 problems\ntrial.toml:26: `exemplar[1].step[1].action` contains a line break\n\
+         hint: keep it on one line; a backslash at the end of a line joins it to the next\n\
          trial.toml:26: `exemplar[1].step[1].action` is not an action: `Search[It]\\n`\n\
          hint: write Search[…], Lookup[…] or Finish[…], and nothing after it",
         KEY_BY_KEY,
@@ -266,7 +271,7 @@ fn empty_exemplars_are_refused_unless_meant() {
     );
     expect(
         said(&load_toml(&format!("exemplar = \"none\"\n{head}")).unwrap_err()),
-        "trial.toml:1: `exemplar` must be a list of tables, but is string",
+        "trial.toml:1: `exemplar` must be a list of tables, but is a string",
         KEY_BY_KEY,
     );
 }
@@ -275,7 +280,7 @@ fn empty_exemplars_are_refused_unless_meant() {
 fn labels_are_those_that_the_protocols_know() {
     expect(
         changed("\"Question\"", "\"Claims\""),
-        "trial.toml:3: unknown question_label `Claims`, must be `Question` or `Claim`",
+        "trial.toml:3: unknown label `Claims` in `question_label`",
         "did you mean `Claim`?",
     );
 }
@@ -292,7 +297,7 @@ fn hostile_files_neither_panic_nor_reach_the_terminal() {
     else {
         panic!("the placeholders are unknown")
     };
-    assert_eq!(problems.0.len(), 20);
+    assert_eq!(problems.list.len(), 20);
     let deep = "{\"k\": ".to_owned() + &"[".repeat(100_000);
     assert!(matches!(load_bytes("p.json", "#k", deep.as_bytes()), Err(PromptError::NotJson { .. })));
 }

@@ -29,8 +29,8 @@ fn shots_cut_the_list_and_cannot_exceed_it() {
     assert_eq!(*shots(0).unwrap().frame.prefix, *INSTRUCTION);
     assert_eq!(*shots(1).unwrap().frame.prefix, format!("{INSTRUCTION}{FIRST}"));
     let error = shots(3).unwrap_err();
-    assert!(error.to_string().ends_with("trial.toml` has 2 of the 3 exemplars that are asked for"), "{error}");
-    assert_eq!(error.hint().unwrap(), "leave shots out, or ask for 2 at most");
+    assert!(error.to_string().ends_with("trial.toml` has 2 exemplars, fewer than the 3 requested"), "{error}");
+    assert_eq!(error.hint().unwrap(), "remove the shots, or request at most 2");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_finished_text_comes_back_as_it_is() {
     let rendered = render(&source, &RenderSettings::default()).unwrap();
     assert_eq!((&*rendered.frame.prefix, rendered.chars, rendered.exemplars), ("\r\n  text\0 \n\n", 12, None));
     let error = render(&source, &RenderSettings { shots: Some(1), ..RenderSettings::default() }).unwrap_err();
-    assert!(error.to_string().ends_with("p.json#k` is a finished text, its examples cannot be counted or reordered"));
+    assert!(error.to_string().ends_with("p.json#k` is a finished text; its examples cannot be selected or reordered"));
 }
 
 #[test]

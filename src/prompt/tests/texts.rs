@@ -77,7 +77,7 @@ fn unknown_sections_keys_and_slots_are_named_with_their_line() {
 
 #[test]
 fn slots_and_braces_are_checked() {
-    let slots = "this text may have the slots task, tool_desc, tool_names, context_prompt";
+    let slots = "use one of: {task}, {tool_desc}, {tool_names}, {context_prompt}";
     changed(
         "{tool_desc}",
         "{tool_descs}",
@@ -97,7 +97,7 @@ fn slots_and_braces_are_checked() {
         "{{\"query\": \"Lake Bled\"}}\n",
         "{\"query\": \"Lake Bled\"}\n",
         "Action Input: the tool's arguments as a JSON object, such as {\"query\"",
-        "`llama-index.system` has a single `{`; a brace that is meant as such is written twice",
+        "`llama-index.system` has a single `{`; write a literal brace twice",
         KEY_BY_KEY,
     );
     changed(
@@ -105,14 +105,14 @@ fn slots_and_braces_are_checked() {
         "{query} {query}",
         "\"\"\"\n{task}\n\nThese",
         "`qwen-agent.template` must have the slot `query` once, but has it 2 times",
-        "write {query} where it is to stand",
+        "write {query} where it belongs, and only there",
     );
     changed(
         "Thought: \"\"\"",
         "Thought: \n\"\"\"",
         "\"\"\"\n{task}\n\nThese",
         "`qwen-agent.template` must end with \"\\nThought: \"",
-        "put the closing quotes right behind it, without a line break",
+        "put the closing quotes right after it, without a line break",
     );
     changed(
         "feedback = \"{error}. Correct",
@@ -126,8 +126,8 @@ fn slots_and_braces_are_checked() {
 #[test]
 fn a_file_of_texts_is_no_prompt_and_is_checked_as_what_it_is() {
     let error = load(ENGLISH, None, &builtin).unwrap_err();
-    assert_eq!(error.to_string(), "`prompts/protocols/en.toml` holds texts of protocols, it is no prompt");
-    assert_eq!(error.hint().unwrap(), "give it beside a prompt: --texts prompts/protocols/en.toml");
+    assert_eq!(error.to_string(), "`prompts/protocols/en.toml` contains protocol texts, not a prompt");
+    assert_eq!(error.hint().unwrap(), "pass it next to a prompt: --texts prompts/protocols/en.toml");
     for path in [ENGLISH, "prompts/protocols/zh.toml"] {
         let Checked::Texts(file) = check(path, &builtin).unwrap() else { panic!("{path} holds texts") };
         let all = ["go-blog", "lagent", "lagent-json", "llama-index", "qwen-agent", "robust"];
@@ -143,7 +143,7 @@ fn sections_that_are_not_there_are_asked_for() {
     let error = shown("[robust]\nfeedback = \"no\"\nforce_stop = \"now\"\n", "lagent", &settings).unwrap_err();
     assert!(error.to_string().ends_with("has no section [lagent]; it has: robust"), "{error}");
     let error = shown(&english(), "react-paper", &settings).unwrap_err();
-    assert_eq!(error.to_string(), "protocol `react-paper` has no texts of its own that a file could replace");
+    assert_eq!(error.to_string(), "protocol `react-paper` has no texts of its own to replace");
 }
 
 #[test]
@@ -162,7 +162,9 @@ fn a_template_without_task_and_examples_is_shown_without_them() {
 
     let error = shown(template, "qwen-agent", &RenderSettings { shots: Some(2), ..RenderSettings::default() });
     let error = error.unwrap_err();
-    assert!(error.to_string().contains("`template` of `") && error.to_string().ends_with("2 shots cannot be shown"));
+    assert!(
+        error.to_string().contains("`template` of `") && error.to_string().ends_with("no slot {examples} for 2 shots")
+    );
     let none = RenderSettings { shots: Some(0), ..RenderSettings::default() };
     assert!(shown(template, "qwen-agent", &none).is_ok());
 }

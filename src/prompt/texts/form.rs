@@ -12,7 +12,7 @@ pub(super) struct SectionForm {
 
 /// One text.
 #[derive(Debug)]
-pub(super) struct KeyForm {
+pub(in crate::prompt) struct KeyForm {
     pub(super) name: &'static str,
     pub(super) needed: bool,
     pub(super) style: Style,
@@ -27,6 +27,11 @@ pub(super) struct KeyForm {
 impl KeyForm {
     const fn new(name: &'static str, slots: &'static [&'static str]) -> Self {
         Self { name, needed: true, style: Style::Python, slots, must: None, ending: "" }
+    }
+
+    /// The instruction of a method in a prompt file.
+    pub(in crate::prompt) const fn instruction(method: &'static str) -> Self {
+        Self { style: Style::Instruction, ..Self::new(method, &["question_label", "max_steps", "tools"]) }
     }
 
     const fn optional(self) -> Self {

@@ -8,8 +8,9 @@ mod form;
 mod read;
 mod slots;
 
-pub(super) use form::TEMPLATE_ENDING;
-pub(super) use slots::Slotted;
+pub(super) use form::{KeyForm, TEMPLATE_ENDING};
+pub(super) use read::{find_slot, read_text};
+pub(super) use slots::{Slotted, Style};
 
 use super::error::PromptError;
 use super::load::{BuiltIn, read, text_of};

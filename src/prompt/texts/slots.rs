@@ -1,12 +1,31 @@
-//! Texts with slots, written as each system writes them: `{name}` or `{{.Name}}`.
+//! Texts with slots, written as each system writes them: `{name}`, `{{.Name}}` or `{{ name }}`.
 
 /// How slots are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(in crate::prompt) enum Style {
     /// As Python's `str.format` reads them: `{name}`, and `{{` and `}}` for braces.
     Python,
     /// As Go's templates: `{{.Name}}`, white space inside allowed; other braces are themselves.
     Go,
+    /// As the instructions of a prompt file have them: `{{ name }}`.
+    Instruction,
+}
+
+impl Style {
+    /// What the files call a slot of this style.
+    pub(super) fn noun(self) -> &'static str {
+        if self == Self::Instruction { "placeholder" } else { "slot" }
+    }
+
+    /// Names for a message, as they are written.
+    pub(super) fn list(self, names: &[&str]) -> String {
+        let written = |name: &&str| match self {
+            Self::Python => format!("{{{name}}}"),
+            Self::Go => format!("{{{{.{name}}}}}"),
+            Self::Instruction => format!("{{{{ {name} }}}}"),
+        };
+        names.iter().map(written).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A text cut at its slots.
@@ -21,18 +40,26 @@ enum Piece {
 
 /// What cannot be read as a slot: a word for the message, and where it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct BadSlot {
-    pub(super) reason: String,
+pub(in crate::prompt) struct BadSlot {
+    pub(in crate::prompt) reason: String,
     /// The text from there on, as it can be looked for in the file.
     pub(super) rest: String,
 }
 
 impl Slotted {
     /// Cuts a text at its slots; names are not checked.
-    pub(super) fn parse(text: &str, style: Style) -> Result<Self, BadSlot> {
+    pub(in crate::prompt) fn parse(text: &str, style: Style) -> Result<Self, BadSlot> {
         match style {
             Style::Python => python(text),
-            Style::Go => go(text),
+            Style::Go => double_braces(text, ".", "`{{` without the name of a slot after it, such as `{{.ToolDesc}}`"),
+            Style::Instruction => {
+                if let Some(at) = text.find("{%").or_else(|| text.find("{#")) {
+                    let reason =
+                        format!("`{}`, which is not a placeholder such as `{{{{ tools }}}}`", &text[at..at + 2]);
+                    return Err(BadSlot { reason, rest: text[at..].to_owned() });
+                }
+                double_braces(text, "", "`{{` that does not begin a placeholder such as `{{ tools }}`")
+            }
         }
     }
 
@@ -100,7 +127,7 @@ fn python(text: &str) -> Result<Slotted, BadSlot> {
         }
         let name = from.strip_prefix('{').and_then(|inner| inner.split_once('}')).map(|(name, _)| name);
         let Some(name) = name.filter(|name| is_name(name)) else {
-            let reason = format!("a single `{brace}`; a brace that is meant as such is written twice");
+            let reason = format!("a single `{brace}`; write a literal brace twice");
             return Err(BadSlot { reason, rest: from.to_owned() });
         };
         slotted.0.push(Piece::Slot(name.to_owned()));
@@ -112,7 +139,8 @@ fn python(text: &str) -> Result<Slotted, BadSlot> {
     Ok(slotted)
 }
 
-fn go(text: &str) -> Result<Slotted, BadSlot> {
+/// Slots in double braces, white space inside allowed, with `dot` before the name; other braces are text.
+fn double_braces(text: &str, dot: &str, reason: &str) -> Result<Slotted, BadSlot> {
     let mut slotted = Slotted::default();
     let mut rest = text;
     while let Some(at) = rest.find("{{") {
@@ -121,10 +149,9 @@ fn go(text: &str) -> Result<Slotted, BadSlot> {
             slotted.text(before);
         }
         let action = from[2..].split_once("}}").map(|(action, _)| action);
-        let name = action.and_then(|action| action.trim().strip_prefix('.')).filter(|name| is_name(name));
+        let name = action.and_then(|action| action.trim().strip_prefix(dot)).filter(|name| is_name(name));
         let (Some(action), Some(name)) = (action, name) else {
-            let reason = "`{{` without the name of a slot after it, such as `{{.ToolDesc}}`".to_owned();
-            return Err(BadSlot { reason, rest: from.to_owned() });
+            return Err(BadSlot { reason: reason.to_owned(), rest: from.to_owned() });
         };
         slotted.0.push(Piece::Slot(name.to_owned()));
         rest = &from[action.len() + 4..];
@@ -152,6 +179,7 @@ mod tests {
     fn slots_are_filled_once_and_doubled_braces_are_braces() {
         assert_eq!(filled("{a} {{\"b\": {{}}}}}}{a}", Style::Python), "{x} {\"b\": {}}}{x}");
         assert_eq!(filled("{{.A}} {\"b\": {}} {{ .A }}", Style::Go), "{x} {\"b\": {}} {x}");
+        assert_eq!(filled("{{ A }} {a} }} {\n{{a}}", Style::Instruction), "{x} {a} }} {\n{x}");
         assert_eq!(filled("", Style::Python), "");
     }
 
@@ -163,6 +191,9 @@ mod tests {
         }
         for text in ["x {{", "x {{A}}", "x {{- .A}}", "x {{if .A}}y{{end}}"] {
             assert_eq!(Slotted::parse(text, Style::Go).unwrap_err().rest, text[2..], "{text}");
+        }
+        for text in ["x {{", "x {{.A}}", "x {{ a | upper }}", "x {% if a %}y{% endif %}", "x {# a #}"] {
+            assert_eq!(Slotted::parse(text, Style::Instruction).unwrap_err().rest, text[2..], "{text}");
         }
     }
 

@@ -77,7 +77,7 @@ impl Protocol for GoBlog {
                 match call.arguments {
                     Some(args) => {
                         let input = Some(args.text.to_owned());
-                        let args = Some(Arguments::new(args.object, args.text));
+                        let args = Some(Arguments::of(&args.object));
                         Parsed { thought, tool, input, args, ..Parsed::new(Kind::Act) }
                     }
                     None => Parsed { thought, tool, ..Parsed::new(Kind::Invalid) },
@@ -172,7 +172,7 @@ impl GoBlogDialogue {
         let Some(tool) = self.episode.tool(call.tool) else {
             return self.answer_itself(Some(thought), action_text, NO_SUCH_TOOL.to_owned());
         };
-        match tool.resolve(&arguments.object, self.mend) {
+        match tool.resolve(&arguments.object.to_json(), self.mend) {
             Ok(resolved) => self.episode.use_tool(Some(thought), action_text, resolved),
             Err(misfit) => self.error(Some(thought), action_text, &misfit_text(&misfit)),
         }

@@ -8,8 +8,7 @@
 //! Every group is lazy but the last, so each ends at the first place where the next label stands; both are read from
 //! the left in one pass.
 
-use super::super::python::first_value;
-use serde_json::{Map, Value};
+use super::super::model_json::{Dict, first_object};
 
 /// What stands in a reply.
 #[derive(Debug, PartialEq)]
@@ -36,7 +35,7 @@ pub(super) struct Call<'t> {
 #[derive(Debug, PartialEq)]
 pub(super) struct Arguments<'t> {
     pub(super) text: &'t str,
-    pub(super) object: Map<String, Value>,
+    pub(super) object: Dict,
     /// What follows in the reply.
     pub(super) rest: &'t str,
 }
@@ -68,12 +67,11 @@ fn call(text: &str) -> Option<Call<'_>> {
     let (_, input) = body[at + label.len() + tool.len()..].split_once("\nAction Input: ")?;
     let object = &input[input.find('{')?..];
     let to_last_brace = &object[..=object.rfind('}')?];
-    let arguments = match first_value(to_last_brace) {
-        Ok((Value::Object(map), end)) => {
-            Some(Arguments { text: &to_last_brace[..end], object: map, rest: &object[end..] })
-        }
-        _ => None,
-    };
+    let arguments = first_object(to_last_brace).map(|(dict, end)| Arguments {
+        text: &to_last_brace[..end],
+        object: dict,
+        rest: &object[end..],
+    });
     // The newlines before a label belong to it.
     Some(Call { thought: body[..at].trim_end_matches('\n'), tool, arguments })
 }

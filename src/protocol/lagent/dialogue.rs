@@ -3,7 +3,7 @@
 use super::super::named::Episode;
 use super::super::{Dialogue, Setup, Turn};
 use super::executor::{Effect, Executor, FINISH, NO_ACTION};
-use super::{Lagent, Release, gbk, parse};
+use super::{Lagent, Release, parse};
 use crate::types::{Message, Outcome, Prompt, Question};
 use std::sync::Arc;
 
@@ -14,21 +14,13 @@ pub(super) struct ByLabels {
     episode: Episode,
     /// The question and what has happened since.
     inner: Vec<Message>,
-    /// Whether the next observation is a tool's, and not the system's own text.
-    from_tool: bool,
     /// What the system gives back in the end, white space and all.
     response: Option<String>,
 }
 
 impl ByLabels {
     pub(super) fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
-        Self {
-            lagent: lagent.clone(),
-            episode: Episode::new(setup),
-            inner: Vec::new(),
-            from_tool: false,
-            response: None,
-        }
+        Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new(), response: None }
     }
 
     fn next(&mut self) -> Turn {
@@ -69,12 +61,8 @@ impl Dialogue for ByLabels {
             NO_ACTION => text.to_owned(),
             action => format!("{action} {}", reply.input),
         };
-        self.from_tool = false;
         match effect {
-            Effect::Use(call) => {
-                self.from_tool = true;
-                self.episode.use_tool(thought, action_text, call)
-            }
+            Effect::Use(call) => self.episode.use_tool(thought, action_text, call),
             Effect::Finish(answer) => {
                 let trimmed = answer.trim().to_owned();
                 self.response = Some(answer);
@@ -91,9 +79,7 @@ impl Dialogue for ByLabels {
         if self.episode.finished() {
             return self.episode.stop(Outcome::Finished, "");
         }
-        let through_gbk = self.from_tool && self.lagent.release != Release::V01;
-        let text = if through_gbk { gbk::lossy(text) } else { text.into() };
-        self.inner.push(Message::system(self.lagent.response(&text)));
+        self.inner.push(Message::system(self.lagent.response(text)));
         self.next()
     }
 

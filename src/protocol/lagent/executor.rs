@@ -1,14 +1,14 @@
 //! What an action gives: a tool's use, the end, a text of the system's own, or an exception upstream.
 
 use super::super::ToolSpec;
-use super::super::python::{JsonError, loads, repr_value, set_repr};
+use super::super::model_json::{self, Item};
+use super::super::python::set_repr;
 use super::super::tools::{Misfit, Resolved};
 use super::Release;
 use crate::types::Tool;
 use crate::types::python::is_python_space;
 use crate::types::python::repr;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
 
 /// The action that ends the conversation.
 pub(super) const FINISH: &str = "FinishAction";
@@ -56,7 +56,7 @@ impl Executor<'_> {
                 None => built_in(name, input),
             };
         }
-        self.called(name, |tool| decoded(input).map(|value| self.argument(tool, &value)), || built_in(name, input))
+        self.called(name, |tool| self.argument(tool, input), || built_in(name, input))
     }
 
     /// An action with decoded arguments.
@@ -67,14 +67,14 @@ impl Executor<'_> {
             NO_ACTION => Effect::Say(FORMAT.to_owned()),
             _ => Effect::Say(NO_SUCH_ACTION.to_owned()),
         };
-        self.called(name, |tool| Ok(self.resolved(tool, args)), built_in)
+        self.called(name, |tool| self.resolved(tool, args), built_in)
     }
 
     /// Finds the tool of `name`, which may be that of a toolkit's function, `toolkit.function`.
     fn called(
         self,
         name: &str,
-        argument: impl FnOnce(&ToolSpec) -> Result<Effect, Effect>,
+        argument: impl FnOnce(&ToolSpec) -> Effect,
         built_in: impl FnOnce() -> Effect,
     ) -> Effect {
         let (name, function) = name.split_once('.').unwrap_or((name, "run"));
@@ -83,12 +83,7 @@ impl Executor<'_> {
         }
         match (self.tool(name), function) {
             (None, _) => built_in(),
-            (Some(tool), "run") => argument(tool).unwrap_or_else(|refused| refused),
-            // These are attributes of every action, but no functions that it knows the parameters of.
-            (Some(tool), "name" | "description" | "enable" | "is_toolkit") => match argument(tool) {
-                Err(refused) | Ok(refused @ Effect::Raise(_)) => refused,
-                Ok(_) => Effect::raise(format!("KeyError: {}", repr(function))),
-            },
+            (Some(tool), "run") => argument(tool),
             (Some(_), _) => Effect::Say(format!("invalid API: {function}")),
         }
     }
@@ -100,8 +95,8 @@ impl Executor<'_> {
     /// The argument as the first releases hand it on: the text as it stands.
     fn plain(self, tool: &ToolSpec, input: &str) -> Resolved {
         if self.mend
-            && let Ok(Value::Object(args)) = loads(without_fence(input))
-            && let Ok(mut resolved) = tool.resolve(&args, true)
+            && let Some(Item::Dict(args)) = model_json::value(without_fence(input))
+            && let Ok(mut resolved) = tool.resolve(&args.to_json(), true)
         {
             resolved.repairs.insert(0, OBJECT_FOR_TEXT);
             return resolved;
@@ -109,34 +104,14 @@ impl Executor<'_> {
         Resolved { tool: tool.tool, input: input.to_owned(), repairs: Vec::new() }
     }
 
-    /// The argument in a decoded value, of which upstream asks first for its elements, whatever it is.
-    fn argument(self, tool: &ToolSpec, value: &Value) -> Effect {
-        let elements: Vec<String> = match value {
-            Value::Object(args) => return self.resolved(tool, args),
-            Value::Array(items) => {
-                if let Some(item) = items.iter().find(|item| item.is_array() || item.is_object()) {
-                    return Effect::raise(format!("TypeError: unhashable type: '{}'", type_name(item)));
-                }
-                items.iter().map(repr_value).collect()
-            }
-            Value::String(text) => {
-                let mut seen = HashSet::new();
-                let characters = text.chars().filter(|c| seen.insert(*c));
-                characters.map(|c| repr(c.encode_utf8(&mut [0; 4]))).collect()
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {
-                return Effect::raise(format!("TypeError: '{}' object is not iterable", type_name(value)));
-            }
-        };
-        let parameter = repr(&tool.parameter);
-        let unknown: Vec<String> = elements.iter().filter(|element| **element != parameter).cloned().collect();
-        Effect::Say(if !unknown.is_empty() {
-            format!("unknown arguments: {}", set_repr(unknown))
-        } else if elements.is_empty() {
-            missing(&tool.parameter)
-        } else {
-            format!("{}.run() argument after ** must be a mapping, not {}", tool.name, type_name(value))
-        })
+    /// The argument in JSON, which must be an object.
+    fn argument(self, tool: &ToolSpec, input: &str) -> Effect {
+        let input = without_fence(input);
+        match model_json::value(input) {
+            Some(Item::Dict(args)) => self.resolved(tool, &args.to_json()),
+            Some(_) => Effect::Say(format!("{}.run() argument after ** must be a mapping", tool.name)),
+            None => Effect::Say(format!("invalid json format: {input}")),
+        }
     }
 
     fn resolved(self, tool: &ToolSpec, args: &Map<String, Value>) -> Effect {
@@ -165,29 +140,9 @@ fn built_in(name: &str, input: &str) -> Effect {
     }
 }
 
-fn decoded(input: &str) -> Result<Value, Effect> {
-    let input = without_fence(input);
-    loads(input).map_err(|error| match error {
-        JsonError::Syntax => Effect::Say(format!("invalid json format: {input}")),
-        JsonError::Depth | JsonError::Digits => Effect::raise(error.exception()),
-    })
-}
-
 /// The inside of a code fence that is closed on its own line; without an opening the fence is taken off all the same.
 fn without_fence(input: &str) -> &str {
     let Some(body) = input.trim_end_matches(is_python_space).strip_suffix("\n```") else { return input };
     let body = body.trim_start_matches(is_python_space);
     body.strip_prefix("```json\n").unwrap_or(body).trim_matches(is_python_space)
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "NoneType",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float",
-        Value::Number(_) => "int",
-        Value::String(_) => "str",
-        Value::Array(_) => "list",
-        Value::Object(_) => "dict",
-    }
 }

@@ -2,9 +2,9 @@
 
 use super::super::named::Episode;
 use super::super::{Dialogue, Setup, Turn};
+use super::Lagent;
 use super::executor::{Effect, Executor};
 use super::json::{self, Body};
-use super::{Lagent, gbk};
 use crate::types::{Message, Outcome, Prompt, Question, Role};
 use std::sync::Arc;
 
@@ -15,13 +15,11 @@ pub(super) struct ByJson {
     episode: Episode,
     /// The question and what has happened since.
     inner: Vec<Message>,
-    /// Whether the next observation is a tool's, and not the system's own text.
-    from_tool: bool,
 }
 
 impl ByJson {
     pub(super) fn new(lagent: &Lagent, setup: &Arc<Setup>) -> Self {
-        Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new(), from_tool: false }
+        Self { lagent: lagent.clone(), episode: Episode::new(setup), inner: Vec::new() }
     }
 
     fn ask(&self) -> Turn {
@@ -84,12 +82,8 @@ impl Dialogue for ByJson {
         };
         let setup = Arc::clone(&self.episode.setup);
         let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
-        self.from_tool = false;
-        match executor.run_decoded(&name, &parameters) {
-            Effect::Use(call) => {
-                self.from_tool = true;
-                self.episode.use_tool(thought, action_text, call)
-            }
+        match executor.run_decoded(&name, &parameters.to_json()) {
+            Effect::Use(call) => self.episode.use_tool(thought, action_text, call),
             Effect::Finish(answer) => self.episode.finish(thought, action_text, answer.trim().to_owned()),
             Effect::Say(text) => self.episode.answer_itself(thought, action_text, text),
             Effect::Raise(exception) => self.raise(&exception),
@@ -103,8 +97,7 @@ impl Dialogue for ByJson {
         if self.episode.step > self.episode.setup.max_steps {
             return self.exhausted();
         }
-        let text = if self.from_tool { gbk::lossy(text) } else { text.into() };
-        self.inner.push(Message::user(text.as_ref()));
+        self.inner.push(Message::user(text));
         self.ask()
     }
 

@@ -9,8 +9,6 @@
 //! comes back as the user's message, bare, and the whole conversation is remembered. A reply that is no such object
 //! ends the run, and so does the word `conclusion` anywhere in a reply.
 //!
-//! In both, a tool's text passes through GBK on its way to the model (module `gbk`).
-//!
 //! | option | values | |
 //! |---|---|---|
 //! | `variant` | `labels`, `json` | replies by labels (up to v0.2), or as JSON objects (later) |
@@ -27,7 +25,6 @@
 
 mod dialogue;
 mod executor;
-mod gbk;
 mod json;
 mod json_dialogue;
 mod parse;

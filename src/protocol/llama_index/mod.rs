@@ -18,6 +18,7 @@ mod workflow;
 pub use describe::describe;
 pub use parse::fallback;
 
+use super::python::dumps;
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec};
 use crate::types::Tool;
 use std::sync::Arc;
@@ -117,7 +118,7 @@ impl Protocol for LlamaIndex {
             Tool::Finish => return format!("{thought}Answer: {input}"),
             Tool::Invalid => return format!("{thought}{input}"),
         };
-        let input = describe::python_json(&serde_json::json!({ parameter: input }));
+        let input = dumps(&serde_json::json!({ parameter: input }));
         format!("{thought}Action: {name}\nAction Input: {input}")
     }
 

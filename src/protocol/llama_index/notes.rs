@@ -87,7 +87,7 @@ impl Notes {
         misfit: impl FnOnce(&str, String) -> String,
     ) -> Turn {
         self.note(Message::assistant(action.content()));
-        let args = action.json();
+        let args = action.args.to_json();
         let Action { thought, tool, input, .. } = action;
         let thought = Some(thought);
         let text = format!("{tool} {input}");

@@ -1,10 +1,9 @@
 //! The system's parser of replies. Its regular expressions are searched for by hand, in linear time: the original's
 //! take seconds on some thousand newlines.
 
-use super::super::lenient_json::{self, Item};
+use super::super::model_json::{Dict, Item, dict_repr, last_values, lenient_object};
 use super::super::{Arguments, Kind, Parsed};
 use crate::types::python::{is_python_space, is_word};
-use serde_json::{Map, Value};
 
 /// The thought of a reply without any label, which is an answer as a whole.
 const IMPLICIT_THOUGHT: &str = "(Implicit) I can answer without any more tools!";
@@ -27,7 +26,7 @@ pub(super) struct Action {
     pub(super) tool: String,
     /// The arguments' text, from the first brace to the last.
     pub(super) input: String,
-    pub(super) args: Vec<(String, Item)>,
+    pub(super) args: Dict,
 }
 
 /// What the parser raises.
@@ -51,15 +50,10 @@ impl Unreadable {
 }
 
 impl Action {
-    /// The arguments as JSON.
-    pub(super) fn json(&self) -> Map<String, Value> {
-        lenient_json::to_json(&self.args)
-    }
-
     /// The step as the model is shown it in later requests: arguments as Python writes a dictionary.
     pub(super) fn content(&self) -> String {
         let Self { thought, tool, args, .. } = self;
-        format!("Thought: {thought}\nAction: {tool}\nAction Input: {}", lenient_json::dict_repr(args))
+        format!("Thought: {thought}\nAction: {tool}\nAction Input: {}", dict_repr(args))
     }
 }
 
@@ -85,10 +79,9 @@ impl Reading {
         if found.thought.is_empty() {
             return Self::Unreadable(Unreadable::Attribute);
         }
-        let args = match lenient_json::first_value(found.input) {
-            Ok(Item::Dict(args)) => args,
-            _ => fallback(found.input).into_iter().map(|(key, value)| (key, Item::Text(value))).collect(),
-        };
+        let args = lenient_object(found.input).unwrap_or_else(|| {
+            Dict(fallback(found.input).into_iter().map(|(key, value)| (key, Item::Text(value))).collect())
+        });
         Self::Action(Action {
             thought: strip(found.thought).to_owned(),
             tool: strip(found.tool).to_owned(),
@@ -114,7 +107,7 @@ impl Reading {
     pub(super) fn parsed(self) -> Parsed {
         match self {
             Self::Action(action) => {
-                let args = Some(Arguments::new(action.json(), &action.input));
+                let args = Some(Arguments::of(&action.args));
                 Parsed { args, ..Parsed::act(Some(action.thought), action.tool, action.input) }
             }
             Self::Answer { thought, answer } => Parsed::finish(Some(thought), answer),
@@ -180,7 +173,7 @@ pub fn fallback(text: &str) -> Vec<(String, String)> {
             at += len;
         }
     }
-    lenient_json::last_values(pairs)
+    last_values(pairs)
 }
 
 /// `(?<!\w)\'|\'(?!\w)` replaced by a double quote.

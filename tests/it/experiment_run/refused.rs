@@ -99,7 +99,7 @@ fn files_that_are_missing_or_wrong_are_named_all_at_once() {
         &mended.replace("texts = \"texts.toml\"\n", "").replace("no-corpus", "datasets/sample-wiki"),
     );
     bench.write("x/one.toml", "name = 1");
-    bench.refused(&["x/missing.toml", "--dry-run"], 3, "x/one.toml:1: `name` must be a text");
+    bench.refused(&["x/missing.toml", "--dry-run"], 3, "x/one.toml:1: `name` must be a string");
 }
 
 /// Keys are needed where a server will be asked, and read before anything is built.

@@ -65,7 +65,7 @@ impl Form {
         }
         let arguments = object["action"]["parameters"].as_object()?;
         let call = Parsed::act(None, object["action"]["name"].as_str()?, object["action"]["parameters"].to_string());
-        Some(Parsed { args: Some(crate::protocol::Arguments::new(arguments.clone(), "")), ..call })
+        Some(Parsed { args: Some(arguments.clone().into()), ..call })
     }
 
     fn read_named(self, output: &str) -> Option<Parsed> {

@@ -1,0 +1,233 @@
+//! The reader: Python's `json`, and beyond it what models write.
+//!
+//! Both readings take `NaN` and the infinities, and the last value of a key that comes twice; half of a surrogate pair
+//! becomes U+FFFD. The lenient one, after the Python package `dirtyjson`, also takes single quotes, keys without
+//! quotes, comments, trailing commas, control characters in strings, and hexadecimal integers. Neither takes `True`,
+//! `None`, words without quotes as values, numbers with leading zeros, or sums.
+
+use super::{Dict, Item, last_values};
+use crate::types::python::is_word;
+
+/// Levels of nesting beyond which a text is refused.
+pub(super) const MAX_DEPTH: usize = 128;
+/// Digits of the longest integer that is read: longer ones are no finite float either.
+const MAX_DIGITS: usize = 300;
+
+/// The value that `text` holds, read as Python's `json.loads` does.
+pub(in crate::protocol) fn value(text: &str) -> Option<Item> {
+    let mut reader = Reader { text, at: 0, depth: 0, lenient: false };
+    reader.skip_space()?;
+    let item = reader.value()?;
+    reader.skip_space()?;
+    reader.rest().is_empty().then_some(item)
+}
+
+/// The object with which `text` begins, read as Python's `json` does, and its length in bytes.
+pub(in crate::protocol) fn first_object(text: &str) -> Option<(Dict, usize)> {
+    first(text, false)
+}
+
+/// The object with which `text` begins, read leniently.
+pub(in crate::protocol) fn lenient_object(text: &str) -> Option<Dict> {
+    first(text, true).map(|(dict, _)| dict)
+}
+
+fn first(text: &str, lenient: bool) -> Option<(Dict, usize)> {
+    let mut reader = Reader { text, at: 0, depth: 0, lenient };
+    match reader.value()? {
+        Item::Dict(dict) => Some((dict, reader.at)),
+        _ => None,
+    }
+}
+
+/// Reads from front to back; `at` is always on a character boundary.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    lenient: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    /// Skips `word` if it comes next.
+    fn takes(&mut self, word: &str) -> bool {
+        let found = self.rest().starts_with(word);
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    /// The longest run of such characters, which may be empty.
+    fn run(&mut self, is: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let run = &rest[..rest.len() - rest.trim_start_matches(is).len()];
+        self.at += run.len();
+        run
+    }
+
+    /// Skips white space and, where they are allowed, comments. A comment must end, also at the end of the text.
+    fn skip_space(&mut self) -> Option<()> {
+        loop {
+            self.run(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
+            let end = match self.rest() {
+                rest if self.lenient && rest.starts_with("//") => "\n",
+                rest if self.lenient && rest.starts_with("/*") => "*/",
+                _ => return Some(()),
+            };
+            self.at += self.rest().find(end)? + end.len();
+        }
+    }
+
+    fn value(&mut self) -> Option<Item> {
+        if let Some(quote) = self.quote() {
+            return self.string(quote).map(Item::Text);
+        }
+        if self.takes("{") {
+            return self.items("}", Self::entry).map(|entries| Item::Dict(Dict(last_values(entries))));
+        }
+        if self.takes("[") {
+            return self.items("]", Self::value).map(Item::List);
+        }
+        let words = [
+            ("null", Item::Null),
+            ("true", Item::Bool(true)),
+            ("false", Item::Bool(false)),
+            ("NaN", Item::Float(f64::NAN)),
+            ("Infinity", Item::Float(f64::INFINITY)),
+            ("-Infinity", Item::Float(f64::NEG_INFINITY)),
+        ];
+        let word = words.into_iter().find(|(word, _)| self.takes(word));
+        word.map(|(_, item)| item).or_else(|| self.number())
+    }
+
+    /// What stands between brackets, after the opening one.
+    fn items<T>(&mut self, close: &str, read: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let mut items = Vec::new();
+        loop {
+            self.skip_space()?;
+            if (items.is_empty() || self.lenient) && self.takes(close) {
+                break;
+            }
+            items.push(read(self)?);
+            self.skip_space()?;
+            if self.takes(close) {
+                break;
+            }
+            if !self.takes(",") {
+                return None;
+            }
+        }
+        self.depth -= 1;
+        Some(items)
+    }
+
+    fn entry(&mut self) -> Option<(String, Item)> {
+        let key = match self.quote() {
+            Some(quote) => self.string(quote)?,
+            None if self.lenient => {
+                Some(self.run(|c| is_word(c) || c == '$')).filter(|word| !word.is_empty())?.to_owned()
+            }
+            None => return None,
+        };
+        self.skip_space()?;
+        if !self.takes(":") {
+            return None;
+        }
+        self.skip_space()?;
+        Some((key, self.value()?))
+    }
+
+    /// Skips an opening quote.
+    fn quote(&mut self) -> Option<char> {
+        let quote = self.rest().chars().next().filter(|c| *c == '"' || self.lenient && *c == '\'')?;
+        self.at += 1;
+        Some(quote)
+    }
+
+    /// The string behind its opening quote.
+    fn string(&mut self, quote: char) -> Option<String> {
+        let mut string = String::new();
+        loop {
+            let lenient = self.lenient;
+            let plain = self.run(|c| c != quote && c != '\\' && (lenient || c >= ' '));
+            string.push_str(plain);
+            let mut following = self.rest().chars();
+            let c = following.next().filter(|c| *c == quote || *c == '\\')?;
+            self.at += 1;
+            if c == quote {
+                return Some(string);
+            }
+            let escaped = following.next()?;
+            self.at += escaped.len_utf8();
+            string.push(match escaped {
+                '"' | '\\' | '/' => escaped,
+                '\'' if self.lenient => escaped,
+                'b' => '\u{8}',
+                'f' => '\u{c}',
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'u' => self.unicode()?,
+                _ => return None,
+            });
+        }
+    }
+
+    /// The character behind `\u`; two halves of a surrogate pair are one.
+    fn unicode(&mut self) -> Option<char> {
+        let first = self.code_unit()?;
+        let mut units = vec![first];
+        let before = self.at;
+        if (0xd800..0xdc00).contains(&first) && self.takes("\\u") {
+            units.push(self.code_unit()?);
+        }
+        let c = char::decode_utf16(units.iter().copied()).next()?;
+        if c.is_err() {
+            self.at = before;
+        }
+        Some(c.unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    fn code_unit(&mut self) -> Option<u16> {
+        let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        self.at += 4;
+        u16::from_str_radix(digits, 16).ok()
+    }
+
+    fn number(&mut self) -> Option<Item> {
+        let start = self.at;
+        let sign = if self.takes("-") { "-" } else { "" };
+        if self.lenient && self.takes("0x") {
+            let number = u128::from_str_radix(self.run(|c| c.is_ascii_hexdigit()), 16).ok()?;
+            return Some(Item::Int(if number == 0 { "0".to_owned() } else { format!("{sign}{number}") }));
+        }
+        let whole = self.digits()?;
+        if whole.len() > MAX_DIGITS || whole.len() > 1 && whole.starts_with('0') {
+            return None;
+        }
+        let end = self.at;
+        if self.takes(".") {
+            self.digits()?;
+        }
+        if self.takes("e") || self.takes("E") {
+            let _ = self.takes("+") || self.takes("-");
+            self.digits()?;
+        }
+        if self.at > end {
+            return self.text[start..self.at].parse().map(Item::Float).ok();
+        }
+        Some(Item::Int(if whole == "0" { "0".to_owned() } else { format!("{sign}{whole}") }))
+    }
+
+    /// One digit or more.
+    fn digits(&mut self) -> Option<&'a str> {
+        Some(self.run(|c| c.is_ascii_digit())).filter(|digits| !digits.is_empty())
+    }
+}
