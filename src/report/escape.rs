@@ -1,19 +1,19 @@
-//! Text of models and pages made harmless for a terminal.
+//! Escapes text of models and pages for a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// `text` with everything that a terminal would obey written out, as in `\u{1b}`: control characters, and the
-/// marks that turn the direction of writing. Line breaks stay, a tab becomes a space.
+/// `text` with control characters and marks that change the direction of writing escaped, as in `\u{1b}`. Line breaks
+/// are kept, and a tab becomes a space.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_obeyed) {
+    if !text.contains(is_control) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
             '\t' => shown.push(' '),
-            c if is_obeyed(c) => {
+            c if is_control(c) => {
                 // Writing to a String cannot fail.
                 let _ = write!(shown, "{}", c.escape_default());
             }
@@ -30,10 +30,10 @@ pub fn visible_line(text: &str, limit: usize) -> String {
     format!("{}{dots}", visible(&cut))
 }
 
-fn is_obeyed(c: char) -> bool {
-    let turns = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+fn is_control(c: char) -> bool {
+    let directs = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
-    turns || breaks || (c.is_control() && c != '\n')
+    directs || breaks || (c.is_control() && c != '\n')
 }
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod tests {
     use super::{visible, visible_line};
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_left() {
+    fn control_characters_are_escaped() {
         assert_eq!(visible("a\tb\nc\rd"), "a b\nc\\rd");
         assert_eq!(visible("\u{1b}]0;x\u{7}\u{9b}31m\0\u{7f}"), "\\u{1b}]0;x\\u{7}\\u{9b}31m\\u{0}\\u{7f}");
         assert_eq!(visible("\u{202e}evil\u{2066}\u{2028}"), "\\u{202e}evil\\u{2066}\\u{2028}");

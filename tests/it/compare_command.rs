@@ -97,10 +97,10 @@ fn planted_flips_are_found_and_nothing_else() {
     let command = lost[0]["command"].as_str().expect("a command");
     let words: Vec<&str> = command.split(' ').skip(1).collect();
     let (code, shown, stderr) = wikitrail(&words);
-    assert!(code == Some(0) && shown.contains("all steps are the same, the answers differ"), "{stderr}");
+    assert!(code == Some(0) && shown.contains("in the answer: all steps are the same"), "{stderr}");
     let table = compare(&[&base, &worse, "--flips"]);
     let unwrapped = table.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(unwrapped.contains("right in base/main only: 20, where worse/main fails by ") && table.contains(command));
+    assert!(unwrapped.contains("right in base/main only: 20 (worse/main: ") && table.contains(command));
     assert!(
         classes.iter().all(|(class, count)| unwrapped.contains(&format!("{count} {class}"))),
         "{classes:?} {table}"
@@ -267,7 +267,7 @@ fn runs_that_do_not_fit_are_said() {
     assert_eq!(compared["columns"][1]["unmatched"], json!({"count": 1, "listed": ["renamed"]}));
     assert_eq!(compared["warnings"].as_array().expect("warnings").len(), 1);
     let table = compare(&[&base, &other]).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(table.contains("only some have, among them other/main: 1 (renamed)"), "{table}");
+    assert!(table.contains("not in every variant, but in other/main: 1 (renamed)"), "{table}");
     assert!(table.contains("different gold answers for 1 shared question"), "{table}");
     let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
     for (args, code, parts) in [

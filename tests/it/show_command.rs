@@ -113,13 +113,13 @@ fn two_episodes_stand_beside_one_another() {
     assert_eq!((&both["a"]["variant"], &both["b"]["variant"]), (&"act".into(), &"react".into()));
     let (step, part) = (&both["parted"]["step"], both["parted"]["part"].as_str().expect("a part"));
     let page = show(&[&a, &b, "--width", "140"]);
-    assert!(page.contains(&format!("━━ step {step}: they part here, by the {part} ━")), "{page}");
+    assert!(page.contains(&format!("━━ step {step}: divergence in the {part} ━")), "{page}");
     assert!(page.lines().any(|line| line.contains("@act:sample-004 ") && line.contains("│")), "{page}");
     // The second id may be left out, and a narrow terminal has one above the other.
     let narrow = show(&[&a, &format!("{run}@react"), "--width", "80"]);
-    assert!(narrow.contains("parting      at step") && !narrow.contains('│'), "{narrow}");
+    assert!(narrow.contains("divergence   at step") && !narrow.contains('│'), "{narrow}");
     let same = show(&[&a, &a]);
-    assert!(same.contains("nowhere: steps and answer are the same"), "{same}");
+    assert!(same.contains("none: same steps, same answer"), "{same}");
     let steps = both["a"]["steps"].as_array().expect("steps").len();
     assert_eq!(same.matches("the same in both").count(), steps);
 }
