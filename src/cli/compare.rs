@@ -14,7 +14,7 @@ use super::failure::{self, Failure};
 use super::say::say;
 use crate::compare::{Column, CompareError, Comparison, Metric, RESAMPLES, SEED, Settings, compare};
 use crate::report::comparison::{Compared, FlipList, Setting, sheet};
-use crate::report::escape::visible_line;
+use crate::types::text::visible_line;
 use output::Format;
 use serde_json::{Value, json};
 use sources::{Field, Source, Wanted};

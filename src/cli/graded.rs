@@ -4,11 +4,11 @@ use super::failure::Failure;
 use super::run_ref::RunRef;
 use super::say::say;
 use crate::report::Verdict;
-use crate::report::escape::visible_line;
 use crate::report::trajectory::pair::Side;
 use crate::run::evidence::{self, Evidence};
 use crate::score::{AnswerScore, Assessment, Metric, Tally};
 use crate::store::{Records, RunFolder};
+use crate::types::text::visible_line;
 use crate::types::{Manifest, Question, Trajectory};
 use std::path::{Path, PathBuf};
 

@@ -213,7 +213,7 @@ fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
         }
         for Difference { step, field, expected, got } in &outcome.replayed.differences {
             let line = format!("{}, step {step}, {field}: recorded {expected}, computed {got}", outcome.id);
-            writeln!(out, "{}", crate::report::escape::visible_line(&line, 400))?;
+            writeln!(out, "{}", crate::types::text::visible_line(&line, 400))?;
         }
     }
     if !json {

@@ -4,13 +4,13 @@ use super::failure::{self, Failure};
 use super::graded::{Graded, GradedRun};
 use super::run_ref::RunRef;
 use super::say::say;
-use crate::report::escape::visible_line;
 use crate::report::trajectory::pair::render_pair;
 use crate::report::trajectory::{heading, render};
 use crate::report::{EpisodeRow, View, episodes};
 use crate::score::{Divergence, FailureClass};
 use crate::store::RunFolder;
 use crate::types::Outcome;
+use crate::types::text::visible_line;
 use serde_json::{Value, json};
 use std::io::Write as _;
 

@@ -1,41 +1,40 @@
-//! A comparison as a report: what was made with what, means, pairs, verdicts, parts, flips.
+//! A comparison as a report: settings, means, pairs, verdicts, breakdowns, flipped answers.
 
+mod cells;
 mod flips;
 mod parts;
 
-use super::escape::visible_line;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
-use super::table::{counted, thousands};
-use crate::compare::number::{difference, p_value, value};
-use crate::compare::{
-    Bounds, ColumnMean, ColumnSummary, Comparison, Ids, MethodInterval, Metric, MetricComparison, Pair, Unit,
-};
+use crate::compare::number::{p_value, value};
+use crate::compare::{ColumnMean, ColumnSummary, Comparison, Ids, Metric, MetricComparison, Pair, Unit};
+use crate::types::text::{counted, thousands};
+use cells::{between, change, count, count_u64, estimate, headed, percent};
 pub use flips::{FlipList, FlippedQuestion};
 
-/// Ids that are named where questions are left out; JSON has more of them.
+/// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;
 
-/// All that a report is made of.
+/// The contents of a report.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'a> {
     /// The figures.
     pub comparison: &'a Comparison,
-    /// Settings in which the columns differ.
+    /// Settings in which the variants differ.
     pub settings: &'a [Setting],
-    /// Questions that turned over, where they were asked for.
+    /// Flipped answers, if `--flips` is given.
     pub flips: &'a [FlipList],
-    /// What does not fit between the columns, a sentence each.
+    /// Mismatches between the variants, a sentence each.
     pub warnings: &'a [String],
-    /// Whether to say what difference can be shown.
+    /// Whether to show the minimum detectable difference.
     pub mde: bool,
 }
 
-/// A setting of what was run, by column.
+/// The values of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// Its name.
     pub name: String,
-    /// Its values, in the order of the columns.
+    /// Its values, in the order of the variants.
     pub values: Vec<String>,
 }
 
@@ -51,7 +50,7 @@ pub fn sheet(compared: &Compared<'_>) -> Sheet {
         blocks.push(pairs(metric));
         blocks.extend(mde.then(|| power(metric, comparison.settings.power)));
         let sentences = metric.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
-        blocks.push(Block::Lines { title: format!("{}, in words", metric.metric.label()), lines: sentences });
+        blocks.push(Block::Lines { title: format!("{}, verdicts", metric.metric.label()), lines: sentences });
     }
     for breakdown in comparison.breakdowns.iter().filter(|breakdown| !breakdown.groups.is_empty()) {
         let Some(metric) = comparison.metric(&breakdown.metric) else { continue };
@@ -66,14 +65,14 @@ pub fn sheet(compared: &Compared<'_>) -> Sheet {
     }
     let title = format!(
         "{} on {} of {}",
-        names.join(" against "),
+        names.join(" vs "),
         counted(comparison.shared, "shared question"),
         thousands(comparison.questions)
     );
     Sheet { title, blocks }
 }
 
-/// Which questions are not compared, by the first of their ids.
+/// Questions that are not compared, with the first of their ids.
 fn left_out(comparison: &Comparison) -> Vec<String> {
     let named = |ids: &Ids| {
         let more = if ids.count > NAMED { ", …" } else { "" };
@@ -81,7 +80,7 @@ fn left_out(comparison: &Comparison) -> Vec<String> {
     };
     let mut lines = Vec::new();
     for column in comparison.columns.iter().filter(|column| column.unmatched.count > 0) {
-        lines.push(format!("only some have, among them {}: {}", column.name, named(&column.unmatched)));
+        lines.push(format!("not in every variant, but in {}: {}", column.name, named(&column.unmatched)));
     }
     for column in comparison.columns.iter().filter(|column| column.unmeasured.count > 0) {
         lines.push(format!("not measured by {}: {}", column.name, named(&column.unmeasured)));
@@ -93,7 +92,7 @@ fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
     if settings.is_empty() {
         return None;
     }
-    let mut header = vec![Heading::words("column")];
+    let mut header = vec![Heading::words("variant")];
     header.extend(settings.iter().map(|setting| Heading::words(&setting.name)));
     let row = |(at, name): (usize, &&str)| {
         let mut cells = vec![Cell::text(*name)];
@@ -101,20 +100,20 @@ fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
         Row { key: Key { a: (*name).to_owned(), ..Key::default() }, cells }
     };
     let rows = names.iter().enumerate().map(row).collect();
-    Some(Block::Table(Grid { id: "settings", title: "what differs between the columns".to_owned(), header, rows }))
+    Some(Block::Table(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows }))
 }
 
 fn means(metric: &MetricComparison, columns: &[ColumnSummary]) -> Block {
     let Metric { name, unit, .. } = &metric.metric;
     let bounded = metric.means.iter().any(|mean| mean.bounds.is_some_and(|bounds| bounds.low < bounds.high));
     let mut header = vec![
-        Heading::words("column"),
+        Heading::words("variant"),
         Heading::numbers(headed(&metric.metric, metric.means.iter().find_map(|mean| mean.interval))),
         Heading::numbers("n"),
         Heading::numbers("not measured"),
     ];
     if bounded {
-        header.push(Heading::numbers("with them between"));
+        header.push(Heading::numbers("bounds"));
     }
     let row = |(mean, column): (&ColumnMean, &ColumnSummary)| {
         let mut cells = vec![
@@ -148,14 +147,10 @@ fn overall(metric: &MetricComparison) -> Option<Block> {
         Cell::figure("freedom", count_u64(test.freedom), test.freedom.to_string()),
         Cell::figure("p", test.p, p_value(test.p)),
     ];
-    let header = vec![
-        Heading::words("all columns the same?"),
-        Heading::numbers("statistic"),
-        Heading::numbers("df"),
-        Heading::numbers("p"),
-    ];
+    let header =
+        vec![Heading::words("test"), Heading::numbers("statistic"), Heading::numbers("df"), Heading::numbers("p")];
     let key = Key { metric: metric.metric.name.clone(), ..Key::default() };
-    let title = format!("{} over all columns", metric.metric.label());
+    let title = format!("{}, all variants together", metric.metric.label());
     Some(Block::Table(Grid { id: "overall", title, header, rows: vec![Row { key, cells }] }))
 }
 
@@ -186,18 +181,18 @@ fn pairs(metric: &MetricComparison) -> Block {
         }
         Row { key: key(metric, pair), cells }
     };
-    let title = format!("{}, two by two", metric.metric.label());
+    let title = format!("{}, pairwise", metric.metric.label());
     Block::Table(Grid { id: "pairs", title, header, rows: metric.pairs.iter().map(row).collect() })
 }
 
-/// What difference so many questions can show, and how many the difference that was found takes.
+/// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
 fn power(metric: &MetricComparison, power: f64) -> Block {
     let unit = metric.metric.unit;
     let header = vec![
         Heading::words("b − a"),
-        Heading::numbers("difference found"),
-        Heading::numbers(format!("{} can show", counted(metric.n, "question"))),
-        Heading::numbers("questions to show the one found"),
+        Heading::numbers("difference"),
+        Heading::numbers(format!("detectable with {}", counted(metric.n, "question"))),
+        Heading::numbers("questions needed"),
     ];
     let row = |pair: &Pair| {
         let least = pair.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
@@ -211,75 +206,10 @@ fn power(metric: &MetricComparison, power: f64) -> Block {
         ];
         Row { key: key(metric, pair), cells }
     };
-    let title = format!("{}, smallest difference at {} % power", metric.metric.label(), percent(power));
+    let title = format!("{}, minimum detectable difference at {} % power", metric.metric.label(), percent(power));
     Block::Table(Grid { id: "power", title, header, rows: metric.pairs.iter().map(row).collect() })
 }
 
 fn key(metric: &MetricComparison, pair: &Pair) -> Key {
     Key { metric: metric.metric.name.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() }
-}
-
-/// `EM % [95 %]`
-fn headed(metric: &Metric, interval: Option<MethodInterval>) -> String {
-    let unit = if metric.unit == Unit::Share { " %" } else { "" };
-    let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
-    format!("{}{unit}{level}", visible_line(metric.label(), 40))
-}
-
-fn percent(level: f64) -> String {
-    // 95 rather than 95.0, and 99.9 as it is.
-    let text = format!("{:.3}", 100.0 * level);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
-/// A mean with its interval.
-fn estimate(
-    unit: Unit,
-    name: &'static str,
-    mean: Option<f64>,
-    se: Option<f64>,
-    interval: Option<MethodInterval>,
-) -> Cell {
-    with_interval(mean.map(|mean| (name, mean, value(unit, mean))), se, interval, &|end| value(unit, end))
-}
-
-/// A difference with its interval.
-fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
-    let shown = mean.map(|mean| ("difference", mean, difference(unit, mean)));
-    // No difference of shares is larger than 100 points, whatever the t distribution allows.
-    let end = |end: f64| difference(unit, if unit == Unit::Share { end.clamp(-1.0, 1.0) } else { end });
-    with_interval(shown, se, interval, &end)
-}
-
-fn with_interval(
-    shown: Option<(&'static str, f64, String)>,
-    se: Option<f64>,
-    interval: Option<MethodInterval>,
-    end: &dyn Fn(f64) -> String,
-) -> Cell {
-    let Some((name, mean, text)) = shown else { return Cell::nothing() };
-    let mut cell = Cell::figure(name, mean, text);
-    if let Some(MethodInterval { low, high, .. }) = interval {
-        cell.text = format!("{} [{}, {}]", cell.text, end(low), end(high));
-        cell.figures.extend([("low", low), ("high", high)]);
-    }
-    cell.figures.extend(se.map(|se| ("se", se)));
-    cell
-}
-
-fn between(unit: Unit, bounds: Bounds) -> Cell {
-    Cell {
-        text: format!("{} and {}", value(unit, bounds.low), value(unit, bounds.high)),
-        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", count(bounds.n))],
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn count(n: usize) -> f64 {
-    n as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn count_u64(n: u64) -> f64 {
-    n as f64
 }

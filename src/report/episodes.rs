@@ -1,20 +1,24 @@
 //! The episodes of a run as a list, one a line.
 
-use super::escape::visible_line;
-use super::trajectory::{View, verdict};
+use super::trajectory::verdict;
+use super::view::View;
 use crate::score::{AnswerScore, FailureClass};
 use crate::types::Outcome;
-use comfy_table::{ContentArrangement, Table, presets};
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+use crate::types::text::visible_line;
+use comfy_table::ColumnConstraint::{Absolute, ContentWidth, LowerBoundary};
+use comfy_table::{ContentArrangement, Row, Table, Width, presets};
 
-/// Columns that an id may take; a longer one is cut, and `--json` has it whole.
-const ID: usize = 40;
+/// The largest width of an id; a longer one is cut, and `--json` has it whole.
+const ID: u16 = 40;
 
-/// Columns that a variant's name may take.
-const VARIANT: usize = 24;
+/// The largest width of a variant's name.
+const VARIANT: u16 = 24;
 
-/// Columns that a question gets in any case.
-const QUESTION: usize = 20;
+/// The least width of a question.
+const QUESTION: u16 = 20;
+
+/// More characters than any terminal has columns.
+const MAX_CHARS: usize = 400;
 
 /// One episode of the list.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,77 +27,55 @@ pub struct EpisodeRow {
     pub id: String,
     /// Name of the variant.
     pub variant: String,
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// What its answer is worth; absent where it was not measured or the gold is hidden.
+    /// The score of its answer; absent if it was not measured or the gold answer is hidden.
     pub score: Option<AnswerScore>,
-    /// Why it is wrong, where it is.
+    /// The failure class, if it is wrong.
     pub class: Option<FailureClass>,
     /// The question's text.
     pub question: String,
 }
 
-/// The list under a header, each episode on one line of the terminal's width; questions are cut to what room there is.
+/// The list under a header, each episode on one line. Questions are cut to fit the terminal.
 pub fn render(rows: &[EpisodeRow], view: &View) -> String {
     let repeats = rows.iter().any(|row| row.repeat > 0);
-    let mut cells: Vec<Vec<String>> = vec![header(repeats)];
-    cells.extend(rows.iter().map(|row| line(row, repeats)));
-    let taken: usize = (0..cells[0].len())
-        .map(|column| cells.iter().map(|line| line[column].width()).max().unwrap_or_default() + 2)
-        .sum();
-    let room = view.width.saturating_sub(taken).max(QUESTION);
-    let questions = std::iter::once("question").chain(rows.iter().map(|row| row.question.as_str()));
+    let header = ["id", "variant", "repeat", "outcome", "verdict", "class", "question"];
+    let header: Vec<&str> = header.into_iter().filter(|name| repeats || *name != "repeat").collect();
     let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    for (mut line, question) in cells.into_iter().zip(questions) {
-        line.push(fitted(question, room));
-        table.add_row(line);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_truncation_indicator("…").set_width(u16::try_from(view.width + 2).unwrap_or(u16::MAX));
+    table.set_header(&header);
+    for row in rows {
+        table.add_row(Row::from(cells(row, repeats)).max_height(1).clone());
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+    let widths = table.column_max_content_widths();
+    for ((column, name), width) in table.column_iter_mut().zip(header).zip(widths) {
+        column.set_padding((0, 2)).set_constraint(match name {
+            "id" => Absolute(Width::Fixed(width.min(ID) + 2)),
+            "variant" => Absolute(Width::Fixed(width.min(VARIANT) + 2)),
+            "question" => LowerBoundary(Width::Fixed(QUESTION + 2)),
+            _ => ContentWidth,
+        });
     }
-    format!("{}\n", table.trim_fmt())
+    table.trim_fmt() + "\n"
 }
 
-fn header(repeats: bool) -> Vec<String> {
-    let names = ["id", "variant", "repeat", "outcome", "verdict", "class"];
-    names.iter().filter(|name| repeats || **name != "repeat").map(ToString::to_string).collect()
-}
-
-fn line(row: &EpisodeRow, repeats: bool) -> Vec<String> {
-    let mut cells = vec![fitted(&row.id, ID), fitted(&row.variant, VARIANT)];
-    if repeats {
-        cells.push(row.repeat.to_string());
-    }
+fn cells(row: &EpisodeRow, repeats: bool) -> Vec<String> {
+    let mut cells = vec![visible_line(&row.id, MAX_CHARS), visible_line(&row.variant, MAX_CHARS)];
+    cells.extend(repeats.then(|| row.repeat.to_string()));
     cells.push(row.outcome.name().to_owned());
     cells.push(verdict::word(row.outcome, row.score).to_owned());
     cells.push(row.class.map_or("–", FailureClass::name).to_owned());
+    cells.push(visible_line(&row.question, MAX_CHARS));
     cells
-}
-
-/// The text on one line of at most that many columns.
-pub(super) fn fitted(text: &str, columns: usize) -> String {
-    let line = visible_line(text, columns.saturating_mul(2));
-    if line.width() <= columns {
-        return line;
-    }
-    let mut width = 1;
-    let cut: String = line
-        .chars()
-        .take_while(|c| {
-            width += c.width().unwrap_or(0);
-            width <= columns
-        })
-        .collect();
-    format!("{}…", cut.trim_end())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EpisodeRow, fitted, render};
+    use super::{EpisodeRow, render};
     use crate::report::View;
     use crate::score::{AnswerScore, FailureClass};
     use crate::types::Outcome;
@@ -117,9 +99,9 @@ mod tests {
         let text = render(&rows, &View { width: 80, colour: false });
         let expected = "\
 id    variant  outcome   verdict  class   question
-q-1   main     finished  right    –       Who built the first 东京东京东京 brid…
-q-22  main     finished  wrong    search  Who built the first 东京东京东京 brid…
-x     main     finished  hidden   –       Who built the first 东京东京东京 brid…
+q-1   main     finished  right    –       Who built the first 东京东京东京…
+q-22  main     finished  wrong    search  Who built the first 东京东京东京…
+x     main     finished  hidden   –       Who built the first 东京东京东京…
 ";
         assert_eq!(text, expected);
         for width in [0, 60, 100, 200] {
@@ -136,7 +118,10 @@ x     main     finished  hidden   –       Who built the first 东京东京东�
         let text = render(&[hostile], &View { width: 120, colour: false });
         assert!(text.contains("a b\\u{1b}[2J") && text.contains("\\u{202e}v") && text.contains("repeat"), "{text}");
         assert_eq!(text.lines().count(), 2);
-        assert_eq!(fitted(&"x".repeat(100), 5), "xxxx…");
-        assert_eq!(fitted("abcde", 5), "abcde");
+        let mut long = row(&"x".repeat(100), None);
+        long.variant = "y".repeat(24);
+        let text = render(&[long], &View { width: 80, colour: false });
+        let start = format!("\n{}…  {}  finished", "x".repeat(39), "y".repeat(24));
+        assert!(text.contains(&start), "{text}");
     }
 }

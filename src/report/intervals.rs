@@ -1,4 +1,4 @@
-//! Which interval stands beside a mean of a run, and what it is called.
+//! The interval of a run's mean, and its name.
 
 use crate::score::RunScore;
 use crate::stats::{Interval, mean_interval, wilson};
@@ -6,7 +6,7 @@ use crate::stats::{Interval, mean_interval, wilson};
 /// Coverage of every interval of a run.
 pub const LEVEL: f64 = 0.95;
 
-/// The interval of the mean EM: Wilson's where each question was run once, else Student's over the questions' own means.
+/// The interval of the mean EM: Wilson's if each question was run once, else Student's t over the means of the questions.
 pub fn em_interval(score: &RunScore) -> Option<Interval> {
     match score.questions {
         None => (score.scored > 0).then(|| wilson(score.correct, score.scored, LEVEL)),
@@ -14,8 +14,8 @@ pub fn em_interval(score: &RunScore) -> Option<Interval> {
     }
 }
 
-/// The interval of the mean F1: Student's, over episodes where each question was run once, else over the questions' own
-/// means.
+/// The interval of the mean F1: Student's t, over episodes if each question was run once, else over the means of the
+/// questions.
 pub fn f1_interval(score: &RunScore) -> Option<Interval> {
     match score.questions {
         None => of_shares(score.f1?, score.f1_variance?, score.scored),
@@ -23,13 +23,13 @@ pub fn f1_interval(score: &RunScore) -> Option<Interval> {
     }
 }
 
-/// A mean of shares lies between 0 and 1, whatever the t distribution allows.
+/// A mean of shares lies between 0 and 1; an interval from the t distribution may exceed that.
 fn of_shares(mean: f64, variance: f64, n: u64) -> Option<Interval> {
     let interval = mean_interval(mean, variance, n, LEVEL)?;
     Some(Interval { low: interval.low.max(0.0), high: interval.high.min(1.0) })
 }
 
-/// What the intervals of these scores are, on one line.
+/// The names of these scores' intervals, on one line.
 pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore>) -> &'static str {
     if scores.any(|score| score.questions.is_some()) {
         "intervals: Student's t over the means of each question's repeats, 95 %"
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn repeats_are_averaged_before_the_interval() {
-        // Three questions, ten repeats each: two are always the same, and thirty episodes would feign certainty.
+        // Three questions, ten repeats each: counting thirty independent episodes would make the interval too narrow.
         let once = RunScore { scored: 30, correct: 15, em: Some(0.5), ..RunScore::default() };
         let questions = QuestionMeans { n: 3, em_variance: Some(0.25), f1_variance: None };
         let repeated = RunScore { questions: Some(questions), ..once.clone() };

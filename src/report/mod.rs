@@ -1,21 +1,23 @@
-//! What a person reads: a plan, the table at a run's end, progress while it runs, one trajectory, one episode as it runs.
+//! What a person reads: the plan of a run, its progress, its summary, comparisons, and single episodes.
 
-mod assessment;
 pub mod comparison;
 pub mod episodes;
-pub mod escape;
-mod fitted;
 pub mod intervals;
+mod layout;
+mod number;
 pub mod plan;
 pub mod progress;
 pub mod reproduction;
 pub mod sheet;
-pub mod table;
+pub mod summary;
 pub mod trajectory;
+mod view;
 
 pub use episodes::EpisodeRow;
-pub use escape::visible;
 pub use progress::Progress;
-pub use table::{RunSummary, SummaryRow, counted, thousands};
+pub use summary::{RunSummary, SummaryRow};
+pub use trajectory::Verdict;
 pub use trajectory::live::Live;
-pub use trajectory::{Verdict, View};
+pub use view::View;
+
+pub use crate::types::text::{counted, thousands, visible};

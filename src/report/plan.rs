@@ -1,37 +1,37 @@
-//! The tables of a plan: what the variants are, and what each will take.
+//! The tables of a plan: the variants, and what each is expected to cost.
 
-use super::escape::visible_line;
-use super::fitted::{RULED, WIDTH, fitted};
+use super::layout::{WIDTH, headings, table};
+use super::number::dash;
 use super::sheet::Heading;
-use super::table::{columns, dash, thousands};
-use std::fmt::Write as _;
+use crate::types::text::thousands;
+use crate::types::text::visible_line;
 
 /// The variants by the settings in which they differ.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cells {
     /// Names of the settings.
     pub settings: Vec<String>,
-    /// The name of each variant, and its values of the settings; nothing where it has no use for one.
+    /// The name of each variant, and its values of these settings; none where a setting does not apply to it.
     pub rows: Vec<(String, Vec<Option<String>>)>,
-    /// What all of them have in common, each with its value.
+    /// The settings that are the same in all of them, with their values.
     pub same: Vec<(String, String)>,
 }
 
-/// What is expected, and what it is at most.
+/// An expected amount and the largest possible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounded {
-    /// What is expected.
+    /// The expected amount.
     pub expected: u64,
-    /// The bound.
+    /// The largest possible amount.
     pub most: u64,
 }
 
-/// What a variant will take.
+/// What a variant costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
     /// Its name.
     pub variant: String,
-    /// Episodes that are to be run.
+    /// Episodes to run.
     pub episodes: u64,
     /// Model calls.
     pub calls: Bounded,
@@ -41,53 +41,49 @@ pub struct Costs {
     pub usd: Option<(f64, f64)>,
 }
 
-/// A table of the variants, below it what they have in common; it ends in a line break.
+/// A table of the variants, and below it what they have in common, ending in a line break.
 pub fn cells(cells: &Cells) -> String {
-    let header: Vec<Heading> =
-        ["variant"].into_iter().chain(cells.settings.iter().map(String::as_str)).map(Heading::words).collect();
+    let mut header = vec![Heading::words("variant")];
+    header.extend(cells.settings.iter().map(Heading::words));
     let row = |(variant, values): &(String, Vec<Option<String>>)| {
-        let values = values.iter().map(|value| value.as_deref().map_or_else(dash, word));
-        [word(variant)].into_iter().chain(values).collect()
+        let values = values.iter().map(|value| value.as_deref().map_or_else(dash, name));
+        std::iter::once(name(variant)).chain(values).collect()
     };
-    let rows: Vec<Vec<String>> = cells.rows.iter().map(row).collect();
-    let mut text = format!("{}\n", fitted(RULED, &header, &rows, WIDTH));
-    let same: Vec<String> = cells.same.iter().map(|(name, value)| format!("{name} {}", word(value))).collect();
+    let mut text = table(&header, &cells.rows.iter().map(row).collect::<Vec<_>>(), WIDTH) + "\n";
+    let same: Vec<String> = cells.same.iter().map(|(setting, value)| format!("{setting} {}", name(value))).collect();
     if !same.is_empty() {
-        let _ = writeln!(text, "in all of them: {}", same.join(", "));
+        text = text + "in all of them: " + &same.join(", ") + "\n";
     }
     text
 }
 
-fn word(text: &str) -> String {
+fn name(text: &str) -> String {
     visible_line(text, 100)
 }
 
-/// A table of what the variants take (`n` episodes), below a title, ending in a line break.
+/// A table of the expected and the largest costs of the variants (`n` episodes), below a title, ending in a line break.
+/// US dollars are shown if at least one price is known.
 pub fn costs(title: &str, rows: &[Costs]) -> String {
-    let mut figures = vec!["n", "calls", "at most", "tokens", "at most"];
-    // Columns of dashes would only take the others' room.
+    let mut header = headings("variant", &["n", "calls", "at most", "tokens", "at most"]);
     let priced = rows.iter().any(|row| row.usd.is_some());
     if priced {
-        figures.extend(["US $", "at most"]);
+        header.extend(["USD", "at most"].map(Heading::numbers));
     }
-    let mut table = Vec::new();
-    for Costs { variant, episodes, calls, tokens, usd } in rows {
-        let counts = [*episodes, calls.expected, calls.most].map(thousands).into_iter();
-        let counts = counts.chain([tokens.expected, tokens.most].map(short));
-        let dollars = match usd {
-            Some((expected, most)) => [format!("{expected:.4}"), format!("{most:.4}")],
-            None => [dash(), dash()],
-        };
-        let dollars = dollars.into_iter().filter(|_| priced);
-        table.push(std::iter::once(word(variant)).chain(counts).chain(dollars).collect());
-    }
-    let mut text = String::new();
-    let header: Vec<Heading> = columns("variant", &figures).collect();
-    let _ = writeln!(text, "{}\n{}", visible_line(title, 200), fitted(RULED, &header, &table, WIDTH));
-    text
+    let row = |Costs { variant, episodes, calls, tokens, usd }: &Costs| {
+        let mut cells = vec![name(variant)];
+        cells.extend([*episodes, calls.expected, calls.most].map(thousands));
+        cells.extend([tokens.expected, tokens.most].map(short));
+        if priced {
+            let usd = usd.map(|(expected, most)| [expected, most].map(|usd| format!("{usd:.4}")));
+            cells.extend(usd.unwrap_or_else(|| [dash(), dash()]));
+        }
+        cells
+    };
+    let table = table(&header, &rows.iter().map(row).collect::<Vec<_>>(), WIDTH);
+    format!("{}\n{table}\n", visible_line(title, 200))
 }
 
-/// A large count with three digits or so: an estimate has no more.
+/// A large count with about three digits: an estimate is no more precise.
 fn short(n: u64) -> String {
     match n {
         0..10_000 => thousands(n),
@@ -119,7 +115,10 @@ mod tests {
             same: vec![("prompt".to_owned(), "hotpotqa".to_owned())],
         });
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(text.contains(" hotpotqa/react-paper/react-> ") && text.contains('–'), "{text}");
+        assert!(
+            text.contains(" hotpotqa/react-paper/react->cot-sc  react->cot-sc  openai:") && text.contains('–'),
+            "{text}"
+        );
         assert!(text.ends_with("\nin all of them: prompt hotpotqa\n"), "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
         let row = |usd| Costs {
@@ -132,6 +131,6 @@ mod tests {
         let priced = costs("title", &[row(Some((12.5, 300.25))), row(None)]);
         assert!(priced.starts_with("title\n") && priced.contains("300.2500"), "{priced}");
         assert!(priced.lines().all(|line| line.chars().count() <= 80), "{priced}");
-        assert!(!costs("title", &[row(None)]).contains("US $"));
+        assert!(!costs("title", &[row(None)]).contains("USD"));
     }
 }

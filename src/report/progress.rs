@@ -1,20 +1,21 @@
-//! What is shown while a run goes on: a bar on a terminal, plain lines elsewhere.
+//! The progress of a run: a bar on a terminal, plain lines elsewhere.
 
-use super::table::{counted, duration, thousands};
+use super::number::duration;
 use crate::score::Tally;
 use crate::types::RunEvent;
+use crate::types::text::{counted, thousands};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
 use std::io::{IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
-/// Without a terminal a line is written when this time has passed since the last one…
+/// Without a terminal, a line is written when this much time has passed since the last one…
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// …or when another tenth of the episodes is done.
+/// …or when another of these parts of the episodes is done.
 const TENTHS: usize = 10;
 
-/// The consumer of a run's events that a person watches. It writes to standard error.
+/// Shows the events of a run on standard error.
 pub struct Progress {
     total: usize,
     done: usize,
@@ -30,7 +31,7 @@ enum Shown {
 }
 
 impl Progress {
-    /// Progress over `total` episodes that are due; nothing is shown when `quiet`.
+    /// Progress over `total` episodes to run; shows nothing if `quiet`.
     pub fn new(total: usize, quiet: bool) -> Self {
         let started = Instant::now();
         let shown = if quiet || total == 0 {
@@ -43,14 +44,14 @@ impl Progress {
         Self { total, done: 0, tally: Tally::new(""), started, shown }
     }
 
-    /// The same, with the running EM by the metric of this empty sum.
+    /// The same, with the running EM by the metric of this empty tally.
     #[must_use]
     pub fn scored_by(mut self, tally: Tally) -> Self {
         self.tally = tally;
         self
     }
 
-    /// Takes one event in and shows what changed.
+    /// Updates the display after an event.
     pub fn event(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Recorded(trajectory) => {
@@ -67,22 +68,22 @@ impl Progress {
         }
     }
 
-    /// Ends the display: the bar is taken away, the last plain line is written.
+    /// Ends the display: removes the bar, or writes the last line.
     pub fn finish(&mut self) {
         let line = self.line(Instant::now());
         match std::mem::replace(&mut self.shown, Shown::Nothing) {
             Shown::Nothing => {}
             Shown::Bar(bar) => bar.finish_and_clear(),
-            Shown::Lines { mut out, .. } => tell(&mut *out, &line),
+            Shown::Lines { mut out, .. } => write_line(&mut *out, &line),
         }
     }
 
     fn show(&mut self, now: Instant) {
         let reached = self.done * TENTHS / self.total.max(1);
-        // Sums over many questions take a while, so they are taken only where they are shown.
+        // Scores of many questions take a while, so they are computed only when they are shown.
         let text = match &self.shown {
-            Shown::Bar(_) => self.sum(),
-            // The last line is `finish`'s.
+            Shown::Bar(_) => self.score(),
+            // `finish` writes the last line.
             Shown::Lines { last, tenths, .. }
                 if self.done < self.total && (reached > *tenths || now.duration_since(*last) >= LINE_EVERY) =>
             {
@@ -97,53 +98,53 @@ impl Progress {
                 bar.set_message(text);
             }
             Shown::Lines { out, last, tenths } => {
-                tell(&mut **out, &text);
+                write_line(&mut **out, &text);
                 (*last, *tenths) = (now, reached);
             }
         }
     }
 
-    /// `12 of 60 episodes, 4.0 a second, EM 33.3 %, …, 12 s left`
+    /// `12 of 60 episodes, 4.0/s, EM 33.3 %, …, ETA 12 s`
     fn line(&self, now: Instant) -> String {
         let elapsed = now.duration_since(self.started);
         let mut line = format!("{} of {}", thousands(self.done), counted(self.total, "episode"));
         if let Some(rate) = rate(self.done, elapsed) {
-            let _ = write!(line, ", {rate:.1} a second");
+            let _ = write!(line, ", {rate:.1}/s");
         }
-        line = line + ", " + &self.sum();
+        line = line + ", " + &self.score();
         match self.total.checked_sub(self.done).filter(|left| *left > 0) {
-            Some(left) => line + &left_text(left, self.done, elapsed),
+            Some(left) => line + &eta(left, self.done, elapsed),
             None => line + ", took " + &duration(millis(elapsed)),
         }
     }
 
-    /// What the finished episodes amount to.
-    fn sum(&self) -> String {
+    /// The score and the costs so far.
+    fn score(&self) -> String {
         let score = self.tally.score();
-        let mut sum = score.em.map_or_else(|| "EM –".to_owned(), |em| format!("EM {:.1} %", 100.0 * em));
+        let mut text = score.em.map_or_else(|| "EM n/a".to_owned(), |em| format!("EM {:.1} %", 100.0 * em));
         if score.not_measured > 0 {
-            let _ = write!(sum, ", {} not measured", thousands(score.not_measured));
+            let _ = write!(text, ", {} not measured", thousands(score.not_measured));
         }
         let tokens = score.usage.prompt_tokens + score.usage.completion_tokens;
         if tokens > 0 {
-            let _ = write!(sum, ", {} tokens", thousands(tokens));
+            let _ = write!(text, ", {} tokens", thousands(tokens));
         }
         if let Some(cost) = score.cost_usd {
-            let _ = write!(sum, ", {cost:.4} US $");
+            let _ = write!(text, ", {cost:.4} USD");
         }
-        sum
+        text
     }
 }
 
 fn bar(total: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
-    let template = "{prefix}{bar:20} {pos}/{len} {speed} {msg} {eta} left";
+    let template = "{prefix}{bar:20} {pos}/{len} {speed} {msg}, ETA {eta}";
     if let Ok(style) = ProgressStyle::with_template(template) {
-        // The library's own has more digits than anybody reads, and more of them as the run gets faster.
+        // The library's own shows more digits than anybody reads.
         let speed = |state: &ProgressState, out: &mut dyn fmt::Write| {
             let speed = state.per_sec();
             let digits = usize::from(speed < 100.0);
-            // What cannot be drawn is left out.
+            // Writing to the bar's buffer cannot fail.
             let _ = write!(out, "{speed:.digits$}/s");
         };
         bar.set_style(style.with_key("speed", speed));
@@ -152,24 +153,24 @@ fn bar(total: usize) -> ProgressBar {
     bar
 }
 
-/// Progress is a courtesy: a closed standard error must not end a run.
-fn tell(out: &mut dyn Write, line: &str) {
+/// Ignores errors: a closed standard error must not end a run.
+fn write_line(out: &mut dyn Write, line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-fn left_text(left: usize, done: usize, elapsed: Duration) -> String {
+fn eta(left: usize, done: usize, elapsed: Duration) -> String {
     if done == 0 {
         return String::new();
     }
     let ms = millis(elapsed).saturating_mul(left as u64) / done as u64;
-    format!(", {} left", duration(ms))
+    format!(", ETA {}", duration(ms))
 }
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Episodes a second; nothing before any time has passed.
+/// Episodes per second; none before any time has passed.
 #[expect(clippy::cast_precision_loss, reason = "episodes are far fewer than 2^53")]
 fn rate(done: usize, elapsed: Duration) -> Option<f64> {
     let seconds = elapsed.as_secs_f64();

@@ -1,6 +1,7 @@
-//! Figures of a run beside published ones: one table a dataset and metric, one row a method.
+//! Figures of a run beside published ones: one table per dataset and metric, one row per method.
 
 use super::intervals::{LEVEL, em_interval, f1_interval};
+use super::number::percent;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::score::RunScore;
 use crate::stats::Interval;
@@ -10,45 +11,45 @@ use crate::stats::Interval;
 pub struct Beside {
     /// Name of the dataset.
     pub dataset: String,
-    /// What of the dataset was run, for the title.
+    /// Which questions of the dataset were run, for the title.
     pub about: String,
-    /// What is measured: `em`, `accuracy` or `f1`.
+    /// The metric: `em`, `accuracy` or `f1`.
     pub metric: &'static str,
-    /// Names of those who published, one a column.
+    /// Names of the published systems, one per column.
     pub sources: Vec<String>,
     /// The rows.
     pub rows: Vec<Ours>,
 }
 
-/// A row: our figure, and what others have published for the same method.
+/// A row: our figure, and the published ones for the same method.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ours {
-    /// Name of the cell.
+    /// Name of the variant.
     pub cell: String,
-    /// Our mean, 0 to 1; absent where nothing was measured.
+    /// Our mean, 0 to 1; absent if nothing was measured.
     pub mean: Option<f64>,
     /// Its interval, 0 to 1.
     pub interval: Option<Interval>,
     /// Questions in the mean.
     pub n: u64,
-    /// Episodes without a measurement, which are in no mean.
+    /// Episodes that were not measured; they are left out of the mean.
     pub not_measured: u64,
-    /// Published figures in per cent, one a source.
+    /// Published figures in per cent, one per source.
     pub published: Vec<Option<f64>>,
 }
 
-/// Where a published figure lies.
+/// Where a published figure lies relative to our interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Below our interval.
     Below,
-    /// In our interval, its ends included.
+    /// In our interval or at one of its ends.
     Inside,
     /// Above our interval.
     Above,
 }
 
-/// A figure in per cent as a share: the number nearest to what was printed, which a division by 100 may miss.
+/// A figure in per cent as a share: the nearest number to the printed decimal, which a division by 100 may miss.
 pub fn share(percent: f64) -> f64 {
     format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
 }
@@ -66,7 +67,7 @@ impl Place {
         }
     }
 
-    /// In a word.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Below => "below",
@@ -77,7 +78,7 @@ impl Place {
 }
 
 impl Ours {
-    /// The row of a cell with this score; `f1` for its F1 in place of its EM.
+    /// The row of a variant with this score; with `f1`, its F1 instead of its EM.
     pub fn of(cell: &str, score: &RunScore, f1: bool, published: Vec<Option<f64>>) -> Self {
         let (mean, interval) = if f1 { (score.f1, f1_interval(score)) } else { (score.em, em_interval(score)) };
         Self {
@@ -90,19 +91,19 @@ impl Ours {
         }
     }
 
-    /// Where the figure of a source lies, where both are there.
+    /// Where the figure of a source lies, if both exist.
     pub fn place(&self, source: usize) -> Option<Place> {
         let percent = self.published.get(source).copied().flatten()?;
         Some(Place::of(percent, self.interval?))
     }
 }
 
-/// The report: all tables, and what a reader must know.
+/// The report: all tables, and notes on reading them.
 pub fn sheet(title: String, tables: &[Beside], notes: Vec<String>) -> Sheet {
     let mut blocks: Vec<Block> = tables.iter().map(|table| Block::Table(grid(table))).collect();
     if tables.iter().any(|table| !table.sources.is_empty()) {
         let line = format!(
-            "below, inside, above: where the published figure lies of our {} % interval, which knows of our sample alone",
+            "below, inside, above: the published figure relative to our {} % interval, which covers our sample of questions only",
             LEVEL * 100.0
         );
         blocks.push(Block::Lines { title: String::new(), lines: vec![line] });
@@ -158,10 +159,6 @@ fn label(metric: &'static str) -> &'static str {
         "f1" => "F1",
         other => other,
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1}", share * 100.0)
 }
 
 fn interval(interval: Interval) -> Cell {

@@ -1,4 +1,4 @@
-//! A report of tables, from which every format is written: what one shows, all show.
+//! A report of tables. Every output format is written from it, so all of them show the same.
 //!
 //! A cell holds its text and the figures in it. The terminal, Markdown and LaTeX print the text; CSV prints the
 //! figures.
@@ -7,10 +7,10 @@ pub mod latex;
 pub mod markdown;
 pub mod terminal;
 
-/// Tables and lines in the order in which they are read.
+/// Tables and lines, in reading order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sheet {
-    /// What all of it is about.
+    /// Its title.
     pub title: String,
     /// Tables and lines.
     pub blocks: Vec<Block>,
@@ -21,9 +21,9 @@ pub struct Sheet {
 pub enum Block {
     /// A table.
     Table(Grid),
-    /// Sentences, one a line.
+    /// Sentences, one per line.
     Lines {
-        /// What they are; may be empty.
+        /// Their title; may be empty.
         title: String,
         /// The sentences.
         lines: Vec<String>,
@@ -33,42 +33,42 @@ pub enum Block {
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
-    /// Name of the table for programs.
+    /// Name of the table in CSV.
     pub id: &'static str,
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// The heads of its columns.
+    /// The headings of its columns.
     pub header: Vec<Heading>,
-    /// Its rows, each with one cell a column.
+    /// Its rows, each with one cell per column.
     pub rows: Vec<Row>,
 }
 
-/// The head of a column.
+/// The heading of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
     /// Its text.
     pub text: String,
-    /// Whether the column holds numbers, and is therefore aligned right.
+    /// Whether the column holds numbers, which are aligned right and never wrapped.
     pub right: bool,
 }
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Row {
-    /// What its figures are about.
+    /// What its figures describe.
     pub key: Key,
     /// Its cells.
     pub cells: Vec<Cell>,
 }
 
-/// What figures are about; what does not apply is empty.
+/// What a figure describes; fields that do not apply are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Key {
     /// Name of the metric.
     pub metric: String,
-    /// The part of the questions, as `type=bridge`.
+    /// The group of questions, such as `type=bridge`.
     pub group: String,
-    /// The column, or the first of two.
+    /// The variant, or the first of two.
     pub a: String,
     /// The second of two.
     pub b: String,
@@ -77,7 +77,7 @@ pub struct Key {
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
-    /// As a person reads it.
+    /// The text.
     pub text: String,
     /// The figures in it by name, in full precision.
     pub figures: Vec<(&'static str, f64)>,
@@ -88,7 +88,7 @@ pub struct Cell {
 pub struct Figure<'a> {
     /// Name of the table.
     pub table: &'static str,
-    /// What it is about.
+    /// What it describes.
     pub key: &'a Key,
     /// Its name.
     pub name: &'static str,
@@ -97,7 +97,7 @@ pub struct Figure<'a> {
 }
 
 impl Heading {
-    /// A column of words.
+    /// A column of text.
     pub fn words(text: impl Into<String>) -> Self {
         Self { text: text.into(), right: false }
     }
@@ -109,17 +109,17 @@ impl Heading {
 }
 
 impl Cell {
-    /// Words.
+    /// Text without figures.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), figures: Vec::new() }
     }
 
-    /// A figure, and how it is shown.
+    /// A figure and its text.
     pub fn figure(name: &'static str, value: f64, text: impl Into<String>) -> Self {
         Self { text: text.into(), figures: vec![(name, value)] }
     }
 
-    /// A dash: there is nothing to show.
+    /// A dash, in place of a figure that does not exist.
     pub fn nothing() -> Self {
         Self::text("–")
     }

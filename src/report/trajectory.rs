@@ -1,46 +1,22 @@
-//! One trajectory for reading: question, steps, how it ended.
+//! One episode for reading: question, steps, outcome.
 
 pub mod live;
+mod page;
 pub mod pair;
 pub mod verdict;
 
-use super::escape::{visible, visible_line};
-use super::table::counted;
+use super::view::View;
+use crate::types::text::counted;
+use crate::types::text::visible_line;
 use crate::types::{Outcome, Provenance, Step, Trajectory};
-use anstyle::{AnsiColor, Style};
+use page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 use std::fmt::Write as _;
-use std::io::IsTerminal as _;
-use textwrap::{Options, WordSplitter, WrapAlgorithm};
 pub use verdict::Verdict;
 
-/// A field longer than this many characters is cut; `show --json` has it whole.
-const MAX_FIELD_CHARS: usize = 20_000;
-
-/// Width of the column of labels.
-const LABELS: usize = 13;
-
-/// How a trajectory is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct View {
-    /// Columns of the terminal; fewer than 40 are taken as 40.
-    pub width: usize,
-    /// Whether to use colours.
-    pub colour: bool,
-}
-
-impl View {
-    /// For standard output: the terminal's width, 80 where it is none; colours for a terminal whose user did not
-    /// say no (<https://no-color.org>).
-    pub fn of_stdout() -> Self {
-        let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { width: textwrap::termwidth(), colour: wanted && std::io::stdout().is_terminal() }
-    }
-}
-
-/// The trajectory as text, ending in a line break, with what its answer is worth where that is known. No control
-/// character of its texts is left in it.
+/// The trajectory as text, ending in a line break, with the verdict on its answer if there is one. Control characters in
+/// its texts are escaped.
 pub fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &View) -> String {
-    let mut page = Page { text: String::new(), view: *view };
+    let mut page = Page::new(*view);
     head(&mut page, trajectory);
     if let Some(known) = verdict {
         verdict::show(&mut page, trajectory, known);
@@ -54,9 +30,9 @@ pub fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &Vie
     page.text
 }
 
-/// The line above one of several trajectories: what it is called.
+/// The line above one of several trajectories: its name.
 pub fn heading(name: &str, view: &View) -> String {
-    let mut page = Page { text: String::new(), view: *view };
+    let mut page = Page::new(*view);
     page.marked_rule(&visible_line(name, 200));
     page.text
 }
@@ -146,7 +122,7 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
         page.field("repairs", &repairs.join("; "), YELLOW);
     }
     let usage = trajectory.usage;
-    let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} US dollars")).unwrap_or_default();
+    let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
     let sum = format!(
         "{}, {}, {} + {} tokens{cost}, {} ms from {}",
         counted(trajectory.agent_steps().count(), "step"),
@@ -157,80 +133,6 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
         trajectory.started_at,
     );
     page.field("sum", &sum, DIM);
-}
-
-const PLAIN: Style = Style::new();
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const CYAN: Style = AnsiColor::Cyan.on_default();
-const GREEN: Style = AnsiColor::Green.on_default();
-const RED: Style = AnsiColor::Red.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
-
-/// Text that grows field by field.
-struct Page {
-    text: String,
-    view: View,
-}
-
-impl Page {
-    fn blank(&mut self) {
-        self.text.push('\n');
-    }
-
-    fn rule(&mut self, title: &str) {
-        self.line("─", title, DIM);
-    }
-
-    fn marked_rule(&mut self, title: &str) {
-        self.line("━", title, YELLOW);
-    }
-
-    fn line(&mut self, mark: &str, title: &str, style: Style) {
-        let line = format!("{mark}{mark} {title} ");
-        let rest = self.view.width.clamp(40, 200).saturating_sub(line.chars().count());
-        self.styled(&format!("{line}{}", mark.repeat(rest)), style);
-        self.blank();
-    }
-
-    fn optional(&mut self, label: &str, text: Option<&str>, style: Style) {
-        if let Some(text) = text {
-            self.field(label, text, style);
-        }
-    }
-
-    /// A label and its text, wrapped beside it.
-    fn field(&mut self, label: &str, text: &str, style: Style) {
-        let cut: String = text.chars().take(MAX_FIELD_CHARS).collect();
-        let more = text.chars().count().saturating_sub(MAX_FIELD_CHARS);
-        let mut shown = visible(&cut).into_owned();
-        if more > 0 {
-            let _ = write!(shown, "… ({})", counted(more, "more character"));
-        }
-        // First fit is linear; the optimal algorithm is not worth its cost on text that a model made.
-        let options = Options::new(self.view.width.max(40) - LABELS)
-            .wrap_algorithm(WrapAlgorithm::FirstFit)
-            .word_splitter(WordSplitter::NoHyphenation)
-            .break_words(true);
-        let lines = textwrap::wrap(&shown, options);
-        for (i, line) in lines.iter().enumerate() {
-            let label = if i == 0 { visible_line(label, LABELS) } else { String::new() };
-            self.styled(&format!("{label:<LABELS$}"), BOLD);
-            self.styled(line, style);
-            let trimmed = self.text.trim_end_matches(' ').len();
-            self.text.truncate(trimmed);
-            self.blank();
-        }
-    }
-
-    fn styled(&mut self, text: &str, style: Style) {
-        // Writing to a String cannot fail.
-        let _ = if self.view.colour && !text.trim().is_empty() {
-            write!(self.text, "{style}{text}{style:#}")
-        } else {
-            write!(self.text, "{text}")
-        };
-    }
 }
 
 #[cfg(test)]

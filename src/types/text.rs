@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// `text` with everything that a terminal would obey written out, as in `\u{1b}`: control characters, and the
-/// marks that turn the direction of writing. Line breaks stay, a tab becomes a space.
+/// `text` with control characters and marks that change the direction of writing escaped, as in `\u{1b}`. Line breaks
+/// are kept, and a tab becomes a space.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_obeyed) {
+    if !text.contains(is_control) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
             '\t' => shown.push(' '),
-            c if is_obeyed(c) => {
+            c if is_control(c) => {
                 // Writing to a String cannot fail.
                 let _ = write!(shown, "{}", c.escape_default());
             }
@@ -30,10 +30,10 @@ pub fn visible_line(text: &str, limit: usize) -> String {
     format!("{}{dots}", visible(&cut))
 }
 
-fn is_obeyed(c: char) -> bool {
-    let turns = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+fn is_control(c: char) -> bool {
+    let directs = matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
-    turns || breaks || (c.is_control() && c != '\n')
+    directs || breaks || (c.is_control() && c != '\n')
 }
 
 /// A count with its noun: `1 episode`, `1,200 episodes`.
@@ -67,7 +67,7 @@ pub fn shell_word(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{visible, visible_line};
+    use super::{counted, shell_word, thousands, visible, visible_line};
 
     #[test]
     fn nothing_that_a_terminal_obeys_is_left() {
@@ -81,5 +81,12 @@ mod tests {
     fn a_line_is_cut_by_characters() {
         assert_eq!(visible_line("ab\ncd", 3), "ab …");
         assert_eq!(visible_line("ab\n", 3), "ab ");
+    }
+
+    #[test]
+    fn numbers_and_words_are_written_for_people_and_shells() {
+        assert_eq!([0_u64, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([0_u64, 1, 2_000].map(|n| counted(n, "question")), ["0 questions", "1 question", "2,000 questions"]);
+        assert_eq!(["a-b", "it's", ""].map(shell_word), ["a-b", "'it'\\''s'", "''"]);
     }
 }

@@ -38,6 +38,7 @@ mod schemas;
 mod score_files;
 mod score_run;
 mod show_command;
+mod snapshots;
 mod statistics_golden;
 mod tape_command;
 mod taped_episodes;

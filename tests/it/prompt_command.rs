@@ -24,17 +24,6 @@ fn shown(folder: &Path, prompt: &str, args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-#[track_caller]
-fn assert_refused(args: &[&str], code: i32, words: &[&str]) {
-    let dir = tempfile::tempdir().expect("a folder");
-    let output = wikitrail(dir.path(), &[&["prompt", "show", "prompts/hotpotqa.toml"], args].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{said}");
-    for word in [words, &["hint: "]].concat() {
-        assert!(said.contains(word), "`{word}` is missing in:\n{said}");
-    }
-}
-
 /// From an empty folder, so that nothing but the program is needed.
 #[test]
 fn every_protocol_and_method_shows_its_first_request() {
@@ -116,16 +105,6 @@ fn the_words_of_a_system_are_used_as_they_stand() {
     assert_eq!(check.status.code(), Some(3));
     let expected = "error: words.toml:3: unknown slot `actoin` in `lagent.system`\nhint: did you mean `action`?\n";
     assert_eq!(text(&check.stderr), expected);
-}
-
-#[test]
-fn what_does_not_fit_together_is_refused() {
-    assert_refused(&["--protocol", "qwen"], 2, &["unknown protocol `qwen`", "qwen-agent"]);
-    assert_refused(&["--method", "cof"], 2, &["unknown method `cof`", "cot-sc"]);
-    assert_refused(&["--protocol", "lagent", "--option", "colour=red"], 2, &["has no option `colour`"]);
-    assert_refused(&["--protocol", "lagent", "--method", "act"], 3, &["`lagent` has no form without thoughts"]);
-    assert_refused(&["--texts", "prompts/protocols/en.toml"], 3, &["`react-paper` has no texts of its own"]);
-    assert_refused(&["--protocol", "lagent", "--texts", "none.toml"], 3, &["cannot read", "none.toml"]);
 }
 
 #[test]

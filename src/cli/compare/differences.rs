@@ -3,9 +3,9 @@
 use super::sources::{Episode, Source};
 use crate::report::comparison::Setting;
 use crate::report::counted;
-use crate::report::escape::visible_line;
 use crate::types::DatasetRecord;
 use crate::types::text::shell_word;
+use crate::types::text::visible_line;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 

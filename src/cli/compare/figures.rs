@@ -4,7 +4,7 @@ use super::expression::{Argument, Fault};
 use super::gate::Figures;
 use super::metrics::canonical;
 use crate::compare::{Comparison, MetricComparison, Pair};
-use crate::report::escape::visible_line;
+use crate::types::text::visible_line;
 
 impl Figures for Comparison {
     fn figure(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {

@@ -2,8 +2,8 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::graded::Graded;
-use crate::report::escape::visible_line;
 use crate::score::search_missed;
+use crate::types::text::visible_line;
 use crate::types::{Repair, Tool};
 
 /// A figure of an episode.

@@ -5,7 +5,7 @@ use crate::cli::failure::Failure;
 use crate::cli::run_ref::RunRef;
 use crate::cli::say::say;
 use crate::dataset::{DatasetError, ScoreRow, ScoreTable, read_scores};
-use crate::report::escape::visible_line;
+use crate::types::text::visible_line;
 use std::path::{Path, PathBuf};
 
 /// The files, and the metrics that they have.

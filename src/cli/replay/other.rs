@@ -192,7 +192,7 @@ fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
                 row.trouble.name(),
                 row.verdict.name()
             );
-            let _ = writeln!(text, "{}", crate::report::escape::visible_line(&line, 400));
+            let _ = writeln!(text, "{}", crate::types::text::visible_line(&line, 400));
         }
     }
     text

@@ -1,8 +1,8 @@
 //! The figures of single episodes, for `--per-item`.
 
-use crate::report::escape::visible_line;
 use crate::run::Item;
 use crate::score::AnswerScore;
+use crate::types::text::visible_line;
 use serde_json::{Value, json};
 
 /// For reading, on one line: the id first, as with files of predictions.

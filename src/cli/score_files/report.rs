@@ -1,6 +1,6 @@
 //! What scoring a file of predictions gives, as JSON and as a table.
 
-use crate::report::escape::visible_line;
+use crate::types::text::visible_line;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::io::{self, Write};

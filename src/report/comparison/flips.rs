@@ -1,20 +1,20 @@
-//! Questions that turned over between two columns.
+//! Flipped answers: questions that one of two variants gets right and the other wrong.
 
-use super::super::sheet::{Block, Cell, Grid, Heading, Key, Row};
-use super::count;
-use crate::report::counted;
+use super::cells::count;
+use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row};
 use crate::score::{Divergence, FailureClass};
+use crate::types::text::counted;
 use serde::Serialize;
 
 /// Characters of a question that are listed.
 const QUESTION: usize = 60;
 
-/// Questions that one column has right and the other wrong.
+/// Flipped answers between two variants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlipList {
-    /// The first column.
+    /// The first variant.
     pub a: String,
-    /// The second column.
+    /// The second variant.
     pub b: String,
     /// Questions that both measured.
     pub n: usize,
@@ -24,58 +24,61 @@ pub struct FlipList {
     pub lost: Vec<FlippedQuestion>,
 }
 
-/// One question that turned over.
+/// A question with a flipped answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlippedQuestion {
     /// Its id.
     pub id: String,
     /// Its text.
     pub question: String,
-    /// Why the wrong answer is wrong, where that is known.
+    /// Failure class of the wrong answer, if known.
     pub class: Option<FailureClass>,
-    /// Where the two episodes part; absent for tables of figures.
+    /// Where the two episodes diverge; absent for tables of figures.
     pub parted: Option<Divergence>,
-    /// What to type to see both.
+    /// The command that shows both episodes.
     pub command: Option<String>,
 }
 
-/// A table of the questions, the classes in words, and the commands.
-pub(super) fn blocks(turned: &FlipList) -> Vec<Block> {
-    let title = format!("right in one only, {} against {}", turned.b, turned.a);
-    if turned.gained.is_empty() && turned.lost.is_empty() {
-        return vec![Block::Lines { title, lines: vec![format!("none of {}", counted(turned.n, "question"))] }];
+/// A table of the questions, counts by failure class, and commands.
+pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
+    let title = format!("flipped answers, {} vs {}", flips.b, flips.a);
+    if flips.gained.is_empty() && flips.lost.is_empty() {
+        return vec![Block::Lines { title, lines: vec![format!("none of {}", counted(flips.n, "question"))] }];
     }
     let header = vec![
         Heading::words("id"),
         Heading::words("right in"),
-        Heading::words("the other is wrong by"),
-        Heading::words("they part at"),
+        Heading::words("failure class"),
+        Heading::words("divergence"),
         Heading::words("question"),
     ];
     let row = |(right, flip): (&String, &FlippedQuestion)| Row {
-        key: Key { metric: "em".to_owned(), group: flip.id.clone(), a: turned.a.clone(), b: turned.b.clone() },
+        key: Key { metric: "em".to_owned(), group: flip.id.clone(), a: flips.a.clone(), b: flips.b.clone() },
         cells: vec![
             Cell::text(&flip.id),
             Cell::text(right),
             Cell::text(flip.class.map_or("–", FailureClass::name)),
-            parting(flip.parted),
+            divergence(flip.parted),
             Cell::text(cut(&flip.question)),
         ],
     };
-    let gained = turned.gained.iter().map(|flip| (&turned.b, flip));
-    let lost = turned.lost.iter().map(|flip| (&turned.a, flip));
+    let gained = flips.gained.iter().map(|flip| (&flips.b, flip));
+    let lost = flips.lost.iter().map(|flip| (&flips.a, flip));
     let rows = gained.chain(lost).map(row).collect();
     let mut blocks = vec![Block::Table(Grid { id: "flips", title, header, rows })];
     let mut lines = vec![
-        format!("right in {} only: {}", turned.b, by_class(&turned.gained, &turned.a)),
-        format!("right in {} only: {}", turned.a, by_class(&turned.lost, &turned.b)),
+        format!("right in {} only: {}", flips.b, by_class(&flips.gained, &flips.a)),
+        format!("right in {} only: {}", flips.a, by_class(&flips.lost, &flips.b)),
     ];
-    lines.extend(turned.gained.iter().chain(&turned.lost).filter_map(|flip| flip.command.clone()));
-    blocks.push(Block::Lines { title: "failure classes, and what to type to see a question".to_owned(), lines });
+    lines.extend(flips.gained.iter().chain(&flips.lost).filter_map(|flip| flip.command.clone()));
+    blocks.push(Block::Lines {
+        title: "flipped answers by failure class, and commands that show both episodes".to_owned(),
+        lines,
+    });
     blocks
 }
 
-fn parting(parted: Option<Divergence>) -> Cell {
+fn divergence(parted: Option<Divergence>) -> Cell {
     let Some(parted) = parted else { return Cell::nothing() };
     Cell::figure("parted_at_step", count(parted.step), format!("step {}, {}", parted.step, parted.part.name()))
 }
@@ -86,14 +89,10 @@ fn cut(question: &str) -> String {
     if characters.next().is_some() { cut + "…" } else { cut }
 }
 
-/// `12, where act fails by 9 search, 3 reasoning`
+/// `12 (act: 9 search, 3 reasoning)`
 fn by_class(flips: &[FlippedQuestion], wrong: &str) -> String {
     let counts = FailureClass::ALL.map(|class| (class, flips.iter().filter(|flip| flip.class == Some(class)).count()));
     let parts: Vec<String> =
         counts.iter().filter(|(_, n)| *n > 0).map(|(class, n)| format!("{n} {}", class.name())).collect();
-    if parts.is_empty() {
-        flips.len().to_string()
-    } else {
-        format!("{}, where {wrong} fails by {}", flips.len(), parts.join(", "))
-    }
+    if parts.is_empty() { flips.len().to_string() } else { format!("{} ({wrong}: {})", flips.len(), parts.join(", ")) }
 }

@@ -1,8 +1,8 @@
-//! Figures by parts of the questions.
+//! Figures by groups of questions.
 
-use super::super::sheet::{Block, Cell, Grid, Heading, Key, Row};
-use super::{change, count, estimate, headed};
+use super::cells::{change, count, estimate, headed};
 use crate::compare::{Breakdown, Group, MetricComparison};
+use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row};
 
 /// Means and differences by the values of a field.
 pub(super) fn tables(breakdown: &Breakdown, metric: &MetricComparison) -> [Block; 2] {
@@ -26,7 +26,7 @@ fn means(breakdown: &Breakdown, metric: &MetricComparison) -> Block {
     let interval = breakdown.groups.iter().flat_map(|group| &group.means).find_map(|mean| mean.interval);
     let header = vec![
         Heading::words(&breakdown.by),
-        Heading::words("column"),
+        Heading::words("variant"),
         Heading::numbers(headed(&metric.metric, interval)),
         Heading::numbers("n"),
     ];
@@ -65,6 +65,6 @@ fn pairs(breakdown: &Breakdown, metric: &MetricComparison) -> Block {
             rows.push(Row { key: key(breakdown, group, &pair.a, &pair.b), cells });
         }
     }
-    let title = format!("{} by {}, two by two", metric.metric.label(), breakdown.by);
+    let title = format!("{} by {}, pairwise", metric.metric.label(), breakdown.by);
     Block::Table(Grid { id: "part_pairs", title, header, rows })
 }

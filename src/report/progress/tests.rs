@@ -53,13 +53,13 @@ fn without_a_terminal_there_is_a_line_for_each_tenth() {
     let lines = sink.lines();
     assert_eq!(lines.len(), 10, "{lines:?}");
     assert!(lines[0].starts_with("4 of 40 episodes, "), "{}", lines[0]);
-    assert!(lines[0].contains(", EM 25.0 %, 2,040 tokens, 0.0400 US $, "), "{}", lines[0]);
-    assert!(lines[0].ends_with(" left"), "{}", lines[0]);
+    assert!(lines[0].contains(", EM 25.0 %, 2,040 tokens, 0.0400 USD, "), "{}", lines[0]);
+    assert!(lines[0].contains(", ETA "), "{}", lines[0]);
     assert!(lines[9].starts_with("40 of 40 episodes, ") && lines[9].contains(", took "), "{}", lines[9]);
 }
 
 #[test]
-fn a_slow_run_speaks_every_ten_seconds() {
+fn a_slow_run_writes_a_line_every_ten_seconds() {
     let (mut progress, sink) = watched(1000);
     for _ in 0..3 {
         progress.event(&recorded("yes"));
@@ -70,7 +70,7 @@ fn a_slow_run_speaks_every_ten_seconds() {
 }
 
 #[test]
-fn quiet_is_quiet_and_nothing_due_is_no_fault() {
+fn quiet_shows_nothing_and_nothing_to_run_is_no_error() {
     for (total, quiet) in [(2, true), (0, false)] {
         let mut progress = Progress::new(total, quiet);
         progress.event(&RunEvent::Stopping);

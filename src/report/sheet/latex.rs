@@ -1,14 +1,14 @@
-//! A report as LaTeX: each table a complete `tabular` with the rules of the package `booktabs`.
+//! A report as LaTeX: each table is a complete `tabular` with the rules of the package `booktabs`.
 
 use super::{Block, Cell, Grid, Sheet};
-use crate::report::escape::visible_line;
+use crate::types::text::visible_line;
 use std::fmt::Write as _;
 
-/// The report, ending in a line break. Titles and sentences are comments, so that the tables can be taken into a
+/// The report, ending in a line break. Titles and sentences are comments, so that the tables can be copied into a
 /// document as they are.
 ///
-/// Names of columns and ids stand in it as text. What is no letter of any script and not in ASCII is written as its
-/// number, since few fonts have it.
+/// Names and ids are escaped. A character that is neither ASCII nor a letter of any script is written as its number,
+/// because few fonts have it.
 pub fn render(sheet: &Sheet) -> String {
     let mut text = String::from("% \\usepackage{booktabs}\n");
     comment(&mut text, &sheet.title);
@@ -49,7 +49,7 @@ fn table(text: &mut String, grid: &Grid) {
     text.push_str("\\bottomrule\n\\end{tabular}\n");
 }
 
-/// A cell. Where it has figures, the hyphen before a number is a minus sign; names keep theirs.
+/// A cell. If it has figures, a hyphen before a number becomes a minus sign; names keep their hyphens.
 fn shown(cell: &Cell) -> String {
     if cell.figures.is_empty() {
         return escaped(&cell.text);
@@ -65,7 +65,7 @@ fn shown(cell: &Cell) -> String {
     escaped(&text)
 }
 
-/// Text whose characters mean nothing but themselves.
+/// The text with TeX's special characters escaped.
 fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len() + 8);
     let mut before = ' ';
@@ -82,7 +82,7 @@ fn escaped(text: &str) -> String {
             '>' => shown.push_str("\\textgreater{}"),
             '|' => shown.push_str("\\textbar{}"),
             '"' => shown.push_str("{\\char34}"),
-            // After the end of a row these would be read as an argument; others make ligatures.
+            // After the end of a row, `[` and `*` would be read as arguments; the others make ligatures.
             '[' | ']' | '*' | '`' | '\'' | ',' if c != ',' || before == ',' => {
                 let _ = write!(shown, "{{{c}}}");
             }

@@ -1,10 +1,9 @@
 //! A report as GitHub-flavoured Markdown.
 
 use super::{Block, Grid, Sheet};
-use crate::report::escape::visible_line;
+use crate::types::text::visible_line;
 
-/// The report, ending in a line break. Names of columns and ids stand in it as text: no mark of theirs is one of
-/// Markdown's or HTML's.
+/// The report, ending in a line break. Names and ids are escaped, for Markdown and for HTML.
 pub fn render(sheet: &Sheet) -> String {
     let mut text = format!("## {}\n", escaped(&sheet.title));
     for block in &sheet.blocks {
@@ -38,8 +37,7 @@ fn table(grid: &Grid) -> String {
     text
 }
 
-/// Text on one line whose marks mean nothing: each of Markdown's is preceded by a backslash, those of HTML are
-/// written as references.
+/// The text on one line: a backslash before Markdown's marks, character references for those of HTML.
 fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len() + 8);
     for c in visible_line(text, 2000).chars() {

@@ -1,20 +1,20 @@
 //! A report on a terminal.
 
 use super::{Block, Grid, Row, Sheet};
-use crate::report::escape::visible_line;
-use crate::report::fitted::{OPEN, fitted};
+use crate::report::layout;
+use crate::types::text::visible_line;
 use std::fmt::Write as _;
 
-/// A name longer than this many characters is cut; the other formats have it whole.
-const CELL: usize = 60;
+/// A longer cell is cut after this many characters; the other formats show it whole.
+const MAX_CELL_CHARS: usize = 60;
 
-/// Sentences are broken at words, but not shorter than this.
-const LEAST: usize = 60;
+/// A narrower terminal is treated as one of this width.
+const MIN_WIDTH: usize = 60;
 
-/// The report in that many columns, ending in a line break. No control character of its texts is left in it.
+/// The report for a terminal of that width, ending in a line break. Control characters in its texts are escaped.
 pub fn render(sheet: &Sheet, width: usize) -> String {
-    let width = width.clamp(LEAST, 200);
-    let mut text = format!("{}\n", visible_line(&sheet.title, 200));
+    let width = width.clamp(MIN_WIDTH, 200);
+    let mut text = wrapped(&sheet.title, width, "");
     for block in &sheet.blocks {
         text.push('\n');
         match block {
@@ -33,13 +33,13 @@ pub fn render(sheet: &Sheet, width: usize) -> String {
 }
 
 fn table(grid: &Grid, width: usize) -> String {
-    let row = |row: &Row| row.cells.iter().map(|cell| visible_line(&cell.text, CELL)).collect();
+    let row = |row: &Row| row.cells.iter().map(|cell| visible_line(&cell.text, MAX_CELL_CHARS)).collect();
     let rows: Vec<Vec<String>> = grid.rows.iter().map(row).collect();
     let title = if grid.title.is_empty() { String::new() } else { wrapped(&format!("{}:", grid.title), width, "") };
-    format!("{title}{}\n", fitted(OPEN, &grid.header, &rows, width))
+    format!("{title}{}\n", layout::table(&grid.header, &rows, width))
 }
 
-/// A command is left on one line, so that it can be copied.
+/// The line, wrapped between words. A command stays on one line, so that it can be copied.
 fn wrapped(line: &str, width: usize, indent: &str) -> String {
     let line = visible_line(line, 2000);
     if line.trim_start().starts_with("wikitrail ") {

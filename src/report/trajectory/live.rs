@@ -1,20 +1,22 @@
-//! An episode for reading while it runs: the model's text as it comes, then what was done with it.
+//! An episode for reading while it runs: the model's text as it arrives, then the step that came of it.
 
-use super::{DIM, GREEN, PLAIN, Page, RED, View, YELLOW, end, show_step, source};
-use crate::report::escape::visible;
+use super::page::{DIM, GREEN, PLAIN, Page, RED, YELLOW};
+use super::{end, show_step, source};
+use crate::report::view::View;
+use crate::types::text::visible;
 use crate::types::{Step, Tool, Trajectory};
 
-/// Turns what happens into text to be printed at once. No control character of its texts is left in it.
+/// Turns the events of an episode into text to print at once. Control characters in its texts are escaped.
 #[derive(Debug)]
 pub struct Live {
     view: View,
-    /// Number of the step that is under way.
+    /// Number of the current step.
     step: usize,
-    /// Whether text of this step is on the screen.
+    /// Whether text of this step was shown.
     said: bool,
-    /// Whether text of this reply is.
+    /// Whether text of this reply was shown.
     replying: bool,
-    /// White space that is shown only if more text follows.
+    /// White space that is shown only when more text follows.
     held: String,
 }
 
@@ -46,12 +48,12 @@ impl Live {
         page.text
     }
 
-    /// The reply was broken off and begins anew.
+    /// The reply was interrupted; the request is sent again.
     pub fn again(&mut self) -> String {
         let mut page = self.page();
         if self.replying {
             page.blank();
-            page.styled("(the reply broke off; once more)", YELLOW);
+            page.styled("(the reply was interrupted; asking again)", YELLOW);
             page.blank();
         }
         self.close();
@@ -65,11 +67,11 @@ impl Live {
         if replied { "\n".to_owned() } else { String::new() }
     }
 
-    /// A step is complete. What was not shown as it came is shown now.
+    /// A step is complete. Text that was not shown as it arrived is shown now.
     pub fn step(&mut self, step: &Step) -> String {
         let mut page = self.page();
         if self.said {
-            // What the tool says to an answer is of interest in the record only.
+            // The tool's observation after an answer matters only in the record.
             let observation = step.observation.as_deref().filter(|_| step.tool != Some(Tool::Finish));
             page.optional("observation", observation.map(str::trim_end), PLAIN);
             page.optional("source", step.provenance.as_ref().map(source).as_deref(), DIM);
@@ -88,7 +90,7 @@ impl Live {
         page.text
     }
 
-    /// The episode is over: how it ended, the answer last.
+    /// The episode is over: its outcome, and the answer last.
     pub fn end(&mut self, trajectory: &Trajectory) -> String {
         let mut page = self.page();
         if self.replying {
@@ -111,7 +113,7 @@ impl Live {
     }
 
     fn page(&self) -> Page {
-        Page { text: String::new(), view: self.view }
+        Page::new(self.view)
     }
 }
 
@@ -150,7 +152,7 @@ mod tests {
             "\n── step 1 ──────────────────────────────\nI think.\n\nAction 1: Search[\\u{1b}[2J]\n\
              observation  A \\u{202e}page.\n\n── step 2 ──────────────────────────────\nDone"
         );
-        assert_eq!(live.again(), "\n(the reply broke off; once more)\n");
+        assert_eq!(live.again(), "\n(the reply was interrupted; asking again)\n");
         assert_eq!((live.text("Done"), live.call_ended()), ("Done".into(), "\n".into()));
         assert_eq!((live.again(), live.call_ended()), (String::new(), String::new()));
     }

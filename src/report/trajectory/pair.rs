@@ -1,45 +1,48 @@
-//! Two trajectories of one question beside one another: what both did once, and where they part.
+//! Two episodes of one question: steps that are the same once, then both side by side from where they diverge.
 
-use super::{BOLD, DIM, GREEN, Page, RED, Verdict, View, YELLOW, end, gold, step_fields, verdict};
-use crate::report::escape::visible_line;
+use super::page::{BOLD, DIM, GREEN, Page, RED, YELLOW};
+use super::{Verdict, end, gold, step_fields, verdict};
+use crate::report::view::View;
 use crate::score::{Divergence, Part};
 use crate::types::Trajectory;
+use crate::types::text::visible_line;
 use std::fmt::Write as _;
 use textwrap::core::display_width;
 
-/// Narrower terminals show one trajectory above the other: half of one has no room for a line of prose.
+/// On narrower terminals one episode is shown above the other: half the width is too little for prose.
 const SIDE_BY_SIDE: usize = 100;
 
-/// Between the two columns.
+/// Between the two sides.
 const GUTTER: &str = " │ ";
 
-/// One of the two.
+/// One of the two episodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
-    /// What it is called, such as `results/a:q-1`.
+    /// Its name, such as `results/a:q-1`.
     pub name: &'a str,
-    /// What happened.
+    /// Its trajectory.
     pub trajectory: &'a Trajectory,
-    /// What its answer is worth, where that is known.
+    /// The verdict on its answer, if there is one.
     pub verdict: Option<Verdict<'a>>,
 }
 
-/// Both as text, ending in a line break. No control character of their texts is left in it.
+/// Both as text, ending in a line break. Control characters in their texts are escaped.
 ///
-/// Steps that are the same are shown once. The first step that differs says in what: thought, action, observation.
+/// Steps that are the same are shown once. The first step that differs is marked with what differs: thought, action or
+/// observation.
 pub fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
-    let mut page = Page { text: String::new(), view: *view };
+    let mut page = Page::new(*view);
     page.field("question", &a.trajectory.question, BOLD);
     gold(&mut page, a.trajectory);
-    let parted = Divergence::of(a.trajectory, b.trajectory);
-    page.field("parting", &parting(parted), if parted.is_some() { YELLOW } else { DIM });
+    let diverged = Divergence::of(a.trajectory, b.trajectory);
+    page.field("divergence", &divergence(diverged), if diverged.is_some() { YELLOW } else { DIM });
     page.blank();
     page.both(|page, side| head(page, side), a, b);
     let (first, second) = (&a.trajectory.steps, &b.trajectory.steps);
     for at in 0..first.len().max(second.len()) {
         page.blank();
         let number = at + 1;
-        let here = parted.filter(|parted| parted.step == number && parted.part != Part::Answer);
+        let here = diverged.filter(|at| at.step == number && at.part != Part::Answer);
         match (first.get(at), second.get(at)) {
             (Some(step), Some(other)) if Part::of(step, other).is_none() => {
                 page.rule(&format!("step {number}, the same in both"));
@@ -47,14 +50,14 @@ pub fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
             }
             (step, other) => {
                 match here {
-                    Some(here) => page.marked_rule(&format!("step {number}: they part here, by {}", what(here.part))),
+                    Some(here) => page.marked_rule(&format!("step {number}: divergence in {}", what(here.part))),
                     None => page.rule(&format!("step {number}")),
                 }
                 let shown = |page: &mut Page, side: Side<'_>| {
                     let step = if std::ptr::eq(side.trajectory, a.trajectory) { step } else { other };
                     match step {
                         Some(step) => step_fields(page, step),
-                        None => page.field("", "(ended before)", DIM),
+                        None => page.field("", "(already ended)", DIM),
                     }
                 };
                 page.both(shown, a, b);
@@ -62,18 +65,18 @@ pub fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
         }
     }
     page.blank();
-    if parted.is_some_and(|parted| parted.part == Part::Answer) {
-        page.marked_rule("end: they part here, by the answer");
+    if diverged.is_some_and(|at| at.part == Part::Answer) {
+        page.marked_rule("end: divergence in the answer");
     }
     page.both(|page, side| end(page, side.trajectory), a, b);
     page.text
 }
 
-fn parting(parted: Option<Divergence>) -> String {
-    match parted {
-        None => "nowhere: steps and answer are the same".to_owned(),
-        Some(Divergence { part: Part::Answer, .. }) => "all steps are the same, the answers differ".to_owned(),
-        Some(Divergence { step, part }) => format!("at step {step}, by {}", what(part)),
+fn divergence(at: Option<Divergence>) -> String {
+    match at {
+        None => "none: same steps, same answer".to_owned(),
+        Some(Divergence { part: Part::Answer, .. }) => "in the answer: all steps are the same".to_owned(),
+        Some(Divergence { step, part }) => format!("at step {step}, in {}", what(part)),
     }
 }
 
@@ -82,7 +85,7 @@ fn what(part: Part) -> &'static str {
         Part::Thought => "the thought",
         Part::Action => "the action",
         Part::Observation => "the observation",
-        Part::End => "one that ended",
+        Part::End => "the number of steps",
         Part::Answer => "the answer",
     }
 }
@@ -101,7 +104,7 @@ fn head(page: &mut Page, side: Side<'_>) {
 }
 
 impl Page {
-    /// What `show` writes for each side: beside one another, or one above the other.
+    /// What `show` writes for each side, side by side or one above the other.
     fn both<'a>(&mut self, show: impl Fn(&mut Self, Side<'a>), a: Side<'a>, b: Side<'a>) {
         if self.view.width < SIDE_BY_SIDE {
             for (letter, side) in [("A", a), ("B", b)] {
@@ -113,7 +116,7 @@ impl Page {
         }
         let half = (self.view.width - GUTTER.chars().count()) / 2;
         let column = |side| {
-            let mut page = Self { text: String::new(), view: View { width: half, ..self.view } };
+            let mut page = Self::new(View { width: half, ..self.view });
             show(&mut page, side);
             page.text
         };

@@ -1,4 +1,5 @@
-use super::{MAX_FIELD_CHARS, View, render};
+use super::page::MAX_FIELD_CHARS;
+use super::{View, render};
 use crate::types::Trajectory;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
@@ -48,7 +49,7 @@ action       Finish[x]
 
 outcome      finished
 repairs      step 1: missing_action
-sum          2 steps, 1 call, 5 + 2 tokens, 0.2500 US dollars, 99 ms from
+sum          2 steps, 1 call, 5 + 2 tokens, 0.2500 USD, 99 ms from
              2026-01-02T03:04:05Z
 ";
     assert_eq!(render(&trajectory(), None, &PLAIN), expected);

@@ -1,17 +1,17 @@
-//! What an episode's answer is worth, beside its trajectory.
+//! Whether an episode's answer is right, and why not.
 
-use super::{DIM, GREEN, PLAIN, Page, RED};
+use super::page::{DIM, GREEN, PLAIN, Page, RED};
 use crate::score::{AnswerScore, Assessment};
 use crate::types::{Outcome, Trajectory};
 
-/// Right or wrong, by which metric, and what is known of the way there.
+/// Right or wrong, by which metric, with the trajectory metrics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict<'a> {
     /// Name of the metric.
     pub metric: &'static str,
-    /// The score; absent where the episode was not measured or its gold is hidden.
+    /// The score; absent if the episode was not measured or the gold answer is hidden.
     pub score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent where it was not measured.
+    /// Its trajectory metrics; absent if it was not measured.
     pub assessment: Option<&'a Assessment>,
 }
 

@@ -30,19 +30,19 @@ fn pair(a: &Trajectory, b: &Trajectory, width: usize) -> String {
 }
 
 #[test]
-fn equal_steps_stand_once_and_the_parting_is_marked() {
+fn equal_steps_are_shown_once_and_the_divergence_is_marked() {
     let (a, b) = (episode(&["x", "y"], "gold"), episode(&["x", "z", "w"], "other"));
     let text = pair(&a, &b, 120);
-    assert!(text.contains("parting      at step 2, by the action\n"), "{text}");
+    assert!(text.contains("divergence   at step 2, in the action\n"), "{text}");
     assert_eq!(text.matches("Page of x.").count(), 1, "{text}");
     assert!(text.contains("── step 1, the same in both ──"), "{text}");
-    assert!(text.contains("━━ step 2: they part here, by the action ━"), "{text}");
+    assert!(text.contains("━━ step 2: divergence in the action ━"), "{text}");
     let beside = |left: &str, right: &str| {
         text.lines().any(|line| line.split_once(" │ ").is_some_and(|(a, b)| a.contains(left) && b.contains(right)))
     };
     assert!(beside("Search[y]", "Search[z]") && beside("runs/a:q", "runs/b:q"), "{text}");
     assert!(beside("verdict      right (EM 1, F1 1.00", "verdict      wrong (EM 0, F1 0.00"), "{text}");
-    assert!(beside("(ended before)", "I look."), "{text}");
+    assert!(beside("(already ended)", "I look."), "{text}");
     assert!(text.lines().all(|line| line.width() <= 120), "{text}");
 }
 
@@ -60,9 +60,9 @@ fn a_narrow_terminal_has_one_above_the_other() {
 fn answers_alone_may_differ_and_nothing_may() {
     let a = episode(&["x"], "gold");
     let text = pair(&a, &episode(&["x"], "other"), 100);
-    assert!(text.contains("all steps are the same, the answers differ"), "{text}");
-    assert!(text.contains("━━ end: they part here, by the answer"), "{text}");
-    assert!(pair(&a, &a.clone(), 100).contains("nowhere: steps and answer are the same"));
+    assert!(text.contains("in the answer: all steps are the same"), "{text}");
+    assert!(text.contains("━━ end: divergence in the answer"), "{text}");
+    assert!(pair(&a, &a.clone(), 100).contains("none: same steps, same answer"));
 }
 
 #[test]

@@ -1,0 +1,71 @@
+//! Headings and cells of a comparison's tables.
+
+use crate::compare::number::{difference, value};
+use crate::compare::{Bounds, MethodInterval, Metric, Unit};
+use crate::report::sheet::Cell;
+use crate::types::text::visible_line;
+
+/// `EM % [95 %]`
+pub(super) fn headed(metric: &Metric, interval: Option<MethodInterval>) -> String {
+    let unit = if metric.unit == Unit::Share { " %" } else { "" };
+    let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
+    format!("{}{unit}{level}", visible_line(metric.label(), 40))
+}
+
+pub(super) fn percent(level: f64) -> String {
+    // 95 rather than 95.0, and 99.9 as it is.
+    let text = format!("{:.3}", 100.0 * level);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A mean with its interval.
+pub(super) fn estimate(
+    unit: Unit,
+    name: &'static str,
+    mean: Option<f64>,
+    se: Option<f64>,
+    interval: Option<MethodInterval>,
+) -> Cell {
+    with_interval(mean.map(|mean| (name, mean, value(unit, mean))), se, interval, &|end| value(unit, end))
+}
+
+/// A difference with its interval.
+pub(super) fn change(unit: Unit, mean: Option<f64>, se: Option<f64>, interval: Option<MethodInterval>) -> Cell {
+    let shown = mean.map(|mean| ("difference", mean, difference(unit, mean)));
+    // Shares differ by 100 points at most, but an interval from the t distribution may exceed that.
+    let end = |end: f64| difference(unit, if unit == Unit::Share { end.clamp(-1.0, 1.0) } else { end });
+    with_interval(shown, se, interval, &end)
+}
+
+fn with_interval(
+    shown: Option<(&'static str, f64, String)>,
+    se: Option<f64>,
+    interval: Option<MethodInterval>,
+    end: &dyn Fn(f64) -> String,
+) -> Cell {
+    let Some((name, mean, text)) = shown else { return Cell::nothing() };
+    let mut cell = Cell::figure(name, mean, text);
+    if let Some(MethodInterval { low, high, .. }) = interval {
+        cell.text = format!("{} [{}, {}]", cell.text, end(low), end(high));
+        cell.figures.extend([("low", low), ("high", high)]);
+    }
+    cell.figures.extend(se.map(|se| ("se", se)));
+    cell
+}
+
+pub(super) fn between(unit: Unit, bounds: Bounds) -> Cell {
+    Cell {
+        text: format!("{} to {}", value(unit, bounds.low), value(unit, bounds.high)),
+        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", count(bounds.n))],
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(super) fn count(n: usize) -> f64 {
+    n as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(super) fn count_u64(n: u64) -> f64 {
+    n as f64
+}

@@ -1,3 +1,0 @@
-//! Text made harmless for a terminal.
-
-pub use crate::types::text::{visible, visible_line};

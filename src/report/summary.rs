@@ -1,0 +1,169 @@
+//! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding.
+
+mod assessment;
+
+use super::intervals::{caption, em_interval, f1_interval};
+use super::layout::{WIDTH, headings, table};
+use super::number::{dash, duration, percent};
+use super::sheet::Heading;
+use crate::score::{RunAssessment, RunScore};
+use crate::stats::Interval;
+use crate::types::Outcome;
+use crate::types::text::visible_line;
+use crate::types::text::{counted, thousands};
+
+/// A longer variant name is cut after this many characters.
+const NAME: usize = 80;
+
+/// The summary of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// Line above the table, such as the run's folder.
+    pub title: String,
+    /// One row a variant.
+    pub rows: Vec<SummaryRow>,
+    /// Other remarks, one a line below the tables.
+    pub notes: Vec<String>,
+    /// Commands to try next, one a line below the remarks.
+    pub next: Vec<String>,
+}
+
+/// The figures of one variant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SummaryRow {
+    /// Name of the variant.
+    pub variant: String,
+    /// Its score.
+    pub score: RunScore,
+    /// Its trajectory metrics.
+    pub assessment: RunAssessment,
+    /// Time from the first start to the last end, in milliseconds, where it is known.
+    pub wall_ms: Option<u64>,
+}
+
+impl RunSummary {
+    /// The summary as text for an 80-column terminal, ending in a line break.
+    ///
+    /// EM and F1 come with their 95 % intervals and a line that names the method. Episodes that were not measured count
+    /// in neither; a note below the tables gives the bounds they leave.
+    pub fn render(&self) -> String {
+        let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.variant, NAME)).collect();
+        let mut text = format!(
+            "{}\n{}\n{}\n{}\n",
+            visible_line(&self.title, 200),
+            self.scores(&names),
+            caption(self.rows.iter().map(|row| &row.score)),
+            self.costs(&names)
+        );
+        let assessments = self.rows.iter().map(|row| &row.assessment);
+        text += &assessment::tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>());
+        for note in self.rows.iter().flat_map(notes) {
+            text = text + &note + "\n";
+        }
+        for note in &self.notes {
+            text = text + &visible_line(note, 500) + "\n";
+        }
+        if !self.next.is_empty() {
+            text.push_str("next:\n");
+        }
+        for command in &self.next {
+            text = text + "  " + &visible_line(command, 500) + "\n";
+        }
+        text
+    }
+
+    fn scores(&self, names: &[String]) -> String {
+        let mut header = headings("variant", &["n", "EM % [95 %]", "F1 % [95 %]"]);
+        header.push(Heading::words("outcomes"));
+        let row = |(name, SummaryRow { score, .. }): (&String, &SummaryRow)| {
+            vec![
+                name.clone(),
+                thousands(score.scored),
+                estimate(score.em, em_interval(score)),
+                estimate(score.f1, f1_interval(score)),
+                outcomes(score),
+            ]
+        };
+        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), WIDTH)
+    }
+
+    fn costs(&self, names: &[String]) -> String {
+        let header = headings("variant", &["steps", "calls", "bad calls", "tokens in", "tokens out", "USD", "time"]);
+        let row = |(name, SummaryRow { score, wall_ms, .. }): (&String, &SummaryRow)| {
+            vec![
+                name.clone(),
+                score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
+                thousands(score.calls),
+                thousands(score.bad_calls),
+                thousands(score.usage.prompt_tokens),
+                thousands(score.usage.completion_tokens),
+                score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
+                wall_ms.map_or_else(dash, duration),
+            ]
+        };
+        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), WIDTH)
+    }
+}
+
+/// What the tables leave out.
+fn notes(row: &SummaryRow) -> Vec<String> {
+    let (variant, score) = (visible_line(&row.variant, 40), &row.score);
+    let mut notes = Vec::new();
+    if score.not_measured > 0 {
+        let bounds = score.em_bounds.map_or_else(String::new, |[low, high]| {
+            format!("; counting them, EM is between {} and {} %", percent(low), percent(high))
+        });
+        notes.push(format!(
+            "{variant}: {} not measured, left out of all means{bounds}",
+            counted(score.not_measured, "episode")
+        ));
+    }
+    if score.budget > 0 {
+        notes.push(format!(
+            "{variant}: {} stopped by the budget, left out of all means; --resume runs them again",
+            counted(score.budget, "episode")
+        ));
+    }
+    if score.hidden > 0 {
+        notes.push(format!("{variant}: {} without a gold answer, not scored", counted(score.hidden, "episode")));
+    }
+    notes.extend(prices(&variant, score));
+    notes
+}
+
+/// What a question and a correct answer cost; nothing if no tokens were counted.
+fn prices(variant: &str, score: &RunScore) -> Option<String> {
+    let amount = |tokens: Option<f64>, cost: Option<f64>| {
+        let tokens = tokens.map_or_else(dash, |tokens| format!("{tokens:.0}"));
+        cost.map_or_else(|| format!("{tokens} tokens"), |cost| format!("{tokens} tokens, {cost:.6} USD"))
+    };
+    (score.usage.total() > 0).then(|| {
+        let question = amount(score.tokens_per_question(), score.cost_per_question());
+        let correct = amount(score.tokens_per_correct(), score.cost_per_correct());
+        let unpriced = if score.cost_usd.is_none() { " (price unknown)" } else { "" };
+        format!("{variant}: a question took {question}; a correct answer {correct}{unpriced}")
+    })
+}
+
+fn outcomes(score: &RunScore) -> String {
+    let parts: Vec<String> = Outcome::ALL
+        .iter()
+        .filter_map(|outcome| {
+            let count = score.outcomes.get(outcome.name()).copied().filter(|count| *count > 0)?;
+            Some(format!("{} {}", thousands(count), outcome.name()))
+        })
+        .collect();
+    if parts.is_empty() { dash() } else { parts.join(", ") }
+}
+
+/// A share in per cent with its interval.
+fn estimate(value: Option<f64>, interval: Option<Interval>) -> String {
+    let Some(value) = value else { return dash() };
+    match interval {
+        Some(Interval { low, high }) => format!("{} [{}, {}]", percent(value), percent(low), percent(high)),
+        None => percent(value),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! The trajectory metrics of a run as tables: what was retrieved, how answers are grounded, why they are wrong.
+
+use crate::report::layout::{WIDTH, headings, table};
+use crate::report::number::{dash, percent};
+use crate::report::sheet::Heading;
+use crate::score::{RunAssessment, Share};
+use crate::types::text::thousands;
+
+/// The tables of these variants, each ending in a line break; the second only where an answer is wrong.
+pub(super) fn tables(variants: &[(&str, &RunAssessment)]) -> String {
+    format!("{}\n{}", shares(variants), failures(variants).map_or_else(String::new, |table| table + "\n"))
+}
+
+/// Shares in per cent; a dash where there is nothing to take a share of.
+fn shares(variants: &[(&str, &RunAssessment)]) -> String {
+    let header = headings(
+        "% of",
+        &[
+            "gold\npages",
+            "all\nhops",
+            "facts\nseen",
+            "missed\nsearch",
+            "empty\nlookup",
+            "grounded",
+            "lucky",
+            "un-\ngrounded",
+        ],
+    );
+    let row = |(name, of): &(&str, &RunAssessment)| {
+        let shares = [
+            of.gold_pages,
+            of.all_hops,
+            of.sentences,
+            of.missed_searches,
+            of.empty_lookups,
+            of.grounded,
+            of.lucky,
+            of.ungrounded,
+        ];
+        let shares = shares.map(|share: Share| share.value().map_or_else(dash, percent));
+        std::iter::once((*name).to_owned()).chain(shares).collect()
+    };
+    table(&header, &variants.iter().map(row).collect::<Vec<_>>(), WIDTH)
+}
+
+fn failures(variants: &[(&str, &RunAssessment)]) -> Option<String> {
+    let row = |(name, of): &(&str, &RunAssessment)| {
+        let classes = of.failures.iter().filter(|(_, count)| *count > 0);
+        let classes = classes.map(|(class, count)| format!("{} {}", thousands(count), class.name()));
+        vec![(*name).to_owned(), thousands(of.wrong), classes.collect::<Vec<_>>().join(", ")]
+    };
+    let rows: Vec<_> = variants.iter().filter(|(_, of)| of.wrong > 0).map(row).collect();
+    let header = [Heading::words("variant"), Heading::numbers("wrong"), Heading::words("failure classes")];
+    (!rows.is_empty()).then(|| table(&header, &rows, WIDTH))
+}
