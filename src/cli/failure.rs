@@ -4,6 +4,7 @@ use crate::dataset::{DatasetError, SelectionError};
 use crate::experiment::ProblemKind;
 use crate::llm::ModelError;
 use crate::prompt::{Problems, PromptError};
+use crate::score::files::FileError;
 use crate::store::StoreError;
 use std::fmt;
 
@@ -74,6 +75,9 @@ fn known(error: &(dyn std::error::Error + 'static)) -> Option<(u8, Option<String
         return Some((code, Some(error.hint().to_owned())));
     }
     if let Some(error) = error.downcast_ref::<DatasetError>() {
+        return Some((BAD_INPUT, Some(error.hint().to_owned())));
+    }
+    if let Some(error) = error.downcast_ref::<FileError>() {
         return Some((BAD_INPUT, Some(error.hint().to_owned())));
     }
     if let Some(error) = error.downcast_ref::<SelectionError>() {

@@ -168,7 +168,7 @@ fn separated_by(found: &[String], separator: char) -> bool {
 }
 
 fn quoted(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{}`", super::fields::cap(name))).collect();
+    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{}`", crate::types::excerpt(name))).collect();
     if names.len() > shown.len() {
         format!("{} and {} more", shown.join(", "), names.len() - shown.len())
     } else if shown.is_empty() {

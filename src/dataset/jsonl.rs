@@ -134,7 +134,7 @@ fn take<T: serde::de::DeserializeOwned>(record: &Record, field: &str, into: &mut
     if let Some(value) = record.get(field).filter(|_| !is_foreign(record, field)) {
         *into = T::deserialize(value).map_err(|error| Fault {
             field: field.to_owned(),
-            problem: format!("{error}, found `{}`", super::fields::cap(&value.to_string())),
+            problem: format!("{error}, found `{}`", crate::types::excerpt(&value.to_string())),
         })?;
     }
     Ok(())

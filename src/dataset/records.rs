@@ -1,8 +1,9 @@
 //! From the text of a file to its records, each with its place.
 
 use super::bytes::newlines;
-use super::fields::{Layout, Record, Records, cap};
+use super::fields::{Layout, Record, Records};
 use super::{DatasetError, Format, Place, ReadOptions, table};
+use crate::types::excerpt;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -30,7 +31,7 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
             }
             let line = 1 + newlines(&text.as_bytes()[..text.len() - body.len()]);
             let start = body.lines().next().unwrap_or_default();
-            let reason = format!("it begins with `{}`", cap(start));
+            let reason = format!("it begins with `{}`", excerpt(start));
             Err(DatasetError::NotJson { file: file.to_owned(), line, reason })
         }
     }
@@ -108,7 +109,7 @@ fn record(file: &str, place: Place, value: Value) -> Result<Record, DatasetError
             file: file.to_owned(),
             place,
             field: "(record)".to_owned(),
-            problem: format!("expected an object, found `{}`", cap(&other.to_string())),
+            problem: format!("expected an object, found `{}`", excerpt(&other.to_string())),
         }),
     }
 }

@@ -1,7 +1,8 @@
 //! Tables of figures by question, as other programs write them: `id`, `em`, `f1`, and any further numbers.
 
-use super::fields::{Layout, Record, cap};
+use super::fields::{Layout, Record};
 use super::{Columns, DatasetError, bytes, table};
+use crate::types::excerpt;
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -70,7 +71,7 @@ pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
         if let Some(first) = seen.insert((row.id.clone(), row.repeat), record.place) {
             return Err(DatasetError::Duplicate {
                 file: file.to_owned(),
-                id: cap(&row.id),
+                id: excerpt(&row.id),
                 first,
                 second: record.place,
             });
@@ -94,7 +95,7 @@ fn metrics(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
             }
             if !SHARES.contains(&name.as_str()) && number(cell).is_none() {
                 metrics.retain(|metric| metric != name);
-                others.push(NotNumeric { column: name.clone(), line: record.place.line, value: cap(cell) });
+                others.push(NotNumeric { column: name.clone(), line: record.place.line, value: excerpt(cell) });
             }
         }
     }
@@ -110,7 +111,7 @@ fn row(file: &str, record: &Record, metrics: &[String]) -> Result<ScoreRow, Data
         problem,
     };
     let expected =
-        |field: &str, what: &str, found: &str| fault(field, format!("expected {what}, found `{}`", cap(found)));
+        |field: &str, what: &str, found: &str| fault(field, format!("expected {what}, found `{}`", excerpt(found)));
     let id = cell("id").ok_or_else(|| fault("id", "missing".to_owned()))?.to_owned();
     let repeat = match cell("repeat") {
         None => 0,

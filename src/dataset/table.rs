@@ -1,9 +1,9 @@
 //! Tables: comma- or tab-separated cells under a header.
 
 use super::bytes::newlines;
-use super::fields::{Fault, Layout, Record, Records, cap};
+use super::fields::{Fault, Layout, Record, Records};
 use super::{Columns, DatasetError, Place, jsonl};
-use crate::types::Question;
+use crate::types::{Question, excerpt};
 use serde_json::{Map, Value};
 
 /// The layout that a file's name or its header line shows.
@@ -45,7 +45,7 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -
         }
     }
     if let Some(repeated) = header.iter().enumerate().find(|(n, name)| header[..*n].contains(name)) {
-        let reason = format!("the column `{}` stands twice", cap(repeated.1));
+        let reason = format!("the column `{}` stands twice", excerpt(repeated.1));
         return Err(DatasetError::Table { file: file.to_owned(), line: 1, reason });
     }
     let mut found = Records { layout, ..Records::default() };
@@ -112,7 +112,7 @@ fn table_error(file: &str, error: &csv::Error) -> DatasetError {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("the row has {len} cells where the header has {expected_len}")
         }
-        _ => cap(&error.to_string()),
+        _ => excerpt(&error.to_string()),
     };
     DatasetError::Table { file: file.to_owned(), line, reason }
 }

@@ -10,6 +10,7 @@ pub mod divergence;
 pub mod evidence;
 pub mod failure;
 pub mod fever;
+pub mod files;
 pub mod grounding;
 pub mod hotpot;
 pub mod hotpot_eval;
