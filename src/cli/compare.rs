@@ -2,19 +2,19 @@
 
 mod differences;
 mod expression;
-mod figures;
 mod gate;
-mod metrics;
 mod output;
 mod sources;
 mod tables;
+mod terms;
 mod turned;
 
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::compare::{Column, CompareError, Comparison, Metric, RESAMPLES, SEED, Settings, compare};
+use crate::compare::{Column, CompareError, Comparison, NamedFigure, RESAMPLES, SEED, Settings, compare};
 use crate::report::comparison::{Compared, FlipList, Setting, sheet};
 use crate::report::escape::visible_line;
+use crate::score::{Figure, figure};
 use output::Format;
 use serde_json::{Value, json};
 use sources::{Field, Source, Wanted};
@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// Column with which all others are compared [default: the experiment's baseline, else every column with every other].
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
-    /// Metrics to compare, such as em, f1, steps, calls, tokens or cost.
+    /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1")]
     metric: Vec<String>,
     /// Break down by `type`, `level`, `hops`, `answer_kind`, `cluster`, `page`, or a field of `meta`.
@@ -76,13 +76,13 @@ impl Args {
         if self.json { Format::Json } else { self.format }
     }
 
-    fn metrics(&self) -> Vec<String> {
-        self.metric.iter().map(|name| metrics::canonical(name)).filter(|name| !name.is_empty()).collect()
+    fn figures(&self) -> Vec<String> {
+        self.metric.iter().map(|name| canonical(name)).filter(|name| !name.is_empty()).collect()
     }
 
-    /// All metrics that are read: those that are compared, and EM, by which questions turn over.
-    fn read_metrics(&self) -> Vec<String> {
-        let mut names = self.metrics();
+    /// All figures that are read: those that are compared, and EM, which decides whether an answer flipped.
+    fn read_figures(&self) -> Vec<String> {
+        let mut names = self.figures();
         if !names.iter().any(|name| name == "em") {
             names.push("em".to_owned());
         }
@@ -97,7 +97,7 @@ impl Args {
             resamples: self.resamples,
             seed: self.seed,
             baseline: self.baseline.clone().or(baseline),
-            metrics: self.metrics().into_iter().map(Metric::named).collect(),
+            figures: self.figures().into_iter().map(NamedFigure::new).collect(),
             breakdowns: self.fields().iter().map(|field| field.name().to_owned()).collect(),
             ..Settings::default()
         }
@@ -119,9 +119,9 @@ struct Done {
 
 /// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let (sources, metrics) = sources(args)?;
+    let (sources, figures) = sources(args)?;
     let names = sources::names(&sources);
-    let column = |(source, name): (&Source, &String)| source.column(name, &metrics, &args.fields());
+    let column = |(source, name): (&Source, &String)| source.column(name, &figures, &args.fields());
     let columns: Vec<Column> = sources.iter().zip(&names).map(column).collect();
     let warnings = differences::warnings(&sources, &names);
     for warning in &warnings {
@@ -152,22 +152,22 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// The columns, and the metrics that each has.
+/// The columns, and the figures that each has.
 fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     if !args.from_csv.is_empty() {
         let tables = Tables::read(&args.from_csv)?;
         if !args.by.is_empty() {
             return Err(Failure::usage("--by needs questions, and tables of figures have none", "leave --by out"));
         }
-        let has_em = tables.metrics().iter().any(|name| name == "em");
-        let metrics = if has_em { args.read_metrics() } else { args.metrics() };
-        return Ok((tables.sources(&metrics)?, metrics));
+        let has_em = tables.figures().iter().any(|name| name == "em");
+        let figures = if has_em { args.read_figures() } else { args.figures() };
+        return Ok((tables.sources(&figures)?, figures));
     }
-    let metrics = args.read_metrics();
-    let read = metrics.iter().map(|name| metrics::of_runs(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    let figures = args.read_figures();
+    let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
     let cluster = (args.cluster != "none").then(|| Field::parse(&args.cluster));
     let fields = args.fields();
-    let wanted = Wanted { metrics: &read, cluster: cluster.as_ref(), by: &fields };
+    let wanted = Wanted { figures: &read, cluster: cluster.as_ref(), by: &fields };
     let mut found = Vec::new();
     for run in sources::runs(&args.runs)? {
         found.extend(sources::load(&run, &wanted)?);
@@ -175,7 +175,24 @@ fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;
     }
-    Ok((found, metrics))
+    Ok((found, figures))
+}
+
+/// The name of a figure as it is kept, for the name as users type it.
+fn canonical(typed: &str) -> String {
+    let name = typed.trim().to_ascii_lowercase();
+    if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
+}
+
+/// The figure of that name, of a run.
+fn known(name: &str) -> anyhow::Result<&'static Figure> {
+    Figure::named(name).ok_or_else(|| {
+        let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
+        Failure::usage(
+            format!("--metric: unknown figure `{}`", visible_line(name, 60)),
+            format!("figures of a run are {}", known.join(", ")),
+        )
+    })
 }
 
 /// Refuses a field that no question has: a table of nothing but dashes would look like a result.
@@ -206,7 +223,7 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
             Failure::bad_input(error, "a column `repeat` tells the repeats of a question apart")
         }
         CompareError::NoBaseline { .. } => Failure::usage(error, "--baseline takes one of these names"),
-        CompareError::UnknownMetric { .. } | CompareError::NoMetric | CompareError::UnknownGrouping { .. } => {
+        CompareError::UnknownFigure { .. } | CompareError::NoFigure | CompareError::UnknownGrouping { .. } => {
             Failure::usage(error, "see --metric and --by")
         }
         CompareError::NotBetween { .. } => Failure::usage(error, "the usual level is 0.95"),

@@ -2,7 +2,7 @@
 //!
 //! Figures that cannot be had (a mean of nothing, the spread of one value) are absent, never NaN.
 
-use super::{Breakdown, Metric, Settings, Verdict};
+use super::{Breakdown, NamedFigure, Settings, Verdict};
 use crate::stats::{Bootstrap, CochranQ, Interval, McNemar, Permutation, TTest, Wilcoxon};
 use serde::Serialize;
 
@@ -17,9 +17,10 @@ pub struct Comparison {
     pub shared: usize,
     /// The columns, in the order given.
     pub columns: Vec<ColumnSummary>,
-    /// The metrics, in the order of the settings.
-    pub metrics: Vec<MetricComparison>,
-    /// The parts of the questions, by field and metric.
+    /// The figures, in the order of the settings.
+    #[serde(rename = "metrics")]
+    pub figures: Vec<FigureComparison>,
+    /// The parts of the questions, by field and figure.
     pub breakdowns: Vec<Breakdown>,
     /// What a reader must know, a sentence each.
     pub notes: Vec<String>,
@@ -58,11 +59,12 @@ impl Ids {
     pub const LISTED: usize = 20;
 }
 
-/// One metric over all columns.
+/// One figure over all columns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MetricComparison {
-    /// The metric.
-    pub metric: Metric,
+pub struct FigureComparison {
+    /// The figure.
+    #[serde(rename = "metric")]
+    pub figure: NamedFigure,
     /// Questions that all columns measured: the n of everything below.
     pub n: usize,
     /// Shared questions that are left out because a column has no value for them.
@@ -159,7 +161,7 @@ pub struct Pair {
     pub tests: Tests,
     /// The p that decides, before correction, and the test that it is of.
     pub p: Option<DecisiveP>,
-    /// The same after Holm's correction over the pairs of this metric.
+    /// The same after Holm's correction over the pairs of this figure.
     pub p_holm: Option<f64>,
     /// Smallest difference that so many questions can show at the power of the settings, given how the two differ.
     pub mde: Option<f64>,
@@ -196,13 +198,13 @@ pub struct DecisiveP {
 }
 
 impl Comparison {
-    /// The metric of that name.
-    pub fn metric(&self, name: &str) -> Option<&MetricComparison> {
-        self.metrics.iter().find(|metric| metric.metric.name == name)
+    /// The figure of that name.
+    pub fn figure(&self, name: &str) -> Option<&FigureComparison> {
+        self.figures.iter().find(|figure| figure.figure.name == name)
     }
 }
 
-impl MetricComparison {
+impl FigureComparison {
     /// The pair of these two columns, in the order in which it was compared; turn the sign where they stand the other
     /// way round.
     pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {

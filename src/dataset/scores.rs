@@ -9,11 +9,11 @@ use std::collections::HashMap;
 /// The figures of one file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreTable {
-    /// Names of the metrics: `em`, `f1`, and every other column that holds nothing but numbers.
-    pub metrics: Vec<String>,
+    /// Names of the figures: `em`, `f1`, and every other column that holds nothing but numbers.
+    pub figures: Vec<String>,
     /// The rows, in file order.
     pub rows: Vec<ScoreRow>,
-    /// Columns that are no metric, and why: the first cell that is no number.
+    /// Columns that are not figures, and why: the first cell that is not a number.
     pub others: Vec<NotNumeric>,
 }
 
@@ -26,11 +26,11 @@ pub struct ScoreRow {
     pub repeat: u32,
     /// Questions of one cluster are not independent.
     pub cluster: Option<String>,
-    /// Value of each metric, in the order of [`ScoreTable::metrics`]; absent where the cell is empty: not measured.
+    /// Value of each figure, in the order of [`ScoreTable::figures`]; absent where the cell is empty: not measured.
     pub values: Vec<Option<f64>>,
 }
 
-/// A cell because of which a column is no metric.
+/// A cell because of which a column is not a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotNumeric {
     /// The column.
@@ -63,11 +63,11 @@ pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
     if let Some(fault) = records.faults.into_iter().next() {
         return Err(fault);
     }
-    let (metrics, others) = metrics(&records.list);
-    let mut read = ScoreTable { metrics, rows: Vec::with_capacity(records.list.len()), others };
+    let (figures, others) = figures(&records.list);
+    let mut read = ScoreTable { figures, rows: Vec::with_capacity(records.list.len()), others };
     let mut seen = HashMap::new();
     for record in &records.list {
-        let row = row(file, record, &read.metrics)?;
+        let row = row(file, record, &read.figures)?;
         if let Some(first) = seen.insert((row.id.clone(), row.repeat), record.place) {
             return Err(DatasetError::Duplicate {
                 file: file.to_owned(),
@@ -82,27 +82,27 @@ pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
 }
 
 /// The columns of numbers, and the others. Those that must hold shares are judged row by row.
-fn metrics(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
-    let (mut metrics, mut others): (Vec<String>, Vec<NotNumeric>) = (Vec::new(), Vec::new());
+fn figures(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
+    let (mut figures, mut others): (Vec<String>, Vec<NotNumeric>) = (Vec::new(), Vec::new());
     for record in records {
         for (name, value) in record.fields.iter().filter(|(name, _)| !NAMES.contains(&name.as_str())) {
             let cell = value.as_str().unwrap_or_default();
             if others.iter().any(|other| other.column == *name) {
                 continue;
             }
-            if !metrics.contains(name) {
-                metrics.push(name.clone());
+            if !figures.contains(name) {
+                figures.push(name.clone());
             }
             if !SHARES.contains(&name.as_str()) && number(cell).is_none() {
-                metrics.retain(|metric| metric != name);
+                figures.retain(|figure| figure != name);
                 others.push(NotNumeric { column: name.clone(), line: record.place.line, value: excerpt(cell) });
             }
         }
     }
-    (metrics, others)
+    (figures, others)
 }
 
-fn row(file: &str, record: &Record, metrics: &[String]) -> Result<ScoreRow, DatasetError> {
+fn row(file: &str, record: &Record, figures: &[String]) -> Result<ScoreRow, DatasetError> {
     let cell = |name: &str| record.get(name).and_then(Value::as_str);
     let fault = |field: &str, problem: String| DatasetError::Field {
         file: file.to_owned(),
@@ -117,15 +117,15 @@ fn row(file: &str, record: &Record, metrics: &[String]) -> Result<ScoreRow, Data
         None => 0,
         Some(text) => text.trim().parse().map_err(|_| expected("repeat", "a whole number from 0", text))?,
     };
-    let mut values = Vec::with_capacity(metrics.len());
-    for metric in metrics {
-        let share = SHARES.contains(&metric.as_str());
-        values.push(match cell(metric) {
+    let mut values = Vec::with_capacity(figures.len());
+    for figure in figures {
+        let share = SHARES.contains(&figure.as_str());
+        values.push(match cell(figure) {
             None => None,
             Some(text) => match number(text) {
                 Some(value) if !share || (0.0..=1.0).contains(&value) => Some(value),
-                _ if share => return Err(expected(metric, "a number from 0 to 1", text)),
-                _ => return Err(expected(metric, "a number", text)),
+                _ if share => return Err(expected(figure, "a number from 0 to 1", text)),
+                _ => return Err(expected(figure, "a number", text)),
             },
         });
     }
@@ -144,7 +144,7 @@ mod tests {
     fn figures_are_read_with_what_is_empty_left_open() {
         let text = "\u{feff}id,em,f1,cluster,repeat,seconds,note\r\nq1,1,0.5,c,0,3.25,fine\r\nq1,0,,c,1,-2e1,7\r\n\"q,2\",,,,,,\r\n";
         let table = read_scores("a.csv", text.as_bytes()).expect("a table");
-        assert_eq!(table.metrics, ["em", "f1", "seconds"]);
+        assert_eq!(table.figures, ["em", "f1", "seconds"]);
         assert_eq!(table.others, [NotNumeric { column: "note".into(), line: 2, value: "fine".into() }]);
         let rows: Vec<_> = table
             .rows
@@ -183,6 +183,6 @@ mod tests {
     #[test]
     fn tabs_part_the_cells_of_a_tsv_file() {
         let table = read_scores("a.tsv", b"id\tem\nx\t1\n").expect("a table");
-        assert_eq!((table.metrics.len(), table.rows.len()), (1, 1));
+        assert_eq!((table.figures.len(), table.rows.len()), (1, 1));
     }
 }

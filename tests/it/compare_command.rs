@@ -201,7 +201,7 @@ fn a_condition_decides_the_exit_code() {
             "  em(wrose/main) < 1\n     ^",
             "no column `wrose/main`; the columns are base/main, worse/main",
         ),
-        ("f1(base/main) < 1", "  f1(base/main) < 1\n  ^", "`f1` is no figure here"),
+        ("f1(base/main) < 1", "  f1(base/main) < 1\n  ^", "`f1` is not compared"),
         ("em(base/main) <", "^", "is missing"),
     ] {
         let (code, stdout, stderr) = with(&[condition]);
@@ -278,7 +278,7 @@ fn runs_that_do_not_fit_are_said() {
         ),
         (&[&base], 2, &["two columns or more", "hint: "]),
         (&[&base, &other, "--baseline", "none"], 2, &["no column `none`", "base/main, other/main"]),
-        (&[&base, &other, "--metric", "rouge"], 2, &["unknown metric `rouge`", "em, f1"]),
+        (&[&base, &other, "--metric", "rouge"], 2, &["unknown figure `rouge`", "em, f1"]),
         (&[&base, &other, "--by", "colour"], 3, &["no question has the field `colour`"]),
         (&[&base, &other, "--cluster", "colour"], 3, &["--cluster: no question has the field `colour`"]),
         (&[&base, &other, "--level", "95"], 2, &["between 0 and 1"]),

@@ -338,7 +338,7 @@ fn a_bad_table_is_said() {
     }
     let noted = write(dir.path(), "noted.csv", "id,em,f1,seconds\na,1,1,3\nb,1,1,soon\n");
     let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &good, &noted]);
-    assert!(code == Some(0) && stderr.contains("column `seconds` is no metric: line 3 holds `soon`"), "{stderr}");
+    assert!(code == Some(0) && stderr.contains("column `seconds` is not a figure: line 3 holds `soon`"), "{stderr}");
     let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &noted, &noted, "--metric", "seconds"]);
     assert!(
         code == Some(3) && stderr.contains("line 3, column `seconds`: expected a number, found `soon`"),

@@ -15,7 +15,7 @@ type Place = (usize, String, u32);
 /// The questions that turned over in each pair of the comparison.
 pub(super) fn lists(sources: &[Source], columns: &[Column], comparison: &Comparison) -> anyhow::Result<Vec<FlipList>> {
     let at = |name: &str| columns.iter().position(|column| column.name == name);
-    let pairs = comparison.metrics.first().map(|metric| metric.pairs.as_slice()).unwrap_or_default();
+    let pairs = comparison.figures.first().map(|figure| figure.pairs.as_slice()).unwrap_or_default();
     let pairs: Vec<(usize, usize)> = pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();
     let found: Vec<Flips> = pairs.iter().map(|(a, b)| flips(&columns[*a], &columns[*b])).collect();
     let finder = Finder::new(sources);

@@ -1,13 +1,13 @@
 use super::super::expression::{Argument, Fault, Operator, parse};
-use super::{Figures, Judged, judge};
+use super::{Judged, Terms, judge};
 use crate::cli::failure;
 use proptest::prelude::*;
 
 /// `em(a)` is 0.4, `em(b)` 0.6, `p(em, a, b)` 0.03; `em(none)` was not measured.
 struct Fixed;
 
-impl Figures for Fixed {
-    fn figure(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+impl Terms for Fixed {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
         let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
         match (name, &arguments[..]) {
             ("em", ["a"]) => Ok(Some(0.4)),
