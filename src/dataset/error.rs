@@ -118,8 +118,8 @@ pub enum DatasetError {
         /// The file.
         file: String,
     },
-    /// The first record looks like no known format.
-    #[error("`{file}`, line {line}: the first record looks like no known format; its keys are {}", quoted(keys))]
+    /// The first record has no known format.
+    #[error("`{file}`, line {line}: the first record has no known format; its keys are {}", quoted(keys))]
     UnknownFormat {
         /// The file.
         file: String,

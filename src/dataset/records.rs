@@ -13,10 +13,8 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
     if body.is_empty() {
         return Err(DatasetError::Empty { file: file.to_owned() });
     }
-    match options.format {
-        Some(Format::Csv) => return table::split(file, text, Layout::Csv, &options.columns),
-        Some(Format::Tsv) => return table::split(file, text, Layout::Tsv, &options.columns),
-        _ => {}
+    if let Some(layout @ (Layout::Csv | Layout::Tsv)) = options.format.and_then(Format::layout) {
+        return table::split(file, text, layout, &options.columns);
     }
     match body.as_bytes()[0] {
         b'[' => array(file, text, text.len() - body.len(), Layout::Array),

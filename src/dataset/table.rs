@@ -2,9 +2,12 @@
 
 use super::bytes::newlines;
 use super::fields::{Fault, Layout, Record, Records};
-use super::{Columns, DatasetError, Place, jsonl};
+use super::{Columns, DatasetError, Format, Place, jsonl};
 use crate::types::{Question, excerpt};
 use serde_json::{Map, Value};
+
+pub(super) const CSV: Format = Format::general("csv", "CSV", Layout::Csv, question);
+pub(super) const TSV: Format = Format::general("tsv", "TSV", Layout::Tsv, question);
 
 /// The layout that a file's name or its header line shows.
 pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout> {
@@ -118,7 +121,7 @@ fn table_error(file: &str, error: &csv::Error) -> DatasetError {
 }
 
 /// A row as a question. The answer's cell may be a JSON list of answers.
-pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
+fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
     let name = |given: &Option<String>, usual: &str| given.as_deref().unwrap_or(usual).to_owned();
     let answer = name(&columns.answer, if record.get("answers").is_some() { "answers" } else { "answer" });
     let read = [
