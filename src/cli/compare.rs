@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders with runs below them; of a run every variant is a column.
     #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
     runs: Vec<String>,
-    /// Tables of figures instead, one column a file: `id`, `em`, `f1`, `cluster`, `repeat`, and any numbers.
+    /// Tables of figures instead, one column per file: `id`, `em`, `f1`, `cluster`, `repeat`, and any numbers.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     from_csv: Vec<PathBuf>,
     /// Column with which all others are compared [default: the experiment's baseline, else every column with every other].
@@ -39,7 +39,7 @@ pub(super) struct Args {
     /// Break down by `type`, `level`, `hops`, `answer_kind`, `cluster`, `page`, or a field of `meta`.
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     by: Vec<String>,
-    /// Questions that agree in this field are not independent; `none` takes every question for itself.
+    /// Questions that agree in this field are not independent; `none` treats every question as independent.
     #[arg(long, value_name = "FIELD", default_value = "cluster")]
     cluster: String,
     /// Say what difference this many questions can show at 80 % power.
@@ -48,7 +48,7 @@ pub(super) struct Args {
     /// List the questions that one column has right and the other wrong.
     #[arg(long)]
     flips: bool,
-    /// Coverage of every interval; a pair is told apart at one minus it.
+    /// Coverage of every interval; one minus it is the significance level.
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     level: f64,
     /// Seed of all resampling.
@@ -157,7 +157,7 @@ fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     if !args.from_csv.is_empty() {
         let tables = Tables::read(&args.from_csv)?;
         if !args.by.is_empty() {
-            return Err(Failure::usage("--by needs questions, and tables of figures have none", "leave --by out"));
+            return Err(Failure::usage("--by needs questions, which tables of figures do not have", "omit --by"));
         }
         let has_em = tables.figures().iter().any(|name| name == "em");
         let figures = if has_em { args.read_figures() } else { args.figures() };
@@ -209,7 +209,7 @@ fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) 
     }
     Err(Failure::bad_input(
         format!("{flag}: no question has the field `{}`", visible_line(field.name(), 60)),
-        "type, level, hops, answer_kind, cluster and page are known where the dataset has them and its file is at hand",
+        "type, level, hops, answer_kind, cluster and page are available if the dataset has them and its file can be read",
     ))
 }
 
@@ -220,7 +220,7 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
         }
         CompareError::NothingShared(_) => Failure::bad_input(error, differences::nothing_shared(sources)),
         CompareError::Duplicate { .. } => {
-            Failure::bad_input(error, "a column `repeat` tells the repeats of a question apart")
+            Failure::bad_input(error, "add a column `repeat` to distinguish the repeats of a question")
         }
         CompareError::NoBaseline { .. } => Failure::usage(error, "--baseline takes one of these names"),
         CompareError::UnknownFigure { .. } | CompareError::NoFigure | CompareError::UnknownGrouping { .. } => {

@@ -11,9 +11,9 @@ use std::path::Path;
 /// Flags of every command that reads a dataset.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct DatasetArgs {
-    /// Format of the file: hotpotqa, fever, 2wiki, musique, strategyqa, bamboogle, nq-open, triviaqa, popqa, webquestions,
-    /// simpleqa, frames, jsonl, csv or tsv [default: seen from its first record].
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help = format!(
+        "Format of the file: {} [default: detected from the first record]", Format::names()
+    ))]
     format: Option<String>,
     /// Leave bad records out, and say how many, instead of refusing the file.
     #[arg(long)]
@@ -66,10 +66,8 @@ impl DatasetArgs {
 
 /// The format of that name.
 fn format_of(name: &str) -> anyhow::Result<Format> {
-    Format::parse(name).ok_or_else(|| {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        Failure::usage(format!("unknown dataset format `{name}`"), format!("known formats: {}", known.join(", ")))
-    })
+    Format::parse(name)
+        .ok_or_else(|| Failure::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names())))
 }
 
 /// Message and hint for a file that is not there; where it can be fetched under its name, the hint says how.

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Files of predictions")]
 pub(super) struct Files {
-    /// The dataset's own file with the gold answers, instead of a run. Metrics are hotpot, 2wiki, musique
-    /// (musique-answerable, musique-full), squad11, squad20, fever, trivia, nq-open (orqa), fid, paper and cjk.
-    #[arg(long, value_name = "FILE", requires_all = ["predictions", "metric"])]
+    #[arg(long, value_name = "FILE", requires_all = ["predictions", "metric"], help = format!(
+        "The dataset's own file with the gold answers, instead of a run. Metrics are {}", FileMetric::names()
+    ))]
     gold: Option<PathBuf>,
     /// Predictions as the metric's official script takes them.
     #[arg(long, value_name = "FILE", requires = "gold")]
@@ -40,9 +40,8 @@ pub(super) fn execute(files: &Files, metric: Option<&str>, json: bool) -> Option
 
 fn known(metric: &str) -> anyhow::Result<&'static FileMetric> {
     FileMetric::parse(metric).ok_or_else(|| {
-        let names: Vec<&str> = FileMetric::ALL.iter().map(|metric| metric.name).collect();
         let what = format!("unknown metric `{}` for files of predictions", visible_line(metric, 80));
-        Failure::usage(what, format!("metrics are {}", names.join(", ")))
+        Failure::usage(what, format!("use {}", FileMetric::names()))
     })
 }
 

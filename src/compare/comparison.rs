@@ -11,9 +11,9 @@ use serde::Serialize;
 pub struct Comparison {
     /// With what it was made.
     pub settings: Settings,
-    /// Questions that stand in any of the columns.
+    /// Questions that any of the columns has.
     pub questions: usize,
-    /// Questions that stand in all of them, measured or not.
+    /// Questions that all of them have, measured or not.
     pub shared: usize,
     /// The columns, in the order given.
     pub columns: Vec<ColumnSummary>,
@@ -176,7 +176,7 @@ pub struct Pair {
 /// The tests of a pair; absent where a test does not apply.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Tests {
-    /// `McNemar`'s test, for values of 0 and 1 without repeats. It takes questions for independent.
+    /// `McNemar`'s test, for values of 0 and 1 without repeats. It assumes that questions are independent.
     pub mcnemar: Option<McNemar>,
     /// The paired t test, clustered where there are clusters.
     pub t_test: Option<TTest>,
@@ -184,7 +184,7 @@ pub struct Tests {
     pub permutation: Option<Permutation>,
     /// The same by random signs, also where few differences let all signs be enumerated: what other programs have.
     pub permutation_sampled: Option<Permutation>,
-    /// Wilcoxon's signed-rank test. It takes questions for independent.
+    /// Wilcoxon's signed-rank test. It assumes that questions are independent.
     pub wilcoxon: Option<Wilcoxon>,
 }
 

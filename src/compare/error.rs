@@ -38,7 +38,7 @@ pub enum CompareError {
         /// The fields that there are, separated by commas.
         known: String,
     },
-    /// A row stands twice in a column.
+    /// A column has a row twice.
     #[error("`{column}` has question `{question}`, repeat {repeat}, twice")]
     Duplicate {
         /// The column.
@@ -49,7 +49,7 @@ pub enum CompareError {
         repeat: u32,
     },
     /// The columns have no question in common.
-    #[error("no question stands in all of the columns {0}")]
+    #[error("the columns {0} share no question")]
     NothingShared(String),
     /// A share that is none.
     #[error("`{name}` must lie between 0 and 1, both excluded, and is {value}")]

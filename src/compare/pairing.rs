@@ -59,12 +59,12 @@ impl<'a> Pairing<'a> {
         Ok(Self { columns, questions })
     }
 
-    /// Questions that stand in any column.
+    /// Questions that any column has.
     pub(super) fn all(&self) -> usize {
         self.questions.len()
     }
 
-    /// Questions that stand in all columns.
+    /// Questions that all columns have.
     pub(super) fn shared(&self) -> impl Iterator<Item = &Question<'a>> {
         self.questions.iter().filter(|question| question.rows.iter().all(|rows| !rows.is_empty()))
     }

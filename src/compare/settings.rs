@@ -9,12 +9,12 @@ pub const RESAMPLES: usize = 10_000;
 /// Seed of every bootstrap and permutation.
 pub const SEED: u64 = 12_345;
 
-/// Settings of a comparison; all of them stand in its JSON.
+/// Settings of a comparison; its JSON has all of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
     /// Coverage of every interval, above 0 and below 1.
     pub level: f64,
-    /// A pair is told apart only where its corrected p is below this; above 0 and below 1.
+    /// A pair counts as different only where its corrected p is below this; above 0 and below 1.
     pub alpha: f64,
     /// Power at which the smallest difference that can be shown is reckoned; above 0 and below 1.
     pub power: f64,

@@ -322,7 +322,7 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
         (&serde_json::Value::Null, Some(12_345))
     );
 
-    // What is not finite is no value.
+    // Values that are not finite do not count.
     let (mut a, good) = (first_right("a", 0, 4), first_right("b", 4, 4));
     (a.items[0].values[0], a.items[1].values[0]) = (Some(f64::NAN), Some(f64::INFINITY));
     let found = done(&[a, good]);

@@ -7,9 +7,9 @@ use serde::Serialize;
 /// What follows from a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Verdict {
-    /// Whether the two are told apart: the corrected p is below alpha, and the interval that decides excludes 0.
+    /// Whether the two are distinguishable: the corrected p is below alpha, and the interval that decides excludes 0.
     pub distinguishable: bool,
-    /// Name of the better one; absent where they are not told apart, and for figures that have no better.
+    /// Name of the better one; absent where they are not distinguishable, and for figures without a better direction.
     pub winner: Option<String>,
     /// The sentence, such as `react-6 beats act-6 by 4.2 points EM, 95 % interval 1.1 to 7.3, p = 0.008 after Holm`.
     /// Names in it are as the columns have them: escape it before it goes to a terminal.
@@ -36,7 +36,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// The two are told apart: the better one, or the one with more, comes first, and its lead is positive.
+    /// The two are distinguishable: the better one, or the one with more, comes first, and its lead is positive.
     fn apart(&self, difference: f64, p: f64) -> Verdict {
         let Pair { a, b, .. } = self.pair;
         let b_first = match self.figure.better {
@@ -84,7 +84,7 @@ impl Words<'_> {
         format!("{} {points}{}", value(self.figure.unit, number), self.figure.label())
     }
 
-    /// `, 95 % interval 1.1 to 7.3`; turned where the difference is told from the other side.
+    /// `, 95 % interval 1.1 to 7.3`; with the ends swapped where the sentence names `b` first.
     fn interval(&self, turned: bool) -> String {
         self.pair.interval.map_or_else(String::new, |interval| {
             let ends = if turned { [-interval.high, -interval.low] } else { [interval.low, interval.high] };

@@ -89,6 +89,13 @@ impl Format {
         self.title
     }
 
+    /// The names of all formats in a sentence: `a, b or c`.
+    pub fn names() -> String {
+        let names = Self::ALL.map(Self::name);
+        let [others @ .., last] = &names;
+        format!("{} or {last}", others.join(", "))
+    }
+
     /// The format of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)

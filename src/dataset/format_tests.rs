@@ -1,4 +1,4 @@
-//! Tests of the other datasets' formats: their layouts, and how they are told apart.
+//! Tests of the other datasets' formats: their layouts, and how they are detected.
 
 use super::*;
 use crate::types::{AnswerKind, Paragraph, SupportingFact};
@@ -75,7 +75,7 @@ fn musique_twins_share_a_cluster() {
     let twice = format!("{}\n{}\n", musique(true), musique(true));
     assert_eq!(
         message("x.jsonl", &twice),
-        "`x.jsonl`, line 2, record 2: the id `3hop1__1_2_3` stands already at line 1, record 1"
+        "`x.jsonl`, line 2, record 2: the id `3hop1__1_2_3` was already used at line 1, record 1"
     );
 }
 
@@ -181,7 +181,7 @@ fn rows_are_counted_as_an_editor_does() {
     assert_eq!(message("x.csv", text), "`x.csv`, line 6, record 2, field `question`: missing");
     let text = "question,answer\r\n\r\nQ?\r\n";
     assert_eq!(message("x.csv", text), "`x.csv`, line 3: the row has 1 cells where the header has 2");
-    assert_eq!(message("x.csv", "question,a,a\n"), "`x.csv`, line 1: the column `a` stands twice");
+    assert_eq!(message("x.csv", "question,a,a\n"), "`x.csv`, line 1: the column `a` appears twice");
 }
 
 #[test]

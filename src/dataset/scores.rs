@@ -41,7 +41,7 @@ pub struct NotNumeric {
     pub value: String,
 }
 
-/// Columns that are no figures.
+/// Columns that are not figures.
 const NAMES: [&str; 3] = ["id", "cluster", "repeat"];
 
 /// Columns that must hold shares.
@@ -50,7 +50,7 @@ const SHARES: [&str; 2] = ["em", "f1"];
 /// Reads a table of figures; a file whose name ends in `.tsv` has tabs between its cells, any other commas.
 ///
 /// The column `id` is needed. `em` and `f1` are shares from 0 to 1, and `repeat` is a whole number: another value
-/// there is an error that names file, line, column and value. So is a question that stands twice.
+/// there is an error that names file, line, column and value. A repeated question is an error, too.
 pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
     let text = bytes::text_of(file, raw)?;
     if text.trim().is_empty() {
@@ -172,8 +172,8 @@ mod tests {
             ("id,em\na,1\na,0\n", &["line 3", "`a`", "line 2"]),
             ("em,f1\n1,1\n", &["no column `id`", "`em`, `f1`"]),
             ("id,em\na,1,2\n", &["line 2", "3 cells"]),
-            ("id,em\n", &["holds no question"]),
-            ("", &["holds no question"]),
+            ("id,em\n", &["has no questions"]),
+            ("", &["has no questions"]),
         ] {
             let error = read_scores("a.csv", text.as_bytes()).expect_err(text).to_string();
             assert!(parts.iter().all(|part| error.contains(part)), "{text:?}: {error}");

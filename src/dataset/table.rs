@@ -48,7 +48,7 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -
         }
     }
     if let Some(repeated) = header.iter().enumerate().find(|(n, name)| header[..*n].contains(name)) {
-        let reason = format!("the column `{}` stands twice", excerpt(repeated.1));
+        let reason = format!("the column `{}` appears twice", excerpt(repeated.1));
         return Err(DatasetError::Table { file: file.to_owned(), line: 1, reason });
     }
     let mut found = Records { layout, ..Records::default() };

@@ -138,9 +138,9 @@ fn gzip_byte_order_mark_and_line_ends() {
 #[test]
 fn faults_name_their_place() {
     for (text, expected) in [
-        ("", "`x.json` holds no question"),
-        (" \n\t\n", "`x.json` holds no question"),
-        ("[]", "`x.json` holds no question"),
+        ("", "`x.json` has no questions"),
+        (" \n\t\n", "`x.json` has no questions"),
+        ("[]", "`x.json` has no questions"),
         ("hello\n", "`x.json`, line 1: not JSON: it begins with `hello`"),
         ("<html>", "`x.json`, line 1: this is an HTML page, not a dataset"),
         (
@@ -160,7 +160,7 @@ fn faults_name_their_place() {
         ("[{\"answer\": \"x\"}]", "`x.json`, line 1, record 1, field `question`: missing"),
         (
             "{\"id\": \"a\", \"question\": \"A?\"}\n\n{\"id\": \"a\", \"question\": \"B?\"}\n",
-            "`x.json`, line 3, record 2: the id `a` stands already at line 1, record 1",
+            "`x.json`, line 3, record 2: the id `a` was already used at line 1, record 1",
         ),
         (
             "{\"foo\": 1, \"bar\": 2}",

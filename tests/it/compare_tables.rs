@@ -325,7 +325,7 @@ fn a_bad_table_is_said() {
     let dir = tempfile::tempdir().expect("a folder");
     let good = write(dir.path(), "good.csv", "id,em,f1\na,1,1\nb,0,0.5\n");
     for (text, parts) in [
-        ("id,em,f1\na,1,1\nb,yes,1\n", &["bad.csv`, line 3", "field `em`", "`yes`", "hint: mend the cell"][..]),
+        ("id,em,f1\na,1,1\nb,yes,1\n", &["bad.csv`, line 3", "field `em`", "`yes`", "hint: correct the cell"][..]),
         ("id,em\na,1\n", &["has no column `f1`", "its columns of numbers are em"]),
         ("em,f1\n1,1\n", &["no column `id`", "hint: the first line names the columns"]),
         ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: one file holds one column", "--variant NAME"]),

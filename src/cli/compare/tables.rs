@@ -54,9 +54,9 @@ fn read(path: &Path) -> anyhow::Result<ScoreTable> {
 fn explain(error: DatasetError) -> anyhow::Error {
     let hint = match &error {
         DatasetError::NoColumn { .. } => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
-        DatasetError::Field { .. } => "mend the cell; an empty one means: not measured",
+        DatasetError::Field { .. } => "correct the cell, or leave it empty if nothing was measured",
         DatasetError::Duplicate { .. } => {
-            "one file holds one column: repeats are told apart by a column `repeat`, and `wikitrail export RUN --variant \
+            "one file is one column: distinguish repeats by a column `repeat`; `wikitrail export RUN --variant \
              NAME --out FILE` writes one variant of a run"
         }
         DatasetError::Empty { .. } => "a table has a header and at least one row",
@@ -106,7 +106,7 @@ fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> anyhow::Error {
                 other.line,
                 other.value
             ),
-            "mend the cell; an empty one means: not measured",
+            "correct the cell, or leave it empty if nothing was measured",
         ),
         None => Failure::bad_input(
             format!("`{}` has no column `{shown}`", path.display()),

@@ -57,6 +57,12 @@ impl FileMetric {
         Self { name: "cjk", score: answers::cjk },
     ];
 
+    /// The names of all metrics in a sentence.
+    pub fn names() -> String {
+        let names: Vec<&str> = Self::ALL.iter().map(|metric| metric.name).collect();
+        names.join(", ")
+    }
+
     /// The metric of that name, in any case.
     pub fn parse(name: &str) -> Option<&'static Self> {
         Self::ALL.iter().find(|metric| metric.name.eq_ignore_ascii_case(name.trim()))

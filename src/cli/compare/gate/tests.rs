@@ -73,7 +73,7 @@ fn an_error_points_at_the_place() {
         ("-(1 < 2) > 0", 4, "true or false"),
         ("1 and 2 < 3", 0, "this is a number"),
         ("1 / (em(a) - em(a)) > 0", 2, "division by zero"),
-        ("1.2.3 < 4", 0, "is no number"),
+        ("1.2.3 < 4", 0, "is not a number"),
         ("日 < 1", 0, "stands alone"),
         ("1 < 日本(x)", 4, "unknown"),
         ("em(日本) < $", 9, "`$` is not understood"),
