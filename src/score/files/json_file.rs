@@ -153,7 +153,7 @@ fn place(path: &Path, depth_of_ids: usize) -> String {
             Segment::Map { key } if depth == depth_of_ids => id = format!(", id `{}`", excerpt(key)),
             Segment::Map { key } if field.is_empty() => field.push_str(key),
             Segment::Map { key } => field.extend([".", key]),
-            Segment::Seq { index } if id.is_empty() => field.push_str(&format!("[{index}]")),
+            Segment::Seq { index } if id.is_empty() => field.extend(["[", &index.to_string(), "]"]),
             _ => {}
         }
     }
