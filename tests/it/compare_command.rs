@@ -271,11 +271,7 @@ fn runs_that_do_not_fit_are_said() {
     assert!(table.contains("different gold answers for 1 shared question"), "{table}");
     let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
     for (args, code, parts) in [
-        (
-            &[&*base, &claims][..],
-            3,
-            &["no question stands in all", "2 datasets (sample, sample-claims); name another run"][..],
-        ),
+        (&[&*base, &claims][..], 3, &["share no question", "2 datasets (sample, sample-claims); name another run"][..]),
         (&[&base], 2, &["two columns or more", "hint: "]),
         (&[&base, &other, "--baseline", "none"], 2, &["no column `none`", "base/main, other/main"]),
         (&[&base, &other, "--metric", "rouge"], 2, &["unknown figure `rouge`", "em, f1"]),
