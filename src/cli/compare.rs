@@ -2,18 +2,18 @@
 
 mod differences;
 mod expression;
-mod figures;
 mod gate;
-mod metrics;
 mod output;
 mod sources;
 mod tables;
+mod terms;
 mod turned;
 
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::compare::{Column, CompareError, Comparison, Metric, RESAMPLES, SEED, Settings, compare};
+use crate::compare::{Column, CompareError, Comparison, NamedFigure, RESAMPLES, SEED, Settings, compare};
 use crate::report::comparison::{Compared, FlipList, Setting, sheet};
+use crate::score::{Figure, figure};
 use crate::types::text::visible_line;
 use output::Format;
 use serde_json::{Value, json};
@@ -27,19 +27,19 @@ pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders with runs below them; of a run every variant is a column.
     #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
     runs: Vec<String>,
-    /// Tables of figures instead, one column a file: `id`, `em`, `f1`, `cluster`, `repeat`, and any numbers.
+    /// Tables of figures instead, one column per file: `id`, `em`, `f1`, `cluster`, `repeat`, and any numbers.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     from_csv: Vec<PathBuf>,
     /// Column with which all others are compared [default: the experiment's baseline, else every column with every other].
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
-    /// Metrics to compare, such as em, f1, steps, calls, tokens or cost.
+    /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1")]
     metric: Vec<String>,
     /// Break down by `type`, `level`, `hops`, `answer_kind`, `cluster`, `page`, or a field of `meta`.
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     by: Vec<String>,
-    /// Questions that agree in this field are not independent; `none` takes every question for itself.
+    /// Questions that agree in this field are not independent; `none` treats every question as independent.
     #[arg(long, value_name = "FIELD", default_value = "cluster")]
     cluster: String,
     /// Say what difference this many questions can show at 80 % power.
@@ -48,7 +48,7 @@ pub(super) struct Args {
     /// List the questions that one column has right and the other wrong.
     #[arg(long)]
     flips: bool,
-    /// Coverage of every interval; a pair is told apart at one minus it.
+    /// Coverage of every interval; one minus it is the significance level.
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     level: f64,
     /// Seed of all resampling.
@@ -76,13 +76,13 @@ impl Args {
         if self.json { Format::Json } else { self.format }
     }
 
-    fn metrics(&self) -> Vec<String> {
-        self.metric.iter().map(|name| metrics::canonical(name)).filter(|name| !name.is_empty()).collect()
+    fn figures(&self) -> Vec<String> {
+        self.metric.iter().map(|name| canonical(name)).filter(|name| !name.is_empty()).collect()
     }
 
-    /// All metrics that are read: those that are compared, and EM, by which questions turn over.
-    fn read_metrics(&self) -> Vec<String> {
-        let mut names = self.metrics();
+    /// All figures that are read: those that are compared, and EM, which decides whether an answer flipped.
+    fn read_figures(&self) -> Vec<String> {
+        let mut names = self.figures();
         if !names.iter().any(|name| name == "em") {
             names.push("em".to_owned());
         }
@@ -97,7 +97,7 @@ impl Args {
             resamples: self.resamples,
             seed: self.seed,
             baseline: self.baseline.clone().or(baseline),
-            metrics: self.metrics().into_iter().map(Metric::named).collect(),
+            figures: self.figures().into_iter().map(NamedFigure::new).collect(),
             breakdowns: self.fields().iter().map(|field| field.name().to_owned()).collect(),
             ..Settings::default()
         }
@@ -119,9 +119,9 @@ struct Done {
 
 /// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let (sources, metrics) = sources(args)?;
+    let (sources, figures) = sources(args)?;
     let names = sources::names(&sources);
-    let column = |(source, name): (&Source, &String)| source.column(name, &metrics, &args.fields());
+    let column = |(source, name): (&Source, &String)| source.column(name, &figures, &args.fields());
     let columns: Vec<Column> = sources.iter().zip(&names).map(column).collect();
     let warnings = differences::warnings(&sources, &names);
     for warning in &warnings {
@@ -152,22 +152,22 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// The columns, and the metrics that each has.
+/// The columns, and the figures that each has.
 fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     if !args.from_csv.is_empty() {
         let tables = Tables::read(&args.from_csv)?;
         if !args.by.is_empty() {
-            return Err(Failure::usage("--by needs questions, and tables of figures have none", "leave --by out"));
+            return Err(Failure::usage("--by needs questions, which tables of figures do not have", "omit --by"));
         }
-        let has_em = tables.metrics().iter().any(|name| name == "em");
-        let metrics = if has_em { args.read_metrics() } else { args.metrics() };
-        return Ok((tables.sources(&metrics)?, metrics));
+        let has_em = tables.figures().iter().any(|name| name == "em");
+        let figures = if has_em { args.read_figures() } else { args.figures() };
+        return Ok((tables.sources(&figures)?, figures));
     }
-    let metrics = args.read_metrics();
-    let read = metrics.iter().map(|name| metrics::of_runs(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    let figures = args.read_figures();
+    let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
     let cluster = (args.cluster != "none").then(|| Field::parse(&args.cluster));
     let fields = args.fields();
-    let wanted = Wanted { metrics: &read, cluster: cluster.as_ref(), by: &fields };
+    let wanted = Wanted { figures: &read, cluster: cluster.as_ref(), by: &fields };
     let mut found = Vec::new();
     for run in sources::runs(&args.runs)? {
         found.extend(sources::load(&run, &wanted)?);
@@ -175,7 +175,24 @@ fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;
     }
-    Ok((found, metrics))
+    Ok((found, figures))
+}
+
+/// The name of a figure as it is kept, for the name as users type it.
+fn canonical(typed: &str) -> String {
+    let name = typed.trim().to_ascii_lowercase();
+    if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
+}
+
+/// The figure of that name, of a run.
+fn known(name: &str) -> anyhow::Result<&'static Figure> {
+    Figure::named(name).ok_or_else(|| {
+        let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
+        Failure::usage(
+            format!("--metric: unknown figure `{}`", visible_line(name, 60)),
+            format!("figures of a run are {}", known.join(", ")),
+        )
+    })
 }
 
 /// Refuses a field that no question has: a table of nothing but dashes would look like a result.
@@ -192,7 +209,7 @@ fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) 
     }
     Err(Failure::bad_input(
         format!("{flag}: no question has the field `{}`", visible_line(field.name(), 60)),
-        "type, level, hops, answer_kind, cluster and page are known where the dataset has them and its file is at hand",
+        "type, level, hops, answer_kind, cluster and page are available if the dataset has them and its file can be read",
     ))
 }
 
@@ -203,10 +220,10 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
         }
         CompareError::NothingShared(_) => Failure::bad_input(error, differences::nothing_shared(sources)),
         CompareError::Duplicate { .. } => {
-            Failure::bad_input(error, "a column `repeat` tells the repeats of a question apart")
+            Failure::bad_input(error, "add a column `repeat` to distinguish the repeats of a question")
         }
         CompareError::NoBaseline { .. } => Failure::usage(error, "--baseline takes one of these names"),
-        CompareError::UnknownMetric { .. } | CompareError::NoMetric | CompareError::UnknownGrouping { .. } => {
+        CompareError::UnknownFigure { .. } | CompareError::NoFigure | CompareError::UnknownGrouping { .. } => {
             Failure::usage(error, "see --metric and --by")
         }
         CompareError::NotBetween { .. } => Failure::usage(error, "the usual level is 0.95"),

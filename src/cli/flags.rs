@@ -1,5 +1,6 @@
 //! Flags of settings, made from the settings' declarations.
 
+use crate::dataset::Format;
 use crate::experiment::{
     Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
 };
@@ -141,7 +142,9 @@ impl<G: Group> Typed<G> {
 /// The help of a setting with its default, or with another one.
 pub(super) fn help(setting: &Setting, default: &str) -> String {
     let help = setting.help.trim().trim_end_matches('.');
-    if default.is_empty() { help.to_owned() } else { format!("{help} [default: {default}]") }
+    // The formats are declared where datasets are read.
+    let help = if setting.name == "format" { format!("{help}: {}", Format::names()) } else { help.to_owned() };
+    if default.is_empty() { help } else { format!("{help} [default: {default}]") }
 }
 
 fn arg(setting: &'static Setting) -> Arg {

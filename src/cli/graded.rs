@@ -6,7 +6,7 @@ use super::say::say;
 use crate::report::Verdict;
 use crate::report::trajectory::pair::Side;
 use crate::run::evidence::{self, Evidence};
-use crate::score::{AnswerScore, Assessment, Metric, Tally};
+use crate::score::{AnswerScore, AssessedEpisode, Assessment, Metric, Tally};
 use crate::store::{Records, RunFolder};
 use crate::types::text::visible_line;
 use crate::types::{Manifest, Question, Trajectory};
@@ -43,6 +43,11 @@ impl Graded {
     /// For the reports.
     pub(super) fn verdict(&self) -> Verdict<'_> {
         Verdict { metric: self.metric, score: self.score, assessment: self.assessment.as_ref() }
+    }
+
+    /// For its figures.
+    pub(super) fn episode(&self) -> AssessedEpisode<'_> {
+        AssessedEpisode { trajectory: &self.trajectory, score: self.score, assessment: self.assessment.as_ref() }
     }
 
     /// For the reports, as one of two.

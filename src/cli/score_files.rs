@@ -1,31 +1,21 @@
 //! `score --metric M --gold G --predictions P`: the files that the official scripts take, and what those print.
 
-mod answers;
-mod fever;
-mod general;
-mod hotpot;
-mod input;
-mod musique;
-mod open;
-mod report;
-mod squad;
-
 use super::failure::{self, Failure};
 use super::say::say;
-use input::Source;
-use musique::Subset;
-use open::OpenMetric;
-use report::Report;
-use std::io::{BufWriter, Write as _};
-use std::path::PathBuf;
+use crate::dataset::{self, ReadOptions};
+use crate::score::files::{self, FileError, FileMetric, JsonFile, Report};
+use crate::types::text::visible_line;
+use serde_json::Value;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
 
 /// Flags of `score` for files of predictions.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Files of predictions")]
 pub(super) struct Files {
-    /// The dataset's own file with the gold answers, instead of a run. Metrics are hotpot, 2wiki, musique
-    /// (musique-answerable, musique-full), squad11, squad20, fever, trivia, nq-open (orqa), fid, paper and cjk.
-    #[arg(long, value_name = "FILE", requires_all = ["predictions", "metric"])]
+    #[arg(long, value_name = "FILE", requires_all = ["predictions", "metric"], help = format!(
+        "The dataset's own file with the gold answers, instead of a run. Metrics are {}", FileMetric::names()
+    ))]
     gold: Option<PathBuf>,
     /// Predictions as the metric's official script takes them.
     #[arg(long, value_name = "FILE", requires = "gold")]
@@ -38,80 +28,157 @@ pub(super) struct Files {
     pub(super) per_item: bool,
 }
 
-/// The names of all metrics for files.
-const METRICS: [&str; 14] = [
-    "hotpot",
-    "2wiki",
-    "musique",
-    "musique-answerable",
-    "musique-full",
-    "squad11",
-    "squad20",
-    "fever",
-    "trivia",
-    "nq-open",
-    "orqa",
-    "fid",
-    "paper",
-    "cjk",
-];
-
 /// Scores files where they are named; nothing where a run is to be scored.
 pub(super) fn execute(files: &Files, metric: Option<&str>, json: bool) -> Option<anyhow::Result<u8>> {
-    let (gold, predictions) = (files.gold.as_ref()?, files.predictions.as_ref()?);
+    let (gold, predictions) = (files.gold.as_deref()?, files.predictions.as_deref()?);
     let scored = || -> anyhow::Result<u8> {
-        let metric = known(metric.unwrap_or_default())?;
-        if files.aliases.is_some() && metric != "2wiki" {
-            return Err(Failure::usage(format!("--aliases is not for metric `{metric}`"), "leave --aliases away"));
-        }
-        let aliases = files.aliases.as_deref().map(Source::read).transpose()?;
-        let sources = (&Source::read(gold)?, &Source::read(predictions)?);
-        print(&score(metric, sources, aliases.as_ref(), files.per_item)?, files.per_item, json)
+        print(&score(files, (gold, predictions), known(metric.unwrap_or_default())?)?, json)?;
+        Ok(failure::OK)
     };
     Some(scored())
 }
 
-fn known(metric: &str) -> anyhow::Result<&'static str> {
-    METRICS.into_iter().find(|name| name.eq_ignore_ascii_case(metric.trim())).ok_or_else(|| {
-        let what = format!("unknown metric `{}` for files of predictions", input::shown(metric));
-        Failure::usage(what, format!("metrics are {}", METRICS.join(", ")))
+fn known(metric: &str) -> anyhow::Result<&'static FileMetric> {
+    FileMetric::parse(metric).ok_or_else(|| {
+        let what = format!("unknown metric `{}` for files of predictions", visible_line(metric, 80));
+        Failure::usage(what, format!("use {}", FileMetric::names()))
     })
 }
 
-fn score(
-    metric: &str,
-    (gold, predictions): (&Source, &Source),
-    aliases: Option<&Source>,
-    per_item: bool,
-) -> anyhow::Result<Report> {
-    match metric {
-        "2wiki" => hotpot::wiki2(gold, predictions, aliases, per_item),
-        "musique" => musique::musique(gold, predictions, Subset::Seen, per_item),
-        "musique-answerable" => musique::musique(gold, predictions, Subset::Answerable, per_item),
-        "musique-full" => musique::musique(gold, predictions, Subset::Full, per_item),
-        "squad11" => squad::version_1(gold, predictions, per_item),
-        "squad20" => squad::version_2(gold, predictions, per_item),
-        "fever" => fever::score(gold, predictions, per_item),
-        "trivia" => open::triviaqa(gold, predictions, per_item),
-        "nq-open" | "orqa" => open::nq_open(gold, predictions, OpenMetric::Orqa, per_item),
-        "fid" => open::nq_open(gold, predictions, OpenMetric::Fid, per_item),
-        "paper" => general::paper(gold, predictions, per_item),
-        "cjk" => general::cjk(gold, predictions, per_item),
-        _ => hotpot::hotpot(gold, predictions, per_item),
+fn score(files: &Files, (gold, predictions): (&Path, &Path), metric: &FileMetric) -> anyhow::Result<Report> {
+    if files.aliases.is_some() && metric.name != "2wiki" {
+        let what = format!("metric `{}` does not use --aliases", metric.name);
+        return Err(Failure::usage(what, "omit --aliases, or use --metric 2wiki"));
+    }
+    let aliases = files.aliases.as_deref().map(Source::read).transpose()?;
+    let (gold, predictions) = (Source::read(gold)?, Source::read(predictions)?);
+    let aliases_text = aliases.as_ref().map(Source::text).transpose()?;
+    let (gold_text, predictions_text) = (gold.text()?, predictions.text()?);
+    let questions = || match dataset::load(&gold.name, &gold.raw, &ReadOptions::default()) {
+        Ok(dataset) => Ok(dataset.questions),
+        Err(error) => Err(FileError::new(&error, error.hint())),
+    };
+    Ok(metric.score(&files::Files {
+        gold: JsonFile::new(&gold.name, &gold_text)?,
+        predictions: JsonFile::new(&predictions.name, &predictions_text)?,
+        aliases: aliases
+            .as_ref()
+            .zip(aliases_text.as_ref())
+            .map(|(file, text)| JsonFile::new(&file.name, text))
+            .transpose()?,
+        questions: &questions,
+        per_item: files.per_item,
+    })?)
+}
+
+/// The bytes of a file, and its name for errors.
+struct Source {
+    name: String,
+    raw: Vec<u8>,
+}
+
+impl Source {
+    fn read(path: &Path) -> anyhow::Result<Self> {
+        let name = path.display().to_string();
+        let raw = std::fs::read(path)
+            .map_err(|error| Failure::bad_input(format!("cannot read `{name}`: {error}"), "check the path"))?;
+        Ok(Self { name, raw })
+    }
+
+    fn text(&self) -> anyhow::Result<std::borrow::Cow<'_, str>> {
+        Ok(dataset::text_of(&self.name, &self.raw)?)
     }
 }
 
-fn print(report: &Report, per_item: bool, json: bool) -> anyhow::Result<u8> {
-    let none = |(what, count): &(&str, usize)| ["answer", "prediction"].contains(what) && *count == report.n;
-    if report.missing.iter().any(none) {
-        say("note: no question of the gold file has a prediction; are both of one split?");
+fn print(report: &Report, json: bool) -> anyhow::Result<()> {
+    let none = |what: &str| report.missing.get(what).is_some_and(|count| *count == report.n);
+    if none("answer") || none("prediction") {
+        say("note: no question of the gold file has a prediction; do both files belong to the same split?");
     }
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = BufWriter::new(io::stdout().lock());
     if json {
-        report.write_json(per_item, &mut out)?;
+        serde_json::to_writer(&mut out, report)?;
+        writeln!(out)?;
     } else {
-        report.write_text(per_item, &mut out)?;
+        write_text(report, &mut out)?;
     }
-    out.flush()?;
-    Ok(failure::OK)
+    Ok(out.flush()?)
+}
+
+fn write_text(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let noun = if report.n == 1 { "question" } else { "questions" };
+    writeln!(out, "{}: {} {noun}", report.metric, report.n)?;
+    let width = report.aggregate.keys().map(String::len).max().unwrap_or(0);
+    for (name, value) in &report.aggregate {
+        writeln!(out, "  {name:width$}  {:>8}", shown(value))?;
+    }
+    for (what, count) in report.missing.iter().filter(|(_, count)| **count != 0) {
+        writeln!(out, "  without {what}: {count}")?;
+    }
+    let Some(items) = &report.items else { return Ok(()) };
+    writeln!(out)?;
+    for fields in items.iter().filter_map(Value::as_object) {
+        let parts: Vec<String> = fields.iter().map(|(name, value)| part(name, value)).collect();
+        writeln!(out, "{}", parts.join("  "))?;
+    }
+    Ok(())
+}
+
+fn part(name: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) if name == "id" => visible_line(text, 80),
+        Value::Number(_) if name == "id" => value.to_string(),
+        _ => format!("{name} {}", shown(value)),
+    }
+}
+
+/// Shares with four decimals, counts and the rest as they are.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or_default()),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Report, write_text};
+    use serde_json::{Map, Value, json};
+
+    fn object(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).expect("an object")
+    }
+
+    fn report() -> Report {
+        Report {
+            metric: "hotpot",
+            n: 2,
+            aggregate: object(json!({"em": 0.5, "sp_recall": 1.0})),
+            official: None,
+            missing: object(json!({"answer": 1, "sp": 0})),
+            items: Some(vec![json!({"id": "a\u{1b}", "em": 1.0, "ok": true})]),
+        }
+    }
+
+    #[test]
+    fn json_has_the_documented_keys() {
+        assert_eq!(
+            serde_json::to_string(&report()).expect("JSON"),
+            "{\"metric\":\"hotpot\",\"n\":2,\"aggregate\":{\"em\":0.5,\"sp_recall\":1.0},\"missing\":{\"answer\":1,\"sp\":0},\
+             \"items\":[{\"id\":\"a\\u001b\",\"em\":1.0,\"ok\":true}]}"
+        );
+        let brief = serde_json::to_value(Report { items: None, ..report() }).expect("JSON");
+        assert_eq!(brief.get("items"), None);
+    }
+
+    #[test]
+    fn the_table_is_aligned_and_harmless() {
+        let mut out = Vec::new();
+        write_text(&report(), &mut out).expect("memory");
+        assert_eq!(
+            String::from_utf8(out).expect("text"),
+            "hotpot: 2 questions\n  em           0.5000\n  sp_recall    1.0000\n  without answer: 1\n\n\
+             a\\u{1b}  em 1.0000  ok true\n"
+        );
+    }
 }

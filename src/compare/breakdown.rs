@@ -3,11 +3,11 @@
 use super::pairing::{Pairing, Values};
 use super::pairs::positions;
 use super::sample::{mean, mean_interval, t_interval};
-use super::{Column, MethodInterval, Metric, Settings};
+use super::{Column, MethodInterval, NamedFigure, Settings};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// One metric by one field.
+/// One figure by one field.
 ///
 /// Parts are many and small, and nothing here is corrected for that: differences in a part suggest where to look, and
 /// prove nothing. There is therefore no verdict.
@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 pub struct Breakdown {
     /// Name of the field, such as `type`.
     pub by: String,
-    /// Name of the metric.
-    pub metric: String,
+    /// Name of the figure.
+    #[serde(rename = "metric")]
+    pub figure: String,
     /// The parts, by the values of the field; questions without a value come last.
     pub groups: Vec<Group>,
 }
@@ -60,11 +61,11 @@ pub struct GroupPair {
     pub interval: Option<MethodInterval>,
 }
 
-/// The breakdowns of one metric by every field of the settings.
+/// The breakdowns of one figure by every field of the settings.
 pub(super) fn breakdowns(
     columns: &[Column],
     pairing: &Pairing<'_>,
-    metric: &Metric,
+    figure: &NamedFigure,
     values: &Values<'_>,
     settings: &Settings,
 ) -> Vec<Breakdown> {
@@ -75,10 +76,10 @@ pub(super) fn breakdowns(
         }
         let part = |(order, rows): (Order, Vec<usize>)| Group {
             value: order.value,
-            ..group(columns, metric, values, &rows, settings)
+            ..group(columns, figure, values, &rows, settings)
         };
         let groups = parts.into_iter().map(part).collect();
-        Breakdown { by: field.clone(), metric: metric.name.clone(), groups }
+        Breakdown { by: field.clone(), figure: figure.name.clone(), groups }
     };
     settings.breakdowns.iter().map(of_field).collect()
 }
@@ -100,7 +101,7 @@ impl Order {
 }
 
 /// One part; its value is the caller's to say.
-fn group(columns: &[Column], metric: &Metric, values: &Values<'_>, rows: &[usize], settings: &Settings) -> Group {
+fn group(columns: &[Column], figure: &NamedFigure, values: &Values<'_>, rows: &[usize], settings: &Settings) -> Group {
     let part: Vec<Vec<f64>> =
         values.columns.iter().map(|column| rows.iter().map(|row| column[*row]).collect()).collect();
     let clusters: Option<Vec<usize>> =
@@ -109,7 +110,7 @@ fn group(columns: &[Column], metric: &Metric, values: &Values<'_>, rows: &[usize
     let means = columns.iter().zip(&part).map(|(column, values_of)| GroupMean {
         column: column.name.clone(),
         mean: mean(values_of, clusters).map(|mean| mean.mean),
-        interval: mean_interval(values_of, clusters, values.binary, metric.unit, settings.level),
+        interval: mean_interval(values_of, clusters, values.binary, figure.unit, settings.level),
     });
     let pairs = positions(columns, settings.baseline.as_deref()).map(|(a, b)| {
         let differences: Vec<f64> = part[a].iter().zip(&part[b]).map(|(a, b)| b - a).collect();

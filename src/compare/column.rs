@@ -7,8 +7,8 @@
 pub struct Column {
     /// Its name, by which pairs and verdicts call it; unique among the columns of a comparison.
     pub name: String,
-    /// Names of its metrics, such as `em`; the order of [`Item::values`].
-    pub metrics: Vec<String>,
+    /// Names of its figures, such as `em`; the order of [`Item::values`].
+    pub figures: Vec<String>,
     /// Names of the fields by which it can be broken down, such as `type`; the order of [`Item::groups`].
     pub groupings: Vec<String>,
     /// Its rows, in any order; the first one of a question decides where the question stands.
@@ -27,7 +27,7 @@ pub struct Item {
     /// Whether there is a measurement. `false` where model or Wikipedia failed for good, or the budget was spent: such a row is in no mean,
     /// and counts in the bounds only.
     pub measured: bool,
-    /// Value of each metric in the order of [`Column::metrics`]; absent where there is none, such as a cost without a
+    /// Value of each figure in the order of [`Column::figures`]; absent where there is none, such as a cost without a
     /// price or a score whose gold is hidden. Values that are not finite count as absent.
     pub values: Vec<Option<f64>>,
     /// Value of each field in the order of [`Column::groupings`]; absent where the question has none.
@@ -36,13 +36,13 @@ pub struct Item {
 
 impl Column {
     /// A column without rows.
-    pub fn new(name: impl Into<String>, metrics: Vec<String>, groupings: Vec<String>) -> Self {
-        Self { name: name.into(), metrics, groupings, items: Vec::new() }
+    pub fn new(name: impl Into<String>, figures: Vec<String>, groupings: Vec<String>) -> Self {
+        Self { name: name.into(), figures, groupings, items: Vec::new() }
     }
 
-    /// Position of that metric in [`Item::values`].
-    pub fn metric(&self, name: &str) -> Option<usize> {
-        self.metrics.iter().position(|metric| metric == name)
+    /// Position of that figure in [`Item::values`].
+    pub fn figure(&self, name: &str) -> Option<usize> {
+        self.figures.iter().position(|figure| figure == name)
     }
 
     /// Position of that field in [`Item::groups`].
@@ -52,8 +52,8 @@ impl Column {
 }
 
 impl Item {
-    /// The value of a metric at that position; absent where the row was not measured or the value is not finite.
-    pub fn value(&self, metric: usize) -> Option<f64> {
-        self.values.get(metric).copied().flatten().filter(|value| self.measured && value.is_finite())
+    /// The value of a figure at that position; absent where the row was not measured or the value is not finite.
+    pub fn value(&self, figure: usize) -> Option<f64> {
+        self.values.get(figure).copied().flatten().filter(|value| self.measured && value.is_finite())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Figures that cannot be had (a mean of nothing, the spread of one value) are absent, never NaN.
 
-use super::{Breakdown, Metric, Settings, Verdict};
+use super::{Breakdown, NamedFigure, Settings, Verdict};
 use crate::stats::{Bootstrap, CochranQ, Interval, McNemar, Permutation, TTest, Wilcoxon};
 use serde::Serialize;
 
@@ -11,15 +11,16 @@ use serde::Serialize;
 pub struct Comparison {
     /// With what it was made.
     pub settings: Settings,
-    /// Questions that stand in any of the columns.
+    /// Questions that any of the columns has.
     pub questions: usize,
-    /// Questions that stand in all of them, measured or not.
+    /// Questions that all of them have, measured or not.
     pub shared: usize,
     /// The columns, in the order given.
     pub columns: Vec<ColumnSummary>,
-    /// The metrics, in the order of the settings.
-    pub metrics: Vec<MetricComparison>,
-    /// The parts of the questions, by field and metric.
+    /// The figures, in the order of the settings.
+    #[serde(rename = "metrics")]
+    pub figures: Vec<FigureComparison>,
+    /// The parts of the questions, by field and figure.
     pub breakdowns: Vec<Breakdown>,
     /// What a reader must know, a sentence each.
     pub notes: Vec<String>,
@@ -58,11 +59,12 @@ impl Ids {
     pub const LISTED: usize = 20;
 }
 
-/// One metric over all columns.
+/// One figure over all columns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MetricComparison {
-    /// The metric.
-    pub metric: Metric,
+pub struct FigureComparison {
+    /// The figure.
+    #[serde(rename = "metric")]
+    pub figure: NamedFigure,
     /// Questions that all columns measured: the n of everything below.
     pub n: usize,
     /// Shared questions that are left out because a column has no value for them.
@@ -159,7 +161,7 @@ pub struct Pair {
     pub tests: Tests,
     /// The p that decides, before correction, and the test that it is of.
     pub p: Option<DecisiveP>,
-    /// The same after Holm's correction over the pairs of this metric.
+    /// The same after Holm's correction over the pairs of this figure.
     pub p_holm: Option<f64>,
     /// Smallest difference that so many questions can show at the power of the settings, given how the two differ.
     pub mde: Option<f64>,
@@ -174,7 +176,7 @@ pub struct Pair {
 /// The tests of a pair; absent where a test does not apply.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Tests {
-    /// `McNemar`'s test, for values of 0 and 1 without repeats. It takes questions for independent.
+    /// `McNemar`'s test, for values of 0 and 1 without repeats. It assumes that questions are independent.
     pub mcnemar: Option<McNemar>,
     /// The paired t test, clustered where there are clusters.
     pub t_test: Option<TTest>,
@@ -182,7 +184,7 @@ pub struct Tests {
     pub permutation: Option<Permutation>,
     /// The same by random signs, also where few differences let all signs be enumerated: what other programs have.
     pub permutation_sampled: Option<Permutation>,
-    /// Wilcoxon's signed-rank test. It takes questions for independent.
+    /// Wilcoxon's signed-rank test. It assumes that questions are independent.
     pub wilcoxon: Option<Wilcoxon>,
 }
 
@@ -196,13 +198,13 @@ pub struct DecisiveP {
 }
 
 impl Comparison {
-    /// The metric of that name.
-    pub fn metric(&self, name: &str) -> Option<&MetricComparison> {
-        self.metrics.iter().find(|metric| metric.metric.name == name)
+    /// The figure of that name.
+    pub fn figure(&self, name: &str) -> Option<&FigureComparison> {
+        self.figures.iter().find(|figure| figure.figure.name == name)
     }
 }
 
-impl MetricComparison {
+impl FigureComparison {
     /// The pair of these two columns, in the order in which it was compared; turn the sign where they stand the other
     /// way round.
     pub fn pair(&self, one: &str, other: &str) -> Option<&Pair> {

@@ -17,19 +17,19 @@ pub enum CompareError {
         /// The names that there are, separated by commas.
         known: String,
     },
-    /// A column lacks a metric.
-    #[error("`{column}` has no metric `{metric}`; it has {known}")]
-    UnknownMetric {
+    /// A column lacks a figure.
+    #[error("`{column}` has no figure `{figure}`; it has {known}")]
+    UnknownFigure {
         /// The column.
         column: String,
-        /// The metric that was asked for.
-        metric: String,
-        /// The metrics that it has, separated by commas.
+        /// The figure that was asked for.
+        figure: String,
+        /// The figures that it has, separated by commas.
         known: String,
     },
-    /// No metric was asked for.
-    #[error("there is no metric to compare")]
-    NoMetric,
+    /// No figure was asked for.
+    #[error("no figure to compare")]
+    NoFigure,
     /// No column knows a field that results were to be broken down by.
     #[error("no column has the field `{field}` to break down by; there are {known}")]
     UnknownGrouping {
@@ -38,7 +38,7 @@ pub enum CompareError {
         /// The fields that there are, separated by commas.
         known: String,
     },
-    /// A row stands twice in a column.
+    /// A column has a row twice.
     #[error("`{column}` has question `{question}`, repeat {repeat}, twice")]
     Duplicate {
         /// The column.
@@ -49,7 +49,7 @@ pub enum CompareError {
         repeat: u32,
     },
     /// The columns have no question in common.
-    #[error("no question stands in all of the columns {0}")]
+    #[error("the columns {0} share no question")]
     NothingShared(String),
     /// A share that is none.
     #[error("`{name}` must lie between 0 and 1, both excluded, and is {value}")]

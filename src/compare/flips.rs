@@ -18,7 +18,7 @@ pub struct Flips {
 /// The questions on which two columns differ in EM, among those that both measured.
 ///
 /// A question is right where more than half of its measured repeats are: its mean EM is above 0.5. Columns without the
-/// metric `em` share no question.
+/// figure `em` share no question.
 pub fn flips(a: &Column, b: &Column) -> Flips {
     let mut found = Flips::default();
     let other: HashMap<&str, f64> = exact_matches(b).into_iter().collect();
@@ -36,7 +36,7 @@ pub fn flips(a: &Column, b: &Column) -> Flips {
 
 /// Mean EM of every measured question, in the order of the column.
 fn exact_matches(column: &Column) -> Vec<(&str, f64)> {
-    let Some(em) = column.metric("em") else { return Vec::new() };
+    let Some(em) = column.figure("em") else { return Vec::new() };
     let mut at: HashMap<&str, usize> = HashMap::new();
     let mut sums: Vec<(&str, f64, f64)> = Vec::new();
     for item in &column.items {

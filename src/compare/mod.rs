@@ -8,8 +8,8 @@ pub mod breakdown;
 pub mod column;
 pub mod comparison;
 pub mod error;
+pub mod figure;
 pub mod flips;
-pub mod metric;
 pub mod number;
 mod pairing;
 mod pairs;
@@ -18,14 +18,15 @@ mod sample;
 pub mod settings;
 pub mod verdict;
 
+pub use crate::score::{Better, Unit};
 pub use breakdown::{Breakdown, Group, GroupMean, GroupPair};
 pub use column::{Column, Item};
 pub use comparison::{
-    Bounds, ColumnMean, ColumnSummary, Comparison, DecisiveP, Ids, MethodInterval, MetricComparison, Pair, Tests,
+    Bounds, ColumnMean, ColumnSummary, Comparison, DecisiveP, FigureComparison, Ids, MethodInterval, Pair, Tests,
 };
 pub use error::CompareError;
+pub use figure::NamedFigure;
 pub use flips::{Flips, flips};
-pub use metric::{Better, Metric, Unit};
 pub use run::compare;
 pub use settings::{RESAMPLES, SEED, Settings};
 pub use verdict::Verdict;

@@ -17,7 +17,7 @@ pub(super) struct Question<'a> {
     rows: Vec<Vec<&'a Item>>,
 }
 
-/// The values of one metric on the questions that all columns measured.
+/// The values of one figure on the questions that all columns measured.
 pub(super) struct Values<'a> {
     /// The questions.
     pub(super) questions: Vec<&'a Question<'a>>,
@@ -59,12 +59,12 @@ impl<'a> Pairing<'a> {
         Ok(Self { columns, questions })
     }
 
-    /// Questions that stand in any column.
+    /// Questions that any column has.
     pub(super) fn all(&self) -> usize {
         self.questions.len()
     }
 
-    /// Questions that stand in all columns.
+    /// Questions that all columns have.
     pub(super) fn shared(&self) -> impl Iterator<Item = &Question<'a>> {
         self.questions.iter().filter(|question| question.rows.iter().all(|rows| !rows.is_empty()))
     }
@@ -87,9 +87,9 @@ impl<'a> Pairing<'a> {
         self.columns.iter().enumerate().map(summary).collect()
     }
 
-    /// The values of a metric; every column must have it.
-    pub(super) fn values(&self, metric: &str) -> Result<Values<'_>, CompareError> {
-        let at = self.positions(metric)?;
+    /// The values of a figure; every column must have it.
+    pub(super) fn values(&self, figure: &str) -> Result<Values<'_>, CompareError> {
+        let at = self.positions(figure)?;
         let mut questions = Vec::new();
         let mut columns = vec![Vec::new(); self.columns.len()];
         let mut excluded = Vec::new();
@@ -115,10 +115,10 @@ impl<'a> Pairing<'a> {
         Ok(Values { questions, columns, clusters, binary, excluded: ids(excluded.into_iter()) })
     }
 
-    /// The extremes of a metric of shares over the questions that all columns tried; absent where every row of these
+    /// The extremes of a figure of shares over the questions that all columns tried; absent where every row of these
     /// was measured.
-    pub(super) fn extremes(&self, metric: &str) -> Result<Option<Extremes>, CompareError> {
-        let at = self.positions(metric)?;
+    pub(super) fn extremes(&self, figure: &str) -> Result<Option<Extremes>, CompareError> {
+        let at = self.positions(figure)?;
         let mut columns = vec![Vec::new(); self.columns.len()];
         let mut open = false;
         for question in self.shared() {
@@ -146,13 +146,13 @@ impl<'a> Pairing<'a> {
         rows.into_iter().find_map(of_column)
     }
 
-    /// Position of a metric in each column.
-    fn positions(&self, metric: &str) -> Result<Vec<usize>, CompareError> {
+    /// Position of a figure in each column.
+    fn positions(&self, figure: &str) -> Result<Vec<usize>, CompareError> {
         let position = |column: &Column| {
-            column.metric(metric).ok_or_else(|| CompareError::UnknownMetric {
+            column.figure(figure).ok_or_else(|| CompareError::UnknownFigure {
                 column: column.name.clone(),
-                metric: metric.to_owned(),
-                known: column.metrics.join(", "),
+                figure: figure.to_owned(),
+                known: column.figures.join(", "),
             })
         };
         self.columns.iter().map(position).collect()

@@ -6,7 +6,7 @@ use super::sample::{bootstrap, bootstrap_interval, mean, sampled_flips, sign_fli
 use super::{Column, Settings, Verdict};
 use crate::stats::{McNemar, holm, pearson, questions_needed, smallest_difference, wilcoxon};
 
-/// The pairs of a metric before anything is said about them.
+/// The pairs of a figure before anything is said about them.
 pub(super) fn pairs(
     columns: &[Column],
     values: &Values<'_>,

@@ -1,17 +1,17 @@
 //! The comparison itself.
 
 use super::breakdown::breakdowns;
-use super::comparison::{Bounds, ColumnMean, ColumnSummary, Comparison, MetricComparison};
+use super::comparison::{Bounds, ColumnMean, ColumnSummary, Comparison, FigureComparison};
 use super::pairing::{Extremes, Pairing, Values};
 use super::pairs::pairs;
 use super::sample::{mean, mean_interval, mean_intervals};
-use super::{Column, CompareError, Metric, Settings, Unit, Verdict};
+use super::{Column, CompareError, NamedFigure, Settings, Unit, Verdict};
 use crate::stats::cochran_q;
 use std::collections::HashSet;
 
 /// Holds columns against each other on the questions that all of them measured.
 ///
-/// Metric by metric: a question counts where every column has a value for it; repeats are averaged within a question
+/// Figure by figure: a question counts where every column has a value for it; repeats are averaged within a question
 /// before anything else. Equal input gives equal output to the last bit.
 pub fn compare(columns: &[Column], settings: &Settings) -> Result<Comparison, CompareError> {
     settings.check()?;
@@ -21,21 +21,21 @@ pub fn compare(columns: &[Column], settings: &Settings) -> Result<Comparison, Co
     if shared == 0 {
         return Err(CompareError::NothingShared(listed(columns.iter().map(|column| column.name.as_str()))));
     }
-    let (mut metrics, mut parts) = (Vec::new(), Vec::new());
-    for metric in &settings.metrics {
-        let values = pairing.values(&metric.name)?;
-        let extremes = if metric.unit == Unit::Share { pairing.extremes(&metric.name)? } else { None };
-        parts.extend(breakdowns(columns, &pairing, metric, &values, settings));
-        metrics.push(compare_metric(columns, metric, values, extremes.as_ref(), settings));
+    let (mut figures, mut parts) = (Vec::new(), Vec::new());
+    for figure in &settings.figures {
+        let values = pairing.values(&figure.name)?;
+        let extremes = if figure.unit == Unit::Share { pairing.extremes(&figure.name)? } else { None };
+        parts.extend(breakdowns(columns, &pairing, figure, &values, settings));
+        figures.push(compare_figure(columns, figure, values, extremes.as_ref(), settings));
     }
     let summaries = pairing.summaries();
-    let notes = notes(&summaries, &metrics, pairing.all(), shared, !parts.is_empty());
+    let notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
     Ok(Comparison {
         settings: settings.clone(),
         questions: pairing.all(),
         shared,
         columns: summaries,
-        metrics,
+        figures,
         breakdowns: parts,
         notes,
     })
@@ -72,17 +72,17 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-fn compare_metric(
+fn compare_figure(
     columns: &[Column],
-    metric: &Metric,
+    figure: &NamedFigure,
     values: Values<'_>,
     extremes: Option<&Extremes>,
     settings: &Settings,
-) -> MetricComparison {
+) -> FigureComparison {
     let mut pairs = pairs(columns, &values, extremes, settings);
     let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
     for pair in &mut pairs {
-        pair.verdict = Verdict::of(pair, metric, corrected, settings.alpha);
+        pair.verdict = Verdict::of(pair, figure, corrected, settings.alpha);
     }
     let clusters = values.clusters.as_deref();
     let means = columns.iter().enumerate().map(|(at, column)| {
@@ -92,15 +92,15 @@ fn compare_metric(
             column: column.name.clone(),
             mean: estimate.map(|estimate| estimate.mean),
             se: estimate.and_then(|estimate| estimate.se),
-            interval: mean_interval(of_column, clusters, values.binary, metric.unit, settings.level),
+            interval: mean_interval(of_column, clusters, values.binary, figure.unit, settings.level),
             intervals: mean_intervals(of_column, clusters, values.binary, settings.level),
             bounds: extremes.and_then(|extremes| bounds(&extremes.columns[at])),
         }
     });
     let right = |column: &Vec<f64>| column.iter().map(|value| *value > 0.0).collect();
     let several = values.binary && columns.len() > 2 && !values.questions.is_empty();
-    MetricComparison {
-        metric: metric.clone(),
+    FigureComparison {
+        figure: figure.clone(),
         n: values.questions.len(),
         binary: values.binary && !values.questions.is_empty(),
         clusters: clusters.map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
@@ -120,7 +120,7 @@ fn bounds(extremes: &[(f64, f64)]) -> Option<Bounds> {
 
 fn notes(
     columns: &[ColumnSummary],
-    metrics: &[MetricComparison],
+    figures: &[FigureComparison],
     all: usize,
     shared: usize,
     in_parts: bool,
@@ -135,8 +135,8 @@ fn notes(
                 .to_owned(),
         );
     }
-    for metric in metrics.iter().filter(|metric| metric.excluded.count > 0) {
-        let (label, count) = (metric.metric.label(), metric.excluded.count);
+    for figure in figures.iter().filter(|figure| figure.excluded.count > 0) {
+        let (label, count) = (figure.figure.label(), figure.excluded.count);
         notes.push(format!(
             "{label}: {count} of {shared} shared questions have no value in some column, and are left out"
         ));
@@ -147,16 +147,19 @@ fn notes(
              compared. An average is neither right nor wrong, so McNemar's test and Cochran's Q are left out"
         ));
     }
-    if let Some(metric) = metrics.iter().find(|metric| metric.clusters.is_some()) {
-        let clusters = metric.clusters.unwrap_or_default();
+    if let Some(figure) = figures.iter().find(|figure| figure.clusters.is_some()) {
+        let clusters = figure.clusters.unwrap_or_default();
         notes.push(format!(
             "{} questions are in {clusters} clusters: standard errors, intervals and the permutation test are by \
              cluster. McNemar's test, Wilcoxon's and Cochran's Q take questions for independent, and decide nothing",
-            metric.n
+            figure.n
         ));
     }
-    if let Some(metric) = metrics.iter().find(|metric| metric.pairs.len() > 1) {
-        notes.push(format!("Holm's correction is over the {} pairs of a metric, not over metrics", metric.pairs.len()));
+    if let Some(figure) = figures.iter().find(|figure| figure.pairs.len() > 1) {
+        notes.push(format!(
+            "Holm's correction is over the {} pairs of a figure, not over several figures",
+            figure.pairs.len()
+        ));
     }
     if in_parts {
         notes

@@ -1,6 +1,6 @@
 //! What a comparison is to do.
 
-use super::{CompareError, Metric};
+use super::{CompareError, NamedFigure};
 use serde::Serialize;
 
 /// Resamples of every bootstrap and permutation.
@@ -9,12 +9,12 @@ pub const RESAMPLES: usize = 10_000;
 /// Seed of every bootstrap and permutation.
 pub const SEED: u64 = 12_345;
 
-/// Settings of a comparison; all of them stand in its JSON.
+/// Settings of a comparison; its JSON has all of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Settings {
     /// Coverage of every interval, above 0 and below 1.
     pub level: f64,
-    /// A pair is told apart only where its corrected p is below this; above 0 and below 1.
+    /// A pair counts as different only where its corrected p is below this; above 0 and below 1.
     pub alpha: f64,
     /// Power at which the smallest difference that can be shown is reckoned; above 0 and below 1.
     pub power: f64,
@@ -24,8 +24,9 @@ pub struct Settings {
     pub seed: u64,
     /// Name of the column that all others are compared with; without it all pairs are compared.
     pub baseline: Option<String>,
-    /// The metrics to compare, in the order in which they are shown. The first is the one that decides.
-    pub metrics: Vec<Metric>,
+    /// The figures to compare, in the order in which they are shown. The first is the one that decides.
+    #[serde(rename = "metrics")]
+    pub figures: Vec<NamedFigure>,
     /// Names of the fields to break down by, as in [`Column::groupings`](super::Column::groupings).
     pub breakdowns: Vec<String>,
 }
@@ -40,7 +41,7 @@ impl Default for Settings {
             resamples: RESAMPLES,
             seed: SEED,
             baseline: None,
-            metrics: vec![Metric::named("em"), Metric::named("f1")],
+            figures: vec![NamedFigure::new("em"), NamedFigure::new("f1")],
             breakdowns: Vec::new(),
         }
     }
@@ -57,6 +58,6 @@ impl Settings {
         if self.resamples == 0 {
             return Err(CompareError::NoResamples);
         }
-        if self.metrics.is_empty() { Err(CompareError::NoMetric) } else { Ok(()) }
+        if self.figures.is_empty() { Err(CompareError::NoFigure) } else { Ok(()) }
     }
 }

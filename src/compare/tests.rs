@@ -1,6 +1,6 @@
 //! Whole comparisons: planted differences, repeats, clusters, what is missing, and what must never change.
 
-use super::{Better, Column, CompareError, Comparison, Flips, Ids, Item, Metric, Settings, Unit, compare, flips};
+use super::{Better, Column, CompareError, Comparison, Flips, Ids, Item, NamedFigure, Settings, Unit, compare, flips};
 use crate::stats::{McNemar, Mean};
 use proptest::prelude::*;
 
@@ -40,14 +40,14 @@ fn a_run_is_not_distinguishable_from_itself() {
     twin.name = "b".into();
     assert_eq!(flips(&one, &twin), Flips { n: 500, gained: vec![], lost: vec![] });
     let found = done(&[one, twin]);
-    for metric in &found.metrics {
-        let pair = &metric.pairs[0];
+    for figure in &found.figures {
+        let pair = &figure.pairs[0];
         assert_eq!((pair.difference, pair.p.map(|p| p.value), pair.p_holm), (Some(0.0), Some(1.0), Some(1.0)));
         assert_eq!((pair.se, pair.mde, pair.questions_needed), (Some(0.0), None, None));
         assert!(!pair.verdict.distinguishable && pair.verdict.winner.is_none());
         assert!(pair.interval.expect("an interval").contains(0.0));
     }
-    let em = &found.metrics[0];
+    let em = &found.figures[0];
     assert_eq!(
         em.pairs[0].verdict.sentence,
         "b and a are not distinguishable: they never differ in EM on 500 questions"
@@ -67,7 +67,7 @@ fn twenty_planted_flips_are_found_and_tested_exactly() {
     assert_eq!((&found.gained, found.lost.len(), found.n), (&planted, 0, 500));
     assert_eq!(flips(&new, &base).lost, planted);
 
-    let pair = &done(&[base, new]).metrics[0].pairs[0];
+    let pair = &done(&[base, new]).figures[0].pairs[0];
     assert_eq!(pair.tests.mcnemar, Some(McNemar::new(0, 20)));
     let p = pair.p.expect("a p");
     assert_eq!((p.test, p.value), ("mcnemar exact", 2.0 / f64::from(1 << 20)));
@@ -82,7 +82,7 @@ fn pairing_finds_what_unpaired_errors_hide() {
     // 26 questions flip one way and 9 the other; 100 more are right in both.
     let a = column("a", (0..220).map(|i| i < 109));
     let b = column("b", (0..220).map(|i| (9..135).contains(&i)));
-    let pair = &done(&[a, b]).metrics[0].pairs[0];
+    let pair = &done(&[a, b]).figures[0].pairs[0];
     let test = pair.tests.mcnemar.expect("a test");
     assert_eq!((test.only_a, test.only_b), (9, 26));
     assert!(test.exact_p < 0.01 && pair.verdict.distinguishable);
@@ -95,7 +95,7 @@ fn what_cannot_be_told_apart_says_what_could_be() {
     let a = column("a", (0..500).map(|i| i < 150));
     let b = column("b", (0..500).map(|i| (36..192).contains(&i)));
     let found = done(&[a, b]);
-    let pair = &found.metrics[0].pairs[0];
+    let pair = &found.figures[0].pairs[0];
     let least = pair.mde.expect("a difference");
     assert!((0.049..0.0496).contains(&least), "{least}");
     assert_eq!(
@@ -112,7 +112,7 @@ fn what_cannot_be_told_apart_says_what_could_be() {
 fn all_pairs_or_those_with_the_baseline_are_corrected_together() {
     let columns = [first_right("a", 20, 60), first_right("b", 26, 60), first_right("c", 40, 60)];
     let all = done(&columns);
-    let em = &all.metrics[0];
+    let em = &all.figures[0];
     let names = |pairs: &[super::Pair]| pairs.iter().map(|pair| (pair.a.clone(), pair.b.clone())).collect::<Vec<_>>();
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     assert_eq!(names(&em.pairs), [pair("a", "b"), pair("a", "c"), pair("b", "c")]);
@@ -126,11 +126,11 @@ fn all_pairs_or_those_with_the_baseline_are_corrected_together() {
     assert!(last.verdict.sentence.ends_with(" after Holm"), "{}", last.verdict.sentence);
     assert!(all.notes.iter().any(|note| note.contains("over the 3 pairs")));
     // F1 is not 0 and 1: no Q.
-    assert_eq!((all.metrics[1].binary, all.metrics[1].cochran_q), (false, None));
-    assert_eq!(all.metrics[1].pairs[0].p.expect("a p").test, "permutation");
+    assert_eq!((all.figures[1].binary, all.figures[1].cochran_q), (false, None));
+    assert_eq!(all.figures[1].pairs[0].p.expect("a p").test, "permutation");
 
     let with = compare(&columns, &Settings { baseline: Some("c".into()), ..quick() }).expect("a comparison");
-    let em = &with.metrics[0];
+    let em = &with.figures[0];
     assert_eq!(names(&em.pairs), [pair("c", "a"), pair("c", "b")]);
     assert_eq!(em.pairs[0].difference, Some(-20.0 / 60.0));
     assert_eq!(em.pairs[0].verdict.winner.as_deref(), Some("c"));
@@ -151,9 +151,9 @@ fn unmatched_and_unmeasured_questions_are_counted_listed_and_bounded() {
     assert_eq!((of_a.unmatched.count, of_b.unmatched.count, of_b.unmatched.listed[0].as_str()), (0, 10, "q0090"));
     let three = Ids { count: 3, listed: vec!["q0000".into(), "q0001".into(), "q0002".into()] };
     assert_eq!((&of_b.unmeasured, of_b.not_measured, of_a.not_measured), (&three, 3, 0));
-    let em = &found.metrics[0];
+    let em = &found.figures[0];
     assert_eq!((em.n, &em.excluded), (87, &three));
-    assert_eq!(found.metrics[1].n, 86);
+    assert_eq!(found.figures[1].n, 86);
     let bounds = em.means[1].bounds.expect("bounds");
     assert_eq!((bounds.low, bounds.high, bounds.n), (37.0 / 90.0, 40.0 / 90.0, 90));
     assert_eq!(em.means[0].bounds, None);
@@ -181,9 +181,9 @@ fn repeats_are_averaged_before_anything_is_compared() {
     let a = repeated("a", &[[true, false, false], [true, true, false], [false; 3], [true; 3]]);
     let mut b = repeated("b", &[[true, true, false], [true, false, false], [false; 3], [true; 3]]);
     assert_eq!(flips(&a, &b), Flips { n: 4, gained: vec!["q0".into()], lost: vec!["q1".into()] });
-    let settings = Settings { metrics: vec![Metric::named("em")], ..quick() };
+    let settings = Settings { figures: vec![NamedFigure::new("em")], ..quick() };
     let found = compare(&[a.clone(), b.clone()], &settings).expect("a comparison");
-    let (em, pair) = (&found.metrics[0], &found.metrics[0].pairs[0]);
+    let (em, pair) = (&found.figures[0], &found.figures[0].pairs[0]);
     assert_eq!((em.binary, pair.tests.mcnemar, em.means[0].mean), (false, None, Some(0.5)));
     assert_eq!((pair.n, found.columns[0].repeats, found.columns[0].rows), (4, 3, 12));
     assert_eq!(pair.p.expect("a p").test, "permutation");
@@ -191,8 +191,8 @@ fn repeats_are_averaged_before_anything_is_compared() {
     // A repeat that failed leaves the mean of the others.
     (b.items[0].measured, b.items[0].values) = (false, vec![None]);
     let found = compare(&[a, b], &settings).expect("a comparison");
-    let mean = &found.metrics[0].means[1];
-    assert_eq!((found.metrics[0].n, mean.mean), (4, Some((0.5 + 1.0 / 3.0 + 1.0) / 4.0)));
+    let mean = &found.figures[0].means[1];
+    assert_eq!((found.figures[0].n, mean.mean), (4, Some((0.5 + 1.0 / 3.0 + 1.0) / 4.0)));
     let bounds = mean.bounds.expect("bounds");
     assert!((bounds.high - bounds.low - 1.0 / 12.0).abs() < 1e-15);
 }
@@ -207,7 +207,7 @@ fn clusters_decide_the_error_and_the_test() {
         }
     }
     let found = done(&[a, b]);
-    let (em, before) = (&found.metrics[0], &plain.metrics[0]);
+    let (em, before) = (&found.figures[0], &plain.figures[0]);
     assert_eq!((em.clusters, before.clusters, em.n), (Some(26), None, 80));
     let pair = &em.pairs[0];
     assert!(pair.se > before.pairs[0].se && em.means[0].se > before.means[0].se);
@@ -232,7 +232,7 @@ fn parts_of_the_questions_have_means_and_differences_of_their_own() {
     assert_eq!(found.breakdowns.len(), 2);
     let by_type = &found.breakdowns[0];
     let groups: Vec<_> = by_type.groups.iter().map(|group| (group.value.as_deref(), group.n)).collect();
-    assert_eq!((by_type.metric.as_str(), groups), ("em", vec![(Some("bridge"), 60), (Some("comparison"), 30)]));
+    assert_eq!((by_type.figure.as_str(), groups), ("em", vec![(Some("bridge"), 60), (Some("comparison"), 30)]));
     let bridge = &by_type.groups[0];
     assert_eq!((bridge.means[0].mean, bridge.pairs[0].difference), (Some(20.0 / 60.0), Some(20.0 / 60.0)));
     assert_eq!(bridge.means[0].interval.expect("an interval").method, "wilson");
@@ -260,10 +260,10 @@ fn amounts_are_told_in_their_own_units() {
         column
     };
     let (a, b) = (amounts("a", |i| f64::from(i % 5)), amounts("b", |i| f64::from(i % 5 + 1 + i % 2)));
-    let settings = Settings { metrics: vec![Metric::named("steps"), Metric::named("cost_usd")], ..quick() };
+    let settings = Settings { figures: vec![NamedFigure::new("steps"), NamedFigure::new("cost_usd")], ..quick() };
     let found = compare(&[a, b], &settings).expect("a comparison");
-    let [steps, cost] = &found.metrics[..] else { panic!("two metrics") };
-    assert_eq!((steps.metric.unit, steps.metric.better, cost.n), (Unit::Amount, Better::Neither, 39));
+    let [steps, cost] = &found.figures[..] else { panic!("two figures") };
+    assert_eq!((steps.figure.unit, steps.figure.better, cost.n), (Unit::Amount, Better::Neither, 39));
     let verdict = &steps.pairs[0].verdict;
     assert_eq!((verdict.distinguishable, &verdict.winner), (true, &None));
     assert!(verdict.sentence.starts_with("b lies above a by 1.50 steps, 95 % interval 1.3"), "{}", verdict.sentence);
@@ -285,14 +285,14 @@ fn what_cannot_be_compared_is_refused_with_its_names() {
     let both = [a.clone(), b.clone()];
     let error = refused(&both, &Settings { baseline: Some("c".into()), ..quick() });
     assert_eq!(error, CompareError::NoBaseline { wanted: "c".into(), known: "a, b".into() });
-    let error = refused(&both, &Settings { metrics: vec![Metric::named("steps")], ..quick() });
+    let error = refused(&both, &Settings { figures: vec![NamedFigure::new("steps")], ..quick() });
     assert_eq!(
         error,
-        CompareError::UnknownMetric { column: "a".into(), metric: "steps".into(), known: "em, f1".into() }
+        CompareError::UnknownFigure { column: "a".into(), figure: "steps".into(), known: "em, f1".into() }
     );
     let error = refused(&both, &Settings { breakdowns: vec!["level".into()], ..quick() });
     assert_eq!(error, CompareError::UnknownGrouping { field: "level".into(), known: "type".into() });
-    assert_eq!(refused(&both, &Settings { metrics: vec![], ..quick() }), CompareError::NoMetric);
+    assert_eq!(refused(&both, &Settings { figures: vec![], ..quick() }), CompareError::NoFigure);
     assert_eq!(refused(&both, &Settings { resamples: 0, ..quick() }), CompareError::NoResamples);
     for settings in [Settings { level: 1.0, ..quick() }, Settings { alpha: f64::NAN, ..quick() }] {
         assert!(matches!(refused(&both, &settings), CompareError::NotBetween { .. }));
@@ -310,7 +310,7 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
     let (mut a, b) = (first_right("a", 0, 4), first_right("b", 4, 4));
     a.items.iter_mut().for_each(|item| item.measured = false);
     let found = done(&[a, b.clone()]);
-    let em = &found.metrics[0];
+    let em = &found.figures[0];
     assert_eq!((em.n, em.binary, em.means[1].mean, em.pairs[0].p), (0, false, None, None));
     assert_eq!(
         em.pairs[0].verdict.sentence,
@@ -322,14 +322,14 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
         (&serde_json::Value::Null, Some(12_345))
     );
 
-    // What is not finite is no value.
+    // Values that are not finite do not count.
     let (mut a, good) = (first_right("a", 0, 4), first_right("b", 4, 4));
     (a.items[0].values[0], a.items[1].values[0]) = (Some(f64::NAN), Some(f64::INFINITY));
     let found = done(&[a, good]);
-    assert_eq!((found.metrics[0].n, found.metrics[0].excluded.count, found.metrics[1].n), (2, 2, 4));
+    assert_eq!((found.figures[0].n, found.figures[0].excluded.count, found.figures[1].n), (2, 2, 4));
 
     let found = done(&[first_right("a", 0, 1), b]);
-    let pair = &found.metrics[0].pairs[0];
+    let pair = &found.figures[0].pairs[0];
     assert_eq!((pair.n, pair.difference, pair.se, pair.interval, pair.p_holm), (1, Some(1.0), None, None, Some(1.0)));
     assert_eq!(
         pair.verdict.sentence,
@@ -351,7 +351,7 @@ proptest! {
         let run = |columns: &[Column]| compare(columns, &settings).expect("a comparison");
         let (a, b) = (column("a", a), column("b", b));
         let (here, there) = (run(&[a.clone(), b.clone()]), run(&[b.clone(), a.clone()]));
-        for (here, there) in here.metrics.iter().zip(&there.metrics) {
+        for (here, there) in here.figures.iter().zip(&there.figures) {
             let (here, there) = (&here.pairs[0], &there.pairs[0]);
             prop_assert_eq!(here.difference.map(|difference| -difference), there.difference);
             prop_assert_eq!((here.p, here.p_holm, here.se), (there.p, there.p_holm, there.se));
@@ -377,7 +377,7 @@ proptest! {
     fn a_verdict_never_outruns_its_rule((a, b) in bits(25), seed: u64) {
         let settings = Settings { resamples: 60, seed, ..Settings::default() };
         let found = compare(&[column("a", a), column("b", b)], &settings).expect("a comparison");
-        for pair in found.metrics.iter().flat_map(|metric| &metric.pairs) {
+        for pair in found.figures.iter().flat_map(|figure| &figure.pairs) {
             let p = pair.p_holm.expect("a p");
             prop_assert!(p > 0.0 && p <= 1.0);
             let excludes = pair.interval.is_some_and(|interval| !interval.contains(0.0));

@@ -1,15 +1,15 @@
 //! One sentence about a pair.
 
 use super::number::{p_equals, value};
-use super::{Better, Metric, Pair, Unit};
+use super::{Better, NamedFigure, Pair, Unit};
 use serde::Serialize;
 
 /// What follows from a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Verdict {
-    /// Whether the two are told apart: the corrected p is below alpha, and the interval that decides excludes 0.
+    /// Whether the two are distinguishable: the corrected p is below alpha, and the interval that decides excludes 0.
     pub distinguishable: bool,
-    /// Name of the better one; absent where they are not told apart, and for metrics that have no better.
+    /// Name of the better one; absent where they are not distinguishable, and for figures without a better direction.
     pub winner: Option<String>,
     /// The sentence, such as `react-6 beats act-6 by 4.2 points EM, 95 % interval 1.1 to 7.3, p = 0.008 after Holm`.
     /// Names in it are as the columns have them: escape it before it goes to a terminal.
@@ -18,9 +18,9 @@ pub struct Verdict {
 
 impl Verdict {
     /// What follows from a pair, one of `pairs` that were corrected together.
-    pub(super) fn of(pair: &Pair, metric: &Metric, pairs: usize, alpha: f64) -> Self {
+    pub(super) fn of(pair: &Pair, figure: &NamedFigure, pairs: usize, alpha: f64) -> Self {
         let told = |p: f64| p < alpha && pair.interval.is_some_and(|interval| !interval.contains(0.0));
-        let words = Words { pair, metric, pairs };
+        let words = Words { pair, figure, pairs };
         match (pair.difference, pair.p_holm) {
             (Some(difference), Some(p)) if difference != 0.0 && told(p) => words.apart(difference, p),
             (difference, p) => Self { distinguishable: false, winner: None, sentence: words.not_apart(difference, p) },
@@ -31,28 +31,28 @@ impl Verdict {
 /// What the sentence is about.
 struct Words<'a> {
     pair: &'a Pair,
-    metric: &'a Metric,
+    figure: &'a NamedFigure,
     pairs: usize,
 }
 
 impl Words<'_> {
-    /// The two are told apart: the better one, or the one with more, comes first, and its lead is positive.
+    /// The two are distinguishable: the better one, or the one with more, comes first, and its lead is positive.
     fn apart(&self, difference: f64, p: f64) -> Verdict {
         let Pair { a, b, .. } = self.pair;
-        let b_first = match self.metric.better {
+        let b_first = match self.figure.better {
             Better::Higher | Better::Neither => difference > 0.0,
             Better::Lower => difference < 0.0,
         };
         let (first, second) = if b_first { (b, a) } else { (a, b) };
         let size = self.amount(difference.abs());
-        let claim = match self.metric.better {
+        let claim = match self.figure.better {
             Better::Higher => format!("{first} beats {second} by {size}"),
             Better::Lower => format!("{first} beats {second} by {size} (less is better)"),
             Better::Neither => format!("{first} lies above {second} by {size}"),
         };
         let turned = difference < 0.0;
         let sentence = format!("{claim}{}, {}", self.interval(turned), self.p(p));
-        let winner = (self.metric.better != Better::Neither).then(|| first.clone());
+        let winner = (self.figure.better != Better::Neither).then(|| first.clone());
         Verdict { distinguishable: true, winner, sentence }
     }
 
@@ -60,11 +60,11 @@ impl Words<'_> {
         let Pair { a, b, n, mde, .. } = self.pair;
         let unlike = format!("{b} and {a} are not distinguishable");
         let (Some(difference), Some(p)) = (difference, p) else {
-            return format!("{unlike}: no question has a value of {} in all columns", self.metric.label());
+            return format!("{unlike}: no question has a value of {} in all columns", self.figure.label());
         };
         let questions = if *n == 1 { "1 question".to_owned() } else { format!("{n} questions") };
         if self.never_differ() {
-            return format!("{unlike}: they never differ in {} on {questions}", self.metric.label());
+            return format!("{unlike}: they never differ in {} on {questions}", self.figure.label());
         }
         let found = format!("the difference is {}{}, {}", self.amount(difference), self.interval(false), self.p(p));
         match mde {
@@ -80,15 +80,15 @@ impl Words<'_> {
 
     /// `4.2 points EM`, `131.5 tokens`.
     fn amount(&self, number: f64) -> String {
-        let points = if self.metric.unit == Unit::Share { "points " } else { "" };
-        format!("{} {points}{}", value(self.metric.unit, number), self.metric.label())
+        let points = if self.figure.unit == Unit::Share { "points " } else { "" };
+        format!("{} {points}{}", value(self.figure.unit, number), self.figure.label())
     }
 
-    /// `, 95 % interval 1.1 to 7.3`; turned where the difference is told from the other side.
+    /// `, 95 % interval 1.1 to 7.3`; with the ends swapped where the sentence names `b` first.
     fn interval(&self, turned: bool) -> String {
         self.pair.interval.map_or_else(String::new, |interval| {
             let ends = if turned { [-interval.high, -interval.low] } else { [interval.low, interval.high] };
-            let [low, high] = ends.map(|end| value(self.metric.unit, end));
+            let [low, high] = ends.map(|end| value(self.figure.unit, end));
             let level = format!("{:.3}", 100.0 * interval.level);
             format!(", {} % interval {low} to {high}", level.trim_end_matches('0').trim_end_matches('.'))
         })

@@ -1,14 +1,17 @@
 //! Bamboogle: `Question, Answer`, in some files with the two hops as `Q1, A1, Q2, A2`.
 
+use super::Format;
 use super::fields::{Fault, First, Record};
 use crate::types::Question;
 use serde_json::json;
 
-pub(super) fn looks_like(first: &First<'_>) -> bool {
+pub(super) const FORMAT: Format = Format::of_dataset("bamboogle", "Bamboogle", looks_like, question);
+
+fn looks_like(first: &First<'_>) -> bool {
     first.has("Question") && first.text("Answer")
 }
 
-pub(super) fn question(record: &Record) -> Result<Question, Fault> {
+fn question(record: &Record) -> Result<Question, Fault> {
     let mut question = Question::new(record.id("id")?, record.question("Question")?, record.texts("Answer")?);
     for (q, a) in [("Q1", "A1"), ("Q2", "A2")] {
         if let Some(hop) = record.get(q) {

@@ -36,7 +36,7 @@ pub enum DatasetError {
         /// What is wrong with it.
         source: std::io::Error,
     },
-    /// The bytes are no UTF-8 text.
+    /// The bytes are not UTF-8 text.
     #[error("`{file}`, line {line}: not UTF-8")]
     NotUtf8 {
         /// The file.
@@ -100,26 +100,26 @@ pub enum DatasetError {
         /// What is wrong with it, the value in backticks.
         problem: String,
     },
-    /// Two records have one id.
-    #[error("`{file}`, {second}: the id `{id}` stands already at {first}")]
+    /// Two records have the same id.
+    #[error("`{file}`, {second}: the id `{id}` was already used at {first}")]
     Duplicate {
         /// The file.
         file: String,
         /// The id.
         id: String,
-        /// Where it stands first.
+        /// Where it is used first.
         first: Place,
-        /// Where it stands again.
+        /// Where it is used again.
         second: Place,
     },
-    /// There is no record in the file.
-    #[error("`{file}` holds no question")]
+    /// The file has no records.
+    #[error("`{file}` has no questions")]
     Empty {
         /// The file.
         file: String,
     },
-    /// The first record looks like no known format.
-    #[error("`{file}`, line {line}: the first record looks like no known format; its keys are {}", quoted(keys))]
+    /// The first record has no known format.
+    #[error("`{file}`, line {line}: the first record has no known format; its keys are {}", quoted(keys))]
     UnknownFormat {
         /// The file.
         file: String,
@@ -141,7 +141,7 @@ impl DatasetError {
             Self::NotJson { .. } => {
                 "a dataset is a JSON array, JSON Lines, or a table whose file name ends in .csv or .tsv"
             }
-            Self::Table { .. } => "a cell with a separator, a quote or a line end stands in double quotes",
+            Self::Table { .. } => "put double quotes around a cell that holds a separator, a quote or a line break",
             Self::NoColumn { found, .. } if separated_by(found, ';') => {
                 "the cells are separated by `;`: save the table with commas, or with tabs under a name that ends in .tsv"
             }
@@ -152,23 +152,21 @@ impl DatasetError {
                 "the cells are separated by commas: give the file a name that ends in .csv"
             }
             Self::NoColumn { .. } => "name the column with --question-column, --answer-column or --id-column",
-            Self::Field { .. } => "mend the record, or leave bad records out with --skip-bad",
-            Self::Duplicate { .. } => {
-                "give every question an id of its own, or leave repeated ones out with --skip-bad"
-            }
+            Self::Field { .. } => "fix the record, or skip bad records with --skip-bad",
+            Self::Duplicate { .. } => "give each question a unique id, or skip repeated ones with --skip-bad",
             Self::Empty { .. } => "a dataset needs at least one question",
             Self::UnknownFormat { .. } => "name the format with --format, or the key with --question-column",
         }
     }
 }
 
-/// Whether the one column of a table looks like several, parted by something that is no separator of its kind of file.
+/// Whether the only column of a table looks like several, separated by a character that its kind of file does not use.
 fn separated_by(found: &[String], separator: char) -> bool {
     matches!(found, [only] if only.contains(separator))
 }
 
 fn quoted(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{}`", super::fields::cap(name))).collect();
+    let shown: Vec<String> = names.iter().take(12).map(|name| format!("`{}`", crate::types::excerpt(name))).collect();
     if names.len() > shown.len() {
         format!("{} and {} more", shown.join(", "), names.len() - shown.len())
     } else if shown.is_empty() {

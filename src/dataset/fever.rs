@@ -2,15 +2,18 @@
 //! `evidence [[[annotation, evidence, page | null, line | null]]]`; the outer lists are alternatives, all of an
 //! inner list is needed. Files without `label` hide it.
 
+use super::Format;
 use super::fields::{Fault, First, Record, array, integer, string};
 use crate::types::{AnswerKind, Evidence, Question};
 use serde_json::Value;
 
-pub(super) fn looks_like(first: &First<'_>) -> bool {
+pub(super) const FORMAT: Format = Format::of_dataset("fever", "FEVER", looks_like, question);
+
+fn looks_like(first: &First<'_>) -> bool {
     first.has("claim") && !first.has("question")
 }
 
-pub(super) fn question(record: &Record) -> Result<Question, Fault> {
+fn question(record: &Record) -> Result<Question, Fault> {
     let label = record.optional_string("label")?;
     let mut question = Question::new(record.id("id")?, record.question("claim")?, label.into_iter().collect());
     question.answer_kind = AnswerKind::Label;

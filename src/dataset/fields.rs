@@ -1,6 +1,7 @@
 //! Records and typed access to their fields, with errors that name the field and show the value.
 
 use super::{DatasetError, Place};
+use crate::types::excerpt;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -58,7 +59,7 @@ impl Fault {
     }
 
     pub(super) fn expected(field: &str, what: &str, value: &Value) -> Self {
-        Self { field: field.to_owned(), problem: format!("expected {what}, found `{}`", cap(&value.to_string())) }
+        Self { field: field.to_owned(), problem: format!("expected {what}, found `{}`", excerpt(&value.to_string())) }
     }
 }
 
@@ -76,7 +77,10 @@ impl Record {
     pub(super) fn question(&self, field: &str) -> Result<String, Fault> {
         let text = string(field, self.require(field)?)?;
         if text.trim().is_empty() {
-            return Err(Fault { field: field.to_owned(), problem: format!("the question is empty: `{}`", cap(text)) });
+            return Err(Fault {
+                field: field.to_owned(),
+                problem: format!("the question is empty: `{}`", excerpt(text)),
+            });
         }
         Ok(text.to_owned())
     }
@@ -192,13 +196,4 @@ pub(super) fn integer(field: &str, value: &Value) -> Result<i64, Fault> {
 
 pub(super) fn strings(field: &str, value: &Value) -> Result<Vec<String>, Fault> {
     array(field, value)?.iter().map(|item| string(field, item).map(str::to_owned)).collect()
-}
-
-/// A value as it may be shown: one line, without control characters, at most 80 characters.
-pub(super) fn cap(text: &str) -> String {
-    let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
-    if text.chars().nth(80).is_some() {
-        shown.push('…');
-    }
-    shown.replace("\\\"", "\"").replace("\\'", "'")
 }

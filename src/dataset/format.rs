@@ -1,4 +1,6 @@
-//! The formats, and which of them a file has.
+//! The table of formats, and which of them a file has.
+//!
+//! A format is one file with a `FORMAT`, and one line in [`Format::ALL`].
 
 use super::fields::{Fault, First, Layout, Record, Records};
 use super::{
@@ -6,101 +8,92 @@ use super::{
     table, triviaqa, webquestions, wiki2,
 };
 use crate::types::Question;
+use std::fmt;
 use std::path::Path;
 
-/// Whether a file's first record shows a format.
-type LooksLike = fn(&First<'_>) -> bool;
-
 /// A dataset format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// `HotpotQA`: official, hub layout, and the paper's simplified files.
-    HotpotQa,
-    /// FEVER: claims with labels.
-    Fever,
-    /// `2WikiMultiHopQA`: the layout of `HotpotQA` with evidence triples.
-    Wiki2,
-    /// `MuSiQue`, its "full" files with their twins too.
-    Musique,
-    /// `StrategyQA`: yes or no.
-    StrategyQa,
-    /// Bamboogle.
-    Bamboogle,
-    /// NQ-open: all answers listed are gold.
-    NqOpen,
-    /// `TriviaQA`: official, hub layout, and flat records.
-    TriviaQa,
-    /// `PopQA`: a table, or records with aliases.
-    PopQa,
-    /// `WebQuestions`.
-    WebQuestions,
-    /// `SimpleQA`: a table, or records with aliases.
-    SimpleQa,
-    /// FRAMES.
-    Frames,
-    /// Our own form, one JSON object a line; also a JSON array of such objects.
-    Jsonl,
-    /// Comma-separated cells under a header.
-    Csv,
-    /// Tab-separated cells under a header.
-    Tsv,
+#[derive(Clone, Copy)]
+pub struct Format {
+    name: &'static str,
+    title: &'static str,
+    looks_like: fn(&First<'_>) -> bool,
+    read: Read,
+    /// Whether two records may share an id when only one of them is answerable.
+    pub(super) twins: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Read {
+    /// The records of one dataset, which also names the questions' dataset.
+    Own(fn(&Record) -> Result<Question, Fault>),
+    /// Anybody's records in this layout, with columns or keys that users may name.
+    General(Layout, fn(&Record, &Columns) -> Result<Question, Fault>),
 }
 
 impl Format {
-    /// All formats, in the order in which they are listed.
+    /// All formats, in the order in which help and errors list them.
+    ///
+    /// A file has the last one that its first record looks like, so a layout that others extend comes before them.
     pub const ALL: [Self; 15] = [
-        Self::HotpotQa,
-        Self::Fever,
-        Self::Wiki2,
-        Self::Musique,
-        Self::StrategyQa,
-        Self::Bamboogle,
-        Self::NqOpen,
-        Self::TriviaQa,
-        Self::PopQa,
-        Self::WebQuestions,
-        Self::SimpleQa,
-        Self::Frames,
-        Self::Jsonl,
-        Self::Csv,
-        Self::Tsv,
+        hotpotqa::FORMAT,
+        fever::FORMAT,
+        wiki2::FORMAT,
+        musique::FORMAT,
+        strategyqa::FORMAT,
+        bamboogle::FORMAT,
+        nq_open::FORMAT,
+        triviaqa::FORMAT,
+        popqa::FORMAT,
+        webquestions::FORMAT,
+        simpleqa::FORMAT,
+        frames::FORMAT,
+        jsonl::FORMAT,
+        table::CSV,
+        table::TSV,
     ];
 
-    /// The formats that a first record can show, the particular before the general.
-    const SHOWN: [(Self, LooksLike); 12] = [
-        (Self::Fever, fever::looks_like),
-        (Self::Wiki2, wiki2::looks_like),
-        (Self::Musique, musique::looks_like),
-        (Self::StrategyQa, strategyqa::looks_like),
-        (Self::TriviaQa, triviaqa::looks_like),
-        (Self::Frames, frames::looks_like),
-        (Self::Bamboogle, bamboogle::looks_like),
-        (Self::WebQuestions, webquestions::looks_like),
-        (Self::PopQa, popqa::looks_like),
-        (Self::SimpleQa, simpleqa::looks_like),
-        (Self::NqOpen, nq_open::looks_like),
-        (Self::HotpotQa, hotpotqa::looks_like),
-    ];
+    /// The format of one dataset: the name that users type, the dataset's own name, whether a first record looks like
+    /// it, and how a record is read.
+    pub(super) const fn of_dataset(
+        name: &'static str,
+        title: &'static str,
+        looks_like: fn(&First<'_>) -> bool,
+        read: fn(&Record) -> Result<Question, Fault>,
+    ) -> Self {
+        Self { name, title, looks_like, read: Read::Own(read), twins: false }
+    }
 
-    /// The name under which it is typed and shown.
+    /// A format for anybody's data.
+    pub(super) const fn general(
+        name: &'static str,
+        title: &'static str,
+        layout: Layout,
+        read: fn(&Record, &Columns) -> Result<Question, Fault>,
+    ) -> Self {
+        Self { name, title, looks_like: |_| false, read: Read::General(layout, read), twins: false }
+    }
+
+    /// The same, where two records may share an id when only one of them is answerable.
+    pub(super) const fn with_twins(mut self) -> Self {
+        self.twins = true;
+        self
+    }
+
+    /// The name that users type.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::HotpotQa => "hotpotqa",
-            Self::Fever => "fever",
-            Self::Wiki2 => "2wiki",
-            Self::Musique => "musique",
-            Self::StrategyQa => "strategyqa",
-            Self::Bamboogle => "bamboogle",
-            Self::NqOpen => "nq-open",
-            Self::TriviaQa => "triviaqa",
-            Self::PopQa => "popqa",
-            Self::WebQuestions => "webquestions",
-            Self::SimpleQa => "simpleqa",
-            Self::Frames => "frames",
-            Self::Jsonl => "jsonl",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-        }
+        self.name
+    }
+
+    /// The name in prose.
+    pub fn title(self) -> &'static str {
+        self.title
+    }
+
+    /// The names of all formats in a sentence: `a, b or c`.
+    pub fn names() -> String {
+        let names = Self::ALL.map(Self::name);
+        let [others @ .., last] = &names;
+        format!("{} or {last}", others.join(", "))
     }
 
     /// The format of that name.
@@ -108,12 +101,20 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The format that a file's first record shows. Where names are given for its fields, it is a general one.
-    pub(super) fn of(file: &str, records: &Records, columns: &Columns) -> Result<Self, DatasetError> {
+    /// The layout of a general format.
+    pub(super) fn layout(self) -> Option<Layout> {
+        match self.read {
+            Read::Own(_) => None,
+            Read::General(layout, _) => Some(layout),
+        }
+    }
+
+    /// Detects the format from the first record. Where users named its fields, it is a general one.
+    pub(super) fn detect(file: &str, records: &Records, columns: &Columns) -> Result<Self, DatasetError> {
         let general = match records.layout {
-            Layout::Csv => Self::Csv,
-            Layout::Tsv => Self::Tsv,
-            Layout::Array | Layout::Lines => Self::Jsonl,
+            Layout::Csv => table::CSV,
+            Layout::Tsv => table::TSV,
+            Layout::Array | Layout::Lines => jsonl::FORMAT,
         };
         let Some(record) = records.list.first().filter(|_| columns.question.is_none() && columns.answer.is_none())
         else {
@@ -122,10 +123,10 @@ impl Format {
         };
         let file_in_lower_case = file.to_ascii_lowercase();
         let first = First { record, layout: records.layout, file: &file_in_lower_case };
-        if let Some((format, _)) = Self::SHOWN.into_iter().find(|(_, looks_like)| looks_like(&first)) {
+        if let Some(format) = Self::ALL.into_iter().rev().find(|format| (format.looks_like)(&first)) {
             return Ok(format);
         }
-        if general != Self::Jsonl || first.has("question") || first.has("answer") {
+        if general != jsonl::FORMAT || first.has("question") || first.has("answer") {
             return Ok(general);
         }
         let keys = record.fields.keys().cloned().collect();
@@ -134,30 +135,32 @@ impl Format {
 
     /// The dataset's name: that of the format, or of the first record, or the file's stem.
     pub(super) fn dataset_name(self, file: &str, records: &Records) -> String {
-        if !matches!(self, Self::Jsonl | Self::Csv | Self::Tsv) {
-            return self.name().to_owned();
+        if let Read::Own(_) = self.read {
+            return self.name.to_owned();
         }
         let named = records.list.first().and_then(|record| record.get("dataset")?.as_str());
         named.map_or_else(|| stem(file), str::to_owned)
     }
 
     pub(super) fn question(self, record: &Record, columns: &Columns) -> Result<Question, Fault> {
-        match self {
-            Self::HotpotQa => hotpotqa::question(record),
-            Self::Fever => fever::question(record),
-            Self::Wiki2 => wiki2::question(record),
-            Self::Musique => musique::question(record),
-            Self::StrategyQa => strategyqa::question(record),
-            Self::Bamboogle => bamboogle::question(record),
-            Self::NqOpen => nq_open::question(record),
-            Self::TriviaQa => triviaqa::question(record),
-            Self::PopQa => popqa::question(record),
-            Self::WebQuestions => webquestions::question(record),
-            Self::SimpleQa => simpleqa::question(record),
-            Self::Frames => frames::question(record),
-            Self::Jsonl => jsonl::question(record, columns),
-            Self::Csv | Self::Tsv => table::question(record, columns),
+        match self.read {
+            Read::Own(read) => read(record),
+            Read::General(_, read) => read(record, columns),
         }
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }
 

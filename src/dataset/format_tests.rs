@@ -1,4 +1,4 @@
-//! Tests of the other datasets' formats: their layouts, and how they are told apart.
+//! Tests of the other datasets' formats: their layouts, and how they are detected.
 
 use super::*;
 use crate::types::{AnswerKind, Paragraph, SupportingFact};
@@ -7,9 +7,9 @@ fn read(file: &str, text: &str) -> Dataset {
     load(file, text.as_bytes(), &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn first(file: &str, text: &str) -> (Format, Question) {
+fn first(file: &str, text: &str) -> (&'static str, Question) {
     let dataset = read(file, text);
-    (dataset.format, dataset.questions.into_iter().next().expect("a question"))
+    (dataset.format.name(), dataset.questions.into_iter().next().expect("a question"))
 }
 
 fn message(file: &str, text: &str) -> String {
@@ -24,12 +24,22 @@ fn every_format_has_a_name_of_its_own() {
 }
 
 #[test]
+fn the_readme_lists_every_format() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("README.md");
+    let paragraph =
+        readme.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
+    for format in Format::ALL {
+        assert!(paragraph.contains(format.title()), "README.md lacks {}", format.title());
+    }
+}
+
+#[test]
 fn wiki2_has_triples() {
     let line = r#"{"_id": "w", "question": "Q?", "answer": "A", "type": "compositional", "entity_ids": "Q1_Q2", "answer_id": "Q9",
         "supporting_facts": [["T", 1]], "evidences": [["s", "r", "o"]], "evidences_id": []}"#
         .replace('\n', " ");
     let (format, question) = first("x.json", &line);
-    assert_eq!((format, question.dataset.as_str(), question.id.as_str()), (Format::Wiki2, "2wiki", "w"));
+    assert_eq!((format, question.dataset.as_str(), question.id.as_str()), ("2wiki", "2wiki", "w"));
     assert_eq!(question.evidence_triples, [["s".to_owned(), "r".into(), "o".into()]]);
     assert_eq!(question.meta.keys().collect::<Vec<_>>(), ["entity_ids", "answer_id", "evidences_id"]);
     let broken = line.replace(r#"["s", "r", "o"]"#, r#"["s", "r"]"#);
@@ -54,8 +64,8 @@ fn musique_twins_share_a_cluster() {
     let dataset = read("x.jsonl", &format!("{}\n{}\n", musique(false), musique(true)));
     let [one, two] = &dataset.questions[..] else { panic!("two questions") };
     assert_eq!(
-        (dataset.format, one.id.as_str(), two.id.as_str()),
-        (Format::Musique, "3hop1__1_2_3", "3hop1__1_2_3#answerable")
+        (dataset.format.name(), one.id.as_str(), two.id.as_str()),
+        ("musique", "3hop1__1_2_3", "3hop1__1_2_3#answerable")
     );
     assert_eq!((one.answerable, two.answerable), (false, true));
     assert_eq!((one.cluster.as_deref(), two.cluster.as_deref()), (Some("3hop1__1_2_3"), Some("3hop1__1_2_3")));
@@ -65,7 +75,7 @@ fn musique_twins_share_a_cluster() {
     let twice = format!("{}\n{}\n", musique(true), musique(true));
     assert_eq!(
         message("x.jsonl", &twice),
-        "`x.jsonl`, line 2, record 2: the id `3hop1__1_2_3` stands already at line 1, record 1"
+        "`x.jsonl`, line 2, record 2: the id `3hop1__1_2_3` was already used at line 1, record 1"
     );
 }
 
@@ -74,7 +84,7 @@ fn strategyqa_answers_yes_or_no() {
     let text =
         r#"[{"qid": "s", "term": "T", "question": "Q?", "answer": false, "decomposition": ["One?"], "facts": ["F"]}]"#;
     let (format, question) = first("x.json", text);
-    assert_eq!((format, question.gold(), question.answer_kind), (Format::StrategyQa, Some("no"), AnswerKind::YesNo));
+    assert_eq!((format, question.gold(), question.answer_kind), ("strategyqa", Some("no"), AnswerKind::YesNo));
     assert_eq!((question.id.as_str(), question.decomposition.len()), ("s", 1));
     assert_eq!(question.meta.keys().collect::<Vec<_>>(), ["term", "facts"]);
     assert!(message("x.json", &text.replace("false", "\"no\"")).contains("field `answer`: expected true or false"));
@@ -84,7 +94,7 @@ fn strategyqa_answers_yes_or_no() {
 fn bamboogle_and_frames_are_told_apart() {
     let (format, question) =
         first("x.json", r#"[{"Question": "Q?", "Answer": "A", "Q1": "One?", "A1": ["x"], "Q2": "Q?", "A2": ["A"]}]"#);
-    assert_eq!((format, question.id.as_str(), question.gold()), (Format::Bamboogle, "bamboogle-0", Some("A")));
+    assert_eq!((format, question.id.as_str(), question.gold()), ("bamboogle", "bamboogle-0", Some("A")));
     assert_eq!(question.decomposition[0], serde_json::json!({"question": "One?", "answer": ["x"]}));
     let (format, question) = first(
         "x.json",
@@ -92,46 +102,42 @@ fn bamboogle_and_frames_are_told_apart() {
     );
     assert_eq!(
         (format, question.answers.join("|").as_str(), question.kind.as_deref()),
-        (Format::Frames, "A|B", Some("Numerical"))
+        ("frames", "A|B", Some("Numerical"))
     );
     let (format, question) = first("x.tsv", "\tPrompt\tAnswer\twiki_links\n0\tQ?\tA\t['u']\n");
-    assert_eq!((format, question.question.as_str(), question.gold()), (Format::Frames, "Q?", Some("A")));
+    assert_eq!((format, question.question.as_str(), question.gold()), ("frames", "Q?", Some("A")));
 }
 
 #[test]
 fn triviaqa_in_three_layouts() {
     let official = "{\n\"Data\": [\n{\"QuestionId\": \"t1\", \"Question\": \"Q?\", \"Answer\": {\"Value\": \"A\", \"Aliases\": [\"A\", \"B\"], \"NormalizedAliases\": [\"a\", \"b\"]}},\n{\"QuestionId\": \"t2\", \"Question\": \"R?\"}\n],\n\"Version\": 1.0}";
     let dataset = read("x.json", official);
-    assert_eq!((dataset.format, dataset.questions.len()), (Format::TriviaQa, 2));
+    assert_eq!((dataset.format.name(), dataset.questions.len()), ("triviaqa", 2));
     assert_eq!((dataset.questions[0].id.as_str(), dataset.questions[0].answers.join("|").as_str()), ("t1", "A|B|a|b"));
     assert!(dataset.questions[1].answers.is_empty());
     let broken = official.replace("\"R?\"", "7");
     assert_eq!(message("x.json", &broken), "`x.json`, line 4, record 2, field `Question`: expected a text, found `7`");
     let (format, question) =
         first("x.jsonl", r#"{"question_id": "h", "question": "Q?", "answer": {"value": "A", "aliases": ["B"]}}"#);
-    assert_eq!((format, question.id.as_str(), question.answers.join("|").as_str()), (Format::TriviaQa, "h", "A|B"));
+    assert_eq!((format, question.id.as_str(), question.answers.join("|").as_str()), ("triviaqa", "h", "A|B"));
     let (format, question) = first(
         "x.json",
         r#"[{"qid": "f", "dataset": "triviaqa", "question": "Q?", "gold_answer": "A", "aliases": ["B", "A"]}]"#,
     );
-    assert_eq!((format, question.id.as_str(), question.answers.join("|").as_str()), (Format::TriviaQa, "f", "A|B"));
+    assert_eq!((format, question.id.as_str(), question.answers.join("|").as_str()), ("triviaqa", "f", "A|B"));
 }
 
 #[test]
 fn lists_of_answers_are_all_gold() {
     let (format, question) = first("x.json", r#"[{"qId": "w", "qText": "Q?", "answers": ["A", "B"]}]"#);
-    assert_eq!((format, question.id.as_str(), question.answers.len()), (Format::WebQuestions, "w", 2));
+    assert_eq!((format, question.id.as_str(), question.answers.len()), ("webquestions", "w", 2));
     let nq = "{\"question\": \"Q?\", \"answer\": [\"A\", \"B\"]}\n";
-    for (file, format, id) in
-        [("d/NQ-open.dev.jsonl", Format::NqOpen, "nq-open-0"), ("d/mine.jsonl", Format::Jsonl, "mine-0")]
-    {
+    for (file, format, id) in [("d/NQ-open.dev.jsonl", "nq-open", "nq-open-0"), ("d/mine.jsonl", "jsonl", "mine-0")] {
         let (found, question) = first(file, nq);
         assert_eq!((found, question.id.as_str(), question.answers.join("|").as_str()), (format, id, "A|B"));
     }
     let aliases = r#"[{"question": "Q?", "answer": "A", "aliases": ["A", "B"]}]"#;
-    for (file, format) in
-        [("popqa_test.json", Format::PopQa), ("simpleqa.json", Format::SimpleQa), ("x.json", Format::Jsonl)]
-    {
+    for (file, format) in [("popqa_test.json", "popqa"), ("simpleqa.json", "simpleqa"), ("x.json", "jsonl")] {
         let (found, question) = first(file, aliases);
         assert_eq!((found, question.answers.join("|").as_str(), question.meta.len()), (format, "A|B", 0));
     }
@@ -141,20 +147,20 @@ fn lists_of_answers_are_all_gold() {
 fn tables_of_other_datasets() {
     let tsv = "id\tprop\tquestion\tpossible_answers\n7\toccupation\tQ?\t\"[\"\"A\"\", \"\"B\"\"]\"\n";
     let (format, question) = first("x.tsv", tsv);
-    assert_eq!((format, question.id.as_str(), question.kind.as_deref()), (Format::PopQa, "7", Some("occupation")));
+    assert_eq!((format, question.id.as_str(), question.kind.as_deref()), ("popqa", "7", Some("occupation")));
     assert_eq!(question.answers, ["A", "B"]);
     assert!(message("x.tsv", &tsv.replace("\"[\"\"A\"\", \"\"B\"\"]\"", "A")).contains("field `possible_answers`"));
     let (format, question) = first("x.csv", "metadata,problem,answer\n{},Q?,A\n");
-    assert_eq!((format, question.question.as_str(), question.gold()), (Format::SimpleQa, "Q?", Some("A")));
+    assert_eq!((format, question.question.as_str(), question.gold()), ("simpleqa", "Q?", Some("A")));
 }
 
 #[test]
 fn plain_pairs_are_our_own_form_and_given_names_settle_it() {
-    assert_eq!(first("x.json", r#"[{"question": "Q?", "answer": "A"}]"#).0, Format::Jsonl);
+    assert_eq!(first("x.json", r#"[{"question": "Q?", "answer": "A"}]"#).0, "jsonl");
     let options =
         ReadOptions { columns: Columns { question: Some("q".into()), ..Columns::default() }, ..ReadOptions::default() };
     let dataset = load("x.json", br#"[{"q": "Q?", "answer": "A"}]"#, &options).expect("a question");
-    assert_eq!((dataset.format, dataset.questions[0].question.as_str()), (Format::Jsonl, "Q?"));
+    assert_eq!((dataset.format.name(), dataset.questions[0].question.as_str()), ("jsonl", "Q?"));
 }
 
 #[test]
@@ -175,7 +181,7 @@ fn rows_are_counted_as_an_editor_does() {
     assert_eq!(message("x.csv", text), "`x.csv`, line 6, record 2, field `question`: missing");
     let text = "question,answer\r\n\r\nQ?\r\n";
     assert_eq!(message("x.csv", text), "`x.csv`, line 3: the row has 1 cells where the header has 2");
-    assert_eq!(message("x.csv", "question,a,a\n"), "`x.csv`, line 1: the column `a` stands twice");
+    assert_eq!(message("x.csv", "question,a,a\n"), "`x.csv`, line 1: the column `a` appears twice");
 }
 
 #[test]

@@ -2,11 +2,14 @@
 //! sentences), and the paper repository's simplified files (`question`, `answer`, `type`, no id; the test file has
 //! `question` only).
 
+use super::Format;
 use super::fields::{Fault, First, Layout, Record, array, integer, string, strings};
 use crate::types::{AnswerKind, Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
-pub(super) fn looks_like(first: &First<'_>) -> bool {
+pub(super) const FORMAT: Format = Format::of_dataset("hotpotqa", "HotpotQA", looks_like, question);
+
+fn looks_like(first: &First<'_>) -> bool {
     // Our own form names its golds `answers`.
     if !first.has("question") || first.has("answers") || first.has("answer_kind") {
         return false;

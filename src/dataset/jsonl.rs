@@ -2,8 +2,8 @@
 //! truth value or a list) may stand for `answers`, and `aliases` are
 //! added to them; keys that we do not know go to `meta`.
 
-use super::Columns;
-use super::fields::{Fault, Record, with_aliases};
+use super::fields::{Fault, Layout, Record, with_aliases};
+use super::{Columns, Format};
 use crate::types::{AnswerKind, Question};
 use serde_json::Value;
 
@@ -29,6 +29,8 @@ const FIELDS: [&str; 16] = [
 /// The kinds of answer, as they are written.
 const ANSWER_KINDS: [&str; 4] = ["span", "yesno", "label", "freeform"];
 const LABELS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
+
+pub(super) const FORMAT: Format = Format::general("jsonl", "JSON Lines", Layout::Lines, question);
 
 pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
     let text = columns.question.as_deref().unwrap_or("question");
@@ -134,7 +136,7 @@ fn take<T: serde::de::DeserializeOwned>(record: &Record, field: &str, into: &mut
     if let Some(value) = record.get(field).filter(|_| !is_foreign(record, field)) {
         *into = T::deserialize(value).map_err(|error| Fault {
             field: field.to_owned(),
-            problem: format!("{error}, found `{}`", super::fields::cap(&value.to_string())),
+            problem: format!("{error}, found `{}`", crate::types::excerpt(&value.to_string())),
         })?;
     }
     Ok(())

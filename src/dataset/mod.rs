@@ -1,4 +1,4 @@
-//! From dataset files to questions: one file a format, chosen by looking at the first record.
+//! From dataset files to questions. Each format has a file here; the format is detected from the first record.
 //!
 //! A file may be gzipped, begin with a byte order mark and have Windows line ends. What is wrong with it is said
 //! with file, line, record, field and value.
@@ -56,10 +56,10 @@ pub struct Dataset {
     pub skipped: Vec<DatasetError>,
 }
 
-/// How a file is to be read. The default looks at the first record and refuses a file with a bad one.
+/// How to read a file. The default detects the format from the first record and refuses a file with a bad record.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// The format; seen from the first record when absent.
+    /// The format; detected from the first record when absent.
     pub format: Option<Format>,
     /// Leave bad records out instead of refusing the file.
     pub skip_bad: bool,
@@ -97,7 +97,7 @@ pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, Da
     drop(text);
     let format = match options.format {
         Some(format) => format,
-        None => Format::of(file, &records, &options.columns)?,
+        None => Format::detect(file, &records, &options.columns)?,
     };
     let name = format.dataset_name(file, &records);
     let mut reader =
@@ -149,7 +149,7 @@ impl Reader<'_> {
         if question.id.is_empty() {
             question.id = format!("{}-{}", self.name, question.index);
         }
-        let twin = |answerable: bool| self.format == Format::Musique && answerable != question.answerable;
+        let twin = |answerable: bool| self.format.twins && answerable != question.answerable;
         if self.seen.get(&question.id).is_some_and(|(_, answerable)| twin(*answerable)) {
             // The first of two twins keeps their id, which is also their cluster.
             question.id.push_str(if question.answerable { "#answerable" } else { "#unanswerable" });

@@ -1,16 +1,19 @@
 //! `MuSiQue`: `paragraphs [{idx, title, paragraph_text, is_supporting}]`, `question_decomposition`, `answer`,
 //! `answer_aliases`, `answerable`. The "full" files have two records an id, of which one is not answerable.
 
+use super::Format;
 use super::fields::{Fault, First, Record, array, string, with_aliases};
 use crate::types::{Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
-pub(super) fn looks_like(first: &First<'_>) -> bool {
+pub(super) const FORMAT: Format = Format::of_dataset("musique", "MuSiQue", looks_like, question).with_twins();
+
+fn looks_like(first: &First<'_>) -> bool {
     first.has("question") && first.has("paragraphs") && (first.has("question_decomposition") || first.has("answerable"))
 }
 
 /// The type is the shape of the hops that the id begins with, such as `2hop` or `3hop1`; twins are one cluster.
-pub(super) fn question(record: &Record) -> Result<Question, Fault> {
+fn question(record: &Record) -> Result<Question, Fault> {
     let answers = with_aliases(record.texts("answer")?, record.texts("answer_aliases")?);
     let mut question = Question::new(record.id("id")?, record.question("question")?, answers);
     if let Some(answerable) = record.get("answerable") {

@@ -1,8 +1,9 @@
 //! From the text of a file to its records, each with its place.
 
 use super::bytes::newlines;
-use super::fields::{Layout, Record, Records, cap};
+use super::fields::{Layout, Record, Records};
 use super::{DatasetError, Format, Place, ReadOptions, table};
+use crate::types::excerpt;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -12,10 +13,8 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
     if body.is_empty() {
         return Err(DatasetError::Empty { file: file.to_owned() });
     }
-    match options.format {
-        Some(Format::Csv) => return table::split(file, text, Layout::Csv, &options.columns),
-        Some(Format::Tsv) => return table::split(file, text, Layout::Tsv, &options.columns),
-        _ => {}
+    if let Some(layout @ (Layout::Csv | Layout::Tsv)) = options.format.and_then(Format::layout) {
+        return table::split(file, text, layout, &options.columns);
     }
     match body.as_bytes()[0] {
         b'[' => array(file, text, text.len() - body.len(), Layout::Array),
@@ -30,7 +29,7 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
             }
             let line = 1 + newlines(&text.as_bytes()[..text.len() - body.len()]);
             let start = body.lines().next().unwrap_or_default();
-            let reason = format!("it begins with `{}`", cap(start));
+            let reason = format!("it begins with `{}`", excerpt(start));
             Err(DatasetError::NotJson { file: file.to_owned(), line, reason })
         }
     }
@@ -108,7 +107,7 @@ fn record(file: &str, place: Place, value: Value) -> Result<Record, DatasetError
             file: file.to_owned(),
             place,
             field: "(record)".to_owned(),
-            problem: format!("expected an object, found `{}`", cap(&other.to_string())),
+            problem: format!("expected an object, found `{}`", excerpt(&other.to_string())),
         }),
     }
 }

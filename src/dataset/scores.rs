@@ -1,18 +1,19 @@
 //! Tables of figures by question, as other programs write them: `id`, `em`, `f1`, and any further numbers.
 
-use super::fields::{Layout, Record, cap};
+use super::fields::{Layout, Record};
 use super::{Columns, DatasetError, bytes, table};
+use crate::types::excerpt;
 use serde_json::Value;
 use std::collections::HashMap;
 
 /// The figures of one file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreTable {
-    /// Names of the metrics: `em`, `f1`, and every other column that holds nothing but numbers.
-    pub metrics: Vec<String>,
+    /// Names of the figures: `em`, `f1`, and every other column that holds nothing but numbers.
+    pub figures: Vec<String>,
     /// The rows, in file order.
     pub rows: Vec<ScoreRow>,
-    /// Columns that are no metric, and why: the first cell that is no number.
+    /// Columns that are not figures, and why: the first cell that is not a number.
     pub others: Vec<NotNumeric>,
 }
 
@@ -25,11 +26,11 @@ pub struct ScoreRow {
     pub repeat: u32,
     /// Questions of one cluster are not independent.
     pub cluster: Option<String>,
-    /// Value of each metric, in the order of [`ScoreTable::metrics`]; absent where the cell is empty: not measured.
+    /// Value of each figure, in the order of [`ScoreTable::figures`]; absent where the cell is empty: not measured.
     pub values: Vec<Option<f64>>,
 }
 
-/// A cell because of which a column is no metric.
+/// A cell because of which a column is not a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotNumeric {
     /// The column.
@@ -40,7 +41,7 @@ pub struct NotNumeric {
     pub value: String,
 }
 
-/// Columns that are no figures.
+/// Columns that are not figures.
 const NAMES: [&str; 3] = ["id", "cluster", "repeat"];
 
 /// Columns that must hold shares.
@@ -49,7 +50,7 @@ const SHARES: [&str; 2] = ["em", "f1"];
 /// Reads a table of figures; a file whose name ends in `.tsv` has tabs between its cells, any other commas.
 ///
 /// The column `id` is needed. `em` and `f1` are shares from 0 to 1, and `repeat` is a whole number: another value
-/// there is an error that names file, line, column and value. So is a question that stands twice.
+/// there is an error that names file, line, column and value. A repeated question is an error, too.
 pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
     let text = bytes::text_of(file, raw)?;
     if text.trim().is_empty() {
@@ -62,15 +63,15 @@ pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
     if let Some(fault) = records.faults.into_iter().next() {
         return Err(fault);
     }
-    let (metrics, others) = metrics(&records.list);
-    let mut read = ScoreTable { metrics, rows: Vec::with_capacity(records.list.len()), others };
+    let (figures, others) = figures(&records.list);
+    let mut read = ScoreTable { figures, rows: Vec::with_capacity(records.list.len()), others };
     let mut seen = HashMap::new();
     for record in &records.list {
-        let row = row(file, record, &read.metrics)?;
+        let row = row(file, record, &read.figures)?;
         if let Some(first) = seen.insert((row.id.clone(), row.repeat), record.place) {
             return Err(DatasetError::Duplicate {
                 file: file.to_owned(),
-                id: cap(&row.id),
+                id: excerpt(&row.id),
                 first,
                 second: record.place,
             });
@@ -81,27 +82,27 @@ pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
 }
 
 /// The columns of numbers, and the others. Those that must hold shares are judged row by row.
-fn metrics(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
-    let (mut metrics, mut others): (Vec<String>, Vec<NotNumeric>) = (Vec::new(), Vec::new());
+fn figures(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
+    let (mut figures, mut others): (Vec<String>, Vec<NotNumeric>) = (Vec::new(), Vec::new());
     for record in records {
         for (name, value) in record.fields.iter().filter(|(name, _)| !NAMES.contains(&name.as_str())) {
             let cell = value.as_str().unwrap_or_default();
             if others.iter().any(|other| other.column == *name) {
                 continue;
             }
-            if !metrics.contains(name) {
-                metrics.push(name.clone());
+            if !figures.contains(name) {
+                figures.push(name.clone());
             }
             if !SHARES.contains(&name.as_str()) && number(cell).is_none() {
-                metrics.retain(|metric| metric != name);
-                others.push(NotNumeric { column: name.clone(), line: record.place.line, value: cap(cell) });
+                figures.retain(|figure| figure != name);
+                others.push(NotNumeric { column: name.clone(), line: record.place.line, value: excerpt(cell) });
             }
         }
     }
-    (metrics, others)
+    (figures, others)
 }
 
-fn row(file: &str, record: &Record, metrics: &[String]) -> Result<ScoreRow, DatasetError> {
+fn row(file: &str, record: &Record, figures: &[String]) -> Result<ScoreRow, DatasetError> {
     let cell = |name: &str| record.get(name).and_then(Value::as_str);
     let fault = |field: &str, problem: String| DatasetError::Field {
         file: file.to_owned(),
@@ -110,21 +111,21 @@ fn row(file: &str, record: &Record, metrics: &[String]) -> Result<ScoreRow, Data
         problem,
     };
     let expected =
-        |field: &str, what: &str, found: &str| fault(field, format!("expected {what}, found `{}`", cap(found)));
+        |field: &str, what: &str, found: &str| fault(field, format!("expected {what}, found `{}`", excerpt(found)));
     let id = cell("id").ok_or_else(|| fault("id", "missing".to_owned()))?.to_owned();
     let repeat = match cell("repeat") {
         None => 0,
         Some(text) => text.trim().parse().map_err(|_| expected("repeat", "a whole number from 0", text))?,
     };
-    let mut values = Vec::with_capacity(metrics.len());
-    for metric in metrics {
-        let share = SHARES.contains(&metric.as_str());
-        values.push(match cell(metric) {
+    let mut values = Vec::with_capacity(figures.len());
+    for figure in figures {
+        let share = SHARES.contains(&figure.as_str());
+        values.push(match cell(figure) {
             None => None,
             Some(text) => match number(text) {
                 Some(value) if !share || (0.0..=1.0).contains(&value) => Some(value),
-                _ if share => return Err(expected(metric, "a number from 0 to 1", text)),
-                _ => return Err(expected(metric, "a number", text)),
+                _ if share => return Err(expected(figure, "a number from 0 to 1", text)),
+                _ => return Err(expected(figure, "a number", text)),
             },
         });
     }
@@ -143,7 +144,7 @@ mod tests {
     fn figures_are_read_with_what_is_empty_left_open() {
         let text = "\u{feff}id,em,f1,cluster,repeat,seconds,note\r\nq1,1,0.5,c,0,3.25,fine\r\nq1,0,,c,1,-2e1,7\r\n\"q,2\",,,,,,\r\n";
         let table = read_scores("a.csv", text.as_bytes()).expect("a table");
-        assert_eq!(table.metrics, ["em", "f1", "seconds"]);
+        assert_eq!(table.figures, ["em", "f1", "seconds"]);
         assert_eq!(table.others, [NotNumeric { column: "note".into(), line: 2, value: "fine".into() }]);
         let rows: Vec<_> = table
             .rows
@@ -171,8 +172,8 @@ mod tests {
             ("id,em\na,1\na,0\n", &["line 3", "`a`", "line 2"]),
             ("em,f1\n1,1\n", &["no column `id`", "`em`, `f1`"]),
             ("id,em\na,1,2\n", &["line 2", "3 cells"]),
-            ("id,em\n", &["holds no question"]),
-            ("", &["holds no question"]),
+            ("id,em\n", &["has no questions"]),
+            ("", &["has no questions"]),
         ] {
             let error = read_scores("a.csv", text.as_bytes()).expect_err(text).to_string();
             assert!(parts.iter().all(|part| error.contains(part)), "{text:?}: {error}");
@@ -182,6 +183,6 @@ mod tests {
     #[test]
     fn tabs_part_the_cells_of_a_tsv_file() {
         let table = read_scores("a.tsv", b"id\tem\nx\t1\n").expect("a table");
-        assert_eq!((table.metrics.len(), table.rows.len()), (1, 1));
+        assert_eq!((table.figures.len(), table.rows.len()), (1, 1));
     }
 }

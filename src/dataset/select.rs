@@ -82,7 +82,7 @@ fn by_ids(questions: &[Question], ids: &[String]) -> Result<Vec<usize>, Selectio
     let places: HashMap<&str, usize> = questions.iter().enumerate().map(|(i, q)| (q.id.as_str(), i)).collect();
     let unknown: Vec<&String> = ids.iter().filter(|id| !places.contains_key(id.as_str())).collect();
     if !unknown.is_empty() {
-        let shown: Vec<String> = unknown.iter().take(5).map(|id| format!("`{}`", super::fields::cap(id))).collect();
+        let shown: Vec<String> = unknown.iter().take(5).map(|id| format!("`{}`", crate::types::excerpt(id))).collect();
         return Err(SelectionError::UnknownIds { count: unknown.len(), shown: shown.join(", ") });
     }
     // An id that is asked for twice is still one question.

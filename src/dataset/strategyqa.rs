@@ -1,16 +1,19 @@
 //! `StrategyQA`: `qid, term, description, question, answer: bool, facts, decomposition, evidence`; the answer becomes
 //! `yes` or `no`.
 
+use super::Format;
 use super::fields::{Fault, First, Record};
 use crate::types::{AnswerKind, Question};
 use serde_json::Value;
 
-pub(super) fn looks_like(first: &First<'_>) -> bool {
+pub(super) const FORMAT: Format = Format::of_dataset("strategyqa", "StrategyQA", looks_like, question);
+
+fn looks_like(first: &First<'_>) -> bool {
     let told = first.has("term") || first.has("facts") || first.has("description");
     first.has("question") && first.has("qid") && told
 }
 
-pub(super) fn question(record: &Record) -> Result<Question, Fault> {
+fn question(record: &Record) -> Result<Question, Fault> {
     let answers = match record.get("answer") {
         None => Vec::new(),
         Some(Value::Bool(truth)) => vec![if *truth { "yes" } else { "no" }.to_owned()],

@@ -1,10 +1,13 @@
 //! Tables: comma- or tab-separated cells under a header.
 
 use super::bytes::newlines;
-use super::fields::{Fault, Layout, Record, Records, cap};
-use super::{Columns, DatasetError, Place, jsonl};
-use crate::types::Question;
+use super::fields::{Fault, Layout, Record, Records};
+use super::{Columns, DatasetError, Format, Place, jsonl};
+use crate::types::{Question, excerpt};
 use serde_json::{Map, Value};
+
+pub(super) const CSV: Format = Format::general("csv", "CSV", Layout::Csv, question);
+pub(super) const TSV: Format = Format::general("tsv", "TSV", Layout::Tsv, question);
 
 /// The layout that a file's name or its header line shows.
 pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout> {
@@ -45,7 +48,7 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -
         }
     }
     if let Some(repeated) = header.iter().enumerate().find(|(n, name)| header[..*n].contains(name)) {
-        let reason = format!("the column `{}` stands twice", cap(repeated.1));
+        let reason = format!("the column `{}` appears twice", excerpt(repeated.1));
         return Err(DatasetError::Table { file: file.to_owned(), line: 1, reason });
     }
     let mut found = Records { layout, ..Records::default() };
@@ -112,13 +115,13 @@ fn table_error(file: &str, error: &csv::Error) -> DatasetError {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("the row has {len} cells where the header has {expected_len}")
         }
-        _ => cap(&error.to_string()),
+        _ => excerpt(&error.to_string()),
     };
     DatasetError::Table { file: file.to_owned(), line, reason }
 }
 
 /// A row as a question. The answer's cell may be a JSON list of answers.
-pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
+fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
     let name = |given: &Option<String>, usual: &str| given.as_deref().unwrap_or(usual).to_owned();
     let answer = name(&columns.answer, if record.get("answers").is_some() { "answers" } else { "answer" });
     let read = [

@@ -1,11 +1,14 @@
 //! `TriviaQA`: `Data[].{QuestionId, Question, Answer {Value, Aliases, NormalizedAliases}}`, the hub's form of it in small
 //! letters, and flat records of `qid, question, gold_answer, aliases`. All spellings of an answer are gold.
 
+use super::Format;
 use super::fields::{Fault, First, Record, strings, with_aliases};
 use crate::types::Question;
 use serde_json::Value;
 
-pub(super) fn looks_like(first: &First<'_>) -> bool {
+pub(super) const FORMAT: Format = Format::of_dataset("triviaqa", "TriviaQA", looks_like, question);
+
+fn looks_like(first: &First<'_>) -> bool {
     let nested = first.has("Question") && first.object("Answer");
     let valued = first.record.get("answer").is_some_and(|answer| answer.get("value").is_some());
     let hub = first.has("question") && (valued || first.has("question_id"));
@@ -13,7 +16,7 @@ pub(super) fn looks_like(first: &First<'_>) -> bool {
     nested || hub || flat
 }
 
-pub(super) fn question(record: &Record) -> Result<Question, Fault> {
+fn question(record: &Record) -> Result<Question, Fault> {
     let first_of = |names: [&'static str; 3]| names.into_iter().find(|name| record.get(name).is_some());
     let id = first_of(["QuestionId", "question_id", "qid"]).unwrap_or("id");
     let text = first_of(["Question", "question", "question"]).unwrap_or("question");

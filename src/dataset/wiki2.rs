@@ -1,16 +1,19 @@
 //! `2WikiMultiHopQA`: the layout of `HotpotQA` with `evidences [[subject, relation, object]]`; `entity_ids`,
 //! `evidences_id` and `answer_id` stay in `meta`, where the file of aliases is looked up by the last.
 
+use super::Format;
 use super::fields::{Fault, First, Record, array, string};
 use super::hotpotqa;
 use crate::types::Question;
 use serde_json::Value;
 
-pub(super) fn looks_like(first: &First<'_>) -> bool {
+pub(super) const FORMAT: Format = Format::of_dataset("2wiki", "2Wiki", looks_like, question);
+
+fn looks_like(first: &First<'_>) -> bool {
     first.has("question") && ["evidences", "entity_ids", "answer_id"].iter().any(|key| first.has(key))
 }
 
-pub(super) fn question(record: &Record) -> Result<Question, Fault> {
+fn question(record: &Record) -> Result<Question, Fault> {
     let mut question = hotpotqa::question(record)?;
     if let Some(evidences) = record.get("evidences") {
         question.evidence_triples = array("evidences", evidences)?.iter().map(triple).collect::<Result<_, _>>()?;

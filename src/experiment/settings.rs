@@ -285,7 +285,7 @@ settings! {
 
     ["Dataset"]
 
-    /// Format of the file; `wikitrail dataset info` names the formats.
+    /// Format of the file.
     format: String = Text, "NAME", { default: "detected from the first record" }
     /// Leave out bad records and count them, instead of refusing the file.
     skip_bad: bool = Switch, "", {}

@@ -96,7 +96,7 @@ impl<W: Write> Sheet<W> {
     }
 }
 
-/// The text as it may stand in a cell. A NUL becomes U+FFFD, since older readers end or refuse a cell there.
+/// The text as a cell may hold it. A NUL becomes U+FFFD, since older readers end or refuse a cell there.
 fn safe(text: &str, raw: bool) -> Cow<'_, str> {
     let mut cell = Cow::Borrowed(text);
     if text.contains('\0') {

@@ -1,98 +1,102 @@
 //! The table with one row an episode.
 
 use super::Scored;
-use super::table::{Cell, Column};
-use crate::score::{Assessment, Grounding, search_missed};
-use crate::types::{Repair, Tool, Trajectory};
+use super::table::{Cell, Column, Kind};
+use crate::score::{Failure, Figure, Grounding, Measure, figure};
+use crate::types::Trajectory;
 use std::borrow::Cow;
 
+/// A column and where its cells come from.
+pub(super) struct QuestionColumn {
+    pub(super) column: Column,
+    content: Content,
+}
+
+enum Content {
+    Own(for<'a> fn(&Scored<'a>) -> Cell<'a>),
+    Figure(&'static Figure),
+}
+
 /// The columns, in order; `docs/columns.md` explains each.
-pub(super) const COLUMNS: &[Column] = &[
-    Column::text("variant"),
-    Column::integer("repeat"),
-    Column::text("id"),
-    Column::text("question"),
-    Column::text("gold"),
-    Column::text("aliases"),
-    Column::text("prediction"),
-    Column::real("em"),
-    Column::real("f1"),
-    Column::real("precision"),
-    Column::real("recall"),
-    Column::text("outcome"),
-    Column::text("detail"),
-    Column::integer("steps"),
-    Column::integer("calls"),
-    Column::integer("bad_calls"),
-    Column::integer("searches"),
-    Column::integer("lookups"),
-    Column::integer("missed_searches"),
-    Column::integer("repairs"),
-    Column::integer("samples"),
-    Column::text("votes"),
-    Column::integer("gold_pages_opened"),
-    Column::integer("gold_pages"),
-    Column::flag("first_hop"),
-    Column::flag("all_hops"),
-    Column::integer("sentences_seen"),
-    Column::integer("sentences"),
-    Column::integer("empty_lookups"),
-    Column::text("grounding"),
-    Column::text("failure_class"),
-    Column::text("failure_evidence"),
-    Column::integer("prompt_tokens"),
-    Column::integer("completion_tokens"),
-    Column::real("cost_usd"),
-    Column::integer("wall_ms"),
-    Column::text("started_at"),
-    Column::text("compat"),
-    Column::text("key"),
+pub(super) const COLUMNS: &[QuestionColumn] = &[
+    text("variant", |scored| Cell::text(&scored.trajectory.variant)),
+    own(Column::integer("repeat"), |scored| Cell::Integer(scored.trajectory.repeat.into())),
+    text("id", |scored| Cell::text(&scored.trajectory.id)),
+    text("question", |scored| Cell::text(&scored.trajectory.question)),
+    text("gold", |scored| Cell::of(scored.trajectory.answers.first(), |gold| Cell::text(gold))),
+    text("aliases", |scored| Cell::Text(Cow::Owned(aliases(scored.trajectory)))),
+    text("prediction", |scored| Cell::of(scored.trajectory.answer.as_deref(), Cell::text)),
+    figure(&figure::EM),
+    figure(&figure::F1),
+    figure(&figure::PRECISION),
+    figure(&figure::RECALL),
+    text("outcome", |scored| Cell::Name(scored.trajectory.outcome.name())),
+    text("detail", |scored| Cell::of(scored.trajectory.detail.as_deref(), Cell::text)),
+    figure(&figure::STEPS),
+    figure(&figure::CALLS),
+    figure(&figure::BAD_CALLS),
+    figure(&figure::SEARCHES),
+    figure(&figure::LOOKUPS),
+    figure(&figure::MISSED_SEARCHES),
+    figure(&figure::REPAIRS),
+    figure(&figure::SAMPLES),
+    text("votes", |scored| votes(scored.trajectory)),
+    figure(&figure::GOLD_PAGES_OPENED),
+    figure(&figure::GOLD_PAGES),
+    figure(&figure::FIRST_HOP),
+    figure(&figure::ALL_HOPS),
+    figure(&figure::SENTENCES_SEEN),
+    figure(&figure::SENTENCES),
+    figure(&figure::EMPTY_LOOKUPS),
+    text("grounding", |scored| Cell::of(grounding(scored).map(Grounding::name), Cell::Name)),
+    text("failure_class", |scored| Cell::of(failure(scored).map(|failure| failure.class.name()), Cell::Name)),
+    text("failure_evidence", |scored| Cell::of(failure(scored).map(|failure| failure.evidence.as_str()), Cell::text)),
+    figure(&figure::PROMPT_TOKENS),
+    figure(&figure::COMPLETION_TOKENS),
+    figure(&figure::COST_USD),
+    figure(&figure::WALL_MS),
+    text("started_at", |scored| Cell::Name(&scored.trajectory.started_at)),
+    text("compat", |scored| Cell::Name(scored.trajectory.compat.name())),
+    text("key", |scored| Cell::Name(&scored.trajectory.key)),
 ];
+
+const fn own(column: Column, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> QuestionColumn {
+    QuestionColumn { column, content: Content::Own(cell) }
+}
+
+const fn text(name: &'static str, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> QuestionColumn {
+    own(Column::text(name), cell)
+}
+
+const fn figure(figure: &'static Figure) -> QuestionColumn {
+    let kind = match figure.measure {
+        Measure::Share(_) | Measure::Amount(_) => Kind::Real,
+        Measure::Flag(_) => Kind::Flag,
+        Measure::Count(_) => Kind::Integer,
+    };
+    QuestionColumn { column: Column { name: figure.name, kind }, content: Content::Figure(figure) }
+}
 
 /// One cell for each of [`COLUMNS`].
 pub(super) fn row<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
-    let mut cells = answer_cells(scored);
-    cells.extend(step_cells(scored.trajectory));
-    cells.extend(assessment_cells(scored.assessment));
-    cells.extend(cost_cells(scored.trajectory));
-    cells
+    let episode = scored.episode();
+    let cell = |column: &QuestionColumn| match &column.content {
+        Content::Own(cell) => cell(scored),
+        Content::Figure(figure) => match figure.measure {
+            Measure::Share(of) | Measure::Amount(of) => Cell::of(of(&episode), Cell::Real),
+            Measure::Flag(of) => Cell::of(of(&episode), Cell::Flag),
+            Measure::Count(of) => Cell::of(of(&episode), Cell::Integer),
+        },
+    };
+    COLUMNS.iter().map(cell).collect()
 }
 
-/// From `variant` to `detail`.
-fn answer_cells<'a>(scored: &Scored<'a>) -> Vec<Cell<'a>> {
-    let trajectory = scored.trajectory;
-    let numbers = scored.numbers();
-    vec![
-        Cell::text(&trajectory.variant),
-        Cell::Integer(trajectory.repeat.into()),
-        Cell::text(&trajectory.id),
-        Cell::text(&trajectory.question),
-        Cell::of(trajectory.answers.first(), |gold| Cell::text(gold)),
-        Cell::Text(Cow::Owned(aliases(trajectory))),
-        Cell::of(trajectory.answer.as_deref(), Cell::text),
-        Cell::of(numbers.em, Cell::Real),
-        Cell::of(numbers.f1, Cell::Real),
-        Cell::of(numbers.precision, Cell::Real),
-        Cell::of(numbers.recall, Cell::Real),
-        Cell::Name(trajectory.outcome.name()),
-        Cell::of(trajectory.detail.as_deref(), Cell::text),
-    ]
+fn grounding(scored: &Scored<'_>) -> Option<Grounding> {
+    scored.assessment?.grounding
 }
 
-/// From `steps` to `votes`.
-fn step_cells(trajectory: &Trajectory) -> [Cell<'_>; 9] {
-    let bad_calls = trajectory.repairs.iter().filter(|repair| repair.kind == Repair::MISSING_ACTION);
-    [
-        Cell::count(trajectory.agent_steps().count()),
-        Cell::count(trajectory.call_count()),
-        Cell::count(bad_calls.count()),
-        Cell::count(uses(trajectory, Tool::Search)),
-        Cell::count(uses(trajectory, Tool::Lookup)),
-        Cell::count(missed(trajectory)),
-        Cell::count(trajectory.repairs.len()),
-        Cell::count(trajectory.sample_count()),
-        votes(trajectory),
-    ]
+fn failure<'a>(scored: &Scored<'a>) -> Option<&'a Failure> {
+    scored.assessment?.failure.as_ref()
 }
 
 /// The votes as a JSON list of `[answer, count]`; nothing without a vote.
@@ -105,48 +109,8 @@ fn votes(trajectory: &Trajectory) -> Cell<'_> {
     Cell::Text(Cow::Owned(serde_json::to_string(&votes).unwrap_or_default()))
 }
 
-/// From `gold_pages_opened` to `failure_evidence`.
-fn assessment_cells(assessment: Option<&Assessment>) -> [Cell<'_>; 10] {
-    let gold = assessment.and_then(|assessment| assessment.retrieval.gold);
-    let failure = assessment.and_then(|assessment| assessment.failure.as_ref());
-    [
-        Cell::of(gold.map(|gold| gold.pages_opened), Cell::Integer),
-        Cell::of(gold.map(|gold| gold.pages), Cell::Integer),
-        Cell::of(gold.map(|gold| gold.first_hop()), Cell::Flag),
-        Cell::of(gold.map(|gold| gold.all_hops()), Cell::Flag),
-        Cell::of(gold.map(|gold| gold.sentences_seen), Cell::Integer),
-        Cell::of(gold.map(|gold| gold.sentences), Cell::Integer),
-        Cell::of(assessment.map(|assessment| assessment.retrieval.empty_lookups), Cell::Integer),
-        Cell::of(assessment.and_then(|assessment| assessment.grounding).map(Grounding::name), Cell::Name),
-        Cell::of(failure.map(|failure| failure.class.name()), Cell::Name),
-        Cell::of(failure.map(|failure| failure.evidence.as_str()), Cell::text),
-    ]
-}
-
-/// From `prompt_tokens` to `key`.
-fn cost_cells(trajectory: &Trajectory) -> [Cell<'_>; 7] {
-    [
-        Cell::Integer(trajectory.usage.prompt_tokens),
-        Cell::Integer(trajectory.usage.completion_tokens),
-        Cell::of(trajectory.cost_usd, Cell::Real),
-        Cell::Integer(trajectory.wall_ms),
-        Cell::Name(&trajectory.started_at),
-        Cell::Name(trajectory.compat.name()),
-        Cell::Name(&trajectory.key),
-    ]
-}
-
 /// Golds after the official one, as a JSON list.
 fn aliases(trajectory: &Trajectory) -> String {
     // Strings always serialise.
     serde_json::to_string(trajectory.answers.get(1..).unwrap_or_default()).unwrap_or_default()
-}
-
-fn uses(trajectory: &Trajectory, tool: Tool) -> usize {
-    trajectory.steps.iter().filter(|step| step.tool == Some(tool)).count()
-}
-
-/// Searches that opened no page.
-fn missed(trajectory: &Trajectory) -> usize {
-    trajectory.steps.iter().filter(|step| step.tool == Some(Tool::Search) && search_missed(step)).count()
 }

@@ -1,7 +1,7 @@
 //! A trajectory beside its score and its trajectory metrics.
 
 use super::Origin;
-use crate::score::{AnswerScore, Assessment};
+use crate::score::{AnswerScore, AssessedEpisode, Assessment};
 use crate::types::Trajectory;
 use serde::{Serialize, Serializer};
 
@@ -31,7 +31,12 @@ pub(super) struct Numbers {
     pub(super) recall: Option<f64>,
 }
 
-impl Scored<'_> {
+impl<'a> Scored<'a> {
+    /// The episode without its run.
+    pub(super) fn episode(&self) -> AssessedEpisode<'a> {
+        AssessedEpisode { trajectory: self.trajectory, score: self.score, assessment: self.assessment }
+    }
+
     pub(super) fn numbers(&self) -> Numbers {
         let of = |value: fn(AnswerScore) -> f64| self.score.map(value);
         Numbers {

@@ -65,11 +65,10 @@ pub(super) type Sink<'s> = &'s mut dyn FnMut(&[Cell<'_>]) -> Result<(), ExportEr
 impl Table {
     /// The columns, in order; `docs/columns.md` explains each.
     pub fn columns(self) -> impl Iterator<Item = Column> {
-        let own = match self {
-            Self::Questions => questions::COLUMNS,
-            Self::Steps => steps::COLUMNS,
-        };
-        own.iter().chain(super::origin::COLUMNS).copied()
+        let questions = if self == Self::Questions { questions::COLUMNS } else { &[] };
+        let steps = if self == Self::Steps { steps::COLUMNS } else { &[] };
+        let own = questions.iter().map(|column| &column.column).chain(steps);
+        own.chain(super::origin::COLUMNS).copied()
     }
 
     /// Gives the rows of one trajectory to `sink`, each with one cell a column.
@@ -101,10 +100,6 @@ impl Column {
 
     pub(super) const fn real(name: &'static str) -> Self {
         Self { name, kind: Kind::Real }
-    }
-
-    pub(super) const fn flag(name: &'static str) -> Self {
-        Self { name, kind: Kind::Flag }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Exports of hand-made trajectories, read back here and by Python.
 
 use super::{Column, Csv, CsvOptions, Export, Jsonl, Origin, Scored, Table};
-use crate::score::{AnswerScore, Assessment, Failure, FailureClass, GoldRetrieval, Grounding, Retrieval};
+use crate::score::{AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Retrieval};
 use crate::types::{Manifest, Trajectory};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
@@ -296,19 +296,25 @@ fn json_lines_are_the_stored_records_with_a_score() {
     assert!(lines[1].ends_with(r#","run":"=run","score":null}"#), "{}", lines[1]);
 }
 
-/// `docs/columns.md` lists the columns of both tables in their order.
+/// `docs/columns.md` lists the columns of both tables in their order, and says of each figure what its declaration says.
 #[test]
 fn the_documentation_and_the_headers_agree() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/columns.md")).unwrap();
-    let documented = |section: &str| -> Vec<String> {
+    let documented = |section: &str| -> Vec<&str> {
         let section = text.split("\n## ").find(|part| part.starts_with(section)).unwrap();
-        let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
-        rows.map(|row| row.replace('`', "").split(" | ").take(2).collect::<Vec<_>>().join(" | ")).collect()
+        section.lines().filter(|line| line.starts_with("| `")).collect()
     };
     for (section, table) in [("Questions", Table::Questions), ("Steps", Table::Steps)] {
-        let columns = table.columns().map(|Column { name, kind }| format!("{name} | {}", kind.name()));
-        let documented = [documented(section), documented("Origin")].concat();
-        assert_eq!(documented, columns.collect::<Vec<_>>());
+        let rows = [documented(section), documented("Origin")].concat();
+        let columns: Vec<Column> = table.columns().collect();
+        assert_eq!(rows.len(), columns.len(), "{section}");
+        for (row, Column { name, kind }) in rows.iter().zip(columns) {
+            let start = format!("| `{name}` | {} | ", kind.name());
+            let meaning = row.strip_prefix(&start).unwrap_or_else(|| panic!("`{row}` does not begin with `{start}`"));
+            if let Some(figure) = Figure::named(name).filter(|_| table == Table::Questions) {
+                assert_eq!(meaning, format!("{} |", figure.about), "{name}");
+            }
+        }
     }
 }
 

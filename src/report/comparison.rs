@@ -6,7 +6,7 @@ mod parts;
 
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::number::{p_value, value};
-use crate::compare::{ColumnMean, ColumnSummary, Comparison, Ids, Metric, MetricComparison, Pair, Unit};
+use crate::compare::{ColumnMean, ColumnSummary, Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit};
 use crate::types::text::{counted, thousands};
 use cells::{between, change, count, count_u64, estimate, headed, percent};
 pub use flips::{FlipList, FlippedQuestion};
@@ -44,17 +44,17 @@ pub fn sheet(compared: &Compared<'_>) -> Sheet {
     let names: Vec<&str> = comparison.columns.iter().map(|column| column.name.as_str()).collect();
     let mut blocks = Vec::new();
     blocks.extend(settings_table(&names, settings));
-    for metric in &comparison.metrics {
-        blocks.push(means(metric, &comparison.columns));
-        blocks.extend(overall(metric));
-        blocks.push(pairs(metric));
-        blocks.extend(mde.then(|| power(metric, comparison.settings.power)));
-        let sentences = metric.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
-        blocks.push(Block::Lines { title: format!("{}, verdicts", metric.metric.label()), lines: sentences });
+    for figure in &comparison.figures {
+        blocks.push(means(figure, &comparison.columns));
+        blocks.extend(overall(figure));
+        blocks.push(pairs(figure));
+        blocks.extend(mde.then(|| power(figure, comparison.settings.power)));
+        let sentences = figure.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
+        blocks.push(Block::Lines { title: format!("{}, verdicts", figure.figure.label()), lines: sentences });
     }
     for breakdown in comparison.breakdowns.iter().filter(|breakdown| !breakdown.groups.is_empty()) {
-        let Some(metric) = comparison.metric(&breakdown.metric) else { continue };
-        blocks.extend(parts::tables(breakdown, metric));
+        let Some(figure) = comparison.figure(&breakdown.figure) else { continue };
+        blocks.extend(parts::tables(breakdown, figure));
     }
     for list in *flips {
         blocks.extend(flips::blocks(list));
@@ -103,12 +103,12 @@ fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
     Some(Block::Table(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows }))
 }
 
-fn means(metric: &MetricComparison, columns: &[ColumnSummary]) -> Block {
-    let Metric { name, unit, .. } = &metric.metric;
-    let bounded = metric.means.iter().any(|mean| mean.bounds.is_some_and(|bounds| bounds.low < bounds.high));
+fn means(figure: &FigureComparison, columns: &[ColumnSummary]) -> Block {
+    let NamedFigure { name, unit, .. } = &figure.figure;
+    let bounded = figure.means.iter().any(|mean| mean.bounds.is_some_and(|bounds| bounds.low < bounds.high));
     let mut header = vec![
         Heading::words("variant"),
-        Heading::numbers(headed(&metric.metric, metric.means.iter().find_map(|mean| mean.interval))),
+        Heading::numbers(headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval))),
         Heading::numbers("n"),
         Heading::numbers("not measured"),
     ];
@@ -119,7 +119,7 @@ fn means(metric: &MetricComparison, columns: &[ColumnSummary]) -> Block {
         let mut cells = vec![
             Cell::text(&mean.column),
             estimate(*unit, "mean", mean.mean, mean.se, mean.interval),
-            Cell::figure("n", count(metric.n), metric.n.to_string()),
+            Cell::figure("n", count(figure.n), figure.n.to_string()),
             Cell::figure("not_measured", count(column.not_measured), column.not_measured.to_string()),
         ];
         if bounded {
@@ -127,20 +127,20 @@ fn means(metric: &MetricComparison, columns: &[ColumnSummary]) -> Block {
         }
         Row { key: Key { metric: name.clone(), a: mean.column.clone(), ..Key::default() }, cells }
     };
-    let title = match metric.clusters {
+    let title = match figure.clusters {
         Some(clusters) => format!(
             "{} of {} in {}",
-            metric.metric.label(),
-            counted(metric.n, "question"),
+            figure.figure.label(),
+            counted(figure.n, "question"),
             counted(clusters, "cluster")
         ),
-        None => format!("{} of {}", metric.metric.label(), counted(metric.n, "question")),
+        None => format!("{} of {}", figure.figure.label(), counted(figure.n, "question")),
     };
-    Block::Table(Grid { id: "means", title, header, rows: metric.means.iter().zip(columns).map(row).collect() })
+    Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().zip(columns).map(row).collect() })
 }
 
-fn overall(metric: &MetricComparison) -> Option<Block> {
-    let test = metric.cochran_q?;
+fn overall(figure: &FigureComparison) -> Option<Block> {
+    let test = figure.cochran_q?;
     let cells = vec![
         Cell::text("Cochran's Q"),
         Cell::figure("cochran_q", test.q, format!("{:.3}", test.q)),
@@ -149,22 +149,22 @@ fn overall(metric: &MetricComparison) -> Option<Block> {
     ];
     let header =
         vec![Heading::words("test"), Heading::numbers("statistic"), Heading::numbers("df"), Heading::numbers("p")];
-    let key = Key { metric: metric.metric.name.clone(), ..Key::default() };
-    let title = format!("{}, all variants together", metric.metric.label());
+    let key = Key { metric: figure.figure.name.clone(), ..Key::default() };
+    let title = format!("{}, all variants together", figure.figure.label());
     Some(Block::Table(Grid { id: "overall", title, header, rows: vec![Row { key, cells }] }))
 }
 
-fn pairs(metric: &MetricComparison) -> Block {
-    let unit = metric.metric.unit;
+fn pairs(figure: &FigureComparison) -> Block {
+    let unit = figure.figure.unit;
     let points = if unit == Unit::Share { "points" } else { "difference" };
-    let level = metric.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
+    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
     let mut header = vec![
         Heading::words("b − a"),
         Heading::numbers(format!("{points} [{} %]", percent(level))),
         Heading::numbers("p"),
         Heading::numbers("p Holm"),
     ];
-    if metric.binary {
+    if figure.binary {
         header.extend([Heading::numbers("only a"), Heading::numbers("only b")]);
     }
     let row = |pair: &Pair| {
@@ -174,24 +174,24 @@ fn pairs(metric: &MetricComparison) -> Block {
             pair.p.map_or_else(Cell::nothing, |p| Cell::figure("p", p.value, p_value(p.value))),
             pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))),
         ];
-        if metric.binary {
+        if figure.binary {
             let counts = pair.tests.mcnemar.map(|test| [("only_a", test.only_a), ("only_b", test.only_b)]);
             let cell = |(name, n): (&'static str, u64)| Cell::figure(name, count_u64(n), n.to_string());
             cells.extend(counts.map_or_else(|| [Cell::nothing(), Cell::nothing()], |counts| counts.map(cell)));
         }
-        Row { key: key(metric, pair), cells }
+        Row { key: key(figure, pair), cells }
     };
-    let title = format!("{}, pairwise", metric.metric.label());
-    Block::Table(Grid { id: "pairs", title, header, rows: metric.pairs.iter().map(row).collect() })
+    let title = format!("{}, pairwise", figure.figure.label());
+    Block::Table(Grid { id: "pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
 }
 
 /// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
-fn power(metric: &MetricComparison, power: f64) -> Block {
-    let unit = metric.metric.unit;
+fn power(figure: &FigureComparison, power: f64) -> Block {
+    let unit = figure.figure.unit;
     let header = vec![
         Heading::words("b − a"),
         Heading::numbers("difference"),
-        Heading::numbers(format!("detectable with {}", counted(metric.n, "question"))),
+        Heading::numbers(format!("detectable with {}", counted(figure.n, "question"))),
         Heading::numbers("questions needed"),
     ];
     let row = |pair: &Pair| {
@@ -204,12 +204,12 @@ fn power(metric: &MetricComparison, power: f64) -> Block {
             least.unwrap_or_else(Cell::nothing),
             needed.unwrap_or_else(Cell::nothing),
         ];
-        Row { key: key(metric, pair), cells }
+        Row { key: key(figure, pair), cells }
     };
-    let title = format!("{}, minimum detectable difference at {} % power", metric.metric.label(), percent(power));
-    Block::Table(Grid { id: "power", title, header, rows: metric.pairs.iter().map(row).collect() })
+    let title = format!("{}, minimum detectable difference at {} % power", figure.figure.label(), percent(power));
+    Block::Table(Grid { id: "power", title, header, rows: figure.pairs.iter().map(row).collect() })
 }
 
-fn key(metric: &MetricComparison, pair: &Pair) -> Key {
-    Key { metric: metric.metric.name.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() }
+fn key(figure: &FigureComparison, pair: &Pair) -> Key {
+    Key { metric: figure.figure.name.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() }
 }

@@ -4,6 +4,7 @@ use crate::dataset::{DatasetError, SelectionError};
 use crate::experiment::{ExperimentError, ProductError};
 use crate::llm::ModelError;
 use crate::prompt::{Problems, PromptError};
+use crate::score::files::FileError;
 use crate::store::StoreError;
 use crate::tape::TapeError;
 use crate::wiki::MannersError;
@@ -127,6 +128,9 @@ pub fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Option<Stri
     }
     let hinted = |kind, hint: Option<String>| Some((kind, hint));
     if let Some(error) = error.downcast_ref::<DatasetError>() {
+        return hinted(Input, Some(error.hint().to_owned()));
+    }
+    if let Some(error) = error.downcast_ref::<FileError>() {
         return hinted(Input, Some(error.hint().to_owned()));
     }
     if let Some(error) = error.downcast_ref::<SelectionError>() {

@@ -50,10 +50,8 @@ pub(super) fn columns(settings: &DatasetSettings) -> BTreeMap<String, String> {
 
 /// The format of that name.
 fn format_of(name: &str) -> Result<Format, RunError> {
-    Format::parse(name).ok_or_else(|| {
-        let known: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
-        RunError::usage(format!("unknown dataset format `{name}`"), format!("known formats: {}", known.join(", ")))
-    })
+    Format::parse(name)
+        .ok_or_else(|| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names())))
 }
 
 /// The ids in a file.

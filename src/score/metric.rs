@@ -51,7 +51,7 @@ impl Metric {
         }
     }
 
-    /// The dataset's own metric where only the golds of a question are at hand, as in a trajectory.
+    /// The dataset's own metric where only the golds of a question are known, as in a trajectory.
     ///
     /// Golds that are FEVER's labels are scored as labels, whatever the dataset is called.
     pub fn for_answers(dataset: &str, answers: &[String]) -> Self {
@@ -63,7 +63,7 @@ impl Metric {
         }
     }
 
-    /// The metric of golds that are no labels. The official one decides: an English dataset may list names in other
+    /// The metric of golds that are not labels. The official one decides: an English dataset may list names in other
     /// scripts among its aliases.
     fn for_texts(dataset: &str, answers: &[String]) -> Self {
         match dataset {
@@ -148,7 +148,7 @@ mod tests {
         }
         let score = score_answers(Metric::Characters, Some("南京。"), &golds(&["南京", "江宁"]));
         assert_eq!(score, Some(AnswerScore::right(true)));
-        // A list that holds nothing but labels is one of claims, and labels are no Chinese.
+        // A list that holds nothing but labels is one of claims, and labels are not Chinese.
         assert_eq!(Metric::for_answers("sample-zh", &golds(&["SUPPORTS"])), Metric::Fever);
     }
 

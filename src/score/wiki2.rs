@@ -6,55 +6,22 @@ use super::normalize::normalize_evidence;
 use super::overlap::{AnswerScore, percent};
 use crate::types::SupportingFact;
 use crate::types::python::lower;
-use serde::Deserialize;
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Other names of entities, by their Wikidata id.
 #[derive(Debug, Clone, Default)]
 pub struct Wiki2Aliases(HashMap<String, BTreeSet<String>>);
 
-/// A line of the file of aliases.
-#[derive(Deserialize)]
-struct AliasLine {
-    #[serde(rename = "Q_id")]
-    id: String,
-    aliases: Vec<String>,
-    demonyms: Vec<String>,
-}
-
 impl Wiki2Aliases {
-    /// Reads the file of aliases, JSON lines of `{Q_id, aliases, demonyms}`; an error names the line, from 1.
-    pub fn parse(text: &str) -> Result<Self, Wiki2AliasError> {
-        let mut aliases = HashMap::new();
-        for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let line: AliasLine =
-                serde_json::from_str(line).map_err(|source| Wiki2AliasError { line: n + 1, source })?;
-            aliases.insert(line.id, line.aliases.into_iter().chain(line.demonyms).collect());
-        }
-        Ok(Self(aliases))
+    /// Aliases by Wikidata id.
+    pub fn new(aliases: HashMap<String, BTreeSet<String>>) -> Self {
+        Self(aliases)
     }
 
     /// The name of an entity and its aliases.
     fn with(&self, name: &str, id: Option<&str>) -> Vec<String> {
         let known = id.and_then(|id| self.0.get(id));
         std::iter::once(name.to_owned()).chain(known.into_iter().flatten().cloned()).collect()
-    }
-}
-
-/// A line of the file of aliases that cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("line {line} of the aliases: {source}")]
-pub struct Wiki2AliasError {
-    /// The line, from 1.
-    pub line: usize,
-    source: serde_json::Error,
-}
-
-impl Wiki2AliasError {
-    /// What a person can do about it.
-    pub fn hint(&self) -> Option<&'static str> {
-        Some("the aliases are JSON lines with `Q_id`, `aliases` and `demonyms`, as in `id_aliases.json`")
     }
 }
 
@@ -98,6 +65,31 @@ pub struct Wiki2Score {
     pub evidence: AnswerScore,
     /// Of all three, multiplied. Zero unless all were predicted.
     pub joint: AnswerScore,
+}
+
+impl Wiki2Score {
+    /// The numbers under their official names, in the official order.
+    pub fn named(&self) -> [(&'static str, f64); 16] {
+        let Self { answer, facts, evidence, joint } = self;
+        [
+            ("em", answer.em),
+            ("f1", answer.f1),
+            ("prec", answer.precision),
+            ("recall", answer.recall),
+            ("sp_em", facts.em),
+            ("sp_f1", facts.f1),
+            ("sp_prec", facts.precision),
+            ("sp_recall", facts.recall),
+            ("evi_em", evidence.em),
+            ("evi_f1", evidence.f1),
+            ("evi_prec", evidence.precision),
+            ("evi_recall", evidence.recall),
+            ("joint_em", joint.em),
+            ("joint_f1", joint.f1),
+            ("joint_prec", joint.precision),
+            ("joint_recall", joint.recall),
+        ]
+    }
 }
 
 /// Scores supporting facts. Titles are lower-cased after duplicates are gone, as the official script does, so that
@@ -172,15 +164,8 @@ impl Wiki2Evaluation {
     }
 
     /// What the official script prints: percentages with two decimals, under its names.
-    pub fn official(&self) -> Vec<(Cow<'static, str>, f64)> {
-        let Wiki2Score { answer, facts, evidence, joint } = self.sum;
-        [("", answer), ("sp_", facts), ("evi_", evidence), ("joint_", joint)]
-            .into_iter()
-            .flat_map(|(prefix, score)| {
-                let numbers = [("em", score.em), ("f1", score.f1), ("prec", score.precision), ("recall", score.recall)];
-                numbers.map(|(name, sum)| (Cow::Owned(format!("{prefix}{name}")), percent(sum, self.n, 2)))
-            })
-            .collect()
+    pub fn official(&self) -> [(&'static str, f64); 16] {
+        self.sum.named().map(|(name, sum)| (name, percent(sum, self.n, 2)))
     }
 }
 
@@ -206,8 +191,7 @@ mod tests {
 
     #[test]
     fn evidence_recall_can_exceed_one() {
-        let aliases =
-            Wiki2Aliases::parse("{\"Q_id\": \"Q1\", \"aliases\": [\"Bob\"], \"demonyms\": []}\n").expect("aliases");
+        let aliases = Wiki2Aliases::new(HashMap::from([("Q1".to_owned(), BTreeSet::from(["Bob".to_owned()]))]));
         let gold = Wiki2Gold {
             answer: "Robert",
             answer_id: Some("Q1"),
@@ -227,14 +211,7 @@ mod tests {
         evaluation.add(Wiki2Prediction::default(), &gold);
         evaluation.add(Wiki2Prediction::default(), &gold);
         let official = evaluation.official();
-        assert_eq!(official[0], (Cow::Borrowed("em"), 33.33));
+        assert_eq!(official[0], ("em", 33.33));
         assert_eq!(official[15].0, "joint_recall");
-    }
-
-    #[test]
-    fn a_broken_line_is_named() {
-        let error = Wiki2Aliases::parse("\n{").expect_err("a broken line");
-        assert!(error.to_string().starts_with("line 2 of the aliases: "));
-        assert!(error.hint().is_some());
     }
 }

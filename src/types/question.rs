@@ -87,6 +87,7 @@ pub struct Paragraph {
 
 /// One needed sentence: page title and sentence number from 0. Stored as `[title, n]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(expecting = "[title, sentence number]")]
 pub struct SupportingFact(
     /// Title of the page.
     pub String,
@@ -96,6 +97,7 @@ pub struct SupportingFact(
 
 /// One piece of FEVER evidence: page and sentence, either of which may be missing. Stored as `[page, line]`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(expecting = "[page, line]")]
 pub struct Evidence(
     /// Title of the page, as the dataset spells it.
     pub Option<String>,

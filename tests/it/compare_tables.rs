@@ -325,11 +325,11 @@ fn a_bad_table_is_said() {
     let dir = tempfile::tempdir().expect("a folder");
     let good = write(dir.path(), "good.csv", "id,em,f1\na,1,1\nb,0,0.5\n");
     for (text, parts) in [
-        ("id,em,f1\na,1,1\nb,yes,1\n", &["bad.csv`, line 3", "field `em`", "`yes`", "hint: mend the cell"][..]),
+        ("id,em,f1\na,1,1\nb,yes,1\n", &["bad.csv`, line 3", "field `em`", "`yes`", "hint: correct the cell"][..]),
         ("id,em\na,1\n", &["has no column `f1`", "its columns of numbers are em"]),
         ("em,f1\n1,1\n", &["no column `id`", "hint: the first line names the columns"]),
-        ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: one file holds one column", "--variant NAME"]),
-        ("id,em,f1\nx,1,1\n", &["no question stands in all"]),
+        ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: one file is one column", "--variant NAME"]),
+        ("id,em,f1\nx,1,1\n", &["share no question"]),
     ] {
         let bad = write(dir.path(), "bad.csv", text);
         let (code, stdout, stderr) = wikitrail(&["compare", "--from-csv", &good, &bad]);
@@ -338,7 +338,7 @@ fn a_bad_table_is_said() {
     }
     let noted = write(dir.path(), "noted.csv", "id,em,f1,seconds\na,1,1,3\nb,1,1,soon\n");
     let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &good, &noted]);
-    assert!(code == Some(0) && stderr.contains("column `seconds` is no metric: line 3 holds `soon`"), "{stderr}");
+    assert!(code == Some(0) && stderr.contains("column `seconds` is not a figure: line 3 holds `soon`"), "{stderr}");
     let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &noted, &noted, "--metric", "seconds"]);
     assert!(
         code == Some(3) && stderr.contains("line 3, column `seconds`: expected a number, found `soon`"),

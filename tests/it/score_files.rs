@@ -230,6 +230,12 @@ fn two_wiki_takes_aliases_and_evidence() {
     assert_eq!((&with["items"][0]["evi_recall"], &with["items"][0]["joint_f1"]), (&json!(1.0), &json!(1.0)));
     let without = bench.score(&["2wiki"]);
     assert_eq!((&without["aggregate"]["em"], &without["aggregate"]["sp_em"]), (&json!(0.0), &json!(100.0)));
+    let bench = Bench::new(&[("g", gold), ("p", predictions), ("aliases", &format!("{aliases}{{\"Q_id\": \"Q2\"}}"))]);
+    let args = ["score", "--metric", "2wiki", "--gold", "g", "--predictions", "p", "--aliases", "aliases"];
+    let output = wikitrail(bench.0.path(), &args);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{text}");
+    assert!(text.contains("`aliases`: line 2, record 2") && text.contains("field `aliases`"), "{text}");
 }
 
 #[test]
@@ -314,7 +320,7 @@ fn musique_and_fever_say_which_prediction_is_wrong() {
         |id: &str| format!("{{\"id\": \"{id}\", \"predicted_answer\": \"x\", \"predicted_support_idxs\": [0]");
     let whole = |id: &str| prediction(id) + ", \"predicted_answerable\": true}\n";
     let refused = |p: String, words: &[&str]| Bench::new(&[("g", &golds), ("p", &p)]).refused("musique", 3, words);
-    refused(whole("a"), &["1 prediction for 2 records", "`a`"]);
+    refused(whole("a"), &["predictions for 1 of 2 records", "`a`"]);
     refused(whole("a") + &whole("b"), &["line 2", "`b`", "field `id`", "`a` here"]);
     refused(whole("a") + &whole("a") + &whole("c"), &["line 3", "`c`"]);
     refused(whole("a") + &prediction("a") + "}", &["line 2", "field `predicted_answerable`"]);

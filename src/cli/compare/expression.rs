@@ -221,7 +221,7 @@ impl Parser<'_> {
         let text = &self.text[at..length.map_or(self.text.len(), |length| at + length)];
         let number: Option<f64> = text.parse().ok().filter(|number: &f64| number.is_finite());
         self.at += text.len();
-        number.map(Kind::Number).ok_or_else(|| Fault::new(at, format_args!("`{text}` is no number")))
+        number.map(Kind::Number).ok_or_else(|| Fault::new(at, format_args!("`{text}` is not a number")))
     }
 
     fn call(&mut self) -> Result<Kind, Fault> {

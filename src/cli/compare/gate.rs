@@ -3,10 +3,10 @@
 use super::expression::{Argument, Expr, Fault, Kind, Operator, parse};
 use crate::cli::failure::Failure;
 
-/// Where the figures come from that a condition names.
-pub(super) trait Figures {
-    /// The figure of that name and these arguments: absent where it was not measured.
-    fn figure(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault>;
+/// What the terms of a condition stand for.
+pub(super) trait Terms {
+    /// The value of a name with these arguments; absent where nothing was measured.
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault>;
 }
 
 /// A condition, read and evaluated.
@@ -14,14 +14,14 @@ pub(super) trait Figures {
 pub(super) struct Judged {
     /// Whether it holds.
     pub(super) holds: bool,
-    /// Every figure that it names, as it was written, and its value.
+    /// Every term, as it was written, and its value.
     pub(super) values: Vec<(String, f64)>,
 }
 
 /// Evaluates a condition.
-pub(super) fn judge(text: &str, figures: &dyn Figures) -> anyhow::Result<Judged> {
+pub(super) fn judge(text: &str, terms: &dyn Terms) -> anyhow::Result<Judged> {
     let mut values = Vec::new();
-    let judged = parse(text).and_then(|expr| Evaluation { figures, values: &mut values }.truth(&expr));
+    let judged = parse(text).and_then(|expr| Evaluation { terms, values: &mut values }.truth(&expr));
     judged.map(|holds| Judged { holds, values }).map_err(|fault| pointed(text, &fault))
 }
 
@@ -31,12 +31,12 @@ fn pointed(text: &str, fault: &Fault) -> anyhow::Error {
     let column = text.get(..fault.at).unwrap_or(text).chars().count();
     Failure::usage(
         format!("--fail-if: {}\n  {shown}\n  {}^", fault.reason, " ".repeat(column)),
-        "docs/compare.md lists figures and operators; as an example: --fail-if \"em(new) < em(base)\"",
+        "docs/compare.md lists terms and operators; for example --fail-if \"em(new) < em(base)\"",
     )
 }
 
 struct Evaluation<'a> {
-    figures: &'a dyn Figures,
+    terms: &'a dyn Terms,
     values: &'a mut Vec<(String, f64)>,
 }
 
@@ -68,7 +68,7 @@ impl Evaluation<'_> {
         match &expr.kind {
             Kind::Number(number) => Ok(*number),
             Kind::Negative(inner) => Ok(-self.number(inner)?),
-            Kind::Call { name, arguments } => self.figure(name, arguments, expr.at),
+            Kind::Call { name, arguments } => self.term(name, arguments, expr.at),
             Kind::Operation { operator, left, right } => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
                 let value = match operator {
@@ -83,10 +83,10 @@ impl Evaluation<'_> {
         }
     }
 
-    fn figure(&mut self, name: &str, arguments: &[Argument], at: usize) -> Result<f64, Fault> {
+    fn term(&mut self, name: &str, arguments: &[Argument], at: usize) -> Result<f64, Fault> {
         let texts: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
         let shown = format!("{name}({})", texts.join(", "));
-        let value = self.figures.figure(name, arguments, at)?;
+        let value = self.terms.term(name, arguments, at)?;
         let value =
             value.ok_or_else(|| Fault::new(at, format_args!("`{shown}` has no value: nothing was measured")))?;
         if !self.values.iter().any(|(other, _)| *other == shown) {

@@ -4,15 +4,13 @@ use crate::cli::failure::Failure;
 use crate::cli::graded::{Graded, GradedRun};
 use crate::cli::run_ref::RunRef;
 use crate::compare::{Column, Item};
-use crate::score::{FailureClass, GoldEvidence};
+use crate::score::{FailureClass, Figure, GoldEvidence};
 use crate::store::RunFolder;
 use crate::types::text::visible_line;
 use crate::types::{DatasetRecord, Question, Variant};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-
-use super::metrics::Metric;
 
 /// How far below an experiment's folder its runs are looked for.
 const DEPTH: usize = 3;
@@ -49,7 +47,7 @@ pub(super) struct Episode {
     pub(super) repeat: u32,
     /// Whether there is a measurement at all.
     pub(super) measured: bool,
-    /// Value of each metric that is compared, in their order; absent where it was not measured.
+    /// Value of each figure that is compared, in their order; absent where it was not measured.
     pub(super) values: Vec<Option<f64>>,
     /// Whether the answer is right; absent where that is not known.
     pub(super) right: Option<bool>,
@@ -79,7 +77,7 @@ pub(super) enum Field {
 
 /// What is wanted of every episode.
 pub(super) struct Wanted<'a> {
-    pub(super) metrics: &'a [&'static Metric],
+    pub(super) figures: &'a [&'static Figure],
     pub(super) cluster: Option<&'a Field>,
     pub(super) by: &'a [Field],
 }
@@ -92,9 +90,9 @@ impl Source {
     }
 
     /// The figures alone, under that name.
-    pub(super) fn column(&self, name: &str, metrics: &[String], fields: &[Field]) -> Column {
+    pub(super) fn column(&self, name: &str, figures: &[String], fields: &[Field]) -> Column {
         let fields = fields.iter().map(|field| field.name().to_owned()).collect();
-        let mut column = Column::new(name, metrics.to_vec(), fields);
+        let mut column = Column::new(name, figures.to_vec(), fields);
         column.items = self.episodes.iter().map(Episode::item).collect();
         column
     }
@@ -231,7 +229,7 @@ impl Episode {
         let field = |field: &Field| question.and_then(|question| field.of(question));
         Self {
             measured: graded.trajectory.measured(),
-            values: wanted.metrics.iter().map(|metric| metric.of(&graded)).collect(),
+            values: wanted.figures.iter().map(|figure| figure.value(&graded.episode())).collect(),
             right: graded.score.map(|score| score.em > 0.0),
             class: graded.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
             gold: graded.trajectory.answers.first().cloned(),

@@ -8,7 +8,7 @@ use crate::dataset::{DatasetError, ScoreRow, ScoreTable, read_scores};
 use crate::types::text::visible_line;
 use std::path::{Path, PathBuf};
 
-/// The files, and the metrics that they have.
+/// The files, and the figures that they have.
 pub(super) struct Tables {
     files: Vec<(PathBuf, ScoreTable)>,
 }
@@ -21,15 +21,15 @@ impl Tables {
     }
 
     /// Metrics that every file has, in the order of the first.
-    pub(super) fn metrics(&self) -> Vec<String> {
+    pub(super) fn figures(&self) -> Vec<String> {
         let Some(((_, first), others)) = self.files.split_first() else { return Vec::new() };
-        let everywhere = |name: &&String| others.iter().all(|(_, table)| table.metrics.contains(name));
-        first.metrics.iter().filter(everywhere).cloned().collect()
+        let everywhere = |name: &&String| others.iter().all(|(_, table)| table.figures.contains(name));
+        first.figures.iter().filter(everywhere).cloned().collect()
     }
 
-    /// The columns with these metrics; a metric that a file lacks is an error that says why.
-    pub(super) fn sources(self, metrics: &[String]) -> anyhow::Result<Vec<Source>> {
-        self.files.into_iter().map(|(path, table)| source(path, &table, metrics)).collect()
+    /// The columns with these figures; a figure that a file lacks is an error that says why.
+    pub(super) fn sources(self, figures: &[String]) -> anyhow::Result<Vec<Source>> {
+        self.files.into_iter().map(|(path, table)| source(path, &table, figures)).collect()
     }
 }
 
@@ -41,7 +41,7 @@ fn read(path: &Path) -> anyhow::Result<ScoreTable> {
     let table = read_scores(&shown, &bytes).map_err(explain)?;
     for other in &table.others {
         say(format_args!(
-            "note: {shown}: column `{}` is no metric: line {} holds `{}`",
+            "note: {shown}: column `{}` is not a figure: line {} holds `{}`",
             visible_line(&other.column, 60),
             other.line,
             other.value
@@ -54,9 +54,9 @@ fn read(path: &Path) -> anyhow::Result<ScoreTable> {
 fn explain(error: DatasetError) -> anyhow::Error {
     let hint = match &error {
         DatasetError::NoColumn { .. } => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
-        DatasetError::Field { .. } => "mend the cell; an empty one means: not measured",
+        DatasetError::Field { .. } => "correct the cell, or leave it empty if nothing was measured",
         DatasetError::Duplicate { .. } => {
-            "one file holds one column: repeats are told apart by a column `repeat`, and `wikitrail export RUN --variant \
+            "one file is one column: distinguish repeats by a column `repeat`; `wikitrail export RUN --variant \
              NAME --out FILE` writes one variant of a run"
         }
         DatasetError::Empty { .. } => "a table has a header and at least one row",
@@ -65,15 +65,15 @@ fn explain(error: DatasetError) -> anyhow::Error {
     Failure::bad_input(error, hint)
 }
 
-fn source(path: PathBuf, table: &ScoreTable, metrics: &[String]) -> anyhow::Result<Source> {
-    let mut places = Vec::with_capacity(metrics.len());
-    for metric in metrics {
-        let Some(place) = table.metrics.iter().position(|name| name == metric) else {
-            return Err(no_metric(&path, table, metric));
+fn source(path: PathBuf, table: &ScoreTable, figures: &[String]) -> anyhow::Result<Source> {
+    let mut places = Vec::with_capacity(figures.len());
+    for figure in figures {
+        let Some(place) = table.figures.iter().position(|name| name == figure) else {
+            return Err(no_figure(&path, table, figure));
         };
         places.push(place);
     }
-    let em = table.metrics.iter().position(|name| name == "em");
+    let em = table.figures.iter().position(|name| name == "em");
     let measured = |row: &ScoreRow| match em {
         Some(em) => row.values[em].is_some(),
         None => row.values.iter().any(Option::is_some),
@@ -92,13 +92,13 @@ fn source(path: PathBuf, table: &ScoreTable, metrics: &[String]) -> anyhow::Resu
     Ok(Source { run: RunRef { path, variant: stem }, origin: None, episodes })
 }
 
-fn no_metric(path: &Path, table: &ScoreTable, metric: &str) -> anyhow::Error {
-    let shown = visible_line(metric, 60);
+fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> anyhow::Error {
+    let shown = visible_line(figure, 60);
     let known = || {
-        let names: Vec<String> = table.metrics.iter().map(|name| visible_line(name, 40)).collect();
+        let names: Vec<String> = table.figures.iter().map(|name| visible_line(name, 40)).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
-    match table.others.iter().find(|other| other.column == *metric) {
+    match table.others.iter().find(|other| other.column == *figure) {
         Some(other) => Failure::bad_input(
             format!(
                 "`{}`, line {}, column `{shown}`: expected a number, found `{}`",
@@ -106,7 +106,7 @@ fn no_metric(path: &Path, table: &ScoreTable, metric: &str) -> anyhow::Error {
                 other.line,
                 other.value
             ),
-            "mend the cell; an empty one means: not measured",
+            "correct the cell, or leave it empty if nothing was measured",
         ),
         None => Failure::bad_input(
             format!("`{}` has no column `{shown}`", path.display()),

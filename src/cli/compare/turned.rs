@@ -1,4 +1,4 @@
-//! Questions that turned over between two columns, with both trajectories at hand.
+//! Answers that flipped between two columns, with both trajectories.
 
 use super::sources::{Episode, Source};
 use crate::compare::{Column, Comparison, Flips, flips};
@@ -12,10 +12,10 @@ use std::collections::{HashMap, HashSet};
 /// Position of a column, id of a question, and which of its repeats.
 type Place = (usize, String, u32);
 
-/// The questions that turned over in each pair of the comparison.
+/// The flipped answers of each pair of the comparison.
 pub(super) fn lists(sources: &[Source], columns: &[Column], comparison: &Comparison) -> anyhow::Result<Vec<FlipList>> {
     let at = |name: &str| columns.iter().position(|column| column.name == name);
-    let pairs = comparison.metrics.first().map(|metric| metric.pairs.as_slice()).unwrap_or_default();
+    let pairs = comparison.figures.first().map(|figure| figure.pairs.as_slice()).unwrap_or_default();
     let pairs: Vec<(usize, usize)> = pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();
     let found: Vec<Flips> = pairs.iter().map(|(a, b)| flips(&columns[*a], &columns[*b])).collect();
     let finder = Finder::new(sources);

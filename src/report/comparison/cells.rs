@@ -1,15 +1,15 @@
 //! Headings and cells of a comparison's tables.
 
 use crate::compare::number::{difference, value};
-use crate::compare::{Bounds, MethodInterval, Metric, Unit};
+use crate::compare::{Bounds, MethodInterval, NamedFigure, Unit};
 use crate::report::sheet::Cell;
 use crate::types::text::visible_line;
 
 /// `EM % [95 %]`
-pub(super) fn headed(metric: &Metric, interval: Option<MethodInterval>) -> String {
-    let unit = if metric.unit == Unit::Share { " %" } else { "" };
+pub(super) fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> String {
+    let unit = if figure.unit == Unit::Share { " %" } else { "" };
     let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
-    format!("{}{unit}{level}", visible_line(metric.label(), 40))
+    format!("{}{unit}{level}", visible_line(figure.label(), 40))
 }
 
 pub(super) fn percent(level: f64) -> String {

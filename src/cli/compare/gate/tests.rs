@@ -1,13 +1,13 @@
 use super::super::expression::{Argument, Fault, Operator, parse};
-use super::{Figures, Judged, judge};
+use super::{Judged, Terms, judge};
 use crate::cli::failure;
 use proptest::prelude::*;
 
 /// `em(a)` is 0.4, `em(b)` 0.6, `p(em, a, b)` 0.03; `em(none)` was not measured.
 struct Fixed;
 
-impl Figures for Fixed {
-    fn figure(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+impl Terms for Fixed {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
         let arguments: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
         match (name, &arguments[..]) {
             ("em", ["a"]) => Ok(Some(0.4)),
@@ -73,7 +73,7 @@ fn an_error_points_at_the_place() {
         ("-(1 < 2) > 0", 4, "true or false"),
         ("1 and 2 < 3", 0, "this is a number"),
         ("1 / (em(a) - em(a)) > 0", 2, "division by zero"),
-        ("1.2.3 < 4", 0, "is no number"),
+        ("1.2.3 < 4", 0, "is not a number"),
         ("日 < 1", 0, "stands alone"),
         ("1 < 日本(x)", 4, "unknown"),
         ("em(日本) < $", 9, "`$` is not understood"),

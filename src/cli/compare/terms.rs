@@ -1,28 +1,28 @@
-//! The figures that `--fail-if` may name.
+//! The terms of a `--fail-if` condition, such as `em(new)` or `diff(em, a, b)`.
 
+use super::canonical;
 use super::expression::{Argument, Fault};
-use super::gate::Figures;
-use super::metrics::canonical;
-use crate::compare::{Comparison, MetricComparison, Pair};
+use super::gate::Terms;
+use crate::compare::{Comparison, FigureComparison, Pair};
 use crate::types::text::visible_line;
 
-impl Figures for Comparison {
-    fn figure(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
+impl Terms for Comparison {
+    fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault> {
         match (name, arguments) {
             ("missing", [column]) => missing(self, column).map(Some),
-            ("n", [metric]) => Ok(Some(count(find_metric(self, &metric.text, metric.at)?.n))),
+            ("n", [figure]) => Ok(Some(count(find_figure(self, &figure.text, figure.at)?.n))),
             ("missing" | "n", _) => Err(Fault::new(at, format_args!("`{name}` takes one argument"))),
-            ("diff" | "low" | "high" | "p" | "p_holm", [metric, a, b]) => of_pair(self, name, [metric, a, b]),
+            ("diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
             ("diff" | "low" | "high" | "p" | "p_holm", _) => {
-                Err(Fault::new(at, format_args!("`{name}` takes a metric and two columns: {name}(em, a, b)")))
+                Err(Fault::new(at, format_args!("`{name}` takes a figure and two columns: {name}(em, a, b)")))
             }
             (_, [column]) => {
-                let metric = find_metric(self, name, at)?;
+                let figure = find_figure(self, name, at)?;
                 column_named(self, column)?;
-                Ok(metric.mean(&column.text).and_then(|mean| mean.mean))
+                Ok(figure.mean(&column.text).and_then(|mean| mean.mean))
             }
             _ => {
-                find_metric(self, name, at)?;
+                find_figure(self, name, at)?;
                 Err(Fault::new(at, format_args!("`{name}` takes one column: {name}(NAME)")))
             }
         }
@@ -35,20 +35,20 @@ fn missing(comparison: &Comparison, column: &Argument) -> Result<f64, Fault> {
     Ok(found.map_or(0.0, |summary| count(summary.not_measured)))
 }
 
-/// A figure of two columns. Differences are `b − a`, whichever of them the comparison has first.
-fn of_pair(comparison: &Comparison, name: &str, [metric, a, b]: [&Argument; 3]) -> Result<Option<f64>, Fault> {
-    let metric = find_metric(comparison, &metric.text, metric.at)?;
+/// A term of two columns. Differences are `b − a`, whichever of them the comparison has first.
+fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) -> Result<Option<f64>, Fault> {
+    let figure = find_figure(comparison, &figure.text, figure.at)?;
     column_named(comparison, a)?;
     column_named(comparison, b)?;
-    let Some(pair) = metric.pair(&a.text, &b.text) else {
+    let Some(pair) = figure.pair(&a.text, &b.text) else {
         let reason = if a.text == b.text { "this is the same column" } else { "these two are not compared" };
         return Err(Fault::new(b.at, format_args!("{reason}; with --baseline every pair holds the baseline")));
     };
-    Ok(figure(pair, name, pair.a == a.text))
+    Ok(seen_from(pair, name, pair.a == a.text))
 }
 
-/// The figure as it is, or seen from the other side.
-fn figure(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
+/// The value as it is, or seen from the other side.
+fn seen_from(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
     let ends = pair.interval.map(|interval| (interval.low, interval.high));
     match name {
         "diff" => pair.difference.map(|difference| if as_is { difference } else { -difference }),
@@ -59,11 +59,11 @@ fn figure(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
     }
 }
 
-fn find_metric<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result<&'a MetricComparison, Fault> {
-    comparison.metric(&canonical(name)).ok_or_else(|| {
-        let known: Vec<&str> = comparison.metrics.iter().map(|metric| metric.metric.name.as_str()).collect();
+fn find_figure<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result<&'a FigureComparison, Fault> {
+    comparison.figure(&canonical(name)).ok_or_else(|| {
+        let known: Vec<&str> = comparison.figures.iter().map(|figure| figure.figure.name.as_str()).collect();
         let (name, known) = (visible_line(name, 60), known.join(", "));
-        Fault::new(at, format_args!("`{name}` is no figure here; the metrics compared are {known} (see --metric)"))
+        Fault::new(at, format_args!("`{name}` is not compared; the figures compared are {known} (see --metric)"))
     })
 }
 

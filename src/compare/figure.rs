@@ -1,0 +1,34 @@
+//! What a comparison knows of a figure: its name, its unit, and which way is better.
+
+use crate::score::{Better, Figure, Unit};
+use serde::Serialize;
+
+/// A figure by its name: one of an episode, or a column of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedFigure {
+    /// Its name, as in [`Column::figures`](super::Column::figures).
+    pub name: String,
+    /// How its values are shown.
+    pub unit: Unit,
+    /// Which way is better.
+    pub better: Better,
+}
+
+impl NamedFigure {
+    /// The figure of that name. A name that no run has (a column of a table) is an amount without a direction.
+    pub fn new(name: impl Into<String>) -> Self {
+        let name = name.into();
+        let known = Figure::named(&name);
+        let (unit, better) = known.map_or((Unit::Amount, Better::Neither), |figure| (figure.unit(), figure.better));
+        Self { name, unit, better }
+    }
+
+    /// Its name in a sentence: `EM` and `F1` in capitals, all others as they are.
+    pub fn label(&self) -> &str {
+        match self.name.as_str() {
+            "em" => "EM",
+            "f1" => "F1",
+            name => name,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The figures of one episode: what each is called and means, which way is better, and how it is computed.
+//!
+//! This table is the only place that defines a figure. The question columns of `export` and the metrics of `compare` are
+//! taken from it, and a test holds `docs/columns.md` to it.
+
+use super::{AnswerScore, Assessment, GoldRetrieval, search_missed};
+use crate::types::{Repair, Tool, Trajectory};
+use serde::Serialize;
+
+/// An episode with what its answer scored.
+#[derive(Debug, Clone, Copy)]
+pub struct AssessedEpisode<'a> {
+    /// What happened.
+    pub trajectory: &'a Trajectory,
+    /// Its score, each number in `0.0..=1.0`; absent where it was not measured or its gold is hidden.
+    pub score: Option<AnswerScore>,
+    /// Its trajectory metrics; absent where it was not measured.
+    pub assessment: Option<&'a Assessment>,
+}
+
+/// A figure of an episode.
+#[derive(Debug, Clone, Copy)]
+pub struct Figure {
+    /// The name that users type, and the name of its column in an export.
+    pub name: &'static str,
+    /// Which way is better.
+    pub better: Better,
+    /// What it means, as `docs/columns.md` says it.
+    pub about: &'static str,
+    /// What kind of number it is, and how it is computed.
+    pub measure: Measure,
+}
+
+/// How a figure is computed. The result is absent where the episode has no such value.
+#[derive(Debug, Clone, Copy)]
+pub enum Measure {
+    /// A share in `0.0..=1.0`.
+    Share(fn(&AssessedEpisode<'_>) -> Option<f64>),
+    /// Yes or no. Its mean is a share.
+    Flag(fn(&AssessedEpisode<'_>) -> Option<bool>),
+    /// A count.
+    Count(fn(&AssessedEpisode<'_>) -> Option<u64>),
+    /// Any other number.
+    Amount(fn(&AssessedEpisode<'_>) -> Option<f64>),
+}
+
+/// How the values of a figure are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Shares in `0.0..=1.0`: shown in per cent, and their differences in percentage points.
+    Share,
+    /// Any other number, shown as it is.
+    Amount,
+}
+
+/// Which way a figure is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+    /// Neither is: a comparison says more and less, and names no winner.
+    Neither,
+}
+
+impl Figure {
+    /// The figure of that name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ALL.iter().find(|figure| figure.name == name)
+    }
+
+    /// How its values are shown.
+    pub fn unit(&self) -> Unit {
+        match self.measure {
+            Measure::Share(_) | Measure::Flag(_) => Unit::Share,
+            Measure::Count(_) | Measure::Amount(_) => Unit::Amount,
+        }
+    }
+
+    /// Its value as a number; absent where the episode was not measured.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub fn value(&self, episode: &AssessedEpisode<'_>) -> Option<f64> {
+        if !episode.trajectory.measured() {
+            return None;
+        }
+        match self.measure {
+            Measure::Share(of) | Measure::Amount(of) => of(episode),
+            Measure::Flag(of) => of(episode).map(|yes| f64::from(u8::from(yes))),
+            Measure::Count(of) => of(episode).map(|count| count as f64),
+        }
+    }
+}
+
+macro_rules! figures {
+    ($($id:ident $name:literal $better:ident $measure:ident($of:expr) $about:literal;)*) => {
+        $(
+            #[doc = concat!("`", $name, "`: ", $about, ".")]
+            pub const $id: Figure =
+                Figure { name: $name, better: Better::$better, about: $about, measure: Measure::$measure($of) };
+        )*
+        /// All figures, in the order in which errors list them.
+        pub const ALL: &[Figure] = &[$($id),*];
+    };
+}
+
+figures! {
+    EM "em" Higher Share(|episode| Some(episode.score?.em))
+        "exact match, 0 or 1; empty when not measured or the gold is hidden, like the next three";
+    F1 "f1" Higher Share(|episode| Some(episode.score?.f1)) "F1 over words, 0 to 1";
+    PRECISION "precision" Higher Share(|episode| Some(episode.score?.precision)) "precision over words, 0 to 1";
+    RECALL "recall" Higher Share(|episode| Some(episode.score?.recall)) "recall over words, 0 to 1";
+    STEPS "steps" Neither Count(|episode| count(episode.trajectory.agent_steps()))
+        "number of steps, samples of a vote left out";
+    CALLS "calls" Neither Count(|episode| u64::try_from(episode.trajectory.call_count()).ok())
+        "number of model calls";
+    BAD_CALLS "bad_calls" Lower
+        Count(|episode| count(repairs(episode).filter(|repair| repair.kind == Repair::MISSING_ACTION)))
+        "replies without an action, mended by a second call (the paper's `n_badcalls`)";
+    SEARCHES "searches" Neither Count(|episode| uses(episode, Tool::Search)) "steps that searched";
+    LOOKUPS "lookups" Neither Count(|episode| uses(episode, Tool::Lookup)) "steps that looked a keyword up";
+    MISSED_SEARCHES "missed_searches" Neither Count(missed_searches)
+        "searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error";
+    REPAIRS "repairs" Lower Count(|episode| count(repairs(episode)))
+        "deviations from the protocol that were mended, bad calls among them";
+    SAMPLES "samples" Neither Count(|episode| u64::try_from(episode.trajectory.sample_count()).ok())
+        "samples that a vote drew, 0 without one";
+    GOLD_PAGES_OPENED "gold_pages_opened" Higher Count(|episode| Some(gold(episode)?.pages_opened))
+        "gold pages opened, redirects followed; empty, like the next five, where no supporting facts are known";
+    GOLD_PAGES "gold_pages" Neither Count(|episode| Some(gold(episode)?.pages))
+        "gold pages; of alternatives (FEVER) those of the one that was retrieved best";
+    FIRST_HOP "first_hop" Higher Flag(|episode| Some(gold(episode)?.first_hop()))
+        "1 when a gold page was opened, else 0";
+    ALL_HOPS "all_hops" Higher Flag(|episode| Some(gold(episode)?.all_hops()))
+        "1 when all gold pages were opened, else 0";
+    SENTENCES_SEEN "sentences_seen" Higher Count(|episode| Some(gold(episode)?.sentences_seen))
+        "gold sentences that an observation showed";
+    SENTENCES "sentences" Neither Count(|episode| Some(gold(episode)?.sentences))
+        "gold sentences whose text the dataset gives";
+    EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment?.retrieval.empty_lookups))
+        "lookups answered by `No more results.`; empty when not measured";
+    PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.usage.prompt_tokens))
+        "tokens of all prompts whose server counted them";
+    COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.usage.completion_tokens))
+        "tokens of all completions whose server counted them";
+    TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.usage.total())) "all tokens, of prompts and completions";
+    COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost_usd)
+        "cost in US dollars; empty where no price is known";
+    WALL_MS "wall_ms" Lower Count(|episode| Some(episode.trajectory.wall_ms))
+        "duration in milliseconds, waiting included";
+}
+
+fn count<T>(items: impl Iterator<Item = T>) -> Option<u64> {
+    u64::try_from(items.count()).ok()
+}
+
+fn repairs<'a>(episode: &AssessedEpisode<'a>) -> impl Iterator<Item = &'a Repair> {
+    episode.trajectory.repairs.iter()
+}
+
+fn uses(episode: &AssessedEpisode<'_>, tool: Tool) -> Option<u64> {
+    count(episode.trajectory.steps.iter().filter(|step| step.tool == Some(tool)))
+}
+
+fn missed_searches(episode: &AssessedEpisode<'_>) -> Option<u64> {
+    let steps = episode.trajectory.steps.iter();
+    count(steps.filter(|step| step.tool == Some(Tool::Search) && search_missed(step)))
+}
+
+fn gold(episode: &AssessedEpisode<'_>) -> Option<GoldRetrieval> {
+    episode.assessment?.retrieval.gold
+}

@@ -1,0 +1,175 @@
+//! Metrics of plain answers: one text a question against its golds.
+
+use super::layouts::{self, Answers};
+use super::report::{Items, Report, named};
+use super::{FileError, Files};
+use crate::score::overlap::ratio_of_sum;
+use crate::score::{self, AnswerScore, EmF1, characters, fid_em, orqa_em, paper_reward};
+use crate::types::{AnswerKind, Question, excerpt};
+use serde_json::{Map, Value};
+
+/// The numbers that a metric shows of an answer, under its own names.
+type Columns = &'static [(&'static str, fn(EmF1) -> f64)];
+
+const SQUAD11: Columns = &[("exact_match", |score| score.em), ("f1", |score| score.f1)];
+const SQUAD20: Columns = &[("exact", |score| score.em), ("f1", |score| score.f1)];
+const PAPER: Columns = &[("reward", |score| score.em), ("em", |score| score.em), ("f1", |score| score.f1)];
+const EXACT: Columns = &[("exact_match", |score| score.em)];
+
+/// Sums over questions, in the order of the gold file.
+#[derive(Default)]
+struct Sum {
+    score: EmF1,
+    right: usize,
+    n: usize,
+}
+
+impl Sum {
+    fn add(&mut self, score: EmF1) {
+        self.score.em += score.em;
+        self.score.f1 += score.f1;
+        self.right += usize::from(score.em > 0.0);
+        self.n += 1;
+    }
+
+    /// `scale * sum / n`, computed in the order in which the scripts compute it.
+    fn means(&self, columns: Columns, scale: f64) -> Map<String, Value> {
+        named(columns.iter().map(|(name, of)| (*name, ratio_of_sum(scale * of(self.score), self.n))))
+    }
+}
+
+/// Scores every gold, one without a prediction as 0, and reports the means times `scale`.
+fn all(
+    metric: &'static str,
+    files: &Files<'_>,
+    golds: &[Question],
+    (columns, scale): (Columns, f64),
+    score: impl Fn(&str, &Question) -> EmF1,
+) -> Result<(Report, Sum, Answers), FileError> {
+    let predictions = Answers::read(files.predictions)?;
+    let (mut sum, mut missing, mut items) = (Sum::default(), 0_usize, Items::new(files.per_item));
+    for gold in golds {
+        let prediction = predictions.get(gold);
+        missing += usize::from(prediction.is_none());
+        let score = prediction.map(|prediction| score(prediction, gold)).unwrap_or_default();
+        sum.add(score);
+        items.add(gold.id.as_str(), columns.iter().map(|(name, of)| (*name, of(score))));
+    }
+    let aggregate = sum.means(columns, scale);
+    let missing = named([("prediction", missing)]);
+    let report = Report { metric, n: sum.n, aggregate, official: None, missing, items: items.0 };
+    Ok((report, sum, predictions))
+}
+
+/// Scores as `evaluate-v1.1.py` does: percentages over all questions.
+pub(super) fn squad11(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = layouts::squad(files.gold)?;
+    let score = |prediction: &str, gold: &Question| score::squad11(prediction, &gold.answers);
+    Ok(all("squad11", files, &golds, (SQUAD11, 100.0), score)?.0)
+}
+
+/// Scores as `evaluate-v2.0.py` does: percentages over the questions with a prediction, then over those of them that have
+/// an answer and those that have none.
+pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = layouts::squad(files.gold)?;
+    let predictions = Answers::read(files.predictions)?;
+    let mut sums = [("", Sum::default()), ("HasAns_", Sum::default()), ("NoAns_", Sum::default())];
+    let mut items = Items::new(files.per_item);
+    for gold in &golds {
+        let Some(prediction) = predictions.get(gold) else { continue };
+        let score = score::squad20(prediction, &gold.answers);
+        sums[0].1.add(score);
+        sums[if gold.answers.is_empty() { 2 } else { 1 }].1.add(score);
+        items.add(gold.id.as_str(), SQUAD20.iter().map(|(name, of)| (*name, of(score))));
+    }
+    let n = sums[0].1.n;
+    if n == 0 {
+        let what = format!("no prediction for a question of `{}`", files.gold.name());
+        return Err(files.predictions.error(what, layouts::SQUAD));
+    }
+    let mut aggregate = Map::new();
+    for (prefix, sum) in sums.iter().filter(|(_, sum)| sum.n > 0) {
+        let means = sum.means(SQUAD20, 100.0).into_iter();
+        let total = std::iter::once(("total".to_owned(), sum.n.into()));
+        aggregate.extend(means.chain(total).map(|(name, value)| (format!("{prefix}{name}"), value)));
+    }
+    let missing = named([("prediction", golds.len() - n)]);
+    Ok(Report { metric: "squad20", n, aggregate, official: None, missing, items: items.0 })
+}
+
+/// Scores as `evaluation/triviaqa_evaluation.py` does: percentages over all questions.
+pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = match layouts::trivia(files.gold) {
+        Some(golds) => golds,
+        // Predictions name questions by id only.
+        None => (files.questions)()?.into_iter().map(|gold| Question::new(gold.id, "", gold.answers)).collect(),
+    };
+    let score = |prediction: &str, gold: &Question| score::trivia(prediction, &gold.answers);
+    let (mut report, sum, predictions) = all("trivia", files, &golds, (SQUAD11, 100.0), score)?;
+    let common = golds.iter().filter(|gold| predictions.get(gold).is_some()).count();
+    let (n, predicted) = (sum.n, predictions.len());
+    report.aggregate.extend(named([
+        ("common", common),
+        ("denominator", n),
+        ("predicted_len", predicted),
+        ("gold_len", n),
+    ]));
+    Ok(report)
+}
+
+/// Scores as ORQA's evaluation of predictions does, under the names that it prints.
+pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = layouts::nq_open(files.gold)?;
+    let score = |prediction: &str, gold: &Question| exact(orqa_em(prediction, &gold.answers));
+    let (mut report, sum, _) = all("nq-open", files, &golds, (EXACT, 1.0), score)?;
+    let missing = report.missing["prediction"].clone();
+    let counts = [("missing_predictions", missing), ("num_correct", sum.right.into()), ("num_total", sum.n.into())];
+    report.aggregate = named(counts);
+    report.aggregate.extend(named([("accuracy", ratio_of_sum(sum.score.em, sum.n))]));
+    Ok(report)
+}
+
+/// Scores with `FiD`'s exact match: the share of all questions.
+pub(super) fn fid(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = layouts::nq_open(files.gold)?;
+    let score = |prediction: &str, gold: &Question| exact(fid_em(prediction, &gold.answers));
+    Ok(all("fid", files, &golds, (EXACT, 1.0), score)?.0)
+}
+
+fn exact(right: bool) -> EmF1 {
+    AnswerScore::right(right).into()
+}
+
+/// The reward of the paper's harness: equality of normalised texts, 0 without a prediction. `f1` is `HotpotQA`'s for
+/// questions and the reward for claims, as its wrappers have it.
+pub(super) fn paper(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = any_dataset(files)?;
+    let score = |prediction: &str, gold: &Question| {
+        let official = gold.gold().unwrap_or_default();
+        let reward = exact(paper_reward(Some(prediction), official));
+        if gold.answer_kind == AnswerKind::Label {
+            return reward;
+        }
+        EmF1 { em: reward.em, f1: score::hotpot(prediction, official).f1 }
+    };
+    Ok(all("paper", files, &golds, (PAPER, 1.0), score)?.0)
+}
+
+/// Exact match and F1 over characters, in per cent over all questions as `mlqa_evaluation_v1.py` gives them.
+pub(super) fn cjk(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = if layouts::is_squad(files.gold) { layouts::squad(files.gold)? } else { any_dataset(files)? };
+    let score = |prediction: &str, gold: &Question| characters(prediction, &gold.answers).into();
+    Ok(all("cjk", files, &golds, (SQUAD11, 100.0), score)?.0)
+}
+
+/// The questions of any dataset file. One without a gold answer cannot be scored.
+fn any_dataset(files: &Files<'_>) -> Result<Vec<Question>, FileError> {
+    let questions = (files.questions)()?;
+    match questions.iter().find(|question| question.answers.is_empty()) {
+        None => Ok(questions),
+        Some(hidden) => {
+            let what = format!("record {} (id `{}`) has no gold answer", hidden.index + 1, excerpt(&hidden.id));
+            Err(files.gold.error(what, "name a gold file in which every question has an answer"))
+        }
+    }
+}
