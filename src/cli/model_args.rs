@@ -220,7 +220,7 @@ impl ModelArgs {
         let base_urls = self.base_urls(provider);
         let settings = RemoteSettings {
             model: provider.name().to_owned(),
-            gate: pace.model(&shown_urls(&base_urls), key.as_ref()),
+            limiter: pace.model(&shown_urls(&base_urls), key.as_ref()),
             base_urls,
             key,
             timeout: self.model_timeout,

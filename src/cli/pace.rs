@@ -1,6 +1,6 @@
 //! Flags that say how fast requests go out, and what came of it for the record.
 
-use crate::net::adaptive::{Gate, Gates, History, Settings};
+use crate::net::limit::{History, Limiter, Limiters, Settings};
 use crate::types::{LimitChange, LimitHistory};
 use secrecy::SecretString;
 use std::num::NonZeroU32;
@@ -8,8 +8,6 @@ use std::sync::Arc;
 
 /// Requests at once to a model's server at most, where the number is learned.
 const MOST: usize = 100;
-/// The first of them.
-const FIRST: usize = 20;
 /// Requests at once that a flag may ask for; each is a connection.
 const LARGEST: usize = 65_535;
 /// Episodes under way for each model request: one that waits for a page leaves its place to another one.
@@ -21,8 +19,8 @@ const WITHOUT_SERVER: usize = 32;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub(super) struct PaceArgs {
-    /// Model requests at once: `auto` learns from the server's answers how many it bears, up to 100; `auto:N` up to N; a
-    /// plain number stays as it is.
+    /// Model requests at once: `auto` begins with one and learns from the answers how many the server can take, up to 100;
+    /// `auto:N` up to N; a plain number is fixed.
     #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency)]
     concurrency: Concurrency,
     /// Requests to the model's server in any minute, retries included [default: unlimited].
@@ -51,13 +49,13 @@ fn concurrency(text: &str) -> Result<Concurrency, String> {
     }
 }
 
-/// Where all requests of a command wait for their turn: one gate for each model's server and key, and one for each site.
+/// Where all requests of a command wait for their turn: one limiter for each model's server and key, and one for each site.
 #[derive(Debug)]
 pub(super) struct Pace {
     started_at: jiff::Timestamp,
     limits: Settings,
-    models: Gates,
-    sites: Arc<Gates>,
+    models: Limiters,
+    sites: Arc<Limiters>,
 }
 
 impl PaceArgs {
@@ -65,7 +63,7 @@ impl PaceArgs {
     pub(super) fn build(&self) -> Pace {
         let limits = match self.concurrency {
             Concurrency::Fixed(n) => Settings::fixed(n),
-            Concurrency::UpTo(most) => Settings::up_to(FIRST.min(most), most),
+            Concurrency::UpTo(most) => Settings { max: most, ..Settings::default() },
         };
         let limits = Settings {
             requests_per_minute: self.requests_per_minute,
@@ -83,22 +81,22 @@ impl Pace {
     }
 
     fn new(limits: Settings) -> Self {
-        Self { started_at: jiff::Timestamp::now(), limits, models: Gates::default(), sites: Arc::default() }
+        Self { started_at: jiff::Timestamp::now(), limits, models: Limiters::default(), sites: Arc::default() }
     }
 
-    /// The gate of a model's server, which is named as in the record.
-    pub(super) fn model(&self, server: &str, key: Option<&SecretString>) -> Arc<Gate> {
+    /// The limiter of a model's server, which is named as in the record.
+    pub(super) fn model(&self, server: &str, key: Option<&SecretString>) -> Arc<Limiter> {
         self.models.of(server, key, &self.limits)
     }
 
-    /// The gates of the sites that pages come from.
-    pub(super) fn sites(&self) -> &Arc<Gates> {
+    /// The limiters of the sites that pages come from.
+    pub(super) fn sites(&self) -> &Arc<Limiters> {
         &self.sites
     }
 
     /// How many episodes are to be under way now, so that no place at a model's server is left empty.
     pub(super) fn room(&self) -> usize {
-        let limits: usize = self.models.each().iter().map(|(_, gate)| gate.limit()).sum();
+        let limits: usize = self.models.each().iter().map(|(_, limiter)| limiter.limit()).sum();
         match self.limits.fixed {
             _ if limits > 0 => EPISODES * limits,
             Some(places) => EPISODES * places,
@@ -109,9 +107,9 @@ impl Pace {
     /// What was learned since the start of the program, from servers where anything was.
     pub(super) fn history(&self) -> Vec<LimitHistory> {
         let started_at = self.started_at.to_string();
-        let of = |service: &str, gates: &Gates| -> Vec<LimitHistory> {
-            let each = gates.each().into_iter();
-            let each = each.map(|(server, gate)| record(service, server, &started_at, &gate.history()));
+        let of = |service: &str, limiters: &Limiters| -> Vec<LimitHistory> {
+            let each = limiters.each().into_iter();
+            let each = each.map(|(server, limiter)| record(service, server, &started_at, &limiter.history()));
             each.filter(|history| !history.changes.is_empty()).collect()
         };
         [of("model", &self.models), of("wikipedia", &self.sites)].concat()
@@ -164,16 +162,16 @@ mod tests {
         let learned = pace("x");
         assert_eq!(learned.room(), 32, "rules in this process");
         learned.model("a", None);
-        assert_eq!(learned.room(), 40);
+        assert_eq!(learned.room(), 2);
         learned.model("b", None);
         learned.model("b", None);
-        assert_eq!(learned.room(), 80);
+        assert_eq!(learned.room(), 4);
         let fixed = pace("x --concurrency 3 --requests-per-minute 9 --tokens-per-minute 1000");
         assert_eq!(fixed.room(), 6);
         fixed.model("a", None);
         assert_eq!(fixed.room(), 6);
         assert_eq!(fixed.limits.requests_per_minute.map(std::num::NonZeroU32::get), Some(9));
-        assert_eq!(pace("x --concurrency auto:5").model("a", None).limit(), 5);
+        assert_eq!(pace("x --concurrency auto:5").limits.max, 5);
         assert!(fixed.history().is_empty(), "nothing was learned");
     }
 }

@@ -1,7 +1,7 @@
 //! Flags that say where Wikipedia comes from, shared by every command that needs it.
 
 use super::failure::Failure;
-use crate::net::adaptive::Gates;
+use crate::net::limit::Limiters;
 use crate::types::{Compat, Wording};
 use crate::wiki::html::ArticleOptions;
 use crate::wiki::{ApiSource, AtHand, HtmlSource, LagSettings, LiveSettings, MannersError, Source};
@@ -85,8 +85,8 @@ fn compat(name: &str) -> Compat {
 }
 
 impl WikiArgs {
-    /// Makes the source, whose requests wait at the gate of its site. Sends nothing; a corpus is read whole.
-    pub(super) fn build(&self, gates: &Arc<Gates>) -> anyhow::Result<BuiltWiki> {
+    /// Makes the source, whose requests wait at the limiter of its site. Sends nothing; a corpus is read whole.
+    pub(super) fn build(&self, limiters: &Arc<Limiters>) -> anyhow::Result<BuiltWiki> {
         let label = self.wiki.as_str();
         if self.wiki_url.is_some() && self.is_corpus() {
             return Err(Failure::usage(
@@ -98,7 +98,7 @@ impl WikiArgs {
             ));
         }
         let base = self.wiki_url.as_deref().unwrap_or(WIKIPEDIA);
-        let settings = self.live(gates);
+        let settings = self.live(limiters);
         let options = ArticleOptions { drop_footnote_marks: !self.keep_footnotes };
         let (source, origin): (Arc<dyn Source>, String) = match self.wiki.split_once(':').unwrap_or((&self.wiki, "")) {
             ("html", "") => {
@@ -130,14 +130,14 @@ impl WikiArgs {
         format!("{}{marks}", self.wiki)
     }
 
-    fn live(&self, gates: &Arc<Gates>) -> LiveSettings {
+    fn live(&self, limiters: &Arc<Limiters>) -> LiveSettings {
         LiveSettings {
             compat: self.compat,
             contact: self.contact.clone(),
             allow_html: self.allow_html,
             per_minute: self.wiki_per_minute,
             concurrent: self.wiki_concurrency.map(NonZeroUsize::get),
-            gates: Arc::clone(gates),
+            limiters: Arc::clone(limiters),
             timeout: self.wiki_timeout.map(|seconds| Duration::from_secs(seconds.get())),
             ..LiveSettings::default()
         }
