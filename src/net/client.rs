@@ -1,8 +1,8 @@
 //! The client: settings, and the loop of attempts that makes one logical request.
 
-use super::adaptive::{Gate, Outcome, Settings};
 use super::balance::Balance;
 use super::exchange::{self, Outgoing};
+use super::limit::{Limiter, Outcome, Settings};
 use super::listen::{Keep, Listener};
 use super::retry::{Attempt, Backoff, Retry, RetrySettings, should_retry};
 use super::{NetError, redact};
@@ -34,7 +34,7 @@ pub struct ClientSettings {
     /// What is tried again.
     pub retry: RetrySettings,
     /// Where requests wait for their turn, retries and redirects included. Clients of one server share it.
-    pub gate: Arc<Gate>,
+    pub limiter: Arc<Limiter>,
 }
 
 impl Default for ClientSettings {
@@ -48,7 +48,7 @@ impl Default for ClientSettings {
             max_body: 16 << 20,
             max_redirects: 5,
             retry: RetrySettings::default(),
-            gate: Arc::new(Gate::new(Settings { hold_all: true, ..Settings::fixed(16) })),
+            limiter: Arc::new(Limiter::new(&Settings { pause_all: true, ..Settings::fixed(16) })),
         }
     }
 }
@@ -189,7 +189,7 @@ impl Client {
 
     /// Sends nothing for `wait`, for servers that ask for it in other ways than by status and header.
     pub(crate) fn hold(&self, wait: Duration, status: u16) {
-        self.settings.gate.hold(wait, status);
+        self.settings.limiter.hold(wait, status);
     }
 
     fn outgoing(&self, url: &str, message: &Message) -> Result<Outgoing, NetError> {
@@ -217,11 +217,11 @@ impl Client {
             let server = turn.server;
             last = Some(server);
             let outgoing = self.outgoing(urls.get(server).map_or("", String::as_str), &message)?;
-            let (result, pass) = exchange::attempt(self, &outgoing, listener, &mut first).await;
+            let (result, permit) = exchange::attempt(self, &outgoing, listener, &mut first).await;
             let summary = summary(&result, listener);
             // Before it is tried again: whoever waits to try again holds no place.
-            if let Some(pass) = pass {
-                pass.end(outcome(&summary, listener.tokens()));
+            if let Some(permit) = permit {
+                permit.end(outcome(&result, &summary, listener.tokens()));
             }
             match &result {
                 Ok(_) => turn.answered(),
@@ -272,11 +272,12 @@ fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> At
 }
 
 /// What an attempt says about how much the server bears.
-fn outcome(attempt: &Attempt, tokens: Option<u64>) -> Outcome {
+fn outcome(result: &Result<Answer, NetError>, attempt: &Attempt, tokens: Option<u64>) -> Outcome {
     match *attempt {
         Attempt::Answered { status: 200..=299, accepted: true, .. } => Outcome::Ok { tokens },
+        Attempt::Failed { .. } if matches!(result, Err(NetError::Timeout { .. })) => Outcome::TimedOut,
         Attempt::Answered { status: 200..=299, accepted: false, .. } | Attempt::Failed { passing: true } => {
-            Outcome::ServerError { retry_after: None }
+            Outcome::Failed { retry_after: None }
         }
         Attempt::Answered { status, retry_after, .. } => Outcome::of_status(status, retry_after),
         Attempt::Failed { passing: false } => Outcome::Other,

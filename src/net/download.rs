@@ -4,9 +4,9 @@
 //! (`If-Range`). A server that knows no ranges sends the whole again, and the sink begins anew. The client's `timeout`
 //! is the longest silence here, not the longest download.
 
-use super::adaptive::{HeldOff, Outcome};
 use super::client::Client;
 use super::exchange::{moved, shown};
+use super::limit::{HeldOff, Outcome};
 use super::retry::{Attempt, Backoff, Retry, retry_after, should_retry};
 use super::{NetError, redact};
 use reqwest::header::{
@@ -152,10 +152,11 @@ impl From<NetError> for Fault {
 }
 
 async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) -> Result<(), Fault> {
-    // The slot is held until the last byte: a download is a request in flight.
-    let entered = client.settings().gate.enter(0).await;
+    // The permit is held until the last byte: a download is a request in flight.
+    let settings = client.settings();
+    let permit = settings.limiter.acquire(0, settings.timeout).await;
     let held = |HeldOff { status, left }| NetError::HeldOff { host: redact::host(url), status, left };
-    let pass = entered.map_err(held)?;
+    let permit = permit.map_err(held)?;
     let (url, response) = send(client, url, sink).await?;
     let at = sink.position();
     let (position, total) = match response.status().as_u16() {
@@ -186,7 +187,7 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
     let failed = |error| Fault::Final(DownloadError::Write(error));
     sink.begin(position, total, version.as_deref()).map_err(failed)?;
     pour(client, response, sink, (total, limit), &redact::host(&url), &too_large).await?;
-    pass.end(Outcome::Ok { tokens: None });
+    permit.end(Outcome::Ok { tokens: None });
     Ok(())
 }
 

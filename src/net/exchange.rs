@@ -1,8 +1,8 @@
 //! One attempt: send, follow redirects, read the body under its cap, whole or event by event.
 
-use super::adaptive::{HeldOff, Outcome, Pass};
 use super::client::{Answer, Client};
 use super::events::Events;
+use super::limit::{HeldOff, Outcome, Permit};
 use super::listen::{Heard, Listener};
 use super::retry::retry_after;
 use super::{NetError, redact};
@@ -64,16 +64,16 @@ impl Outgoing {
 
 /// Sends the request once and follows its redirects; notes in `first` when it was sent, unless that is noted already.
 ///
-/// The pass is that of the last request sent, for the caller to end; absent where none was sent.
+/// The permit is that of the last request sent, for the caller to end; absent where none was sent.
 pub(super) async fn attempt<'a>(
     client: &'a Client,
     outgoing: &Outgoing,
     listener: &mut dyn Listener,
     first: &mut Option<Instant>,
-) -> (Result<Answer, NetError>, Option<Pass<'a>>) {
-    let mut pass = None;
-    let result = follow(client, outgoing, listener, first, &mut pass).await;
-    (result, pass)
+) -> (Result<Answer, NetError>, Option<Permit<'a>>) {
+    let mut permit = None;
+    let result = follow(client, outgoing, listener, first, &mut permit).await;
+    (result, permit)
 }
 
 async fn follow<'a>(
@@ -81,7 +81,7 @@ async fn follow<'a>(
     outgoing: &Outgoing,
     listener: &mut dyn Listener,
     first: &mut Option<Instant>,
-    pass: &mut Option<Pass<'a>>,
+    permit: &mut Option<Permit<'a>>,
 ) -> Result<Answer, NetError> {
     let settings = client.settings();
     let mut url = outgoing.request.url().clone();
@@ -89,17 +89,19 @@ async fn follow<'a>(
     let mut left = settings.timeout;
     loop {
         let host = redact::host(&url);
-        let entered = settings.gate.enter(listener.estimate()).await;
+        let acquired = settings.limiter.acquire(listener.estimate(), settings.timeout).await;
         let held = |HeldOff { status, left }| NetError::HeldOff { host: host.clone(), status, left };
-        *pass = Some(entered.map_err(held)?);
+        let held_permit = permit.insert(acquired.map_err(held)?);
         let started = Instant::now();
         first.get_or_insert(started);
-        let patience = Patience { host: &host, until: tokio::time::Instant::now() + left, allowed: settings.timeout };
-        match hop(client, outgoing.to(&url)?, patience, redirects.len(), listener).await? {
+        let mut patience = Patience::new(&host, left, settings.timeout);
+        let hop = hop(client, outgoing.to(&url)?, &mut patience, redirects.len(), listener).await;
+        held_permit.heard(patience.longest_silence());
+        match hop? {
             Hop::Arrived(answer) => return Ok(Answer { redirects, ..answer }),
             Hop::Moved(next) => {
-                if let Some(pass) = pass.take() {
-                    pass.end(Outcome::Ok { tokens: Some(0) });
+                if let Some(permit) = permit.take() {
+                    permit.end(Outcome::Ok { tokens: Some(0) });
                 }
                 redirects.push(url.into());
                 url = next;
@@ -119,9 +121,16 @@ struct Patience<'a> {
     host: &'a str,
     until: tokio::time::Instant,
     allowed: Duration,
+    renewed: Instant,
+    longest: Duration,
 }
 
-impl Patience<'_> {
+impl<'a> Patience<'a> {
+    fn new(host: &'a str, left: Duration, allowed: Duration) -> Self {
+        let until = tokio::time::Instant::now() + left;
+        Self { host, until, allowed, renewed: Instant::now(), longest: Duration::ZERO }
+    }
+
     async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, NetError> {
         let late = |_| NetError::Timeout { host: self.host.to_owned(), after: self.allowed };
         timeout_at(self.until, work).await.map_err(late)
@@ -136,13 +145,20 @@ impl Patience<'_> {
     /// Begins anew, for as long as `allowed`.
     fn renew(&mut self, allowed: Duration) {
         self.until = tokio::time::Instant::now() + allowed;
+        self.longest = self.longest_silence();
+        self.renewed = Instant::now();
+    }
+
+    /// The longest time between two signs of the server.
+    fn longest_silence(&self) -> Duration {
+        self.longest.max(self.renewed.elapsed())
     }
 }
 
 async fn hop(
     client: &Client,
     request: Request,
-    patience: Patience<'_>,
+    patience: &mut Patience<'_>,
     hops: usize,
     listener: &mut dyn Listener,
 ) -> Result<Hop, NetError> {
@@ -176,7 +192,7 @@ async fn hop(
         hear(response, patience, settings.max_body, listener).await?;
         Vec::new()
     } else {
-        body(response, &patience, settings.max_body).await?
+        body(response, patience, settings.max_body).await?
     };
     Ok(Hop::Arrived(Answer { body, ..answer }))
 }
@@ -223,7 +239,7 @@ async fn body(mut response: Response, patience: &Patience<'_>, limit: usize) -> 
 /// event; comments do not count, by which a server merely says that it is still there.
 async fn hear(
     mut response: Response,
-    mut patience: Patience<'_>,
+    patience: &mut Patience<'_>,
     limit: usize,
     listener: &mut dyn Listener,
 ) -> Result<(), NetError> {

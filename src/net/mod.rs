@@ -6,6 +6,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `client` | settings, the client, its loop of attempts |
+//! | [`limit`] | when a request may be sent: how many at once, how many a minute, none in a pause |
 //! | `balance` | which of several servers is asked next |
 //! | `exchange` | one attempt: redirects, the body under its cap |
 //! | `listen` | who takes an answer: whole, or event by event |
@@ -13,21 +14,20 @@
 //! | [`download`] | a large body into a sink, taken up again where it broke off |
 //! | `error` | why there is no answer, and what to do about it |
 //! | [`retry`] | which attempts are worth another, and when: pure |
-//! | [`adaptive`] | when a request may begin: how many at once, learned from the answers, how many a minute, none while the server wants none; its state machine is pure |
 //! | [`redact`] | texts and addresses without secrets |
-//! | `hidden` | secrets that are masked in what a server says |
+//! | `secrets` | secrets that are masked in what a server says |
 
-pub mod adaptive;
 mod balance;
 mod client;
 pub mod download;
 mod error;
 mod events;
 mod exchange;
-mod hidden;
+pub mod limit;
 mod listen;
 pub mod redact;
 pub mod retry;
+mod secrets;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -35,6 +35,6 @@ pub use balance::Balance;
 pub use client::{Accept, Answer, Client, ClientSettings, Credential};
 pub use error::NetError;
 pub(crate) use events::Events;
-pub use hidden::Hidden;
 pub use listen::{Heard, Listener};
 pub use retry::RetrySettings;
+pub use secrets::SecretSet;

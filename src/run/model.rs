@@ -202,7 +202,7 @@ impl<'a> ModelSettings<'a> {
         let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
         let settings = RemoteSettings {
             model: provider.name().to_owned(),
-            gate: pacer.model(&shown_urls(&base_urls), key.as_ref()),
+            limiter: pacer.model(&shown_urls(&base_urls), key.as_ref()),
             base_urls,
             key,
             timeout: self

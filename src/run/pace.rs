@@ -1,25 +1,23 @@
 //! How fast requests are sent, and what was learned about it for the record.
 
 use crate::experiment::{Concurrency, Pace};
-use crate::net::adaptive::{Gate, Gates, History, Settings};
+use crate::net::limit::{History, Limiter, Limiters, Settings};
 use crate::types::{LimitChange, LimitHistory};
 use secrecy::SecretString;
 use std::sync::Arc;
 
-/// The first number of requests at once, where the number is learned.
-const FIRST: usize = 20;
 /// Episodes in flight for each model request: one that waits for a page leaves its place to another one.
 const EPISODES: usize = 2;
 /// Episodes in flight where no model's server is asked.
 const WITHOUT_SERVER: usize = 32;
 
-/// Where all requests of a start of the program wait for their turn: one gate for each model's server and key, and one for each site.
+/// Where all requests of a start of the program wait for their turn: one limiter for each model's server and key, and one for each site.
 #[derive(Debug)]
 pub(crate) struct Pacer {
     started_at: jiff::Timestamp,
     limits: Settings,
-    models: Gates,
-    sites: Arc<Gates>,
+    models: Limiters,
+    sites: Arc<Limiters>,
 }
 
 impl Pacer {
@@ -27,7 +25,7 @@ impl Pacer {
     pub(crate) fn of(pace: &Pace) -> Self {
         let limits = match pace.concurrency {
             Concurrency::Fixed(n) => Settings::fixed(n),
-            Concurrency::UpTo(most) => Settings::up_to(FIRST.min(most), most),
+            Concurrency::UpTo(most) => Settings { max: most, ..Settings::default() },
         };
         let Pace { requests_per_minute, tokens_per_minute, .. } = *pace;
         Self::new(Settings { requests_per_minute, tokens_per_minute, ..limits })
@@ -39,22 +37,22 @@ impl Pacer {
     }
 
     fn new(limits: Settings) -> Self {
-        Self { started_at: jiff::Timestamp::now(), limits, models: Gates::default(), sites: Arc::default() }
+        Self { started_at: jiff::Timestamp::now(), limits, models: Limiters::default(), sites: Arc::default() }
     }
 
-    /// The gate of a model's server, which is named as in the record.
-    pub(super) fn model(&self, server: &str, key: Option<&SecretString>) -> Arc<Gate> {
+    /// The limiter of a model's server, which is named as in the record.
+    pub(super) fn model(&self, server: &str, key: Option<&SecretString>) -> Arc<Limiter> {
         self.models.of(server, key, &self.limits)
     }
 
-    /// The gates of the sites that pages come from.
-    pub(super) fn sites(&self) -> &Arc<Gates> {
+    /// The limiters of the sites that pages come from.
+    pub(super) fn sites(&self) -> &Arc<Limiters> {
         &self.sites
     }
 
     /// How many episodes are to be under way now, so that no place at a model's server is left empty.
     pub(super) fn room(&self) -> usize {
-        let limits: usize = self.models.each().iter().map(|(_, gate)| gate.limit()).sum();
+        let limits: usize = self.models.each().iter().map(|(_, limiter)| limiter.limit()).sum();
         match self.limits.fixed {
             _ if limits > 0 => EPISODES * limits,
             Some(places) => EPISODES * places,
@@ -65,9 +63,9 @@ impl Pacer {
     /// What was learned since the start of the program, from servers where anything was.
     pub(super) fn history(&self) -> Vec<LimitHistory> {
         let started_at = self.started_at.to_string();
-        let of = |service: &str, gates: &Gates| -> Vec<LimitHistory> {
-            let each = gates.each().into_iter();
-            let each = each.map(|(server, gate)| record(service, server, &started_at, &gate.history()));
+        let of = |service: &str, limiters: &Limiters| -> Vec<LimitHistory> {
+            let each = limiters.each().into_iter();
+            let each = each.map(|(server, limiter)| record(service, server, &started_at, &limiter.history()));
             each.filter(|history| !history.changes.is_empty()).collect()
         };
         [of("model", &self.models), of("wikipedia", &self.sites)].concat()
@@ -101,10 +99,10 @@ mod tests {
         let learned = Pacer::of(&Pace::default());
         assert_eq!(learned.room(), 32, "rules in this process");
         learned.model("a", None);
-        assert_eq!(learned.room(), 40);
+        assert_eq!(learned.room(), 2);
         learned.model("b", None);
         learned.model("b", None);
-        assert_eq!(learned.room(), 80);
+        assert_eq!(learned.room(), 4);
         let per_minute = NonZeroU32::new(9);
         let pace = Pace { concurrency: Concurrency::Fixed(3), requests_per_minute: per_minute, ..Pace::default() };
         let fixed = Pacer::of(&pace);
@@ -113,7 +111,7 @@ mod tests {
         assert_eq!(fixed.room(), 6);
         assert_eq!(fixed.limits.requests_per_minute, per_minute);
         let five = Pace { concurrency: Concurrency::UpTo(5), ..Pace::default() };
-        assert_eq!(Pacer::of(&five).model("a", None).limit(), 5);
+        assert_eq!(Pacer::of(&five).limits.max, 5);
         assert!(fixed.history().is_empty(), "nothing was learned");
     }
 }

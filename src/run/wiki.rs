@@ -3,7 +3,7 @@
 use super::error::RunError;
 use super::model::is_on;
 use crate::experiment::{VariantSettings, shipped};
-use crate::net::adaptive::Gates;
+use crate::net::limit::Limiters;
 use crate::types::{Compat, Wording};
 use crate::wiki::html::ArticleOptions;
 use crate::wiki::{ApiSource, AtHand, HtmlSource, LagSettings, LiveSettings, Source};
@@ -42,8 +42,8 @@ impl BuiltWiki {
 pub(super) struct WikiSettings<'a>(pub(super) &'a VariantSettings);
 
 impl<'a> WikiSettings<'a> {
-    /// Makes the source, whose requests wait at the gate of its site. Sends nothing; a corpus is read whole.
-    pub(super) fn build(self, gates: &Arc<Gates>) -> Result<BuiltWiki, RunError> {
+    /// Makes the source, whose requests wait for the limiter of its site. Sends nothing; a corpus is read whole.
+    pub(super) fn build(self, limiters: &Arc<Limiters>) -> Result<BuiltWiki, RunError> {
         let label = self.name();
         if self.0.wiki_url.is_some() && self.is_corpus() {
             return Err(RunError::usage(
@@ -55,7 +55,7 @@ impl<'a> WikiSettings<'a> {
             ));
         }
         let base = self.0.wiki_url.as_deref().unwrap_or(WIKIPEDIA);
-        let settings = self.live(gates);
+        let settings = self.live(limiters);
         let options = ArticleOptions { drop_footnote_marks: !is_on(self.0.keep_footnotes) };
         let (source, origin): (Arc<dyn Source>, String) = match label.split_once(':').unwrap_or((label, "")) {
             ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options)?), site(base)),
@@ -96,14 +96,14 @@ impl<'a> WikiSettings<'a> {
         format!("{}{}", self.name(), if footnotes { "+footnotes" } else { "" })
     }
 
-    fn live(self, gates: &Arc<Gates>) -> LiveSettings {
+    fn live(self, limiters: &Arc<Limiters>) -> LiveSettings {
         LiveSettings {
             compat: self.compat(),
             contact: self.0.contact.clone(),
             allow_html: is_on(self.0.allow_html),
             per_minute: self.0.wiki_per_minute.and_then(NonZeroU32::new),
             concurrent: self.0.wiki_concurrency,
-            gates: Arc::clone(gates),
+            limiters: Arc::clone(limiters),
             timeout: self.0.wiki_timeout.map(Duration::from_secs),
             ..LiveSettings::default()
         }

@@ -37,30 +37,30 @@ pub struct Manifest {
     /// Time over all parts that ended by themselves, in milliseconds; pauses between them are left out.
     #[serde(default)]
     pub active_ms: u64,
-    /// How many requests were sent at once, as it was learned, only where something was; of a part that was killed, up to a
-    /// few seconds before.
+    /// How the number of requests at once was adapted, only where it changed; of a part that was killed, up to a few
+    /// seconds before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limit_history: Vec<LimitHistory>,
 }
 
-/// What was learned in one part of a run about how many requests a server bears at once.
+/// How the number of requests at once to one server was adapted in one part of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitHistory {
     /// `model` or `wikipedia`.
     pub service: String,
     /// Address without user part and query; of several servers, joined by `,`.
     pub server: String,
-    /// Start of the program in this part, RFC 3339 in UTC. What one start of it learned in the runs of an experiment stands
-    /// in each of them, as far as it had come.
+    /// Start of the program in this part, RFC 3339 in UTC. The runs of an experiment that one start of the program works on
+    /// share their requests: each holds the changes so far.
     pub started_at: String,
-    /// The decisions in their order, the first 1,000 of them.
+    /// The first 1,000 changes, in order.
     pub changes: Vec<LimitChange>,
     /// How many more there were.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dropped: u64,
 }
 
-/// One decision.
+/// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitChange {
     /// Time since the start of the part, in milliseconds.
@@ -69,8 +69,8 @@ pub struct LimitChange {
     pub from: usize,
     /// Requests at once from here on.
     pub to: usize,
-    /// `slow_start`, `steady_growth`, `rate_limit` (the limit stays where it is the smallest or fixed) or `cooldown_end`
-    /// (it stays, and may change again).
+    /// `growth`, `no_gain`, `smaller_trial`, `rate_limit`, `overload` or `timeout`; in older runs also `slow_start`,
+    /// `steady_growth` and `cooldown_end`, where the number could stay the same.
     pub reason: String,
 }
 

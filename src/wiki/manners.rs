@@ -3,8 +3,8 @@
 //! Wikimedia counts requests by User-Agent, so it must carry the contact of whoever runs the program; without one, all
 //! users of the program would share one counter and one block.
 
-use crate::net::adaptive::{Gate, Gates, Settings};
-use crate::net::{Answer, Client, ClientSettings, Hidden, NetError, RetrySettings};
+use crate::net::limit::{Limiter, Limiters, Settings};
+use crate::net::{Answer, Client, ClientSettings, NetError, RetrySettings, SecretSet};
 use crate::types::Compat;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -30,8 +30,8 @@ pub struct LiveSettings {
     pub per_minute: Option<NonZeroU32>,
     /// Requests at once at most, fewer while the site refuses some; 1 for public hosts and 64 for others if absent.
     pub concurrent: Option<usize>,
-    /// Where requests wait for their turn; sources of one site share its gate.
-    pub gates: Arc<Gates>,
+    /// Where requests wait for their turn; sources of one site share its limiter.
+    pub limiters: Arc<Limiters>,
     /// Longest time for one whole answer; 30 s if absent.
     pub timeout: Option<Duration>,
     /// Largest page in bytes; 16 MiB if absent.
@@ -97,7 +97,7 @@ pub(super) struct Site {
     /// The client for it.
     client: Client,
     /// What its answers are searched for.
-    hidden: Hidden,
+    hidden: SecretSet,
     /// Requests that the client makes at once.
     pub(super) concurrent: usize,
 }
@@ -143,14 +143,14 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     }
     let limits = limits(settings, public);
     let concurrent = limits.max;
-    let gate = settings.gates.of(&url.origin().ascii_serialization(), None, &limits);
-    let client = Client::new(client_settings(settings, way, gate)?)?;
+    let limiter = settings.limiters.of(&url.origin().ascii_serialization(), None, &limits);
+    let client = Client::new(client_settings(settings, way, limiter)?)?;
     let shown = crate::net::redact::user(base).trim_end_matches('/').to_owned();
-    let hidden = Hidden::of_user(base);
+    let hidden = SecretSet::of_user(base);
     Ok(Site { base: base.trim_end_matches('/').to_owned(), shown, client, hidden, concurrent })
 }
 
-fn client_settings(settings: &LiveSettings, way: Way, gate: Arc<Gate>) -> Result<ClientSettings, MannersError> {
+fn client_settings(settings: &LiveSettings, way: Way, limiter: Arc<Limiter>) -> Result<ClientSettings, MannersError> {
     let default = ClientSettings::default();
     let like_paper = way == Way::Html && settings.compat == Compat::Paper;
     let once = RetrySettings { attempts: 1, ..RetrySettings::default() };
@@ -162,7 +162,7 @@ fn client_settings(settings: &LiveSettings, way: Way, gate: Arc<Gate>) -> Result
         max_redirects: if like_paper { 30 } else { 5 },
         // The paper's client took any status as it came; asking again would change what it saw.
         retry: if like_paper { once } else { settings.retry.clone().unwrap_or_default() },
-        gate,
+        limiter,
         ..default
     })
 }
@@ -171,7 +171,7 @@ fn client_settings(settings: &LiveSettings, way: Way, gate: Arc<Gate>) -> Result
 fn limits(settings: &LiveSettings, public: bool) -> Settings {
     let (first, most) = PRIVATE;
     let usual =
-        if public { Settings::wikipedia() } else { Settings { hold_all: true, ..Settings::up_to(first, most) } };
+        if public { Settings::wikipedia() } else { Settings { pause_all: true, ..Settings::up_to(first, most) } };
     let max = settings.concurrent.unwrap_or(usual.max);
     // Whoever names a number for a site of their own wants it from the start.
     let initial = if public { usual.initial } else { settings.concurrent.unwrap_or(usual.initial) };

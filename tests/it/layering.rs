@@ -15,6 +15,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("comfy_table", &["report/layout", "report/episodes"]),
     ("csv", &["dataset/", "export/"]),
     ("flate2", &["dataset/", "net/client/tests", "wiki/corpus"]),
+    ("governor", &["net/limit/rate"]),
     ("indicatif", &["report/progress"]),
     ("lru", &["wiki/"]),
     ("parquet", &["export/parquet"]),

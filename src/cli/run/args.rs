@@ -84,8 +84,8 @@ impl RecordingArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub(in crate::cli) struct PaceArgs {
-    /// Model requests at once: `auto` learns from the server's answers how many it bears, up to 100; `auto:N` up to N; a
-    /// plain number is fixed.
+    /// Model requests at once: `auto` begins with one and learns from the answers how many the server can take, up to 100;
+    /// `auto:N` up to N; a plain number is fixed.
     #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency)]
     concurrency: Concurrency,
     /// Maximum requests to the model's server in any minute, retries included [default: unlimited].

@@ -34,7 +34,7 @@ pub(super) mod turns;
 pub use check::{Check, Verdict};
 
 use super::{Model, ModelError, OnText};
-use crate::net::adaptive::{Gate, Settings};
+use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
 use crate::types::request::BYTES_PER_TOKEN;
 use crate::types::{Completion, Decoding, Request};
@@ -62,7 +62,7 @@ pub struct RemoteSettings {
     /// The key, if the server wants one.
     pub key: Option<SecretString>,
     /// Where requests wait for their turn. Models of one provider and key share it.
-    pub gate: Arc<Gate>,
+    pub limiter: Arc<Limiter>,
     /// Longest time for one attempt; for one that is streamed, longest wait for the next piece.
     pub timeout: Duration,
     /// Largest answer, in bytes after decompression.
@@ -78,7 +78,7 @@ impl Default for RemoteSettings {
             model: String::new(),
             base_urls: Vec::new(),
             key: None,
-            gate: Arc::new(Gate::new(Settings::fixed(16))),
+            limiter: Arc::new(Limiter::new(&Settings::fixed(16))),
             timeout: Duration::from_mins(2),
             max_body: 8 << 20,
             retry: RetrySettings::default(),
@@ -92,7 +92,7 @@ impl fmt::Debug for RemoteSettings {
             .field("model", &self.model)
             .field("base_urls", &shown_urls(&self.base_urls))
             .field("key", &self.key.is_some())
-            .field("gate", &self.gate)
+            .field("limiter", &self.limiter)
             .field("timeout", &self.timeout)
             .field("max_body", &self.max_body)
             .field("retry", &self.retry)
@@ -139,7 +139,7 @@ impl Remote {
             timeout: settings.timeout,
             max_body: settings.max_body,
             retry: settings.retry,
-            gate: settings.gate,
+            limiter: settings.limiter,
             ..ClientSettings::default()
         })?;
         let urls = |streamed| {

@@ -1,18 +1,18 @@
 //! What no text of a server's may bring into a record: the key, and what stands in user parts and queries of addresses.
 
-use crate::net::{Hidden, NetError, redact};
+use crate::net::{NetError, SecretSet, redact};
 use secrecy::SecretString;
 
 /// The key, and the secrets in user parts and queries.
 pub(super) struct Secrets {
     key: Option<SecretString>,
-    hidden: Hidden,
+    hidden: SecretSet,
 }
 
 impl Secrets {
     pub(super) fn new(key: Option<SecretString>, addresses: &[String]) -> Self {
         let of = |address: &String| [redact::user_secrets(address), redact::query_secrets(address)].concat();
-        let hidden = Hidden::new(key.iter().cloned().chain(addresses.iter().flat_map(of)));
+        let hidden = SecretSet::new(key.iter().cloned().chain(addresses.iter().flat_map(of)));
         Self { key, hidden }
     }
 

@@ -1,7 +1,7 @@
 //! The client against servers that answer well, badly and not at all.
 
 use super::{
-    Answer, Arc, Balance, Client, ClientSettings, Credential, Gate, Keep, NetError, RetrySettings, Settings,
+    Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, NetError, RetrySettings, Settings,
     is_loopback,
 };
 use crate::net::testing::{Reply, Server, reply, short};
@@ -22,8 +22,8 @@ fn settings(attempts: u32, change: impl FnOnce(&mut ClientSettings)) -> Client {
 }
 
 /// One request at once, whose `Retry-After` binds all.
-fn one() -> Arc<Gate> {
-    Arc::new(Gate::new(Settings { hold_all: true, ..Settings::fixed(1) }))
+fn one() -> Arc<Limiter> {
+    Arc::new(Limiter::new(&Settings { pause_all: true, ..Settings::fixed(1) }))
 }
 
 async fn get(client: &Client, replies: Vec<Reply>) -> (Result<Answer, NetError>, Server) {
@@ -90,7 +90,7 @@ async fn too_long_a_wait_is_not_waited_and_a_short_one_is() {
 #[tokio::test]
 async fn retry_after_binds_every_request_of_the_client() {
     for status in [429, 503] {
-        let one = settings(1, |s| s.gate = one());
+        let one = settings(1, |s| s.limiter = one());
         let server = Server::start(vec![reply(status, "retry-after: 1\r\n", b""), reply(200, "", b"")]).await;
         let started = Instant::now();
         let statuses = tokio::join!(one.get(&server.url, &[]), one.get(&server.url, &[]), one.get(&server.url, &[]));
@@ -263,7 +263,7 @@ async fn an_answer_that_the_caller_refuses_is_tried_again_and_at_last_returned()
 #[tokio::test]
 async fn a_request_that_waits_for_its_retry_leaves_its_slot() {
     let slow = settings(2, |s| {
-        s.gate = one();
+        s.limiter = one();
         s.retry.first_wait = Duration::from_hours(1);
         s.retry.longest_wait = Duration::from_hours(1);
     });

@@ -1,4 +1,4 @@
-//! What no text of a server's may bring into a record.
+//! Secrets that are masked in what a server says, before it is recorded.
 
 use super::{Answer, NetError, redact};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -9,10 +9,10 @@ const LEAST: usize = 8;
 /// Letters alone are a word or a name up to this many, which texts may hold as well.
 const LONGEST_WORD: usize = 20;
 
-/// Secrets that texts are searched for. None of them stands in another.
-pub struct Hidden(Vec<SecretString>);
+/// Secrets that texts are searched for. None of them is part of another.
+pub struct SecretSet(Vec<SecretString>);
 
-impl Hidden {
+impl SecretSet {
     /// These, but for those that cannot be told from a word: a text in which words are masked says something else.
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let mut all: Vec<SecretString> = secrets.into_iter().collect();
@@ -86,23 +86,23 @@ fn mask(bytes: &mut Vec<u8>, secret: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::Hidden;
+    use super::SecretSet;
     use crate::net::Answer;
     use std::time::Duration;
 
     #[test]
     fn words_are_no_secrets_and_the_longest_secret_is_masked_whole() {
         let hidden =
-            Hidden::new(["production", "short-1", "acme-prod-1", "acme-prod-1-9f8e7d", "acme-prod"].map(Into::into));
+            SecretSet::new(["production", "short-1", "acme-prod-1", "acme-prod-1-9f8e7d", "acme-prod"].map(Into::into));
         assert_eq!(hidden.all(), ["acme-prod-1-9f8e7d"]);
         assert_eq!(hidden.out_of("a production of acme-prod-1-9f8e7d"), "a production of ***");
         let letters = "abcdefghijklmnopqrstuvwxyz";
-        assert_eq!(Hidden::new([letters.into()]).all(), [letters]);
+        assert_eq!(SecretSet::new([letters.into()]).all(), [letters]);
     }
 
     #[test]
     fn an_answer_is_searched_from_end_to_end() {
-        let hidden = Hidden::of_user("http://me:hidden-word@h/v1");
+        let hidden = SecretSet::of_user("http://me:hidden-word@h/v1");
         assert_eq!(hidden.all(), ["bWU6aGlkZGVuLXdvcmQ=", "hidden-word"]);
         let mut body = vec![0xff; 5000];
         body.extend_from_slice(b"hidden-word, Basic bWU6aGlkZGVuLXdvcmQ=.\xff");

@@ -1,0 +1,273 @@
+//! The limit of requests at once, learned from the answers. No clock and no I/O: it is told the time.
+
+use super::history::{Change, History, Reason};
+use super::settings::Settings;
+use std::time::Duration;
+
+/// Good answers in a round at least: fewer would prove little.
+const MIN_ROUND: u32 = 4;
+/// The same after a trial that failed, and where answers take a tenth of the timeout: an error costs more there.
+const CAREFUL_ROUND: u32 = 12;
+/// The shortest time between two decreases, in which answers show what the first one did.
+const MIN_CALM: Duration = Duration::from_secs(1);
+/// Trials that fail are repeated after 1, 2, 4, up to 16 rounds.
+const MOST_DOUBLINGS: u32 = 4;
+/// A limit that was refused stays for this many rounds, divided by the limit: near 1, every trial costs a refusal.
+const REFUSED_REST: u32 = 8;
+
+/// A request that was sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent {
+    serial: u64,
+    at: Duration,
+}
+
+/// The limit, and what it is based on.
+#[derive(Debug)]
+pub(super) struct Concurrency {
+    limit: u32,
+    min: u32,
+    max: u32,
+    in_flight: u32,
+    /// Serial number of the next request.
+    next: u64,
+    last_sent: Duration,
+    /// The least time between two requests.
+    gap: Duration,
+    /// The shortest timeout of a request so far.
+    timeout: Duration,
+    round: Round,
+    /// The last round at the accepted limit. In a trial, `limit` is another one.
+    base: Option<Round>,
+    /// How much the limit grows next; it doubles with every success.
+    step: u32,
+    /// Trials in a row that failed, and rounds until the next one.
+    failed: u32,
+    rest: u32,
+    /// The first request after the last decrease, and the earliest time of the next one.
+    decreased: u64,
+    calm_until: Duration,
+    history: History,
+}
+
+/// The good answers to requests that were sent since the round began.
+#[derive(Debug, Default, Clone, Copy)]
+struct Round {
+    limit: u32,
+    first: u64,
+    answers: u32,
+    /// The sum of their times.
+    time: Duration,
+    /// The longest time without a sign of the server.
+    silence: Duration,
+    /// Whether all places were taken at some time.
+    full: bool,
+    /// Whether a request failed.
+    failed: bool,
+}
+
+impl Round {
+    fn latency(&self) -> Duration {
+        self.time / self.answers.max(1)
+    }
+
+    /// Whether more requests at once than in `low` brought at least a third of the additional answers that they would bring
+    /// if they did not slow each other down. Full places bring limit / latency answers a second (Little's law).
+    fn gains_over(&self, low: &Self) -> bool {
+        let (more, slower) = (f64::from(self.limit) / f64::from(low.limit), self.latency().as_secs_f64());
+        more * low.latency().as_secs_f64() >= slower * (1.0 + (more - 1.0) / 3.0)
+    }
+}
+
+impl Concurrency {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let whole = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).max(1);
+        let limit = whole(settings.fixed.unwrap_or(settings.initial));
+        let (min, max) = settings.fixed.map_or((1, whole(settings.max).max(limit)), |_| (limit, limit));
+        Self {
+            limit,
+            min,
+            max,
+            in_flight: 0,
+            next: 0,
+            last_sent: Duration::ZERO,
+            gap: Duration::ZERO,
+            timeout: Duration::MAX,
+            round: Round { limit, ..Round::default() },
+            base: None,
+            step: limit,
+            failed: 0,
+            rest: 0,
+            decreased: 0,
+            calm_until: Duration::ZERO,
+            history: History::default(),
+        }
+    }
+
+    pub(super) fn limit(&self) -> usize {
+        self.limit as usize
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight as usize
+    }
+
+    pub(super) fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The earliest time of the next request, by its distance from the last one.
+    pub(super) fn earliest(&self) -> Duration {
+        self.last_sent.saturating_add(self.gap)
+    }
+
+    /// A request is sent that is given up after `timeout` without a sign of the server.
+    pub(super) fn sent(&mut self, now: Duration, timeout: Duration) -> Sent {
+        self.timeout = self.timeout.min(timeout);
+        self.last_sent = now;
+        self.in_flight += 1;
+        self.round.full |= self.in_flight >= self.limit;
+        self.next += 1;
+        Sent { serial: self.next - 1, at: now }
+    }
+
+    /// A request is no longer under way; what came of it follows.
+    pub(super) fn ended(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    /// A request failed in a way that says nothing about the limit, but is no reason to raise it.
+    pub(super) fn failed(&mut self) {
+        self.round.failed = true;
+    }
+
+    /// A good answer came, in which the server was silent for `silence` at a time, or for as long as it took if absent.
+    pub(super) fn answered(&mut self, now: Duration, sent: Sent, silence: Option<Duration>) {
+        if sent.serial < self.round.first {
+            return;
+        }
+        let latency = now.saturating_sub(sent.at);
+        let silence = silence.unwrap_or(latency);
+        if let Some(base) = self.base {
+            // Requests wait for each other, and the timeout is near enough to matter: no need to see more of it.
+            let waits = silence > self.timeout / 4 && silence > base.silence + base.latency() / 5;
+            if waits && self.limit > base.limit {
+                return self.reject(now, base.limit);
+            }
+            if silence > self.timeout / 3 * 2 && silence > base.silence * 2 {
+                return self.decrease(now, sent, 50, Reason::Timeout);
+            }
+        }
+        let round = &mut self.round;
+        round.answers += 1;
+        round.time = round.time.saturating_add(latency);
+        round.silence = round.silence.max(silence);
+        let careful = self.failed > 0 || latency > self.timeout / 10;
+        if round.answers >= self.limit.max(if careful { CAREFUL_ROUND } else { MIN_ROUND }) {
+            let ended = *round;
+            self.round = self.new_round(self.limit);
+            // A limit that was not used proves nothing.
+            if ended.full && !ended.failed {
+                self.judge(now, ended);
+            }
+        }
+    }
+
+    /// A request was refused or timed out: `percent` of the limit remain.
+    pub(super) fn decrease(&mut self, now: Duration, sent: Sent, percent: u32, reason: Reason) {
+        self.round.failed = true;
+        // What was sent before the last decrease is no news.
+        if sent.serial < self.decreased || now < self.calm_until || self.limit == self.min {
+            return;
+        }
+        // Without a round since the last decrease, the server refuses everything, whatever the limit.
+        let (calm, rest) = self.base.map_or((MIN_CALM, 0), |base| (base.latency().max(MIN_CALM), REFUSED_REST));
+        let to = self.limit.saturating_mul(percent).div_ceil(100).clamp(1, self.limit - 1);
+        (self.calm_until, self.decreased) = (now.saturating_add(calm), self.next);
+        (self.base, self.step, self.failed, self.rest) = (None, 1, 0, rest / to);
+        self.change(now, to, reason);
+    }
+
+    /// A round has ended. After one at another limit than the accepted one, the larger of them is kept only if it gains.
+    fn judge(&mut self, now: Duration, mut round: Round) {
+        if let Some(base) = self.base.filter(|base| base.limit == round.limit) {
+            // The more answers, the better their average; older ones count for less.
+            round.answers += base.answers / 2;
+            round.time = round.time.saturating_add(base.latency() * (base.answers / 2));
+        }
+        match self.base {
+            Some(base) if base.limit < round.limit => {
+                if round.gains_over(&base) {
+                    self.failed = 0;
+                    self.accept(now, round);
+                } else if round.limit * 2 >= base.limit * 3 {
+                    self.reject(now, base.limit);
+                } else {
+                    // So small a difference proves nothing; that of several steps will.
+                    self.grow(now, &round);
+                }
+            }
+            Some(base) if base.limit > round.limit => {
+                if base.gains_over(&round) {
+                    self.rest_longer();
+                    self.change(now, base.limit, Reason::Growth);
+                } else {
+                    (self.base, self.failed) = (Some(round), 0);
+                    self.rest_longer();
+                }
+            }
+            _ if self.rest > 0 => (self.base, self.rest) = (Some(round), self.rest - 1),
+            _ if self.failed > 0 && self.failed.is_multiple_of(2) && self.limit > self.min => {
+                self.base = Some(round);
+                self.change(now, self.limit * 2 / 3, Reason::SmallerTrial);
+            }
+            _ => self.accept(now, round),
+        }
+    }
+
+    fn accept(&mut self, now: Duration, round: Round) {
+        (self.base, self.gap) = (Some(round), Duration::ZERO);
+        self.grow(now, &round);
+        let stays = self.limit == round.limit && self.limit < self.max;
+        if stays && self.limit > self.min {
+            self.change(now, self.limit * 2 / 3, Reason::SmallerTrial);
+        }
+    }
+
+    fn reject(&mut self, now: Duration, to: u32) {
+        self.step = (to / 2).max(1);
+        self.rest_longer();
+        self.change(now, to, Reason::NoGain);
+    }
+
+    fn rest_longer(&mut self) {
+        self.rest = 1 << self.failed.min(MOST_DOUBLINGS);
+        self.failed = self.failed.saturating_add(1);
+    }
+
+    /// Tries a larger limit, if the worst is bearable: that every additional request waits for another one.
+    fn grow(&mut self, now: Duration, round: &Round) {
+        let latency = round.latency();
+        let longest = |to: u32| round.silence + latency * (to - self.limit) / self.limit;
+        let wanted = self.limit.saturating_add(self.step).min(self.max);
+        if let Some(to) = (self.limit + 1..=wanted).rev().find(|to| longest(*to) <= self.timeout / 4 * 3) {
+            self.step = self.step.saturating_mul(2).min(to);
+            self.change(now, to, Reason::Growth);
+        } else if wanted > self.limit && round.silence + latency * 2 / 5 <= self.timeout / 5 * 4 {
+            // One more can be tried if requests begin only a little faster than the server is known to answer. If they have
+            // to wait for each other, it shows before any of them comes near the timeout.
+            self.change(now, self.limit + 1, Reason::Growth);
+            self.gap = latency * 4 / 5 / (self.limit - 1);
+        }
+    }
+
+    fn new_round(&self, limit: u32) -> Round {
+        Round { limit, first: self.next, full: self.in_flight >= limit, ..Round::default() }
+    }
+
+    fn change(&mut self, at: Duration, to: u32, reason: Reason) {
+        self.history.push(Change { at, from: self.limit as usize, to: to as usize, reason });
+        (self.limit, self.gap) = (to, Duration::ZERO);
+        self.round = self.new_round(to);
+    }
+}

@@ -1,0 +1,93 @@
+//! The changes of a limit, for the record.
+
+use std::time::Duration;
+
+/// Changes that are kept; later ones are only counted.
+pub const MAX_CHANGES: usize = 1000;
+
+/// Why a limit changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// All went well; a larger limit is tried, or one that had proved better is restored.
+    Growth,
+    /// The larger limit made answers slower without bringing more of them.
+    NoGain,
+    /// A smaller limit is tried, to see whether it brings as many answers.
+    SmallerTrial,
+    /// Status 429.
+    RateLimit,
+    /// Status 503 or 529.
+    Overload,
+    /// A request timed out, or an answer suddenly took most of the timeout.
+    Timeout,
+}
+
+impl Reason {
+    /// The name in the record.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Growth => "growth",
+            Self::NoGain => "no_gain",
+            Self::SmallerTrial => "smaller_trial",
+            Self::RateLimit => "rate_limit",
+            Self::Overload => "overload",
+            Self::Timeout => "timeout",
+        }
+    }
+}
+
+/// One change of a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// Time since the limiter was made.
+    pub at: Duration,
+    /// The limit before.
+    pub from: usize,
+    /// The limit from here on, another one.
+    pub to: usize,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// The first [`MAX_CHANGES`] changes of a limit, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct History {
+    changes: Vec<Change>,
+    dropped: u64,
+}
+
+impl History {
+    /// The changes that are kept. Times never decrease.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// How many more followed.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub(super) fn push(&mut self, change: Change) {
+        if self.changes.len() < MAX_CHANGES {
+            self.changes.push(change);
+        } else {
+            self.dropped += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Change, History, MAX_CHANGES, Reason};
+    use std::time::Duration;
+
+    #[test]
+    fn the_first_changes_are_kept_and_the_rest_counted() {
+        let mut history = History::default();
+        for to in 0..MAX_CHANGES + 7 {
+            history.push(Change { at: Duration::ZERO, from: 0, to, reason: Reason::Growth });
+        }
+        assert_eq!((history.changes().len(), history.dropped()), (MAX_CHANGES, 7));
+        assert_eq!(history.changes().last().map(|change| change.to), Some(MAX_CHANGES - 1));
+    }
+}

@@ -1,0 +1,73 @@
+//! One limiter for each provider and key.
+
+use super::limiter::Limiter;
+use super::settings::Settings;
+use secrecy::{ExposeSecret as _, SecretString};
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The limiters of a process: variants of a run that use one key at one provider share what the provider gives it.
+#[derive(Default)]
+pub struct Limiters {
+    hasher: RandomState,
+    limiters: Mutex<Vec<Entry>>,
+}
+
+struct Entry {
+    provider: String,
+    /// A hash under a secret of this process, so that no key is kept here; `None` without a key.
+    key: Option<u64>,
+    limiter: Arc<Limiter>,
+}
+
+impl Limiters {
+    /// The limiter of this provider and key, made with `settings` if it is the first time; later ones change nothing.
+    ///
+    /// The provider is the address without user part and query, or a name that stands for it: it goes into the record.
+    pub fn of(&self, provider: &str, key: Option<&SecretString>, settings: &Settings) -> Arc<Limiter> {
+        let key = key.map(|key| self.hasher.hash_one(key.expose_secret()));
+        let mut limiters = self.limiters.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = limiters.iter().find(|entry| entry.provider == provider && entry.key == key) {
+            return Arc::clone(&entry.limiter);
+        }
+        let limiter = Arc::new(Limiter::new(settings));
+        limiters.push(Entry { provider: provider.to_owned(), key, limiter: Arc::clone(&limiter) });
+        limiter
+    }
+
+    /// All limiters with their providers, the oldest first. A provider that is used with two keys comes twice.
+    pub fn each(&self) -> Vec<(String, Arc<Limiter>)> {
+        let limiters = self.limiters.lock().unwrap_or_else(PoisonError::into_inner);
+        limiters.iter().map(|entry| (entry.provider.clone(), Arc::clone(&entry.limiter))).collect()
+    }
+}
+
+impl fmt::Debug for Limiters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.each()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Limiters, Settings};
+    use secrecy::SecretString;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_limiter_belongs_to_a_provider_and_a_key() {
+        let limiters = Limiters::default();
+        let key = |text: &str| Some(SecretString::from(text));
+        let first = limiters.of("a.example", key("sesame").as_ref(), &Settings::fixed(3));
+        let again = limiters.of("a.example", key("sesame").as_ref(), &Settings::fixed(9));
+        assert!(Arc::ptr_eq(&first, &again));
+        assert_eq!(again.limit(), 3);
+        for (provider, key) in [("a.example", key("two")), ("a.example", None), ("b.example", key("sesame"))] {
+            assert!(!Arc::ptr_eq(&first, &limiters.of(provider, key.as_ref(), &Settings::default())), "{provider}");
+        }
+        let names: Vec<String> = limiters.each().into_iter().map(|(provider, _)| provider).collect();
+        assert_eq!(names, ["a.example", "a.example", "a.example", "b.example"]);
+        assert!(!format!("{limiters:?}").contains("sesame"));
+    }
+}
