@@ -176,7 +176,7 @@ fn a_condition_decides_the_exit_code() {
         wikitrail(&[&["compare", &base, &worse, "--metric", "em"], &flags[..]].concat())
     };
     for (condition, code, said) in [
-        ("em(worse/main) < em(base/main)", 5, "em(worse/main) = 0.3"),
+        ("em(worse/main) < em(base/main)", 5, "em(worse/main) = 0.08"),
         ("em(worse/main) >= em(base/main)", 0, ""),
         (
             "p_holm(em, base/main, worse/main) < 0.001 and diff(em, base/main, worse/main) < 0",

@@ -18,7 +18,7 @@ fn wikitrail(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
 fn runs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (run, flags) in [("protocols", ["--protocol", PROTOCOLS]), ("methods", ["--method", METHODS])] {
-        let more = ["--limit", "30", "--max-steps", "8", "--quiet", "--out", run];
+        let more = ["--limit", "45", "--max-steps", "8", "--quiet", "--out", run];
         let samples = if run == "methods" { &["--samples", "3"][..] } else { &[] };
         let (code, _, stderr) = wikitrail(folder.path(), &[&["run"], &flags[..], &more[..], samples].concat());
         assert_eq!(code, Some(0), "{stderr}");

@@ -49,11 +49,13 @@ fn the_baseline_answers_in_every_protocol() {
     let out = folder.path().join("protocols");
     let summary = run(&out, &["--protocol", &PROTOCOLS.join(",")]);
     assert_complete(&out, &summary, &PROTOCOLS, 60);
+    // The same steps in every format; lagent has four of them instead of seven, which is too few for some questions.
+    let usual = em(&summary, "react-paper");
+    assert!(usual > 0.25, "the baseline must really work: {usual}");
     for protocol in PROTOCOLS {
-        // Four steps are too few for some of the questions that seven steps are enough for.
-        let (least, most) = if protocol == "lagent" { (0.3, 0.65) } else { (0.649, 0.651) };
         let em = em(&summary, protocol);
-        assert!((least..most).contains(&em), "{protocol}: {em}");
+        let expected = if protocol == "lagent" { 0.25..usual } else { usual..usual + 0.001 };
+        assert!(expected.contains(&em), "{protocol}: {em}");
     }
     for (protocol, option) in
         [("llama-index", "variant=workflow"), ("lagent", "labels=v0.1"), ("lagent", "variant=json")]
@@ -62,7 +64,8 @@ fn the_baseline_answers_in_every_protocol() {
         let flags = ["--protocol", protocol, "--option", option, "--max-steps", "8"];
         let summary = run(&out, &flags);
         assert_complete(&out, &summary, &["main"], 60);
-        assert!(em(&summary, "main") > 0.55, "{protocol} {option}: {}", em(&summary, "main"));
+        // lagent takes letters such as `ø` out of what is read, which costs an answer or two.
+        assert!(em(&summary, "main") > usual - 0.05, "{protocol} {option}: {}", em(&summary, "main"));
     }
 }
 
@@ -72,7 +75,9 @@ fn the_baseline_answers_by_every_method() {
     let out = folder.path().join("methods");
     let summary = run(&out, &["--method", &METHODS.join(","), "--samples", "5"]);
     assert_complete(&out, &summary, &METHODS, 60);
-    assert!(em(&summary, "act") > 0.6 && em(&summary, "react") > 0.6);
+    let (react, direct) = (em(&summary, "react"), em(&summary, "standard"));
+    assert!(react > 2.0 * direct && direct > 0.0, "reading must help: {react} against {direct}");
+    assert!((em(&summary, "act") - react).abs() < 0.001, "the same steps without thoughts");
     let out = folder.path().join("claims");
     let claims = "datasets/sample-claims.jsonl";
     let summary = run(&out, &[claims, "--method", &METHODS.join(","), "--samples", "3"]);
@@ -80,6 +85,27 @@ fn the_baseline_answers_by_every_method() {
     let out = folder.path().join("oracle");
     let summary = run(&out, &["--method", "standard,cot", "--oracle-context"]);
     assert_complete(&out, &summary, &["standard", "cot"], 60);
+}
+
+/// Chinese from end to end: dataset, corpus, prompt, protocol, tool, metric. The policy knows no Chinese, so the answers
+/// come from a recording.
+#[test]
+fn the_chinese_sample_runs_from_its_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("zh");
+    let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/datasets/sample-zh.recording.jsonl");
+    let flags = ["--prompt", "prompts/hotpotqa-zh.toml", "--protocol", "react-zh", "--replay", recording];
+    let sample = ["datasets/sample-zh.jsonl", "--wiki", "corpus:datasets/sample-wiki-zh"];
+    let summary = run(&out, &[&sample[..], &flags].concat());
+    assert_complete(&out, &summary, &["main"], 24);
+    let main = &summary["variants"][0];
+    assert_eq!((&main["em"], &main["metric"]), (&1.0.into(), &"cjk".into()));
+    let records = std::fs::read_to_string(out.join("trajectories.jsonl")).expect("records");
+    assert!(records.contains("找不到") && records.contains("(结果 1 / "), "the tool speaks Chinese");
+    // Without the recording the policy still speaks the form, whatever it answers.
+    let out = folder.path().join("guessed");
+    let summary = run(&out, &[&sample[..], &flags[..4]].concat());
+    assert_complete(&out, &summary, &["main"], 24);
 }
 
 #[test]

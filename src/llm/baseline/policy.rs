@@ -1,119 +1,96 @@
-//! Which rules a question falls under, when an answer is due, and what is done instead of an action that failed.
+//! What to do next: search what the question names, look up a rare word, follow a name that was read, answer.
 
-use super::compare::Pair;
-use super::question::Question;
-use super::reading::Notes;
-use super::transcript::{Action, Decision, Past, Transcript};
-use super::{bridge, chinese, claim, compare};
+use super::answer::{self, Found, greatest};
+use super::notes::{Notes, Page};
+use super::question::{Kind, Question, weight};
+use super::text;
+use super::transcript::{Action, Decision, Transcript};
 
-/// What to do next.
+/// Share of the question that must be covered before it is answered with steps left.
+const ENOUGH: f64 = 0.9;
+/// Steps that are kept for searches before a word is looked up.
+const SPARE: usize = 4;
+
+/// What to do next; an answer at the last step.
 pub(super) fn decide(transcript: &Transcript, last_step: usize) -> Decision {
-    let mut steps = transcript.steps.clone();
-    let mut failed = transcript.failed.clone();
-    let mut newest = transcript.just_failed.clone();
-    loop {
-        let seen = Seen { transcript, steps: &steps, failed: &failed, newest: newest.as_deref() };
-        let decision = seen.decide(last_step);
-        // A complaint about a reply that is not shown is about what would be written without it.
-        let unseen = failed.len() - transcript.failed.len();
-        if unseen >= transcript.unseen_failures {
-            return decision;
-        }
-        let action = decision.action.text();
-        steps.push(Past { action: action.clone(), observation: String::new() });
-        failed.push(action.clone());
-        newest = Some(action);
+    let question = Question::read(&transcript.question, transcript.is_claim);
+    // The step that is written may lag behind the steps that are there; the later one counts.
+    let step = transcript.step().max(transcript.steps.len() + 1);
+    let left = if transcript.must_answer() { 1 } else { (last_step + 1).saturating_sub(step) };
+    let notes = Notes::read(&transcript.steps, &question);
+    next_step(&question, &notes, transcript.just_failed.as_deref(), left)
+}
+
+/// The next step with `left` steps to go, this one included; an answer that was just refused is not given again.
+fn next_step(question: &Question, notes: &Notes, refused: Option<&str>, left: usize) -> Decision {
+    let Found { answer, share } = answer::best(question, notes);
+    let answer = text::line(&answer);
+    let verdict = question.kind == Kind::Verdict;
+    let guesses = if verdict { ["NOT ENOUGH INFO", "REFUTES"] } else { ["unknown", "not known"] };
+    let is_new = |action: &Action| refused != Some(&action.text());
+    let finish = |answer: &str| Some(Action::Finish(answer.to_owned())).filter(is_new);
+    let tool = if left > 1 { use_tool(question, notes, share, left).filter(is_new) } else { None };
+    let search = || (left > 1 && !notes.tried(&answer)).then(|| Action::Search(answer.clone()));
+    let action = tool.or_else(|| finish(&answer)).or_else(search);
+    let action = action.or_else(|| guesses.into_iter().find_map(finish)).unwrap_or(Action::Finish(answer));
+    let thought = match &action {
+        Action::Search(query) => format!("I need to search {query}."),
+        Action::Lookup(keyword) => format!("This page may say more about {keyword}."),
+        Action::Finish(answer) => format!("The answer is {answer}."),
+    };
+    Decision { thought, action }
+}
+
+/// What to read next, unless what was read is enough.
+fn use_tool(question: &Question, notes: &Notes, share: f64, left: usize) -> Option<Action> {
+    let untried = |title: &&String| !notes.tried(title);
+    let search = |query: &String| Action::Search(text::line(query));
+    let similar = notes.similar.iter().filter(untried);
+    let similar = greatest(similar.map(|title| (title, question.share(&question.clues_in(title)))));
+    if let Some((title, _)) = similar {
+        return Some(search(title));
     }
-}
-
-/// The rules for a kind of question, with `left` steps to go, this one included; an answer in any case if this is
-/// the last. Rules for another language are asked here.
-fn rules(transcript: &Transcript, steps: &[Past], left: usize) -> Decision {
-    let question = Question::read(&transcript.question);
-    let notes = Notes::read(steps);
-    if !transcript.is_claim && chinese::is_chinese(&transcript.question) {
-        chinese::decide(&transcript.question, &notes, left)
-    } else if transcript.is_claim {
-        claim::decide(&question, &notes, left)
-    } else if let Some(pair) = Pair::read(&question) {
-        compare::decide(&pair, &question, &notes, left)
-    } else {
-        bridge::decide(&question, &notes, left)
+    let named = question.titles.iter().find(untried).map(search);
+    let all = matches!(question.kind, Kind::Verdict | Kind::YesNo | Kind::Most | Kind::Least);
+    if named.is_some() && (all || notes.pages.is_empty()) {
+        return named;
     }
+    if share >= ENOUGH {
+        return None;
+    }
+    let Some(page) = notes.pages.last() else {
+        return Some(question.clues.join(" "))
+            .filter(|words| !words.is_empty() && untried(&words))
+            .as_ref()
+            .map(search);
+    };
+    let keyword = lookup(question, page).map(Action::Lookup);
+    // The page that the question names may say more further down, if there are steps to spare.
+    if keyword.is_some() && left > SPARE && question.mentions(&page.title) {
+        return keyword;
+    }
+    link(question, notes).as_ref().map(search).or(named).or(keyword)
 }
 
-/// A transcript, with what is known of failures that it does not show.
-struct Seen<'a> {
-    transcript: &'a Transcript,
-    steps: &'a [Past],
-    failed: &'a [String],
-    /// The failure that the prompt complains of last.
-    newest: Option<&'a str>,
-}
-
-impl Seen<'_> {
-    fn decide(&self, last_step: usize) -> Decision {
-        // The step that is written may lag behind the steps that are there; the later one counts.
-        let step = self.transcript.step().max(self.steps.len() + 1);
-        let left = if self.transcript.must_answer() { 1 } else { (last_step + 1).saturating_sub(step) };
-        let decision = self.ask(left);
-        match decision.action {
-            Action::Search(_) | Action::Lookup(_) if self.is_failed(&decision.action) => {
-                let answer = self.ask(1);
-                if self.is_failed(&answer.action) { self.otherwise(answer, left) } else { answer }
+/// The name in what was read that is nearest to what the question says.
+fn link(question: &Question, notes: &Notes) -> Option<String> {
+    let mut links = Vec::new();
+    for page in &notes.pages {
+        for (text, clues) in &page.sentences {
+            let share = question.share(&(&page.known | clues));
+            let near = answer::nearness(question, text, clues);
+            for name in answer::names(question, page, text).iter().filter(|name| !notes.tried(name.text)) {
+                let several = if name.text.contains(' ') { 0.1 } else { 0.0 };
+                links.push((name.text, share + several + 0.2 * near(name)));
             }
-            Action::Finish(_) if self.is_failed(&decision.action) => self.otherwise(decision, left),
-            _ => decision,
         }
     }
-
-    fn ask(&self, left: usize) -> Decision {
-        let decision = rules(self.transcript, self.steps, left);
-        Decision { thought: line(&decision.thought), action: clean(decision.action) }
-    }
-
-    /// Whether an action would fail again. An answer may be given again once something else was done.
-    fn is_failed(&self, action: &Action) -> bool {
-        let text = action.text();
-        let known = self.newest == Some(&text);
-        known || !matches!(action, Action::Finish(_)) && self.failed.contains(&text)
-    }
-
-    /// Instead of an answer that was refused: one more step if there is one, or other words.
-    fn otherwise(&self, refused: Decision, left: usize) -> Decision {
-        let Action::Finish(answer) = &refused.action else { return refused };
-        let plain: String = answer.chars().filter(|c| c.is_alphanumeric() || c.is_whitespace()).collect();
-        let tried = |action: &Action| self.steps.iter().any(|step| step.action == action.text());
-        let mut others = Vec::new();
-        if left > 1 {
-            others.push(Action::Search(plain.clone()));
-        }
-        if self.transcript.is_claim {
-            others.extend(["NOT ENOUGH INFO", "REFUTES"].map(|verdict| Action::Finish(verdict.to_owned())));
-        } else {
-            others.extend([plain, "unknown".to_owned(), "not known".to_owned()].map(Action::Finish));
-        }
-        let fits = |action: &Action| {
-            let again = matches!(action, Action::Search(_)) && tried(action);
-            !again && !self.is_failed(action) && *action != refused.action
-        };
-        match others.into_iter().find(fits) {
-            Some(action) => Decision { action: clean(action), ..refused },
-            None => refused,
-        }
-    }
+    greatest(links).map(|(name, _)| name.to_owned())
 }
 
-fn clean(action: Action) -> Action {
-    match action {
-        Action::Search(text) => Action::Search(line(&text)),
-        Action::Lookup(text) => Action::Lookup(line(&text)),
-        Action::Finish(text) => Action::Finish(line(&text)),
-    }
-}
-
-/// One line of moderate length: whatever a page says, an action stays an action.
-fn line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().take(40).collect();
-    words.join(" ").chars().filter(|c| !c.is_control()).take(300).collect()
+/// The rarest word of the question that the page has not shown; one a page.
+fn lookup(question: &Question, page: &Page) -> Option<String> {
+    let shown = page.clues(question);
+    let open = question.clues.iter().enumerate().filter(|(i, _)| !page.looked_up && !shown.contains(i));
+    greatest(open.map(|(_, clue)| (text::line(clue), weight(clue)))).map(|(keyword, _)| keyword)
 }

@@ -6,6 +6,7 @@ use crate::protocol::{self, Frame, Layout, Options, Protocol, Setup, ToolSpec, T
 use crate::types::{Decoding, Message, Outcome, Question, Reply, Request, Tool};
 use std::sync::Arc;
 
+const BRIDGE: &str = "In which town was the director of Nightfall of Arven born?";
 const FORCE_STOP: &str = "No step is left after this one. Say what you know.";
 
 /// Each protocol with each option that changes what a model sees.
@@ -28,14 +29,16 @@ struct Trial<'a> {
     claim: bool,
     thoughts: bool,
     max_steps: usize,
-    /// Whether the tool answers, or complains of everything.
-    works: bool,
+    /// Whether the policy knows how many steps there are; otherwise only the protocol's words tell.
+    told: bool,
+    /// What the tool says to everything instead of answers, if it is broken.
+    complaint: Option<&'a str>,
     history: Vec<Message>,
 }
 
 impl<'a> Trial<'a> {
     fn of(question: &'a str) -> Self {
-        Self { question, claim: false, thoughts: true, max_steps: 8, works: true, history: vec![] }
+        Self { question, claim: false, thoughts: true, max_steps: 8, told: true, complaint: None, history: vec![] }
     }
 }
 
@@ -105,7 +108,7 @@ fn run(protocol: &Arc<dyn Protocol>, trial: &Trial<'_>) -> Run {
     let lost = usize::from(protocol.id() == "llama-index");
     let model = Baseline::new(BaselineSettings {
         protocol: Some(Arc::clone(protocol)),
-        last_step: max_steps - lost,
+        last_step: if trial.told { max_steps - lost } else { 100 },
         claims: trial.claim,
         thoughts: trial.thoughts,
         force_stop: FORCE_STOP.to_owned(),
@@ -118,17 +121,13 @@ fn run(protocol: &Arc<dyn Protocol>, trial: &Trial<'_>) -> Run {
             Turn::Ask(request) => dialogue.completion(&asked(&model, &request)),
             Turn::Use(call) => {
                 run.actions.push((call.tool, call.input.clone()));
-                let reply = match call.reply {
-                    Reply::Given(text) => text,
-                    Reply::None => String::new(),
-                    Reply::Tool if !trial.works && call.tool != Tool::Finish => {
-                        "Error: the tool does not work".to_owned()
-                    }
-                    Reply::Tool => match call.tool {
-                        Tool::Search => tool(&format!("Search[{}]", call.input)),
-                        Tool::Lookup => "No more results.".to_owned(),
-                        _ => "Episode finished, reward = 0".to_owned(),
-                    },
+                let reply = match (call.reply, call.tool, trial.complaint) {
+                    (Reply::Given(text), ..) => text,
+                    (Reply::None, ..) => String::new(),
+                    (Reply::Tool, Tool::Search | Tool::Lookup, Some(complaint)) => complaint.to_owned(),
+                    (Reply::Tool, Tool::Search, None) => tool(&format!("Search[{}]", call.input)),
+                    (Reply::Tool, Tool::Lookup, None) => "No more results.".to_owned(),
+                    (Reply::Tool, ..) => "Episode finished, reward = 0".to_owned(),
                 };
                 dialogue.observation(&reply)
             }
@@ -150,15 +149,29 @@ fn asked(model: &Baseline, request: &Request) -> String {
     reply
 }
 
+/// A bridge and its answer; all protocols take the same steps.
+fn assert_crossed(run: &Run, what: &str) {
+    let searches: Vec<&str> = run.actions.iter().filter(|(tool, _)| *tool == Tool::Search).map(|(_, i)| &**i).collect();
+    assert_eq!(searches, ["Nightfall of Arven", "Mara Lindqvist"], "{what} {:?}", run.actions);
+    assert_eq!((run.answer.as_deref(), run.actions.len()), (Some("Tolvsund"), 4), "{what} {:?}", run.actions);
+    assert_eq!(run.outcome, Some(Outcome::Finished), "{what}");
+}
+
 #[test]
 fn questions_are_answered_in_every_protocol() {
     for (id, options) in VARIANTS {
         let protocol = protocol(id, options);
-        let run = run(&protocol, &Trial::of("In which town was the director of Nightfall of Arven born?"));
-        let searches = [(Tool::Search, "Nightfall of Arven".to_owned()), (Tool::Search, "Mara Lindqvist".to_owned())];
-        assert!(run.actions.starts_with(&searches), "{id} {options:?} {:?}", run.actions);
-        assert_eq!((run.answer.as_deref(), run.actions.len()), (Some("Tolvsund"), 3), "{id} {options:?}");
-        assert_eq!(run.outcome, Some(Outcome::Finished), "{id} {options:?}");
+        let run = run(&protocol, &Trial::of(BRIDGE));
+        assert_crossed(&run, &format!("{id} {options:?}"));
+    }
+}
+
+#[test]
+fn the_protocols_words_force_an_answer() {
+    // The first releases of lagent have such words, too, but send them too late.
+    for (id, options) in [("robust", &[][..]), ("lagent", &[]), ("lagent", &[("variant", "json")])] {
+        let run = run(&protocol(id, options), &Trial { max_steps: 3, told: false, ..Trial::of(BRIDGE) });
+        assert_eq!((run.outcome, run.actions.len()), (Some(Outcome::Finished), 3), "{id} {options:?} {run:?}");
     }
 }
 
@@ -176,10 +189,13 @@ fn claims_are_judged_in_every_protocol() {
 fn every_protocol_gets_an_answer_within_its_steps() {
     for (id, options) in VARIANTS {
         let protocol = protocol(id, options);
-        for (max_steps, works) in [(2, true), (3, true), (4, false), (8, false), (20, false)] {
+        let complaints =
+            ["Error: no", "Invalid action: x", "无效动作:x", "Please follow the format", "Tool X does not exists."];
+        let broken = complaints.map(|complaint| [4, 8, 20].map(|max_steps| (max_steps, Some(complaint))));
+        for (max_steps, complaint) in [(2, None), (3, None)].into_iter().chain(broken.into_iter().flatten()) {
             let question = "Who was the sister of the painter Ann Cee of Dalby?";
-            let run = run(&protocol, &Trial { max_steps, works, ..Trial::of(question) });
-            let what = format!("{id} {options:?} {max_steps} {works} {:?}", run.actions);
+            let run = run(&protocol, &Trial { max_steps, complaint, ..Trial::of(question) });
+            let what = format!("{id} {options:?} {max_steps} {complaint:?} {:?}", run.actions);
             assert_eq!(run.outcome, Some(Outcome::Finished), "{what}");
             assert!(run.answer.is_some_and(|answer| !answer.is_empty()), "{what}");
             assert!(run.actions.windows(2).all(|pair| pair[0] != pair[1]), "{what}");
@@ -193,9 +209,7 @@ fn steps_may_do_without_thoughts() {
         let protocol = protocol(id, options);
         // The paper's dialogue asks for thoughts in any case.
         if protocol.acts_without_thoughts() {
-            let question = "In which town was the director of Nightfall of Arven born?";
-            let run = run(&protocol, &Trial { thoughts: false, ..Trial::of(question) });
-            assert_eq!((run.answer.as_deref(), run.actions.len()), (Some("Tolvsund"), 3), "{id} {:?}", run.actions);
+            assert_crossed(&run(&protocol, &Trial { thoughts: false, ..Trial::of(BRIDGE) }), id);
         }
     }
 }
@@ -206,9 +220,9 @@ fn what_is_remembered_does_not_stand_in_the_way() {
         let protocol = protocol(id, options);
         let mut history = Vec::new();
         for (question, answer) in [
-            ("In which town was the director of Nightfall of Arven born?", "Tolvsund"),
+            (BRIDGE, "Tolvsund"),
             ("Which is longer, the River Ark or the River Bel?", "River Bel"),
-            ("In which town was the director of Nightfall of Arven born?", "Tolvsund"),
+            (BRIDGE, "Tolvsund"),
         ] {
             let run = run(&protocol, &Trial { history, ..Trial::of(question) });
             assert_eq!(run.answer.as_deref(), Some(answer), "{id} {options:?} {:?}", run.actions);

@@ -1,6 +1,7 @@
 //! Whole episodes of the policy over a handful of pages, and prompts that no one should send.
 
 mod dialogues;
+mod units;
 
 use super::{Baseline, BaselineSettings};
 use crate::llm::Model as _;
@@ -19,12 +20,12 @@ const PAGES: &[(&str, &str)] = &[
     ),
     (
         "Otto Brandt",
-        "Otto Brandt (2 May 1920 – 3 March 1971) was a German composer. He wrote eleven symphonies and two operas.",
+        "Otto Brandt (2 May 1918 – 3 March 1971) was a German composer. He wrote eleven symphonies and two operas.",
     ),
     ("Tolvsund", "Tolvsund is a town on the coast. It lies on the River Ark and has a stone bridge."),
     ("River Ark", "The River Ark is a river in the north. It is 120 kilometres long and flows into Lake Vann."),
     ("River Bel", "The River Bel is a river in the south. It is 340 kilometres long."),
-    ("Lake Vann", "Lake Vann is a lake. It was dammed in 1931."),
+    ("Lake Vann", "Lake Vann is a lake. It was dammed on 3 June 1931."),
 ];
 
 fn tool(action: &str) -> String {
@@ -71,21 +72,21 @@ async fn episode(question: &str) -> Vec<String> {
 async fn a_bridge_is_crossed() {
     assert_eq!(
         episode("Question: In which town was the director of Nightfall of Arven born?").await,
-        ["Search[Nightfall of Arven]", "Search[Mara Lindqvist]", "Finish[Tolvsund]"]
+        ["Search[Nightfall of Arven]", "Lookup[born]", "Search[Mara Lindqvist]", "Finish[Tolvsund]"]
     );
-    let actions =
-        episode("Question: How many symphonies did the composer of the music of Nightfall of Arven write?").await;
-    assert_eq!(actions.last().map(String::as_str), Some("Finish[eleven]"), "{actions:?}");
 }
 
 #[tokio::test]
-async fn two_things_are_compared() {
+async fn an_answer_has_the_type_that_is_asked_for() {
     for (question, answer) in [
+        ("Who was Mara Lindqvist?", "a Swedish film director"),
+        ("When was Lake Vann dammed?", "3 June 1931"),
+        ("In what year was Nightfall of Arven made?", "1961"),
+        ("How many kilometres long is the river on which Tolvsund lies?", "120"),
         ("Which is longer, the River Ark or the River Bel?", "River Bel"),
-        ("Who was born earlier, Mara Lindqvist or Otto Brandt?", "Otto Brandt"),
-        ("Did Mara Lindqvist or Otto Brandt live to a greater age?", "Mara Lindqvist"),
-        ("Were Mara Lindqvist and Otto Brandt born in the same year?", "yes"),
-        ("Are Mara Lindqvist and Otto Brandt both composers?", "no"),
+        ("Who was born first, Mara Lindqvist or Otto Brandt?", "Otto Brandt"),
+        ("Did Mara Lindqvist study medicine?", "yes"),
+        ("Did Mara Lindqvist collect antique clocks and breed northern honey bees?", "no"),
     ] {
         let actions = episode(&format!("Question: {question}")).await;
         assert_eq!(actions.last(), Some(&format!("Finish[{answer}]")), "{question} {actions:?}");
@@ -96,7 +97,7 @@ async fn two_things_are_compared() {
 async fn claims_are_judged() {
     for (claim, label) in [
         ("Mara Lindqvist was a film director who was born in Tolvsund.", "SUPPORTS"),
-        ("Mara Lindqvist studied medicine in 1931.", "REFUTES"),
+        ("Mara Lindqvist studied medicine in 1947.", "REFUTES"),
         ("Mara Lindqvist collected antique clocks and kept bees.", "NOT ENOUGH INFO"),
     ] {
         let actions = episode(&format!("Claim: {claim}")).await;

@@ -45,25 +45,12 @@ fn system(text: &str, form: &Form<'_>, story: &mut Story) {
 
 fn user(message: &str, form: &Form<'_>, story: &mut Story) {
     let (text, forced) = form.force_stop(message);
-    let (text, complains) = if form.numbered { without_complaint(text) } else { (text, false) };
     turn(text, form, story);
-    if complains {
-        story.fail();
-    }
     story.forced |= forced;
 }
 
-/// A message without the complaint at its end about a reply that is not shown.
-fn without_complaint(message: &str) -> (&str, bool) {
-    let breaks = message.rmatch_indices('\n').map(|(at, _)| at);
-    let mut complaints = breaks.filter(|at| is_error(message[at + 1..].split('\n').next().unwrap_or_default()));
-    complaints.next().map_or((message, false), |at| (&message[..at], true))
-}
-
 fn turn(text: &str, form: &Form<'_>, story: &mut Story) {
-    if story.retries() {
-        story.fail();
-    } else if form.bare() && story.waits() && !story.finished() {
+    if form.bare() && story.waits() && !story.finished() {
         story.observe(text, None);
     } else if let Some((observation, number)) = form.observation(text).filter(|_| story.asked()) {
         story.observe(observation, number);

@@ -26,16 +26,54 @@ mod story;
 mod text;
 mod write;
 
-use super::BaselineSettings;
+use crate::protocol::Protocol;
 use crate::types::Prompt;
 use form::Form;
+use std::sync::Arc;
 use story::Story;
+
+pub(super) use step::quoted;
 
 /// As much of a text as is read, in bytes; what is longer is cut.
 const MOST_QUESTION: usize = 4 << 10;
 const MOST_OBSERVATION: usize = 16 << 10;
 /// More steps than this are not read.
 const MOST_STEPS: usize = 64;
+
+/// Settings of the policy: what a prompt does not tell about itself.
+#[derive(Debug, Clone)]
+pub struct BaselineSettings {
+    /// Label before a question.
+    pub question_label: String,
+    /// Label before a claim, which is judged rather than answered.
+    pub claim_label: String,
+    /// Whether all questions are claims, for protocols that put them without a label.
+    pub claims: bool,
+    /// The step at which an answer must be given, from 1.
+    pub last_step: usize,
+    /// The protocol that is spoken. Without one, steps are numbered as in the paper, and a prompt that ends in
+    /// `Answer:` or `Thought:` is answered without tools.
+    pub protocol: Option<Arc<dyn Protocol>>,
+    /// Whether steps have thoughts; what a prompt's last label says comes before this.
+    pub thoughts: bool,
+    /// The text by which the protocol says that an answer is due, slots in braces included; empty if there is none.
+    pub force_stop: String,
+}
+
+impl Default for BaselineSettings {
+    /// `Question`, `Claim`, and the paper's seven steps.
+    fn default() -> Self {
+        Self {
+            question_label: "Question".to_owned(),
+            claim_label: "Claim".to_owned(),
+            claims: false,
+            last_step: 7,
+            protocol: None,
+            thoughts: true,
+            force_stop: String::new(),
+        }
+    }
+}
 
 /// A prompt, understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,12 +84,8 @@ pub struct Transcript {
     pub is_claim: bool,
     /// The steps that were answered; those that failed are answered with nothing.
     pub steps: Vec<Past>,
-    /// Actions that were answered with an error, as [`Action::text`] has them.
-    pub failed: Vec<String>,
-    /// The one of them that the prompt complains of, if the last thing said is a complaint.
+    /// The last action, as [`Action::text`] has it, if it was answered with an error.
     pub just_failed: Option<String>,
-    /// Complaints at the end of the prompt about replies that it does not show.
-    pub unseen_failures: usize,
     /// Whether the prompt says that the answer is due.
     pub forced: bool,
     /// What the prompt leaves to be written.
@@ -140,10 +174,8 @@ impl Transcript {
         Self {
             question: cap(&story.question, MOST_QUESTION).trim().to_owned(),
             is_claim: story.is_claim || form.claims,
-            just_failed: story.newest_failure(),
+            just_failed: story.just_failed,
             steps: story.steps,
-            failed: story.failed,
-            unseen_failures: story.unseen_failures,
             forced: story.forced,
             wanted,
             spaced,

@@ -85,7 +85,7 @@ pub(super) fn argument(input: &str) -> String {
 }
 
 /// The next text in quotes, its escapes undone.
-fn quoted(chars: &mut std::str::Chars<'_>) -> String {
+pub(in crate::llm::baseline) fn quoted(chars: &mut std::str::Chars<'_>) -> String {
     let mut text = String::new();
     let Some(quote) = chars.find(|c| matches!(c, '\'' | '"')) else { return text };
     while let Some(c) = chars.next() {

@@ -4,34 +4,25 @@ use super::observation::{is_complaint, worded};
 use super::step::Did;
 use super::{MOST_OBSERVATION, MOST_QUESTION, MOST_STEPS, Past, cap};
 
-/// More complaints than these about replies that are not shown change nothing.
-const MOST_UNSEEN: usize = 8;
-
 /// The last question and what came after it.
 #[derive(Debug, Default)]
 pub(super) struct Story {
     pub(super) question: String,
     pub(super) is_claim: bool,
     pub(super) steps: Vec<Past>,
-    pub(super) failed: Vec<String>,
-    pub(super) unseen_failures: usize,
+    /// The last action, if it was answered with an error.
+    pub(super) just_failed: Option<String>,
     pub(super) forced: bool,
     /// Number of the step after the last one that was answered; 0 before there is a question.
     pub(super) next: usize,
     pending: Option<Did>,
-    just_failed: Option<String>,
-    /// Whether the question was put twice in a row, as a reply is asked for again before the steps are told.
-    again: bool,
-    /// The failure of the reply that is asked for again.
-    retried: Option<String>,
 }
 
 impl Story {
     /// A question is put; what was before it belongs to another one.
     pub(super) fn ask(&mut self, question: &str, is_claim: bool) {
         let question = cap(question, MOST_QUESTION).trim();
-        let again = self.asked() && self.steps.is_empty() && self.pending.is_none() && self.question == question;
-        *self = Self { question: question.to_owned(), is_claim, again, next: 1, ..Self::default() };
+        *self = Self { question: question.to_owned(), is_claim, next: 1, ..Self::default() };
     }
 
     /// Whether a question was put.
@@ -42,11 +33,6 @@ impl Story {
     /// Whether a step waits for its observation.
     pub(super) fn waits(&self) -> bool {
         self.pending.is_some()
-    }
-
-    /// Whether the last reply is asked for again: the question was put twice, and then what could not be read.
-    pub(super) fn retries(&self) -> bool {
-        self.again && self.pending.is_some()
     }
 
     /// Whether the answer was given.
@@ -75,7 +61,6 @@ impl Story {
         if let Some(did) = self.pending.take() {
             self.push(did.action, worded(text));
             self.just_failed = None;
-            self.unseen_failures = 0;
             self.forced = false;
         }
     }
@@ -84,22 +69,10 @@ impl Story {
     pub(super) fn fail(&mut self) {
         self.forced = false;
         self.next = self.next.saturating_add(1);
-        let Some(did) = self.pending.take() else {
-            self.unseen_failures = (self.unseen_failures + 1).min(MOST_UNSEEN);
-            return;
-        };
+        let Some(did) = self.pending.take() else { return };
         self.just_failed = Some(did.action.clone());
-        if std::mem::take(&mut self.again) {
-            self.retried = Some(did.action.clone());
-        }
-        self.failed.push(did.action.clone());
         // Nothing was seen, but the step is spent and its argument is tried.
         self.push(did.action, String::new());
-    }
-
-    /// The failed action that the next reply must not repeat.
-    pub(super) fn newest_failure(&self) -> Option<String> {
-        self.retried.clone().or_else(|| self.just_failed.clone())
     }
 
     fn push(&mut self, action: String, observation: String) {

@@ -1,12 +1,11 @@
 //! Prompts in the paper's form, and prompts that no one should send.
 
-mod failures;
-mod forms;
-mod protocols;
-mod talk;
+mod conversations;
 
 use super::{Action, BaselineSettings, Decision, Past, Transcript, Wanted};
+use crate::protocol::{self, Kind, Options};
 use crate::types::{Message, Prompt, Role};
+use std::sync::Arc;
 
 fn read(prefix: &str, rest: &str) -> Transcript {
     Transcript::read(&Prompt::text(prefix.into(), rest), &BaselineSettings::default())
@@ -58,6 +57,38 @@ fn messages_and_all_in_one() {
     assert_eq!(got.write(&decision(), &BaselineSettings::default()), "Thought 2: I think.\nAction 2: Search[X]");
     let got = read("Question: a\nAnswer: b\nQuestion: Who is it?\n", "Thought 1:");
     assert_eq!((got.question.as_str(), got.step()), ("Who is it?", 1));
+}
+
+#[test]
+fn answers_without_tools() {
+    for (question, expected) in [
+        ("Question: Who was Ann Bee?\nAnswer:", "Ann Bee"),
+        ("Question: Who was Ann Bee?\n答案：", "Ann Bee"),
+        ("Question: Who was Ann Bee?\nThought:", "The answer is Ann Bee.\nAnswer: Ann Bee"),
+    ] {
+        let text = Prompt::text("Question: a\nThought: b\nAnswer: c\n\n".into(), question);
+        let messages = Prompt::Messages(vec![Message::system("Answer."), Message::user(question)]);
+        for (prompt, gap) in [(text, " "), (messages, "")] {
+            let read = Transcript::read(&prompt, &BaselineSettings::default());
+            assert_eq!((&*read.question, read.must_answer()), ("Who was Ann Bee?", true));
+            let finish =
+                Decision { thought: "The answer is Ann Bee.".into(), action: Action::Finish("Ann Bee".into()) };
+            assert_eq!(read.write(&finish, &BaselineSettings::default()), format!("{gap}{expected}"));
+        }
+    }
+}
+
+/// A thought may quote a question or a page that has words of the form.
+#[test]
+fn words_of_the_form_in_a_thought_do_not_break_a_reply() {
+    for id in ["lagent", "qwen-agent"] {
+        let protocol = protocol::find(id, &Options::default()).expect("a protocol").expect("no options");
+        let settings = BaselineSettings { protocol: Some(Arc::clone(&protocol)), ..BaselineSettings::default() };
+        let prompt = Prompt::Messages(vec![Message::user("Question: Who wrote Final Answer: A Life?\nThought: ")]);
+        let decision = Decision { thought: "I look for Final Answer: A Life.".into(), ..decision() };
+        let reply = Transcript::read(&prompt, &settings).write(&decision, &settings);
+        assert_eq!(protocol.parse(&reply, 1).kind, Kind::Act, "{id} {reply}");
+    }
 }
 
 #[test]
