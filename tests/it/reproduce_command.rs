@@ -221,7 +221,8 @@ fn what_cannot_be_reproduced_is_refused_with_advice() {
     let claims = ["reproduce", "--try", "--dry-run", "--fever", "x/fever_paper_dev.jsonl"];
     bench.refused(&claims, 3, "wikitrail dataset fetch fever --out x");
     bench.refused(&["reproduce", "--try", "--base-url", "http://127.0.0.1:9/v1"], 2, "no variant uses --base-url");
-    bench.refused(&["reproduce", "--try", "--samples", "many"], 2, "--samples");
+    let bad = bench.wikitrail(&["reproduce", "--try", "--samples", "many"]);
+    assert_eq!(bad.status.code(), Some(2));
     bench.refused(&["reproduce", "nowhere"], 3, "holds no run");
     let plain = bench.wikitrail(&["run", "--limit", "1", "--out", "plain", "--quiet"]);
     assert_eq!(plain.status.code(), Some(0));
