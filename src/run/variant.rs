@@ -140,7 +140,11 @@ impl<'a> Builder<'a> {
         let agent = Agent {
             model: Arc::clone(&model.model),
             source: Arc::clone(&wiki.source),
-            session: SessionOptions { wording, ..SessionOptions::default() },
+            session: SessionOptions {
+                wording,
+                observation_chars: self.settings.observation_chars,
+                ..SessionOptions::default()
+            },
             approach,
             price: price.map(Price::from),
         };

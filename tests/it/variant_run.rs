@@ -141,6 +141,36 @@ fn the_mock_ends_every_episode_of_every_protocol_and_method() {
     );
 }
 
+/// A setting that is declared and obeyed is also recorded, compared and refused, without further code.
+#[test]
+fn observations_are_cut_and_the_setting_is_recorded() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("o").to_str().expect("UTF-8").to_owned();
+    let run = |chars: &str, more: &[&str]| {
+        let flags = ["run", "--limit", "2", "--quiet", "--json", "--out", &out, "--observation-chars", chars];
+        wikitrail(&[&flags[..], more].concat())
+    };
+    assert_eq!(run("40", &[]).0, Some(0));
+    let records = std::fs::read_to_string(dir.path().join("o/trajectories.jsonl")).expect("records");
+    let steps = records.lines().flat_map(|line| {
+        let record: Value = serde_json::from_str(line).expect("a record");
+        record["steps"].as_array().expect("steps").clone()
+    });
+    let searched: Vec<String> = steps
+        .filter(|step| step["tool"] == "search")
+        .map(|step| step["observation"].as_str().expect("a text").to_owned())
+        .collect();
+    assert!(searched.iter().any(|text| text.chars().count() == 41 && text.ends_with('…')), "{searched:?}");
+    assert!(searched.iter().all(|text| text.chars().count() <= 41), "{searched:?}");
+    let manifest = std::fs::read(dir.path().join("o/manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+    assert_eq!(manifest["variants"][0]["settings"], serde_json::json!({"observation_chars": 40}));
+    let (code, _, said) = run("50", &["--resume"]);
+    assert!(code == Some(3) && said.contains("observation_chars: was 40, now 50"), "{said}");
+    let (code, replayed, _) = wikitrail(&["replay", &out]);
+    assert!(code == Some(0) && replayed.contains("2 of 2 episodes without a difference"), "{replayed}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     for (args, message) in [
