@@ -24,7 +24,7 @@ Options:
   --help      this text
 
 Environment:
-  WIKITRAIL   the binary [default: target/release/wikitrail, built as needed]
+  WIKITRAIL   the binary [default: target/dist/wikitrail, built as needed]
   BENCH_WORK  where the mocks are built and the runs are written; kept [default: a new folder, removed at the end]
 EOF
 }
@@ -112,8 +112,8 @@ if [ -n "${WIKITRAIL-}" ]; then
     binary=$WIKITRAIL
     [ -x "$binary" ] || fail 3 "\`$binary\` is not a program" "unset WIKITRAIL to have it built"
 else
-    cargo build --locked --release
-    binary=target/release/wikitrail
+    cargo build --locked --profile dist
+    binary=target/dist/wikitrail
 fi
 
 started=yes
