@@ -1,12 +1,9 @@
-//! Text out of HTML pages, in two readings: the paper's ([`paper_page`]) and the article body only ([`article()`]).
+//! Text from HTML pages, read as the paper's environment does ([`paper_page`]) or the article only ([`article()`]).
 //!
-//! Both are plain functions from text to owned data, to be called on a blocking thread.
+//! Both functions take markup and return owned data. They can take many milliseconds: call them on a blocking thread.
 
 mod article;
 mod entities;
-mod html5;
-mod marks;
-mod page;
 mod paper;
 mod start_tag;
 mod tokens;
@@ -18,27 +15,27 @@ pub use paper::{PaperPage, paper_page};
 /// Why a page has no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
-    /// A declaration that `html.parser` raises on; the paper's environment dies here.
+    /// `html.parser` raises an exception on a declaration, which ends an episode in the paper's environment.
     #[error("the page's markup was rejected by the parser")]
     Rejected,
-    /// Lists nested so deep that their repeated text outgrows the page many times.
-    #[error("the page's blocks repeat each other beyond all measure")]
+    /// Lists are nested so deeply that their repeated text is many times longer than the page.
+    #[error("the page's nested lists repeat too much text")]
     TooMuchText,
-    /// Markup that stands for far more elements or attributes than its length accounts for.
-    #[error("the page's markup unfolds beyond all measure")]
+    /// The markup stands for far more elements or attributes than a page of its length has.
+    #[error("the page's markup has too many elements or attributes for its length")]
     TooMuchMarkup,
-    /// Elements nested deeper than any browser follows.
-    #[error("the page's elements are nested more than {} deep", tree::DEEPEST)]
+    /// Elements are nested deeper than browsers allow.
+    #[error("the page's elements are nested more than {} deep", tree::MAX_DEPTH)]
     TooDeep,
 }
 
 impl ExtractError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Rejected | Self::TooMuchText => Some("`--compat fixed` reads such a page"),
             Self::TooMuchMarkup | Self::TooDeep => {
-                Some("no real article is like that: check that `--wiki-url` names a MediaWiki site")
+                Some("no article looks like this; check that `--wiki-url` is a MediaWiki site")
             }
         }
     }

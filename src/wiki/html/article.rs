@@ -3,10 +3,10 @@
 //! Left out: the skin around the article, boxes beside it, navigation, references, edit links. Lists are one block
 //! each with a line per item, not repeated for nested ones.
 
-use super::marks::Marks;
-use super::page::{Content, Edge, NodeId, Page};
-use super::{ExtractError, tree};
-use html5ever::{QualName, local_name};
+use super::{ExtractError, paper, tree};
+use scraper::node::{Element, Node};
+use scraper::{ElementRef, Html, Selector};
+use std::sync::LazyLock;
 
 /// What `MediaWiki` adds to the title of a link whose page does not exist.
 const MISSING: &str = "(page does not exist)";
@@ -51,176 +51,169 @@ pub struct Article {
     pub titles: Vec<String>,
 }
 
-/// Reads a page. One whose markup unfolds beyond all measure is refused.
+/// Classes of elements that are not part of the article's text.
+const LEFT_OUT: [&str; 28] = [
+    "ambox",
+    "authority-control",
+    "catlinks",
+    "dablink",
+    "dmbox",
+    "hatnote",
+    "infobox",
+    "metadata",
+    "mw-editsection",
+    "mw-empty-elt",
+    "mw-jump-link",
+    "mw-references-wrap",
+    "navbox",
+    "navbox-styles",
+    "navigation-not-searchable",
+    "noprint",
+    "portalbox",
+    "printfooter",
+    "refbegin",
+    "references",
+    "reflist",
+    "rellink",
+    "shortdescription",
+    "side-box",
+    "sidebar",
+    "sistersitebox",
+    "toc",
+    "vertical-navbox",
+];
+
+/// Where the article is; the first selector that finds something counts.
+static ROOTS: LazyLock<[Selector; 3]> =
+    LazyLock::new(|| ["#mw-content-text", ".mw-parser-output", "body"].map(selector));
+static HEADING: LazyLock<Selector> = LazyLock::new(|| selector("#firstHeading"));
+
+fn selector(css: &str) -> Selector {
+    Selector::parse(css).expect("the selector is valid CSS")
+}
+
+/// Reads a page. One whose markup exceeds the limits is refused.
 pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractError> {
     let page = tree::parse(html)?;
-    let survey = Survey::of(&page);
-    let mut article = Article { title: survey.title(&page), ..Article::default() };
     let mut walk = Walk { options, ..Walk::default() };
-    if let Some(root) = survey.root {
-        walk.over(&page, root);
+    if let Some(root) = ROOTS.iter().find_map(|selector| page.select(selector).next()) {
+        walk.element(root)?;
     }
-    let says_so = walk.blocks.iter().any(|block| block.contains("may refer to:")) && !walk.links.is_empty();
-    if survey.results || !walk.headings.is_empty() {
-        article.kind = PageKind::Results;
-        article.titles = walk.headings;
-    } else if survey.disambiguation || says_so {
-        article.kind = PageKind::Disambiguation;
-    }
-    article.links = walk.links;
-    article.blocks = walk.blocks;
-    Ok(article)
+    let kind = match marked_kind(&page) {
+        _ if !walk.headings.is_empty() => PageKind::Results,
+        PageKind::Article if walk.says_disambiguation() => PageKind::Disambiguation,
+        marked => marked,
+    };
+    Ok(Article { title: title(&page), kind, blocks: walk.blocks, links: walk.links, titles: walk.headings })
 }
 
-/// What a first look over all elements finds.
-#[derive(Default)]
-struct Survey {
-    /// The element that holds the article.
-    root: Option<NodeId>,
-    heading: Option<NodeId>,
-    disambiguation: bool,
-    results: bool,
-}
-
-impl Survey {
-    fn of(page: &Page) -> Self {
-        let (mut content, mut output, mut body) = (None, None, None);
-        let mut survey = Self::default();
-        for (id, node) in page.nodes() {
-            let Content::Element { marks, .. } = node else { continue };
-            let first = |found: &mut Option<NodeId>, mark| {
-                if marks.has(mark) {
-                    found.get_or_insert(id);
-                }
-            };
-            first(&mut content, Marks::CONTENT);
-            first(&mut output, Marks::OUTPUT);
-            first(&mut body, Marks::BODY);
-            first(&mut survey.heading, Marks::TITLE);
-            survey.disambiguation |= marks.has(Marks::DISAMBIGUATION);
-            survey.results |= marks.has(Marks::RESULTS);
+/// The kind of a page by its classes.
+fn marked_kind(page: &Html) -> PageKind {
+    let mut kind = PageKind::Article;
+    for element in page.tree.values().filter_map(Node::as_element) {
+        if has_class(element, &["mw-search-nonefound", "searchresults", "mw-special-Search"]) {
+            return PageKind::Results;
         }
-        survey.root = content.or(output).or(body);
-        survey
-    }
-
-    fn title(&self, page: &Page) -> Option<String> {
-        let mut title = String::new();
-        for id in page.descendants(self.heading?) {
-            if let Content::Text(text) = page.content(id) {
-                push_collapsed(&mut title, text);
-            }
+        if has(element, "id", "disambigbox") || has_class(element, &["disambigbox", "dmbox-disambig"]) {
+            kind = PageKind::Disambiguation;
         }
-        Some(title.trim().to_owned()).filter(|title| !title.is_empty())
     }
+    kind
 }
 
-/// What the walk over the article has gathered.
+fn title(page: &Html) -> Option<String> {
+    let mut title = String::new();
+    page.select(&HEADING).next()?.text().for_each(|text| push_collapsed(&mut title, text));
+    Some(title.trim().to_owned()).filter(|title| !title.is_empty())
+}
+
+/// Collects the texts of an article.
 #[derive(Default)]
 struct Walk {
     options: ArticleOptions,
+    depth: usize,
     blocks: Vec<String>,
     links: Vec<String>,
     headings: Vec<String>,
-    /// The block being read: its element, and its text.
-    block: Option<(NodeId, String)>,
-    /// The result heading being read.
-    heading: Option<(NodeId, String)>,
-    /// Whether the current list item still waits for its first link, and that link while it is read.
+    /// Text of the block being read.
+    block: Option<String>,
+    /// Text of the result heading being read.
+    heading: Option<String>,
+    /// Text of the link being read, and whether the current list item's first link is still to come.
+    link: Option<String>,
     item_waits: bool,
-    link: Option<(NodeId, String)>,
 }
 
 impl Walk {
-    fn over(&mut self, page: &Page, root: NodeId) {
-        let mut next = Some(Edge::Open(root));
-        while let Some(edge) = next {
-            next = match edge {
-                Edge::Open(id) if self.open(page, id) => match page.first_child(id) {
-                    Some(child) => Some(Edge::Open(child)),
-                    None => Some(Edge::Close(id)),
-                },
-                Edge::Open(id) => page.after(id, root),
-                Edge::Close(id) => {
-                    self.close(id);
-                    page.after(id, root)
-                }
-            };
+    fn element(&mut self, element: ElementRef<'_>) -> Result<(), ExtractError> {
+        if is_left_out(element.value()) || self.options.drop_footnote_marks && is_footnote_mark(element) {
+            return Ok(());
         }
-    }
-
-    /// Takes the beginning of a node. Whether its inside and its end matter.
-    fn open(&mut self, page: &Page, id: NodeId) -> bool {
-        match page.content(id) {
-            Content::Text(text) => {
-                self.text(text);
-                false
+        let name = element.value().name();
+        match name {
+            "p" | "ul" | "ol" | "dl" if self.block.is_none() => {
+                self.block = Some(String::new());
+                self.children(element)?;
+                finish(&mut self.block, &mut self.blocks);
+                return Ok(());
             }
-            Content::Element { name, marks, title } => {
-                let left_out =
-                    marks.has(Marks::LEFT_OUT) || self.options.drop_footnote_marks && is_mark(page, id, name, *marks);
-                if !left_out {
-                    self.open_element(id, name, *marks, title);
-                }
-                !left_out
-            }
-            Content::Other => true,
-        }
-    }
-
-    fn open_element(&mut self, id: NodeId, name: &QualName, marks: Marks, title: &str) {
-        match name.local {
-            local_name!("p") | local_name!("ul") | local_name!("ol") | local_name!("dl") if self.block.is_none() => {
-                self.block = Some((id, String::new()));
-            }
-            local_name!("p")
-            | local_name!("ul")
-            | local_name!("ol")
-            | local_name!("dl")
-            | local_name!("li")
-            | local_name!("dt")
-            | local_name!("dd")
-            | local_name!("br") => self.new_line(),
-            local_name!("a") if self.item_waits => {
+            "p" | "ul" | "ol" | "dl" | "li" | "dt" | "dd" | "br" => self.new_line(),
+            "a" if self.item_waits => {
                 self.item_waits = false;
-                if title.is_empty() || title.ends_with(MISSING) {
-                    self.link = Some((id, String::new()));
-                } else {
-                    self.links.push(title.to_owned());
+                match element.attr("title") {
+                    Some(title) if !title.is_empty() && !title.ends_with(MISSING) => self.links.push(title.to_owned()),
+                    _ => {
+                        self.link = Some(String::new());
+                        self.children(element)?;
+                        finish(&mut self.link, &mut self.links);
+                        return Ok(());
+                    }
                 }
             }
-            local_name!("div") if marks.has(Marks::RESULT) => self.heading = Some((id, String::new())),
+            "div" if has_class(element.value(), &[paper::HEADING]) => {
+                self.heading = Some(String::new());
+                self.children(element)?;
+                finish(&mut self.heading, &mut self.headings);
+                return Ok(());
+            }
             _ => {}
         }
-        if name.local == local_name!("li") {
-            self.item_waits = true;
-        }
+        self.item_waits |= name == "li";
+        self.children(element)
     }
 
-    fn close(&mut self, id: NodeId) {
-        if let Some((_, text)) = self.link.take_if(|(open, _)| *open == id) {
-            push_stripped(&mut self.links, &text);
+    fn children(&mut self, element: ElementRef<'_>) -> Result<(), ExtractError> {
+        // Misnested formatting can push elements further down than they were when the tree's bounds saw them.
+        if self.depth == tree::MAX_DEPTH {
+            return Err(ExtractError::TooDeep);
         }
-        if let Some((_, text)) = self.heading.take_if(|(open, _)| *open == id) {
-            push_stripped(&mut self.headings, &text);
+        self.depth += 1;
+        for child in element.children() {
+            match child.value() {
+                Node::Text(text) => self.text(text),
+                _ => ElementRef::wrap(child).map_or(Ok(()), |child| self.element(child))?,
+            }
         }
-        if let Some((_, text)) = self.block.take_if(|(open, _)| *open == id) {
-            push_stripped(&mut self.blocks, &text);
-        }
+        self.depth -= 1;
+        Ok(())
     }
 
     fn text(&mut self, text: &str) {
-        for (_, collected) in [&mut self.block, &mut self.link].into_iter().flatten() {
+        for collected in [&mut self.block, &mut self.link].into_iter().flatten() {
             push_collapsed(collected, text);
         }
-        // A result heading is shown as the page has it, like the paper does.
-        if let Some((_, heading)) = &mut self.heading {
+        // A result heading is shown as the page has it, as in the paper.
+        if let Some(heading) = &mut self.heading {
             heading.push_str(text);
         }
     }
 
+    fn says_disambiguation(&self) -> bool {
+        !self.links.is_empty() && self.blocks.iter().any(|block| block.contains("may refer to:"))
+    }
+
     fn new_line(&mut self) {
-        if let Some((_, block)) = &mut self.block {
+        if let Some(block) = &mut self.block {
             block.truncate(block.trim_end_matches(' ').len());
             if !block.is_empty() && !block.ends_with('\n') {
                 block.push('\n');
@@ -229,25 +222,41 @@ impl Walk {
     }
 }
 
-/// Whether an element is a footnote mark or an inline note. Skins and copies of pages drop the classes of these marks,
-/// but keep the brackets.
-fn is_mark(page: &Page, id: NodeId, name: &QualName, marks: Marks) -> bool {
+/// Whether an element is not part of the article's text.
+fn is_left_out(element: &Element) -> bool {
+    matches!(element.name(), "script" | "style" | "template" | "noscript" | "rt" | "rp" | "annotation")
+        || has(element, "role", "navigation")
+        || has(element, "id", "coordinates")
+        || element.name() != "sup" && has_class(element, &LEFT_OUT)
+}
+
+fn has(element: &Element, attribute: &str, wanted: &str) -> bool {
+    element.attrs().any(|(name, value)| name == attribute && value == wanted)
+}
+
+/// Whether an element has one of `classes`. Unlike `Element::classes`, this does not intern the page's class names.
+fn has_class(element: &Element, classes: &[&str]) -> bool {
+    let mut lists = element.attrs().filter(|(name, _)| *name == "class").map(|(_, value)| value);
+    lists.any(|list| list.split_ascii_whitespace().any(|class| classes.contains(&class)))
+}
+
+/// Whether an element is a footnote mark or an inline note. Some skins and copies of pages drop the classes of these
+/// marks, but keep the brackets.
+fn is_footnote_mark(element: ElementRef<'_>) -> bool {
     /// How many nodes a mark has at most.
-    const NODES: usize = 64;
-    /// Longest text in brackets that is taken for a mark, in bytes.
-    const LONGEST: usize = 60;
-    if name.local != local_name!("sup") {
-        return marks.has(Marks::FOOTNOTE);
+    const MAX_NODES: usize = 64;
+    /// How many bytes of text a mark has at most.
+    const MAX_BYTES: usize = 60;
+    if element.value().name() != "sup" {
+        return has_class(element.value(), &["mw-ref"]);
     }
-    if marks.has(Marks::NOTE) {
+    if has_class(element.value(), &["mw-ref", "reference", "Inline-Template", "noprint"]) {
         return true;
     }
     let mut text = String::new();
-    for id in page.descendants(id).take(NODES) {
-        if let Content::Text(piece) = page.content(id) {
-            text.push_str(piece);
-        }
-        if text.len() > LONGEST {
+    for piece in element.descendants().take(MAX_NODES).filter_map(|node| node.value().as_text()) {
+        text.push_str(piece);
+        if text.len() > MAX_BYTES {
             return false;
         }
     }
@@ -266,9 +275,11 @@ fn push_collapsed(into: &mut String, text: &str) {
     }
 }
 
-fn push_stripped(into: &mut Vec<String>, text: &str) {
-    let text = crate::wiki::observe::strip(text);
+/// Moves a collected text to the finished ones, stripped, unless it is empty.
+fn finish(collected: &mut Option<String>, finished: &mut Vec<String>) {
+    let text = collected.take().unwrap_or_default();
+    let text = crate::wiki::observe::strip(&text);
     if !text.is_empty() {
-        into.push(text.to_owned());
+        finished.push(text.to_owned());
     }
 }

@@ -1,8 +1,8 @@
-//! Character references as the paper's parser resolves them.
+//! Character references as Python's `html.parser` resolves them.
 
-use markup5ever::data::NAMED_ENTITIES;
+use html5ever::data::NAMED_ENTITIES;
 
-/// What Windows-1252 puts at 0x80 to 0x9f, which pages write as numbers; 0 where it has nothing.
+/// The characters of Windows-1252 from 0x80 to 0x9f, which pages use in numeric references; 0 where it has none.
 const WINDOWS_1252: [u16; 32] = [
     0x20ac, 0, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017d, 0, 0,
     0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0, 0x017e, 0x0178,
@@ -10,8 +10,7 @@ const WINDOWS_1252: [u16; 32] = [
 
 /// The numeric reference at the start of `bytes` (`&#`), and its length.
 ///
-/// A character that is no hexadecimal digit must follow, and is part of the length where it is a semicolon. So
-/// `&#160a` is no reference at all.
+/// The next character must not be a hexadecimal digit, so `&#160a` is not a reference. A semicolon counts in the length.
 pub(super) fn numeric(bytes: &[u8]) -> Option<(char, usize)> {
     let (start, radix) = if matches!(bytes.get(2), Some(b'x' | b'X')) { (3, 16) } else { (2, 10) };
     let digits = bytes[start.min(bytes.len())..].iter().take_while(|byte| char::from(**byte).is_digit(radix)).count();
@@ -27,7 +26,7 @@ pub(super) fn numeric(bytes: &[u8]) -> Option<(char, usize)> {
 }
 
 /// "Numeric character reference end state" of the HTML standard.
-pub(super) fn character(value: u32) -> char {
+fn character(value: u32) -> char {
     let value = match value {
         0 => 0xfffd,
         0x80..=0x9f => match WINDOWS_1252[(value - 0x80) as usize] {
@@ -39,9 +38,9 @@ pub(super) fn character(value: u32) -> char {
     char::from_u32(value).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The name of the reference at the start of `text` (`&` and a letter), and the length of the whole.
+/// The name of the reference at the start of `text` (`&` and a letter), and the length of the whole reference.
 ///
-/// Hyphens and full stops count as part of a name unless the text ends there. Nothing where the name runs to the end.
+/// Hyphens and full stops belong to a name unless the text ends there. `None` if the name reaches the end of the text.
 pub(super) fn name(text: &str) -> Option<(&str, usize)> {
     let bytes = text.as_bytes();
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
@@ -52,7 +51,7 @@ pub(super) fn name(text: &str) -> Option<(&str, usize)> {
     Some((&text[1..end], end + usize::from(bytes[end] == b';')))
 }
 
-/// The text that a name stands for, with or without its semicolon in the table.
+/// The text of a named reference. The standard's table has some names with a semicolon only.
 pub(super) fn named(name: &str) -> Option<String> {
     /// The longest name in the table, semicolon included.
     const LONGEST: usize = 33;

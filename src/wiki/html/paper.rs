@@ -1,9 +1,9 @@
-//! Page text as the paper's environment had it: `get_text` of all `<p>`, then of all `<ul>`.
+//! Page text as in the paper's environment: `get_text` of all `<p>`, then of all `<ul>`.
 //!
-//! Beautiful Soup over `html.parser` builds its tree from a plain stack of open tags: nothing is closed for being
-//! misplaced, and a closing tag closes everything down to its own. The text of an element is then one stretch of the
-//! page's text, so a single walk over the tokens suffices and no tree is built. An HTML5 tree (which is what the
-//! `fixed` extraction walks) would give other paragraphs wherever a page leaves a `<p>` open.
+//! Beautiful Soup with `html.parser` keeps a simple stack of open tags: it never closes a misplaced tag, and a closing
+//! tag closes everything down to the one it names. So the text of each element is a contiguous range of the page's
+//! text, and one pass over the tokens is enough; no tree is built. An HTML5 tree, which the `fixed` mode uses, would
+//! give different paragraphs wherever a page leaves a `<p>` open.
 
 use super::start_tag::StartTag;
 use super::{ExtractError, tokens};
@@ -13,19 +13,19 @@ use std::collections::HashMap;
 /// What the paper's environment reads from a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PaperPage {
-    /// Stripped texts of the result headings; a page that has one is a list of results.
+    /// Stripped texts of the result headings. A page that has any is a list of search results.
     pub headings: Vec<String>,
-    /// Stripped texts of all `<p>`, then of all `<ul>`; a nested list is repeated.
+    /// Stripped texts of all `<p>`, then of all `<ul>`. The text of a nested list is repeated.
     pub blocks: Vec<String>,
 }
 
-/// The class that marks the heading of a result.
+/// The class of a search result's heading.
 pub(super) const HEADING: &str = "mw-search-result-heading";
 
-/// Text of all blocks together may be this many times as long as the page, within bounds in bytes: lists nested
-/// thousands deep would otherwise repeat themselves into gigabytes.
+/// The text of all blocks together may be this many times longer than the page, within the limits below: lists nested
+/// thousands deep would otherwise repeat into gigabytes.
 const REPEATS: usize = 64;
-/// The bounds. Many pages are read at once, so no page may have more than the upper one.
+/// Limits of the text, in bytes. Several pages are read at once, so the upper one holds for any page.
 const TEXT: std::ops::RangeInclusive<usize> = 1_000_000..=64 << 20;
 
 /// Reads a page.
@@ -35,7 +35,7 @@ pub fn paper_page(html: &str) -> Result<PaperPage, ExtractError> {
     walk.finish(html.len())
 }
 
-/// Elements whose text is collected.
+/// The kinds of elements whose text is collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Paragraph,
@@ -45,43 +45,43 @@ enum Kind {
 
 /// An open tag.
 struct Open {
-    /// Number of its name.
+    /// Index of its name.
     name: usize,
-    /// Its place among the collected elements.
+    /// Its index among the collected elements.
     element: Option<usize>,
-    /// Whether text inside it is set aside.
+    /// Whether text inside it is dropped.
     hides: bool,
     /// Whether white space inside it is kept.
     keeps_space: bool,
 }
 
-/// A collected element: its stretch of the text.
+/// A collected element: its range of the text.
 struct Element {
     kind: Kind,
     start: usize,
     end: Option<usize>,
 }
 
-/// Builds the text while the tokens go by.
+/// Builds the text from the tokens.
 #[derive(Default)]
 struct Walk {
-    /// Text that counts, of the whole page.
+    /// The page's text without what is hidden.
     text: String,
-    /// Where the current text node begins in it.
+    /// Where the current text node starts in it.
     node: usize,
     elements: Vec<Element>,
     stack: Vec<Open>,
-    /// Numbers of tag names, and how many of each are open.
+    /// The index of each tag name, and how many tags of each name are open.
     names: HashMap<Box<str>, usize>,
     open: Vec<usize>,
-    /// How many void elements of each name were closed without a closing tag.
+    /// How many void elements of each name were closed at once, without a closing tag.
     already_closed: HashMap<usize, usize>,
     hiding: usize,
     keeping_space: usize,
 }
 
 impl Walk {
-    /// Ends the current text node: one of ASCII white space alone shrinks to a newline or a space.
+    /// Ends the current text node. One that is only ASCII white space shrinks to a newline or a space.
     fn flush(&mut self) {
         let node = &self.text[self.node..];
         if self.keeping_space == 0
@@ -124,7 +124,7 @@ impl Walk {
         self.stack.push(Open { name: number, element, hides, keeps_space });
     }
 
-    /// Closes everything down to the innermost open tag of this name; nothing where none is open.
+    /// Closes everything down to the innermost open tag of this name, if one is open.
     fn pop_to(&mut self, number: usize) {
         while self.open[number] > 0
             && let Some(top) = self.stack.pop()
@@ -182,7 +182,7 @@ impl tokens::Sink for Walk {
     fn end(&mut self, name: &str) {
         let number = self.name_number(name);
         if let Some(count) = self.already_closed.get_mut(&number).filter(|count| **count > 0) {
-            // `</br>` after `<br>`: the parser crosses it off, and does not even end the text node.
+            // Beautiful Soup ignores `</br>` after `<br>`: it does not even end the text node.
             *count -= 1;
             return;
         }
@@ -196,7 +196,7 @@ impl tokens::Sink for Walk {
 
     fn section(&mut self, text: &str) {
         self.flush();
-        // A node of a kind of its own: what hides other text does not hide it.
+        // Not hidden inside `<script>` and the like, because the section is a node of a different type.
         self.text.push_str(text);
         self.flush();
     }
@@ -206,7 +206,7 @@ fn is_heading(tag: &StartTag<'_>) -> bool {
     tag.attribute("class").is_some_and(|class| class.split(is_python_space).any(|token| token == HEADING))
 }
 
-/// Elements that Beautiful Soup closes at once.
+/// Whether Beautiful Soup closes an element at once.
 fn is_void(name: &str) -> bool {
     matches!(
         name,

@@ -1,33 +1,33 @@
-//! Opening tags as Python's `html.parser` delimits them.
+//! Start tags as Python's `html.parser` reads them.
 
 use crate::types::python::is_python_space;
 use memchr::memchr;
 
-/// An opening tag in the text.
+/// A start tag in the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartTag<'a> {
     /// The name as written.
     pub(super) name: &'a str,
-    /// Whether it was written `<tag/>`.
+    /// Whether it is written `<tag/>`.
     pub(super) closed: bool,
     /// Offset after its `>`.
     pub(super) end: usize,
-    /// The whole text, and where the attributes begin in it.
+    /// The whole text, and where the attributes start in it.
     text: &'a str,
     attributes: usize,
 }
 
-/// What stands where a tag seems to open.
+/// What is found where a tag seems to start.
 pub(super) enum Scan<'a> {
     /// A tag.
     Tag(StartTag<'a>),
-    /// A tag without an end; the search for one came to this offset.
+    /// An unterminated tag; the search for its end reached this offset.
     Open(usize),
     /// Text up to this offset.
     Text(usize),
 }
 
-/// One attribute: its name, its value without quotes, and where the next one may begin.
+/// An attribute: its name, its value without quotes, and where the next one may start.
 struct Attribute<'a> {
     name: &'a str,
     value: &'a str,
@@ -35,7 +35,7 @@ struct Attribute<'a> {
 }
 
 impl<'a> StartTag<'a> {
-    /// The value of the attribute `wanted` (in lower case); of several the last counts.
+    /// The value of the attribute `wanted` (in lower case). If it is repeated, the last one counts.
     pub(super) fn attribute(&self, wanted: &str) -> Option<&'a str> {
         let mut at = self.attributes;
         let mut value = None;
@@ -51,13 +51,13 @@ impl<'a> StartTag<'a> {
     }
 }
 
-/// Reads the tag that opens at `at`, where `<` and a letter stand.
+/// Reads the tag that starts at `at` with `<` and a letter.
 pub(super) fn scan(text: &str, at: usize) -> Scan<'_> {
     let bytes = text.as_bytes();
     let name = name_at(text, at + 1);
     let name_end = at + 1 + name.len();
     let attributes = skip_filler(text, name_end);
-    // Slashes before the `>` belong to the tag's end only where no attribute stands between.
+    // Slashes before the `>` belong to the end of the tag only if no attribute is between them.
     let mut stop = skip_while(text, name_end, |c| c == '/' || is_python_space(c));
     let mut rest = attributes;
     while let Some(attribute) = attribute_at(text, stop) {
@@ -78,7 +78,7 @@ pub(super) fn scan(text: &str, at: usize) -> Scan<'_> {
     }
 }
 
-/// The tag name at `at`; empty where no letter stands there.
+/// The tag name at `at`; empty if there is no letter.
 pub(super) fn name_at(text: &str, at: usize) -> &str {
     let bytes = &text.as_bytes()[at..];
     if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
@@ -91,7 +91,7 @@ pub(super) fn name_at(text: &str, at: usize) -> &str {
     &text[at..at + length]
 }
 
-/// The offset after white space, and slashes that do not belong to `/>`.
+/// The offset after white space and slashes that are not part of `/>`.
 fn skip_filler(text: &str, mut at: usize) -> usize {
     let bytes = text.as_bytes();
     loop {
@@ -103,12 +103,12 @@ fn skip_filler(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// The offset of the first character from `at` on that `skipped` does not hold for.
+/// The offset of the first character at or after `at` for which `skipped` is false.
 fn skip_while(text: &str, at: usize, skipped: impl Fn(char) -> bool) -> usize {
     text.len() - text[at..].trim_start_matches(skipped).len()
 }
 
-/// The attribute that begins at `at`, if one may begin there.
+/// The attribute that starts at `at`, if one may start there.
 fn attribute_at(text: &str, at: usize) -> Option<Attribute<'_>> {
     let first = text[at..].chars().next().filter(|&c| !(c == '/' || c == '>' || is_python_space(c)))?;
     let before = text[..at].chars().next_back()?;
@@ -120,7 +120,7 @@ fn attribute_at(text: &str, at: usize) -> Option<Attribute<'_>> {
     Some(Attribute { name: &text[at..name_end], value, end: skip_filler(text, end) })
 }
 
-/// The value after an attribute's name that ends at `at`, and where it ends; nothing without an equals sign.
+/// The value of the attribute whose name ends at `at`, and where the value ends. `None` without an equals sign.
 fn value_at(text: &str, at: usize) -> Option<(&str, usize)> {
     let bytes = text.as_bytes();
     let sign = skip_while(text, at, is_python_space);
@@ -138,7 +138,7 @@ fn value_at(text: &str, at: usize) -> Option<(&str, usize)> {
         let end = from + 1 + length;
         return Some((&text[from + 1..end], end + 1));
     }
-    // A quote that never closes: the pattern gives back white space first, then an equals sign.
+    // The quote is not closed: Python's pattern backtracks over white space first, then over an equals sign.
     if from > signs_end {
         Some(("", from))
     } else if signs_end - sign > 1 {

@@ -1,7 +1,7 @@
-//! Tokens of markup as Python's `html.parser` cuts them, which is how the paper's environment read pages.
+//! A tokenizer that behaves like Python's `html.parser`, which the paper's environment read pages with.
 //!
-//! An HTML5 tokenizer agrees with it on well-formed pages only. Kept to the letter here: what an unfinished tag, an
-//! unterminated comment or a stray reference turns into, because it decides the text of the page.
+//! An HTML5 tokenizer agrees with it on well-formed pages only. Unfinished tags, unterminated comments and stray
+//! references are treated exactly as in Python, because they change the text of the page.
 
 use super::entities;
 use super::start_tag::{self, StartTag};
@@ -10,34 +10,34 @@ use memchr::{memchr, memchr2};
 
 /// Receives the tokens in order.
 pub(super) trait Sink {
-    /// Text between tags, in pieces of any size.
+    /// Text between tags, in parts of any size.
     fn data(&mut self, text: &str);
-    /// An opening tag; `closed` where it was written `<tag/>`. The name is in lower case.
+    /// A start tag; `closed` if it is written `<tag/>`. The name is in lower case.
     fn start(&mut self, name: &str, tag: &StartTag<'_>, closed: bool);
-    /// A closing tag, its name in lower case.
+    /// An end tag, its name in lower case.
     fn end(&mut self, name: &str);
-    /// A comment, declaration or processing instruction: text before it and after it are two nodes.
+    /// A comment, declaration or processing instruction: the text before it and the text after it are two nodes.
     fn interruption(&mut self);
-    /// The text of a `<![CDATA[...]]>` section, which is a node of its own.
+    /// The text of a `<![CDATA[...]]>` section, which is a separate node.
     fn section(&mut self, text: &str);
 }
 
-/// Markup that the paper's parser refuses.
+/// Markup that `html.parser` raises an exception on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rejected;
 
-/// What became of the construct at the current position.
+/// The result of reading the construct at the current position.
 enum Step {
-    /// It was used up to this offset.
+    /// It ends at this offset.
     To(usize),
-    /// It does not end; the search for its end came to this offset.
+    /// It is not terminated; the search for its end reached this offset.
     Open(usize),
     /// Nothing more can be read in this pass.
     Halt(usize),
 }
 
-/// How many times the length of the text may be searched for the ends of constructs that have none. Real pages need
-/// one or two; what is left of a hostile one is then read as plain text.
+/// How many times the length of the text may be searched for the ends of unterminated constructs. Real pages need one
+/// or two; the rest of a hostile page is then read as plain text.
 const SEARCHES: usize = 16;
 
 /// The state of one reading.
@@ -55,8 +55,8 @@ struct Reader<'a, S> {
 
 /// Reads `text` to its end.
 ///
-/// The parser makes two passes over what is left: one that stops at whatever might be cut short, then one that knows
-/// that nothing follows.
+/// Like `html.parser`, this makes two passes: the first stops at a construct that more input could complete, the second
+/// reads the rest knowing that the input is complete.
 pub(super) fn read<S: Sink>(text: &str, sink: &mut S) -> Result<(), Rejected> {
     let mut reader = Reader { text, bytes: text.as_bytes(), sink, raw: None, last: false, name: String::new() };
     let at = reader.pass(0)?;
@@ -69,7 +69,7 @@ pub(super) fn read<S: Sink>(text: &str, sink: &mut S) -> Result<(), Rejected> {
 }
 
 impl<S: Sink> Reader<'_, S> {
-    /// Reads from `at` until the end or a halt, and gives the position reached.
+    /// Reads from `at` until the end or a halt, and returns the position reached.
     fn pass(&mut self, mut at: usize) -> Result<usize, Rejected> {
         let end = self.bytes.len();
         let mut searched = 0;
@@ -108,7 +108,7 @@ impl<S: Sink> Reader<'_, S> {
         Ok(at)
     }
 
-    /// Where text resumes after a construct at `at` that never ends.
+    /// Where text resumes after an unterminated construct at `at`.
     fn give_up(&self, at: usize) -> usize {
         let rest = &self.bytes[at + 1..];
         match (memchr(b'>', rest), memchr(b'<', rest)) {
@@ -136,7 +136,7 @@ impl<S: Sink> Reader<'_, S> {
         })
     }
 
-    /// A comment or the like that ends before `end`, if it ends at all.
+    /// A comment or similar that ends at `end`, or is not terminated.
     fn interrupt(&mut self, end: Option<usize>) -> Step {
         let Some(end) = end else { return Step::Open(self.text.len()) };
         self.sink.interruption();
@@ -190,13 +190,13 @@ impl<S: Sink> Reader<'_, S> {
             return Step::Open(self.text.len());
         };
         if self.raw.is_some() {
-            // The search for the end of raw text stops at nothing but its own closing tag.
+            // Raw text ends only at its own end tag.
             let name = self.raw.take().unwrap_or_default();
             self.sink.end(name);
             return Step::To(close + 1);
         }
         let inner = &self.text[at + 2..close];
-        // With anything beside the name in it, the name must follow the slash at once; the rest is ignored.
+        // If the tag has more than a name, the name must follow the slash directly. The rest is ignored.
         let name = strict_end_name(inner).unwrap_or_else(|| start_tag::name_at(self.text, at + 2));
         if !name.is_empty() {
             lower(name, &mut self.name);
@@ -230,7 +230,7 @@ impl<S: Sink> Reader<'_, S> {
             return Step::To(at + 1);
         }
         let Some((name, length)) = entities::name(&self.text[at..]) else {
-            // A name that runs to the end of the text; with one letter the `&` alone is dropped.
+            // The name reaches the end of the text. If it is one letter, only the `&` is dropped.
             return Step::Halt(if self.last && rest.len() == 2 { at + 1 } else { at });
         };
         if let Some(text) = entities::named(name) {
@@ -243,7 +243,7 @@ impl<S: Sink> Reader<'_, S> {
     }
 }
 
-/// Puts `name` in lower case into `into`.
+/// Sets `into` to `name` in lower case.
 fn lower(name: &str, into: &mut String) {
     into.clear();
     if name.is_ascii() {
@@ -254,7 +254,7 @@ fn lower(name: &str, into: &mut String) {
     }
 }
 
-/// The name of a closing tag without anything else in it, between `</` and `>`.
+/// The name of an end tag that has nothing else between `</` and `>`.
 fn strict_end_name(inner: &str) -> Option<&str> {
     let name = inner.trim_matches(is_python_space);
     let mut bytes = name.bytes();
@@ -263,7 +263,7 @@ fn strict_end_name(inner: &str) -> Option<&str> {
     fits.then_some(name)
 }
 
-/// The position of `</name>` at or after `from`, with white space where the parser allows it.
+/// The position of `</name>` at or after `from`, with white space where Python allows it.
 fn raw_end(bytes: &[u8], from: usize, name: &str) -> Option<usize> {
     memchr::memmem::find_iter(&bytes[from..], b"</").map(|found| from + found).find(|&at| {
         let inner = trim_ascii_like_python(&bytes[at + 2..]);
