@@ -16,12 +16,12 @@
 //! [`direct`] holds the answers without tools, which no system has a protocol for.
 
 pub mod direct;
+mod episode;
 pub mod frame;
 pub mod go_blog;
 pub mod lagent;
 pub mod llama_index;
 mod model_json;
-mod named;
 pub mod numbered;
 mod options;
 pub mod parsed;
@@ -30,6 +30,8 @@ pub mod qwen_agent;
 pub mod react_paper;
 pub mod react_zh;
 pub mod robust;
+#[cfg(test)]
+mod testing;
 pub mod tools;
 
 pub use frame::Frame;

@@ -63,18 +63,3 @@ pub fn parsed(thought: &str, (tool, input): (Tool, &str), invalid: impl Fn(&str)
         tool => Parsed::act(thought, verb(tool), input),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{action_text, question_line, step_text};
-
-    #[test]
-    fn lines_stand_as_in_the_paper() {
-        assert_eq!(question_line("Claim", "It is so."), "Claim: It is so.\n");
-        assert_eq!(action_text(3, "Done.", "Finish[yes]"), "Thought 3: Done.\nAction 3: Finish[yes]\n");
-        assert_eq!(
-            step_text(1, "Look.", "Search[x]", "No more results.\n"),
-            "Thought 1: Look.\nAction 1: Search[x]\nObservation 1: No more results.\n\n"
-        );
-    }
-}

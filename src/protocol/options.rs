@@ -65,6 +65,11 @@ impl Options {
         self.known(protocol, &[])
     }
 
+    /// The option `arguments`: whether misnamed arguments are repaired (`mend`, the default) or not (`strict`).
+    pub(super) fn mends(&self, protocol: &'static str) -> Result<bool, OptionError> {
+        self.choice(protocol, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")
+    }
+
     /// The value of an option that takes one of a few words; the first is the default.
     pub fn choice<T: Copy>(
         &self,

@@ -5,8 +5,8 @@
 //! first line is none, because the label is looked for with the newline before it. A reply without an action ends
 //! the run, whatever it says: the system never looks for `Final Answer:`, which only whoever asked cuts out.
 
-use super::named::Episode;
-use super::tools::{Misfit, Resolved};
+use super::episode::Episode;
+use super::tools::{self, Misfit, Resolved};
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec, Turn};
 use crate::types::python::is_python_space;
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
@@ -37,8 +37,7 @@ impl QwenAgent {
     /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["arguments=mend|strict"])?;
-        let mend = options.choice(ID, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")?;
-        Ok(Self { mend })
+        Ok(Self { mend: options.mends(ID)? })
     }
 }
 
@@ -81,12 +80,11 @@ impl Protocol for QwenAgent {
 
     fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let thought = thought.unwrap_or_default();
-        let (name, parameter) = match tool {
-            Tool::Search => ("Search", "query"),
-            Tool::Lookup => ("Lookup", "keyword"),
-            Tool::Finish => return format!("{thought}\n{ANSWER} {input}"),
-            // The system has no tool for either; their text stands as it is.
-            Tool::Think | Tool::Invalid => return format!("{thought}\n{input}"),
+        let (name, parameter) = match (tool, tools::signature(tool)) {
+            (Tool::Search | Tool::Lookup, Some(signature)) => signature,
+            (Tool::Finish, _) => return format!("{thought}\n{ANSWER} {input}"),
+            // The system has no tool for the others; their text stays as it is.
+            _ => return format!("{thought}\n{input}"),
         };
         format!("{thought}{ACTION} {name}{INPUT} {{\"{parameter}\": {}}}", quoted(input))
     }
@@ -99,23 +97,6 @@ impl Protocol for QwenAgent {
         let described: Vec<_> = tools.iter().map(described).collect();
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         vec![("tool_descs", described.join("\n\n")), ("tool_names", names.join(","))]
-    }
-}
-
-/// A question with uploaded files, which the system names before the text by the last part of their paths.
-pub fn with_files(text: &str, files: &[&str], chinese: bool) -> String {
-    if files.is_empty() {
-        return text.to_owned();
-    }
-    let links = |label| {
-        let base = |path: &&str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let links: Vec<_> = files.iter().map(|file| format!("[{label}]({})", base(file))).collect();
-        links.join(" ")
-    };
-    if chinese {
-        format!("（上传了 {}）{text}", links("文件"))
-    } else {
-        format!("(Uploaded {}) {text}", links("file"))
     }
 }
 

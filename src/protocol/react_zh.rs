@@ -3,10 +3,11 @@
 //! Labels are numbered, with no space after the colon. There is no second call: what cannot be read is an invalid
 //! action and costs a step. Labels may have a full-width colon, but the verbs are taken exactly as they are shown.
 
+use super::episode::Episode;
 use super::numbered;
-use super::{Dialogue, Layout, Parsed, Protocol, Setup, Stop, Turn};
+use super::{Dialogue, Layout, Parsed, Protocol, Setup, Turn};
 use crate::types::python::is_python_space;
-use crate::types::{Outcome, Prompt, Question, Reply, Request, Tool, ToolCall};
+use crate::types::{Outcome, Question, Reply, Tool};
 use std::sync::Arc;
 
 /// Id of the protocol.
@@ -42,7 +43,7 @@ impl Protocol for Script {
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        Box::new(ReactZh { setup: Arc::clone(setup), transcript: String::new(), step: 1, answer: None })
+        Box::new(ReactZh { episode: Episode::new(setup), transcript: String::new() })
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
@@ -66,81 +67,63 @@ impl Protocol for Script {
 /// The dialogue of one question.
 #[derive(Debug)]
 struct ReactZh {
-    setup: Arc<Setup>,
+    episode: Episode,
     /// Question and steps so far, as they follow the prefix.
     transcript: String,
-    step: usize,
-    /// The answer, from the moment it is given.
-    answer: Option<String>,
 }
 
 impl ReactZh {
-    fn ask(&self) -> Turn {
-        let (n, limit) = (self.step, self.setup.max_steps);
-        if n > limit {
+    fn ask(&mut self) -> Turn {
+        let Setup { max_steps, question_label, thoughts, .. } = self.episode.setup.as_ref();
+        let n = self.episode.step;
+        if n > *max_steps {
             // The script gives a sentence for an answer here, which says that there is none.
-            return stop(Outcome::StepLimit, None, Some(format!("no answer within {limit} steps")));
+            let detail = format!("no answer within {max_steps} steps");
+            return self.episode.stop(Outcome::StepLimit, detail);
         }
-        let label = if self.setup.thoughts { "Thought" } else { "Action" };
-        Turn::Ask(Request {
-            prompt: Prompt::text(self.setup.frame.prefix.clone(), format!("{}{label} {n}:", self.transcript)),
-            stop: vec![
-                format!("\nObservation {n}:"),
-                format!("\n{}:", self.setup.question_label),
-                format!("\n{label} {}:", n + 1),
-            ],
-            decoding: self.setup.decoding.clone(),
-        })
+        let label = if *thoughts { "Thought" } else { "Action" };
+        let stop = vec![format!("\nObservation {n}:"), format!("\n{question_label}:"), format!("\n{label} {}:", n + 1)];
+        self.episode.ask_text(format!("{}{label} {n}:", self.transcript), stop)
     }
 }
 
 impl Dialogue for ReactZh {
     fn begin(&mut self, question: &Question) -> Turn {
-        self.transcript = Script.question(&self.setup.question_label, &question.question);
+        self.transcript = Script.question(&self.episode.setup.question_label, &question.question);
         self.ask()
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let (thought, action) = if self.setup.thoughts {
-            let (thought, action) = split_step(text, self.step);
+        let n = self.episode.step;
+        let (thought, action) = if self.episode.setup.thoughts {
+            let (thought, action) = split_step(text, n);
             (Some(thought), action)
         } else {
-            (None, without_labels(trim(text), "action", self.step))
+            (None, without_labels(trim(text), "action", n))
         };
-        self.transcript.push_str(&lines(self.step, thought, action));
+        self.transcript.push_str(&lines(n, thought, action));
         let (tool, input) = dispatch(action);
         let reply = match tool {
             Tool::Search | Tool::Lookup => Reply::Tool,
             Tool::Finish => {
                 // `Finish[]` is answered like any other, but ends nothing.
-                self.answer = (!input.is_empty()).then(|| input.to_owned());
+                if !input.is_empty() {
+                    self.episode.answers(input);
+                }
                 Reply::Given(DONE.to_owned())
             }
             Tool::Think | Tool::Invalid => Reply::Given(invalid(input)),
         };
-        Turn::Use(ToolCall {
-            step: self.step,
-            thought: thought.map(str::to_owned),
-            action_text: action.to_owned(),
-            tool,
-            input: input.to_owned(),
-            discarded: None,
-            reply,
-        })
+        self.episode.turn(thought.map(str::to_owned), action.to_owned(), tool, input.to_owned(), reply)
     }
 
     fn observation(&mut self, text: &str) -> Turn {
-        self.transcript.push_str(&Script.observation(self.step, text));
-        self.step += 1;
-        match self.answer.take() {
-            Some(answer) => stop(Outcome::Finished, Some(answer), None),
-            None => self.ask(),
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
         }
+        self.transcript.push_str(&Script.observation(self.episode.step - 1, text));
+        self.ask()
     }
-}
-
-fn stop(outcome: Outcome, answer: Option<String>, detail: Option<String>) -> Turn {
-    Turn::Stop(Stop { outcome, answer, detail, repairs: Vec::new() })
 }
 
 /// The lines of step `n` before the tool answers: thought, if there is one, and action.

@@ -1,5 +1,6 @@
 //! Tools as protocols with named tools know them: name, description, parameters; and calls of them, mended.
 
+use super::python::dumps;
 use crate::types::Tool;
 use crate::types::python::is_python_space;
 use serde::{Deserialize, Serialize};
@@ -132,6 +133,32 @@ impl ToolSpec {
     fn missing(&self) -> Misfit {
         Misfit::Missing(self.parameter.clone())
     }
+}
+
+/// Name and parameter of a tool that a model calls by name.
+pub(super) fn signature(tool: Tool) -> Option<(&'static str, &'static str)> {
+    match tool {
+        Tool::Search => Some(("Search", "query")),
+        Tool::Lookup => Some(("Lookup", "keyword")),
+        Tool::Think => Some(("Think", "thought")),
+        Tool::Finish | Tool::Invalid => None,
+    }
+}
+
+/// One tool as `LlamaIndex` describes it; `schema` is the JSON schema of its arguments.
+pub fn describe(name: &str, description: &str, schema: &str) -> String {
+    format!("> Tool Name: {name}\nTool Description: {description}\nTool Args: {schema}\n")
+}
+
+/// The descriptions of all tools, one paragraph each.
+pub(super) fn descriptions(tools: &[ToolSpec]) -> String {
+    let described = tools.iter().map(|tool| describe(&tool.name, &tool.description, &dumps(&tool.schema())));
+    described.collect::<Vec<_>>().join("\n")
+}
+
+/// The names of all tools, separated by commas.
+pub(super) fn names(tools: &[ToolSpec]) -> String {
+    tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// A name without what distinguishes camel, snake and kebab form.

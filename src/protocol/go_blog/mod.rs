@@ -12,13 +12,14 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::named::Episode;
+use super::episode::Episode;
 use super::python::dumps;
-use super::tools::Misfit;
+use super::tools::{self, Misfit};
 use super::{Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec, Turn};
 use crate::types::python::is_python_space;
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
 use parse::{Call, Reply};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Id of the protocol.
@@ -40,8 +41,7 @@ impl GoBlog {
     /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["arguments=mend|strict"])?;
-        let mend = options.choice(ID, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")?;
-        Ok(Self { mend })
+        Ok(Self { mend: options.mends(ID)? })
     }
 }
 
@@ -92,12 +92,9 @@ impl Protocol for GoBlog {
 
     fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let thought = thought.unwrap_or_default();
-        let argument = |name: &str| format!("{{\"{name}\": {}}}", serde_json::Value::from(input));
-        match tool {
-            Tool::Search => call_text(thought, "Search", &argument("query")),
-            Tool::Lookup => call_text(thought, "Lookup", &argument("keyword")),
-            Tool::Think => call_text(thought, "Think", &argument("thought")),
-            Tool::Finish | Tool::Invalid => format!("Thought: {thought}\nAnswer: {input}"),
+        match tools::signature(tool) {
+            Some((name, parameter)) => call_text(thought, name, &dumps(&json!({ parameter: input }))),
+            None => format!("Thought: {thought}\nAnswer: {input}"),
         }
     }
 
@@ -106,15 +103,7 @@ impl Protocol for GoBlog {
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
-        let description = |tool: &ToolSpec| {
-            let (name, description, schema) = (&tool.name, &tool.description, dumps(&tool.schema()));
-            format!("> Tool Name: {name}\nTool Description: {description}\nTool Args: {schema}\n")
-        };
-        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        vec![
-            ("ToolDesc", tools.iter().map(description).collect::<Vec<_>>().join("\n")),
-            ("ToolNames", names.join(", ")),
-        ]
+        vec![("ToolDesc", tools::descriptions(tools)), ("ToolNames", tools::names(tools))]
     }
 }
 
@@ -165,7 +154,8 @@ impl GoBlogDialogue {
         if rest.is_empty() {
             self.inner.push(Message::assistant(text));
         } else {
-            self.episode.discard(rest);
+            self.episode.repaired("discarded_text");
+            self.episode.set_aside(Some(rest.to_owned()));
             self.inner.push(Message::assistant(call_text(&thought, call.tool, arguments.text)));
         }
         let action_text = format!("{} {}", call.tool, arguments.text);

@@ -1,6 +1,6 @@
 //! The conversation by labels.
 
-use super::super::named::Episode;
+use super::super::episode::Episode;
 use super::super::{Dialogue, Setup, Turn};
 use super::executor::{Effect, Executor, FINISH, NO_ACTION};
 use super::{Lagent, Release, parse};

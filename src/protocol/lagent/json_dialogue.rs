@@ -1,6 +1,6 @@
 //! The conversation in JSON.
 
-use super::super::named::Episode;
+use super::super::episode::Episode;
 use super::super::{Dialogue, Setup, Turn};
 use super::Lagent;
 use super::executor::{Effect, Executor};

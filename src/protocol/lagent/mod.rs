@@ -136,7 +136,7 @@ impl Lagent {
             labels: Arc::new(Labels::new(options, release)?),
             release,
             given_up: options.choice(ID, "language", &given_up, "`en` or `zh`")?,
-            mend: options.choice(ID, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")?,
+            mend: options.mends(ID)?,
         })
     }
 

@@ -1,6 +1,6 @@
 //! What both systems keep while they work on a question: the messages before it, and the scratchpad behind it.
 
-use super::super::named::Episode;
+use super::super::episode::Episode;
 use super::super::tools::{Misfit, ToolSpec};
 use super::super::{Setup, Turn};
 use super::parse::Action;
