@@ -197,19 +197,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    type Call = Result<(String, Vec<&'static str>), Misfit>;
+    /// The input and the repairs, or the misfit.
+    fn shown(call: Result<Resolved, Misfit>) -> Result<(String, Vec<&'static str>), Misfit> {
+        call.map(|call| (call.input, call.repairs))
+    }
 
     fn search() -> ToolSpec {
         ToolSpec::search("finds pages", "title of a page")
-    }
-
-    fn resolve(args: &Value, mend: bool) -> Call {
-        let args = args.as_object().expect("an object");
-        search().resolve(args, mend).map(|call| (call.input, call.repairs))
-    }
-
-    fn good(input: &str, repairs: &[&'static str]) -> (String, Vec<&'static str>) {
-        (input.to_owned(), repairs.to_vec())
     }
 
     fn missing() -> Misfit {
@@ -217,50 +211,39 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_have_the_names_that_models_know() {
-        let (search, lookup) = (search(), ToolSpec::lookup("d", "p"));
-        assert_eq!((search.tool, search.name.as_str(), search.parameter.as_str()), (Tool::Search, "Search", "query"));
-        assert_eq!((lookup.tool, lookup.name.as_str(), lookup.parameter.as_str()), (Tool::Lookup, "Lookup", "keyword"));
-    }
-
-    #[test]
-    fn the_exact_name_is_taken() {
-        assert_eq!(resolve(&json!({ "query": " x " }), true), Ok(good(" x ", &[])));
-        assert_eq!(resolve(&json!({ "query": "x" }), false), Ok(good("x", &[])));
-        assert_eq!(resolve(&json!({ "Query": "a", "n": 5, "query": "x" }), true), Ok(good("x", &[])));
-    }
-
-    #[test]
-    fn names_in_other_form_are_mended() {
-        for name in ["Query", "QUERY", "que_ry", "que-ry", "que ry", "quE_Ry"] {
-            assert_eq!(resolve(&json!({ "n": 5, name: "x" }), true), Ok(good("x", &[ARGUMENT_NAME])), "{name}");
+    fn arguments_are_found_under_similar_names() {
+        const NAME: &[&str] = &[ARGUMENT_NAME];
+        for (args, mend, input, repairs) in [
+            (json!({ "query": " x " }), true, " x ", &[][..]),
+            (json!({ "query": "x" }), false, "x", &[]),
+            (json!({ "Query": "a", "n": 5, "query": "x" }), true, "x", &[]),
+            (json!({ "n": 5, "QUERY": "x" }), true, "x", NAME),
+            (json!({ "n": 5, "quE_R-y": "x" }), true, "x", NAME),
+            (json!({ "entity": "x" }), true, "x", NAME),
+            (json!({ "query": 1984 }), true, "1984", &[ARGUMENT_TYPE]),
+            (json!({ "q": true }), true, "true", &[ARGUMENT_NAME, ARGUMENT_TYPE]),
+        ] {
+            let call = search().resolve(args.as_object().expect("an object"), mend);
+            assert_eq!(shown(call), Ok((input.to_owned(), repairs.to_vec())), "{args}");
         }
-        assert_eq!(resolve(&json!({ "entity": "x" }), true), Ok(good("x", &[ARGUMENT_NAME])));
-    }
-
-    #[test]
-    fn what_cannot_be_mended_is_a_misfit() {
-        let unknown = |names: &[&str]| Err(Misfit::Unknown(names.iter().map(|&n| n.to_owned()).collect()));
-        assert_eq!(resolve(&json!({ "entity": "x", "n": 5 }), true), unknown(&["entity", "n"]));
-        assert_eq!(resolve(&json!({}), true), Err(missing()));
-        assert_eq!(resolve(&json!({}), false), Err(missing()));
-        assert_eq!(resolve(&json!({ "z": 1, "query": "x", "Query": "y" }), false), unknown(&["z", "Query"]));
-    }
-
-    #[test]
-    fn values_of_other_types_are_written_or_refused() {
-        assert_eq!(resolve(&json!({ "query": 1984 }), true), Ok(good("1984", &[ARGUMENT_TYPE])));
-        assert_eq!(resolve(&json!({ "q": true }), true), Ok(good("true", &[ARGUMENT_NAME, ARGUMENT_TYPE])));
-        for value in [json!(null), json!(["x"]), json!({ "type": "string" })] {
-            assert_eq!(resolve(&json!({ "query": value }), true), Err(missing()), "{value}");
+        let unknown = |names: [&str; 2]| Misfit::Unknown(names.map(str::to_owned).to_vec());
+        for (args, mend, misfit) in [
+            (json!({ "entity": "x", "n": 5 }), true, unknown(["entity", "n"])),
+            (json!({ "z": 1, "query": "x", "Query": "y" }), false, unknown(["z", "Query"])),
+            (json!({}), true, missing()),
+            (json!({}), false, missing()),
+            (json!({ "query": null }), true, missing()),
+            (json!({ "query": ["x"] }), true, missing()),
+            (json!({ "query": { "type": "string" } }), true, missing()),
+        ] {
+            assert_eq!(search().resolve(args.as_object().expect("an object"), mend), Err(misfit), "{args}");
         }
     }
 
     #[test]
     fn text_is_decoded_or_is_the_argument() {
         for (raw, input, repairs) in [
-            (r#" {"query": "x"} "#, "x", &[][..]),
-            ("```json\n{\"query\": \"x\"}\n```", "x", &[]),
+            ("```json\n{\"query\": \"x\"}\n```", "x", &[][..]),
             ("```\n{\"query\": \"x\"}\n```", "x", &[]),
             ("{\"query\": \"x\"}\n```", "x", &[]),
             (r#"{"Query": "x"}"#, "x", &[ARGUMENT_NAME]),
@@ -269,24 +252,14 @@ mod tests {
             ("'Milhouse'", "Milhouse", &[BARE_ARGUMENT]),
             ("'", "'", &[BARE_ARGUMENT]),
             (r#""a" and "b""#, r#""a" and "b""#, &[BARE_ARGUMENT]),
-            ("1984", "1984", &[BARE_ARGUMENT]),
             ("```py\nprint(1)\n```", "```py\nprint(1)\n```", &[BARE_ARGUMENT]),
             ("{query: x}", "{query: x}", &[BARE_ARGUMENT]),
         ] {
-            let call = search().resolve_text(raw).expect("it fits");
-            assert_eq!((call.input.as_str(), call.repairs.as_slice()), (input, repairs), "{raw:?}");
+            assert_eq!(shown(search().resolve_text(raw)), Ok((input.to_owned(), repairs.to_vec())), "{raw:?}");
         }
-    }
-
-    #[test]
-    fn an_object_that_does_not_fit_is_not_searched_for() {
-        assert_eq!(search().resolve_text("{}"), Err(missing()));
-        assert_eq!(search().resolve_text(r#"{"query": null}"#), Err(missing()));
-        assert_eq!(search().resolve_text(" \n"), Err(missing()));
-    }
-
-    #[test]
-    fn endless_nesting_is_only_text() {
+        for raw in ["{}", r#"{"query": null}"#, " \n"] {
+            assert_eq!(search().resolve_text(raw), Err(missing()), "{raw:?}");
+        }
         let deep = "{\"query\":".repeat(100_000);
         assert_eq!(search().resolve_text(&deep).map(|call| call.input.len()), Ok(deep.len()));
     }

@@ -89,37 +89,3 @@ fn unquoted(text: &str) -> Option<&str> {
     let inner = text[open.len_utf8()..].strip_suffix(close)?;
     (!inner.contains([open, close])).then_some(inner)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Bracket, Repairs, clean};
-
-    #[test]
-    fn brackets_balance() {
-        let close = |text| Bracket::Square.close(text, 1);
-        assert_eq!(close("x]"), Ok((1, 2)));
-        assert_eq!(close("[x] y] z]"), Ok((5, 6)));
-        assert_eq!(close("［x】］"), Ok((7, 10)));
-        assert_eq!(close("[x] y"), Err(1));
-        assert_eq!(Bracket::Round.close("x] (y))", 1), Ok((6, 7)));
-    }
-
-    #[test]
-    fn quotes_around_the_whole_go() {
-        for (raw, expected) in [
-            (" x ", "x"),
-            ("\"x\"", "x"),
-            ("“x”", "x"),
-            ("' \"x\" '", "x"),
-            ("「x」", "x"),
-            ("\"A\" and \"B\"", "\"A\" and \"B\""),
-            ("x's", "x's"),
-            ("\"", "\""),
-            ("\"\"", ""),
-            ("《x》", "《x》"),
-            ("a\nb\r\n c", "a b c"),
-        ] {
-            assert_eq!(clean(raw, &mut Repairs::default()), expected, "{raw:?}");
-        }
-    }
-}
