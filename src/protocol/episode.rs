@@ -2,7 +2,7 @@
 
 use super::tools::Resolved;
 use super::{Setup, Stop, ToolSpec, Turn};
-use crate::types::{Outcome, Prompt, Repair, Reply, Request, Tool, ToolCall};
+use crate::types::{Message, Outcome, Prompt, Repair, Reply, Request, Tool, ToolCall};
 use std::sync::Arc;
 
 /// The number of the next step, the repairs so far, and the answer once the model has given it.
@@ -45,6 +45,19 @@ impl Episode {
     /// Asks the model, with the decoding settings of the setup.
     pub(super) fn ask(&self, prompt: Prompt, stop: Vec<String>) -> Turn {
         Turn::Ask(Request { prompt, stop, decoding: self.setup.decoding.clone() })
+    }
+
+    /// System message, examples and earlier turns: the messages that precede the question.
+    pub(super) fn before_question(&self) -> Vec<Message> {
+        let Setup { frame, history, .. } = self.setup.as_ref();
+        let system = frame.system.iter().map(|text| Message::system(Arc::clone(text)));
+        system.chain(frame.examples.iter().chain(history).cloned()).collect()
+    }
+
+    /// The frame's request to come to an end, if it has one.
+    pub(super) fn force_stop(&self) -> Option<Message> {
+        let text = self.setup.frame.texts.get("force_stop").filter(|text| !text.is_empty());
+        text.map(|text| Message::system(Arc::clone(text)))
     }
 
     /// Uses the tool; `action_text` is the action as the model wrote it.

@@ -113,23 +113,31 @@ pub struct Setup {
 
 /// A published agent, with its options: how it builds a dialogue, reads a reply, and writes a step.
 pub trait Protocol: Debug + Send + Sync {
-    /// The id under which it is typed and stored.
-    fn id(&self) -> &'static str;
+    /// What is fixed about it.
+    fn profile(&self) -> Profile;
+    /// The id that users type and manifests store.
+    fn id(&self) -> &'static str {
+        self.profile().id
+    }
     /// The step limit of the published system.
-    fn max_steps(&self) -> usize;
+    fn max_steps(&self) -> usize {
+        self.profile().max_steps
+    }
     /// The last reply, from 1, whose answer still counts within `max_steps`.
     fn last_answer(&self, max_steps: usize) -> usize {
         max_steps
     }
-    /// Tokens of a reply at most, unless another number is asked for.
+    /// The default for the longest reply, in tokens.
     fn max_tokens(&self) -> u32 {
-        512
+        self.profile().max_tokens
     }
-    /// What a [`Frame`] of it holds, and where examples stand.
-    fn layout(&self) -> Layout;
-    /// Whether there is a form without thoughts, so that it can be run with the method `act`.
+    /// What its [`Frame`] holds, and where the examples are.
+    fn layout(&self) -> Layout {
+        self.profile().layout
+    }
+    /// Whether it has a form without thoughts, for the method `act`.
     fn acts_without_thoughts(&self) -> bool {
-        false
+        self.profile().acts_without_thoughts
     }
     /// A dialogue for one question.
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue>;
@@ -148,6 +156,23 @@ pub trait Protocol: Debug + Send + Sync {
     /// Values for the slots of the system's template that describe its tools.
     fn slots(&self, _tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
         Vec::new()
+    }
+}
+
+/// What is fixed about a protocol with its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    id: &'static str,
+    max_steps: usize,
+    max_tokens: u32,
+    layout: Layout,
+    acts_without_thoughts: bool,
+}
+
+impl Profile {
+    /// A protocol with thoughts only, and replies of at most 512 tokens.
+    fn new(id: &'static str, max_steps: usize, layout: Layout) -> Self {
+        Self { id, max_steps, max_tokens: 512, layout, acts_without_thoughts: false }
     }
 }
 
@@ -175,13 +200,13 @@ pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, Opt
         made.map(|protocol| Arc::new(protocol) as Arc<dyn Protocol>)
     }
     Some(match id {
-        react_paper::ID => made(options.none(id).map(|()| react_paper::Paper)),
-        react_zh::ID => made(options.none(id).map(|()| react_zh::Script)),
+        react_paper::ID => made(options.none(react_paper::ID).map(|()| react_paper::Paper)),
+        react_zh::ID => made(options.none(react_zh::ID).map(|()| react_zh::Script)),
         qwen_agent::ID => made(qwen_agent::QwenAgent::new(options)),
         llama_index::ID => made(llama_index::LlamaIndex::new(options)),
         go_blog::ID => made(go_blog::GoBlog::new(options)),
         lagent::ID => made(lagent::Lagent::new(options)),
-        robust::ID => made(options.none(id).map(|()| robust::Robust)),
+        robust::ID => made(options.none(robust::ID).map(|()| robust::Robust)),
         _ => return None,
     })
 }

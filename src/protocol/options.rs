@@ -60,8 +60,7 @@ impl Options {
     }
 
     /// Refuses every option.
-    pub fn none(&self, protocol: &str) -> Result<(), OptionError> {
-        let protocol = super::IDS.into_iter().find(|id| *id == protocol).unwrap_or_default();
+    pub fn none(&self, protocol: &'static str) -> Result<(), OptionError> {
         self.known(protocol, &[])
     }
 

@@ -1,8 +1,13 @@
 //! How Python writes values, for systems that show `repr` or `json.dumps` to the model.
 
-use crate::types::python::repr;
+use crate::types::python::{is_python_space, repr};
 use serde_json::Value;
 use std::fmt::Write as _;
+
+/// `text.strip()`.
+pub(super) fn strip(text: &str) -> &str {
+    text.trim_matches(is_python_space)
+}
 
 /// `json.dumps(value, ensure_ascii=False)`: JSON with a space after every comma and colon.
 pub(super) fn dumps(value: &Value) -> String {

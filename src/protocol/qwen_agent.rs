@@ -6,17 +6,15 @@
 //! the run, whatever it says: the system never looks for `Final Answer:`, which only whoever asked cuts out.
 
 use super::episode::Episode;
+use super::python::strip;
 use super::tools::{self, Misfit, Resolved};
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec, Turn};
-use crate::types::python::is_python_space;
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "qwen-agent";
-/// The system's own limit, in model calls.
-pub const MAX_STEPS: usize = 20;
 
 const ACTION: &str = "\nAction:";
 const INPUT: &str = "\nAction Input:";
@@ -42,16 +40,8 @@ impl QwenAgent {
 }
 
 impl Protocol for QwenAgent {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Template
+    fn profile(&self) -> Profile {
+        Profile::new(ID, 20, Layout::Template)
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -156,7 +146,7 @@ impl ReActChat {
     }
 
     fn finish(&mut self, reply: &str) -> Turn {
-        if trim(reply).is_empty() {
+        if strip(reply).is_empty() {
             return self
                 .episode
                 .stop(Outcome::FormatFailure, "the reply is empty, and so the run ends without an answer");
@@ -225,22 +215,18 @@ fn detect(reply: &str) -> Option<Action<'_>> {
     let (i, j) = (reply.rfind(ACTION)?, reply.rfind(INPUT)?);
     (i < j).then(|| Action {
         thought: &reply[..i],
-        name: trim(&reply[i + ACTION.len()..j]),
-        input: trim(&reply[j + INPUT.len()..]),
-        written: trim(&reply[i..]),
+        name: strip(&reply[i + ACTION.len()..j]),
+        input: strip(&reply[j + INPUT.len()..]),
+        written: strip(&reply[i..]),
     })
 }
 
 /// Thought and answer of a reply without an action: what stands around the last label, or the whole reply.
 fn answer(reply: &str) -> (Option<String>, &str) {
     match reply.rsplit_once(ANSWER) {
-        Some((thought, answer)) => (Some(thought.to_owned()), trim(answer)),
-        None => (None, trim(reply)),
+        Some((thought, answer)) => (Some(thought.to_owned()), strip(answer)),
+        None => (None, strip(reply)),
     }
-}
-
-fn trim(text: &str) -> &str {
-    text.trim_matches(is_python_space)
 }
 
 /// Without mending: the value of an object that is exactly what was asked for, otherwise the raw text.

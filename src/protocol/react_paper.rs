@@ -7,8 +7,8 @@
 
 use super::episode::Episode;
 use super::numbered::{self, question_line};
-use super::{Dialogue, Kind, Layout, Parsed, Protocol, Setup, Turn};
-use crate::types::python::is_python_space;
+use super::python::strip;
+use super::{Dialogue, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
 use crate::types::{Outcome, Question, Repair, Reply, Tool};
 use std::sync::Arc;
 
@@ -22,24 +22,9 @@ pub const MAX_STEPS: usize = 7;
 pub struct Paper;
 
 impl Protocol for Paper {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn max_tokens(&self) -> u32 {
-        100
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Text
-    }
-
-    fn acts_without_thoughts(&self) -> bool {
-        true
+    fn profile(&self) -> Profile {
+        let profile = Profile::new(ID, MAX_STEPS, Layout::Text);
+        Profile { max_tokens: 100, acts_without_thoughts: true, ..profile }
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -47,7 +32,7 @@ impl Protocol for Paper {
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
-        let reply = output.trim_matches(is_python_space);
+        let reply = strip(output);
         let Some((thought, action)) = split_step(reply, step) else {
             let thought = reply.split('\n').next().unwrap_or_default();
             return Parsed { thought: Some(thought.to_owned()), ..Parsed::new(Kind::Invalid) };
@@ -144,7 +129,7 @@ impl Dialogue for ReactPaper {
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let reply = text.trim_matches(is_python_space);
+        let reply = strip(text);
         match std::mem::replace(&mut self.waiting, Waiting::Step) {
             Waiting::Action { thought } => self.act(thought.as_deref(), reply),
             _ => match split_step(reply, self.episode.step) {

@@ -5,15 +5,14 @@
 
 use super::episode::Episode;
 use super::numbered;
-use super::{Dialogue, Layout, Parsed, Protocol, Setup, Turn};
+use super::python::strip;
+use super::{Dialogue, Layout, Parsed, Profile, Protocol, Setup, Turn};
 use crate::types::python::is_python_space;
 use crate::types::{Outcome, Question, Reply, Tool};
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "react-zh";
-/// The system's own limit.
-pub const MAX_STEPS: usize = 8;
 /// What the script answers to `Finish[…]`.
 const DONE: &str = "任务完成。";
 
@@ -22,24 +21,9 @@ const DONE: &str = "任务完成。";
 pub struct Script;
 
 impl Protocol for Script {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn max_tokens(&self) -> u32 {
-        200
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Text
-    }
-
-    fn acts_without_thoughts(&self) -> bool {
-        true
+    fn profile(&self) -> Profile {
+        let profile = Profile::new(ID, 8, Layout::Text);
+        Profile { max_tokens: 200, acts_without_thoughts: true, ..profile }
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -99,7 +83,7 @@ impl Dialogue for ReactZh {
             let (thought, action) = split_step(text, n);
             (Some(thought), action)
         } else {
-            (None, without_labels(trim(text), "action", n))
+            (None, without_labels(strip(text), "action", n))
         };
         self.transcript.push_str(&lines(n, thought, action));
         let (tool, input) = dispatch(action);
@@ -151,18 +135,18 @@ fn invalid(action: &str) -> String {
 /// Thought and action of a reply. The action's label as it is shown counts before any other form of it, and at a
 /// line's beginning before elsewhere; only another form ends with its line. Without a label all is thought.
 fn split_step(reply: &str, n: usize) -> (&str, &str) {
-    let mut text = trim(reply);
+    let mut text = strip(reply);
     let (thought_label, action_label) = (format!("Thought {n}:"), format!("\nAction {n}:"));
     // Twice at most: the label may stand behind itself once. What is left of more goes below, in any form.
     for _ in 0..2 {
-        text = text.strip_prefix(&thought_label).map_or(text, trim);
+        text = text.strip_prefix(&thought_label).map_or(text, strip);
     }
     let (thought, action) = text
         .split_once(&action_label)
         .or_else(|| text.split_once(&action_label[1..]))
         .or_else(|| other_form(text, n))
         .unwrap_or((text, ""));
-    (trim(without_labels(trim(thought), "thought", n)), trim(action))
+    (strip(without_labels(strip(thought), "thought", n)), strip(action))
 }
 
 /// The text before the action's label in any form, and the rest of the line behind it; white space after the
@@ -199,10 +183,6 @@ fn after_label<'a>(text: &'a str, label: &str, n: usize) -> Option<&'a str> {
 /// Python's comparison without case, for the letters of the labels: an `i` has two more forms, of Turkish.
 fn is_in_any_case(c: char, lower: char) -> bool {
     c.eq_ignore_ascii_case(&lower) || lower == 'i' && matches!(c, 'İ' | 'ı')
-}
-
-fn trim(text: &str) -> &str {
-    text.trim_matches(is_python_space)
 }
 
 #[cfg(test)]

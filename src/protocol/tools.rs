@@ -1,6 +1,6 @@
 //! Tools as protocols with named tools know them: name, description, parameters; and calls of them, mended.
 
-use super::python::dumps;
+use super::python::{dumps, strip};
 use crate::types::Tool;
 use crate::types::python::is_python_space;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ impl ToolSpec {
     /// (in a code fence or not) is [resolved](Self::resolve) with mending, a JSON string gives its value, and other
     /// text is the argument itself, without quotes around the whole of it.
     pub fn resolve_text(&self, raw: &str) -> Result<Resolved, Misfit> {
-        let text = without_fence(raw.trim_matches(is_python_space));
+        let text = without_fence(strip(raw));
         let input = match serde_json::from_str(text) {
             Ok(Value::Object(args)) => return self.resolve(&args, true),
             Ok(Value::String(value)) => value,

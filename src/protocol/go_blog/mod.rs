@@ -13,9 +13,11 @@ mod parse;
 mod tests;
 
 use super::episode::Episode;
-use super::python::dumps;
+use super::python::{dumps, strip};
 use super::tools::{self, Misfit};
-use super::{Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec, Turn};
+use super::{
+    Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
+};
 use crate::types::python::is_python_space;
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
 use parse::{Call, Reply};
@@ -24,8 +26,6 @@ use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "go-blog";
-/// Replies after which a question is given up; the article has no limit.
-pub const MAX_STEPS: usize = 20;
 
 /// The article's answer to a call of a tool that there is not.
 const NO_SUCH_TOOL: &str = "Error: 工具不存在,请选择指定的工具类型,......";
@@ -46,16 +46,9 @@ impl GoBlog {
 }
 
 impl Protocol for GoBlog {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::System
+    // The article gives no limit.
+    fn profile(&self) -> Profile {
+        Profile::new(ID, 20, Layout::System)
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -131,13 +124,12 @@ struct GoBlogDialogue {
 
 impl GoBlogDialogue {
     fn next(&mut self) -> Turn {
-        let setup = Arc::clone(&self.episode.setup);
-        if self.episode.step > setup.max_steps {
-            return self.episode.stop(Outcome::StepLimit, format!("no answer within {} replies", setup.max_steps));
+        let limit = self.episode.setup.max_steps;
+        if self.episode.step > limit {
+            return self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} replies"));
         }
-        let system = setup.frame.system.iter().map(|text| Message::system(Arc::clone(text)));
-        let rest = setup.frame.examples.iter().chain(&setup.history).chain(&self.inner).cloned();
-        self.episode.ask(Prompt::Messages(system.chain(rest).collect()), Vec::new())
+        let messages = [self.episode.before_question(), self.inner.clone()].concat();
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
 
     fn call(&mut self, text: &str, call: Call<'_>) -> Turn {
@@ -150,7 +142,7 @@ impl GoBlogDialogue {
                 None => self.answer_itself(Some(thought), action_text, NO_SUCH_TOOL.to_owned()),
             };
         };
-        let rest = arguments.rest.trim_matches(is_python_space);
+        let rest = strip(arguments.rest);
         if rest.is_empty() {
             self.inner.push(Message::assistant(text));
         } else {

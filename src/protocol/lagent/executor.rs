@@ -1,13 +1,13 @@
 //! What an action gives: a tool's use, the end, a text of the system's own, or an exception upstream.
 
-use super::super::ToolSpec;
+use super::super::episode::Episode;
 use super::super::model_json::{self, Item};
 use super::super::python::set_repr;
 use super::super::tools::{Misfit, Resolved};
+use super::super::{ToolSpec, Turn};
 use super::Release;
-use crate::types::Tool;
-use crate::types::python::is_python_space;
-use crate::types::python::repr;
+use crate::types::python::{is_python_space, repr};
+use crate::types::{Outcome, Tool};
 use serde_json::{Map, Value};
 
 /// The action that ends the conversation.
@@ -37,6 +37,18 @@ pub(super) enum Effect {
 impl Effect {
     fn raise(exception: impl Into<String>) -> Self {
         Self::Raise(exception.into())
+    }
+
+    /// The dialogue's next turn.
+    pub(super) fn turn(self, episode: &mut Episode, thought: Option<String>, action_text: String) -> Turn {
+        match self {
+            Self::Use(call) => episode.use_tool(thought, action_text, call),
+            Self::Finish(answer) => episode.finish(thought, action_text, answer.trim().to_owned()),
+            Self::Say(text) => episode.answer_itself(thought, action_text, text),
+            Self::Raise(exception) => {
+                episode.stop(Outcome::FormatFailure, format!("the original raises `{exception}`"))
+            }
+        }
     }
 }
 

@@ -18,14 +18,12 @@ pub use parse::fallback;
 
 use super::python::dumps;
 use super::tools;
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec};
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec};
 use crate::types::Tool;
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "llama-index";
-/// The system's own limit, in replies.
-pub const MAX_STEPS: usize = 20;
 
 const VARIANTS: &str = "`agent` or `workflow`";
 const STOPPING: &str = "`force`, or with the variant `agent` also `generate`";
@@ -71,12 +69,8 @@ impl LlamaIndex {
 }
 
 impl Protocol for LlamaIndex {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
+    fn profile(&self) -> Profile {
+        Profile::new(ID, 20, Layout::System)
     }
 
     fn last_answer(&self, max_steps: usize) -> usize {
@@ -85,10 +79,6 @@ impl Protocol for LlamaIndex {
             Variant::Agent(_) => max_steps.saturating_sub(1),
             Variant::Workflow => max_steps,
         }
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::System
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {

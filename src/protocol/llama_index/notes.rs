@@ -41,12 +41,7 @@ impl Notes {
 
     /// Asks for the next step; `retry` stands between question and scratchpad.
     pub(super) fn ask(&self, retry: &[Message]) -> Turn {
-        let frame = &self.setup().frame;
-        let mut messages: Vec<Message> =
-            frame.system.iter().map(|system| Message::system(Arc::clone(system))).collect();
-        for part in [&frame.examples[..], &self.setup().history, &self.question, retry, &self.scratchpad] {
-            messages.extend_from_slice(part);
-        }
+        let messages = [&self.episode.before_question()[..], &self.question, retry, &self.scratchpad].concat();
         self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
 

@@ -4,7 +4,7 @@ use crate::protocol::Frame;
 
 #[test]
 fn an_empty_answer_does_not_end_the_episode() {
-    let (mut dialogue, turn) = begun(&Script, setup(Frame::text("EXAMPLES\n"), MAX_STEPS));
+    let (mut dialogue, turn) = begun(&Script, setup(Frame::text("EXAMPLES\n"), 8));
     assert_eq!(asked(turn).0, "EXAMPLES\n\nQuestion:Why?\nThought 1:");
     assert_eq!(used(dialogue.completion(" t \nAction 1:Finish[] ")).tool, Tool::Finish);
     let (prompt, stop) = asked(dialogue.observation("任务完成。"));

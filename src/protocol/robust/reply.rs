@@ -5,6 +5,7 @@
 //! but `Verb[x]`, and a JSON object are taken where they stand first. Only when there is none of these do looser
 //! forms count: a line that is `Verb: x`, and then `Verb[x]` at the end of a sentence.
 
+use super::super::python::strip;
 use super::action::{Form, Reader, Taken, is_closing, is_fence, verb};
 use super::argument::{Bracket, clean, one_line};
 use super::fault::Fault;
@@ -319,7 +320,7 @@ impl Thinking {
                 }
                 rest = found.rest;
             }
-            let part = rest.trim_matches(is_python_space);
+            let part = strip(rest);
             if !part.trim_matches(is_mark).is_empty() {
                 parts.push(part.to_owned());
             }
@@ -358,6 +359,6 @@ fn later(text: &str, repairs: &mut Repairs) -> Option<String> {
 
 /// A text without the white space around it; none if nothing is left.
 fn text_of(text: &str) -> Option<String> {
-    let text = text.trim_matches(is_python_space);
+    let text = strip(text);
     (!text.is_empty()).then(|| text.to_owned())
 }
