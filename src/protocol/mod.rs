@@ -83,12 +83,12 @@ pub struct Stop {
     pub answer: Option<String>,
     /// The reason in words, where the outcome needs one.
     pub detail: Option<String>,
-    /// Deviations that were mended on the way.
+    /// Deviations that were repaired on the way.
     pub repairs: Vec<Repair>,
 }
 
 impl Stop {
-    /// Whether an answer was given that says anything: `Finish[]` gives none.
+    /// Whether the answer has any text: `Finish[]` has none.
     pub fn answers(&self) -> bool {
         self.answer.as_deref().is_some_and(|answer| !answer.trim().is_empty())
     }
@@ -97,7 +97,7 @@ impl Stop {
 /// What a dialogue is built from; the same for every question of a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// What is said around the question, in the protocol's own syntax.
+    /// The text around the question, in the protocol's own syntax.
     pub frame: Frame,
     /// Label before the question: `Question` or `Claim`.
     pub question_label: String,

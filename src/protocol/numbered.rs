@@ -1,7 +1,7 @@
-//! The paper's numbered transcript: how a question, a step and an exemplar are written, in one place.
+//! The paper's numbered transcript: how a question, a step and an exemplar are written.
 //!
-//! Prompts and dialogues write the same lines; a model that was shown one form in its examples and meets
-//! another in its own transcript answers worse, and two copies of the form would drift apart.
+//! Prompts and dialogues share these lines: a model answers worse when its own transcript differs from the examples,
+//! and two copies of the form would drift apart.
 
 use super::Parsed;
 use crate::types::Tool;
@@ -54,7 +54,7 @@ pub(super) fn verb(tool: Tool) -> &'static str {
     }
 }
 
-/// A step in the common form, once the environment has read its action; `invalid` words the environment's complaint.
+/// A step in the common form, from the action that the environment read; `invalid` gives the environment's error.
 pub fn parsed(thought: &str, (tool, input): (Tool, &str), invalid: impl Fn(&str) -> String) -> Parsed {
     let thought = Some(thought.to_owned());
     match tool {

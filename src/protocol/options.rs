@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-/// Options by name. Which names and values there are, each protocol says.
+/// Options by name. Each protocol defines its names and values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options(pub BTreeMap<String, String>);
 
-/// An option that a protocol does not have, or a value that it does not take.
+/// An option that a protocol does not have, or a value that it does not accept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// No such option.

@@ -21,7 +21,7 @@ const INPUT: &str = "\nAction Input:";
 const ANSWER: &str = "Final Answer:";
 /// Both are sent; the first is the beginning of the second, so that it alone decides where a reply is cut.
 const STOPS: [&str; 2] = ["Observation:", "Observation:\n"];
-/// What is left of either stop when the server cut before its last token.
+/// The rest of either stop when the server cut before its last token.
 const PARTIAL_STOP: &str = "Observation";
 
 /// The protocol. Its option `arguments` says what becomes of an argument that is not the object that was asked for:
@@ -239,7 +239,7 @@ fn raw_or_exact(tool: &ToolSpec, raw: &str) -> Resolved {
     })
 }
 
-/// What the system says to arguments that do not fit; upstream each tool has its own words.
+/// The answer to arguments that do not fit; upstream each tool words its own.
 fn complaint(tool: &ToolSpec, misfit: &Misfit) -> String {
     let (name, parameter) = (&tool.name, &tool.parameter);
     match misfit {

@@ -1,4 +1,4 @@
-//! Tools as protocols with named tools know them: name, description, parameters; and calls of them, mended.
+//! Tools that a model calls by name: name, description, parameter; and repaired calls of them.
 
 use super::python::{dumps, strip};
 use crate::types::Tool;
@@ -6,14 +6,14 @@ use crate::types::python::is_python_space;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Kind of a [repair](crate::types::Repair): the argument stood under another name.
+/// Kind of a [repair](crate::types::Repair): the argument had another name.
 pub const ARGUMENT_NAME: &str = "argument_name";
 /// Kind of a repair: the argument was a number or a truth value.
 pub const ARGUMENT_TYPE: &str = "argument_type";
-/// Kind of a repair: the argument stood there without an object around it.
+/// Kind of a repair: the argument came without an object around it.
 pub const BARE_ARGUMENT: &str = "bare_argument";
 
-/// A tool that a model is told of by name.
+/// A tool that a model calls by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolSpec {
@@ -29,7 +29,7 @@ pub struct ToolSpec {
     pub parameter_description: String,
 }
 
-/// A call of a named tool, with what had to be mended in its arguments.
+/// A call of a named tool, with the repairs to its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The tool.
@@ -45,7 +45,7 @@ pub struct Resolved {
 pub enum Misfit {
     /// These arguments are not known to the tool.
     Unknown(Vec<String>),
-    /// The argument is missing, or has a value that is no text.
+    /// The argument is missing, or its value is not a text.
     Missing(String),
 }
 
@@ -73,10 +73,10 @@ impl ToolSpec {
         })
     }
 
-    /// Finds the argument in a decoded object. With `mend`, a name in other case or in camel, snake or kebab form
+    /// Finds the argument in a decoded object. With `mend`, a name in another case or in camel, snake or kebab form
     /// counts, and so does a single value under any name; other names beside the right one are ignored. Without,
-    /// every other name is refused. Numbers and truth values are written as text; null, lists and objects are no
-    /// value at all.
+    /// every other name is refused. Numbers and truth values are written as text; null, lists and objects count
+    /// as missing.
     pub fn resolve(&self, args: &Map<String, Value>, mend: bool) -> Result<Resolved, Misfit> {
         if !mend {
             let unknown: Vec<_> = args.keys().filter(|name| **name != self.parameter).cloned().collect();
@@ -102,7 +102,7 @@ impl ToolSpec {
         Ok(Resolved { tool: self.tool, input, repairs })
     }
 
-    /// Finds the argument in the text that stands for it, for systems that hand the text on as it is: a JSON object
+    /// Finds the argument in a text, for systems that pass the text on unchanged: a JSON object
     /// (in a code fence or not) is [resolved](Self::resolve) with mending, a JSON string gives its value, and other
     /// text is the argument itself, without quotes around the whole of it.
     pub fn resolve_text(&self, raw: &str) -> Result<Resolved, Misfit> {
@@ -116,7 +116,7 @@ impl ToolSpec {
         Ok(Resolved { tool: self.tool, input, repairs: vec![BARE_ARGUMENT] })
     }
 
-    /// The value that stands under another name than the parameter's.
+    /// The value under a name other than the parameter's.
     fn misnamed<'a>(&self, args: &'a Map<String, Value>) -> Result<&'a Value, Misfit> {
         let parameter = folded(&self.parameter);
         if let Some((_, value)) = args.iter().find(|(name, _)| folded(name) == parameter) {
@@ -180,7 +180,7 @@ fn without_fence(text: &str) -> &str {
     text.strip_suffix("```").unwrap_or(text).trim_matches(is_python_space)
 }
 
-/// The text without one pair of quotes around the whole of it. Where the same quote stands inside as well, the outer
+/// The text without one pair of quotes around the whole of it. Where the same quote occurs inside as well, the outer
 /// ones may not belong together, and the text stays.
 fn without_quotes(text: &str) -> &str {
     [('"', '"'), ('\'', '\''), ('\u{201c}', '\u{201d}')]

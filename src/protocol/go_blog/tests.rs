@@ -26,8 +26,8 @@ fn invented_observations_are_set_aside() {
     assert_eq!(shown(dialogue.observation("found"))[7], format!("A: {unchanged}"));
     let step = used(dialogue.completion("Thought: u\nAnswer:  z "));
     assert_eq!((step.tool, step.discarded, step.reply), (Tool::Finish, None, Reply::None));
-    let stop = stopped(dialogue.observation(""));
-    assert_eq!((stop.answer.as_deref(), kinds(&stop)), (Some("z"), vec!["discarded_text"]));
+    let end = stopped(dialogue.observation(""));
+    assert_eq!((end.answer.as_deref(), kinds(&end)), (Some("z"), vec!["discarded_text"]));
     assert_eq!(lines(&dialogue.memory()), ["U: before", "U: Question: Why?", "A: Thought: u\nAnswer: z"]);
 }
 

@@ -1,4 +1,4 @@
-//! What an action gives: a tool's use, the end, a text of the system's own, or an exception upstream.
+//! The effect of an action: a tool call, the end, an answer of the system itself, or an exception upstream.
 
 use super::super::episode::Episode;
 use super::super::model_json::{self, Item};
@@ -14,14 +14,14 @@ use serde_json::{Map, Value};
 pub(super) const FINISH: &str = "FinishAction";
 /// The action of a reply that has none.
 pub(super) const NO_ACTION: &str = "NoAction";
-/// What a model is told whose reply has no action.
+/// The answer to a reply without an action.
 pub(super) const FORMAT: &str = "Please follow the format";
-/// What a model is told that names no tool and gives no arguments.
+/// The answer to a call that names no tool and has no arguments.
 const NO_SUCH_ACTION: &str = "The action is invalid, please check the action name.";
 /// Kind of a repair: plain text was expected, and an object with the tool's parameter came.
 const OBJECT_FOR_TEXT: &str = "object_for_text";
 
-/// What comes of an action.
+/// The effect of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
     /// A tool is used.
@@ -142,7 +142,7 @@ fn missing(name: &str) -> String {
     format!("missing required arguments: {}", set_repr([repr(name)]))
 }
 
-/// The actions that are no tools: they say the text that came as their argument, if one came.
+/// The actions that are not tools: they answer with the text of their argument, if it has one.
 fn built_in(name: &str, input: &str) -> Effect {
     match name {
         FINISH => Effect::Finish(input.to_owned()),

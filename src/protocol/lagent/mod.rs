@@ -6,7 +6,7 @@
 //! tool says comes back as a system message `Response:…`.
 //!
 //! In the JSON form a reply is an object with a thought and either an action or a conclusion; what an action gives
-//! comes back as the user's message, bare, and the whole conversation is remembered. A reply that is no such object
+//! comes back as the user's message, bare, and the whole conversation is remembered. Any other reply
 //! ends the run, and so does the word `conclusion` anywhere in a reply.
 //!
 //! `docs/protocols.md` lists the options. `labels=v0.1` changes more than the labels: a tool takes its input as plain

@@ -5,7 +5,7 @@ use super::Labels;
 use super::executor::{FINISH, NO_ACTION};
 use crate::types::python::is_python_space;
 
-/// What stands in a reply. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
+/// The content of a reply. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reply<'t> {
     /// White space stays.

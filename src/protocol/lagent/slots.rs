@@ -1,4 +1,4 @@
-//! How tools and steps are written for the model.
+//! Tools and steps as written for the model.
 
 use super::super::ToolSpec;
 use super::super::python::{dumps, dumps_ascii, repr_value};

@@ -1,4 +1,4 @@
-//! What both systems keep while they work on a question: the messages before it, and the scratchpad behind it.
+//! The state of both systems during a question: the messages before it, and the scratchpad after it.
 
 use super::super::episode::Episode;
 use super::super::tools::{Misfit, ToolSpec};
@@ -45,12 +45,12 @@ impl Notes {
         self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
 
-    /// Whether the model has given as many replies as it may.
+    /// Whether the model has used all its replies.
     pub(super) fn exhausted(&self) -> bool {
         self.replies >= self.setup().max_steps
     }
 
-    /// What stands before the scratchpad in the system's memory: earlier turns and the question.
+    /// The messages before the scratchpad in the system's memory: earlier turns and the question.
     pub(super) fn remembered(&self) -> Vec<Message> {
         [&self.setup().history[..], &self.question].concat()
     }
@@ -103,7 +103,7 @@ impl Notes {
     }
 }
 
-/// What is wrong with arguments, in one line. The original shows the Python exception of the call.
+/// Why arguments do not fit, in one line. The original shows the Python exception of the call.
 fn complaint(spec: &ToolSpec, fault: &Misfit) -> String {
     let ToolSpec { name, parameter, .. } = spec;
     match fault {

@@ -32,7 +32,7 @@ const VERBS: [(&str, Tool); 10] = [
 /// Tags in which some models wrap a call.
 const TAGS: [&str; 4] = ["<tool_call>", "</tool_call>", "<function_call>", "</function_call>"];
 
-/// How an action was written; the more it looks like prose, the less is it believed without a label.
+/// How an action was written; forms that look like prose count only in some places without a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// `Verb[x]`, closed, or a JSON object.
@@ -41,7 +41,7 @@ pub(super) enum Form {
     Loose,
 }
 
-/// An action and where it stands in the reply.
+/// An action and its place in the reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) tool: Tool,
@@ -50,7 +50,7 @@ pub(super) struct Taken {
     pub(super) span: (usize, usize),
     pub(super) form: Form,
     pub(super) repairs: Repairs,
-    /// A thought that stood in the same JSON object.
+    /// A thought from the same JSON object.
     pub(super) thought: Option<String>,
 }
 

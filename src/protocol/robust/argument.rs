@@ -1,4 +1,4 @@
-//! The argument of an action: where its bracket closes, and what of it counts.
+//! The argument of an action: where its bracket closes, and what counts of it.
 
 use super::super::python::strip;
 use super::repair::{self, Repairs};

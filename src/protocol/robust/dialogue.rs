@@ -131,7 +131,9 @@ impl Dialogue for Robust {
         self.episode.set_aside(reply.discarded);
         match reply.action {
             Ok(action) => {
-                reply.repairs.kinds().for_each(|kind| self.episode.repaired(kind));
+                for kind in reply.repairs.kinds() {
+                    self.episode.repaired(kind);
+                }
                 self.act(reply.thought, action)
             }
             Err(refused) => self.refuse(reply.thought, refused),

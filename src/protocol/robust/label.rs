@@ -7,7 +7,7 @@ use crate::types::python::is_python_space;
 pub(super) enum Word {
     Thought,
     Action,
-    /// The argument of an action whose tool stands alone: `Action Input:`.
+    /// The argument of an action whose tool is alone on its line: `Action Input:`.
     Input,
     Observation,
     /// `Final Answer:` or `Answer:`.
@@ -41,7 +41,7 @@ pub(super) struct Label<'a> {
     pub(super) rest: &'a str,
 }
 
-/// Marks that stand around words in markdown.
+/// Marks around words in markdown.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(c, '*' | '_' | '`' | '#' | '>' | '~')
 }
@@ -63,7 +63,7 @@ pub(super) fn label(line: &str) -> Option<Label<'_>> {
     Some(Label { word: *word, number, rest: rest.trim_start_matches(is_python_space) })
 }
 
-/// Whether a line begins as it should, apart from white space: `{name} {n}:`, then a space or nothing.
+/// Whether a line begins in the form asked for, apart from white space: `{name} {n}:`, then a space or nothing.
 pub(super) fn is_canonical(line: &str, name: &str, n: usize) -> bool {
     let rest = line.trim_start_matches(is_python_space).strip_prefix(&format!("{name} {n}:"));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))

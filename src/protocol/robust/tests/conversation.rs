@@ -30,8 +30,8 @@ fn only_the_normalised_step_is_shown_again() {
     let Turn::Ask(request) = dialogue.observation("No more results.\n") else { panic!("no request") };
     assert_eq!(request.stop, ["\nObservation 2:", "\nThought 3:", "\nAction 3:"]);
     let Prompt::Messages(messages) = request.prompt else { panic!("no messages") };
-    let step = ["A: Thought 1: I look.\nAction 1: Search[X]", "U: Observation 1: No more results."];
-    assert_eq!(lines(&messages), [&HEAD[..], &step].concat());
+    let added = ["A: Thought 1: I look.\nAction 1: Search[X]", "U: Observation 1: No more results."];
+    assert_eq!(lines(&messages), [&HEAD[..], &added].concat());
     assert_eq!(used(dialogue.completion("Thought 2: done\nAction 2: Finish[yes]")).step, 2);
     let stop = stopped(dialogue.observation("Episode finished, reward = 1\n"));
     assert_eq!((stop.outcome, stop.answer.as_deref(), &stop.detail), (Outcome::Finished, Some("yes"), &None));
