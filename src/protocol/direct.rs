@@ -4,9 +4,10 @@
 //! that the model continues. A chain of thought that does not come to its `Answer:` is asked for it once more, as
 //! the paper's loop asks for a missing action.
 
+use super::episode::Episode;
 use super::numbered::question_line;
-use super::{Dialogue, Setup, Stop, Turn};
-use crate::types::{Outcome, Paragraph, Prompt, Question, Repair, Reply, Request, Tool, ToolCall};
+use super::{Dialogue, Setup, Turn};
+use crate::types::{Outcome, Paragraph, Question, Repair};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -18,15 +19,13 @@ pub const THOUGHT: &str = "Thought:";
 /// The dialogue of one question.
 #[derive(Debug)]
 pub struct Direct {
-    setup: Arc<Setup>,
+    episode: Episode,
     reasons: bool,
     oracle: bool,
     /// Paragraphs and question, as they follow the prefix.
     asked: String,
-    /// The reasoning, once its answer is asked for apart; or once the answer was taken.
+    /// The reasoning, when its answer is asked for separately.
     thought: Option<String>,
-    answer: Option<String>,
-    repairs: Vec<Repair>,
 }
 
 /// An example of it, as instruction files are followed by: `{label}: {question}`, the reasoning if there is one, the
@@ -51,44 +50,25 @@ pub fn gold_paragraphs(question: &Question) -> Vec<&Paragraph> {
 impl Direct {
     /// A dialogue that continues the prefix of `setup`: with reasoning or without, with the gold paragraphs or without.
     pub fn new(setup: &Arc<Setup>, reasons: bool, oracle: bool) -> Self {
-        let setup = Arc::clone(setup);
-        Self { setup, reasons, oracle, asked: String::new(), thought: None, answer: None, repairs: Vec::new() }
+        Self { episode: Episode::new(setup), reasons, oracle, asked: String::new(), thought: None }
     }
 
     fn ask(&self, tail: &str) -> Turn {
         let stop = if self.reasons && self.thought.is_none() {
-            format!("\n{}:", self.setup.question_label)
+            format!("\n{}:", self.episode.setup.question_label)
         } else {
-            // An answer is a line.
+            // An answer is one line.
             "\n".to_owned()
         };
-        Turn::Ask(Request {
-            prompt: Prompt::text(self.setup.frame.prefix.clone(), format!("{}{tail}", self.asked)),
-            stop: vec![stop],
-            decoding: self.setup.decoding.clone(),
-        })
+        self.episode.ask_text(format!("{}{tail}", self.asked), vec![stop])
     }
 
     fn finish(&mut self, thought: Option<String>, text: &str) -> Turn {
         let answer = first_line(text);
         if answer.is_empty() {
-            return self.stop(Outcome::FormatFailure, Some("the reply holds no answer".to_owned()));
+            return self.episode.stop(Outcome::FormatFailure, "the reply holds no answer");
         }
-        self.answer = Some(answer.to_owned());
-        Turn::Use(ToolCall {
-            step: 1,
-            thought,
-            action_text: format!("{ANSWER} {answer}"),
-            tool: Tool::Finish,
-            input: answer.to_owned(),
-            discarded: None,
-            reply: Reply::None,
-        })
-    }
-
-    fn stop(&mut self, outcome: Outcome, detail: Option<String>) -> Turn {
-        let (answer, repairs) = (self.answer.take(), std::mem::take(&mut self.repairs));
-        Turn::Stop(Stop { outcome, answer, detail, repairs })
+        self.episode.finish(thought, format!("{ANSWER} {answer}"), answer.to_owned())
     }
 }
 
@@ -99,7 +79,7 @@ impl Dialogue for Direct {
                 let _ = writeln!(self.asked, "{}: {}", paragraph.title, paragraph.sentences.concat());
             }
         }
-        self.asked += &question_line(&self.setup.question_label, &question.question);
+        self.asked += &question_line(&self.episode.setup.question_label, &question.question);
         self.ask(if self.reasons { THOUGHT } else { ANSWER })
     }
 
@@ -116,14 +96,14 @@ impl Dialogue for Direct {
             return self.finish(Some(thought.to_owned()), answer);
         }
         let thought = text.to_owned();
-        self.repairs.push(Repair { step: 1, kind: Repair::MISSING_ANSWER.to_owned() });
+        self.episode.repaired(Repair::MISSING_ANSWER);
         let tail = format!("{THOUGHT} {thought}\n{ANSWER}");
         self.thought = Some(thought);
         self.ask(&tail)
     }
 
     fn observation(&mut self, _text: &str) -> Turn {
-        self.stop(Outcome::Finished, None)
+        self.episode.stop(Outcome::Finished, "")
     }
 }
 
@@ -148,78 +128,58 @@ fn first_line(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{asked, kinds, setup, stopped, used};
     use super::*;
     use crate::protocol::Frame;
-    use crate::types::{Decoding, SupportingFact};
+    use crate::types::SupportingFact;
 
-    fn setup() -> Arc<Setup> {
-        Arc::new(Setup {
-            frame: Frame::text("EXAMPLES\n"),
-            question_label: "Question".to_owned(),
-            max_steps: 1,
-            thoughts: true,
-            decoding: Decoding::default(),
-            history: Vec::new(),
-        })
+    fn direct(reasons: bool, oracle: bool) -> Direct {
+        Direct::new(&Arc::new(setup(Frame::text("EXAMPLES\n"), 1)), reasons, oracle)
     }
 
-    fn asked(turn: Turn) -> (String, Vec<String>) {
-        match turn {
-            Turn::Ask(request) => (request.prompt.to_text(), request.stop),
-            other => panic!("expected a request, got {other:?}"),
-        }
-    }
-
-    fn answered(dialogue: &mut Direct, turn: &Turn) -> (Option<String>, String, Stop) {
-        let Turn::Use(call) = turn else { panic!("expected an answer, got {turn:?}") };
-        assert_eq!((call.tool, &call.reply), (Tool::Finish, &Reply::None));
-        let Turn::Stop(stop) = dialogue.observation("") else { panic!("expected a stop") };
-        assert_eq!(stop.answer.as_deref(), Some(call.input.as_str()));
-        (call.thought.clone(), call.input.clone(), stop)
+    fn begun(reasons: bool) -> (Direct, (String, Vec<String>)) {
+        let mut dialogue = direct(reasons, false);
+        let turn = dialogue.begin(&Question::new("q", "Who?", vec![]));
+        (dialogue, asked(turn))
     }
 
     #[test]
     fn standard_takes_one_line() {
-        let mut dialogue = Direct::new(&setup(), false, false);
-        let (prompt, stop) = asked(dialogue.begin(&Question::new("q", "Who?", vec![])));
-        assert_eq!((prompt.as_str(), stop), ("EXAMPLES\nQuestion: Who?\nAnswer:", vec!["\n".to_owned()]));
-        let turn = dialogue.completion("  Answer: Ada Lovelace \nmore");
-        assert_eq!(answered(&mut dialogue, &turn).1, "Ada Lovelace");
-        let Turn::Stop(stop) = Direct::new(&setup(), false, false).completion(" \n") else { panic!("no stop") };
+        let (mut dialogue, (prompt, stop)) = begun(false);
+        assert_eq!((prompt.as_str(), stop[0].as_str()), ("EXAMPLES\nQuestion: Who?\nAnswer:", "\n"));
+        assert_eq!(used(dialogue.completion("  Answer: Ada Lovelace \nmore")).input, "Ada Lovelace");
+        assert_eq!(stopped(dialogue.observation("")).answer.as_deref(), Some("Ada Lovelace"));
+        let stop = stopped(direct(false, false).completion(" \n"));
         assert_eq!((stop.outcome, stop.answer), (Outcome::FormatFailure, None));
     }
 
     #[test]
     fn reasoning_ends_at_its_answer() {
-        let mut dialogue = Direct::new(&setup(), true, false);
-        let (prompt, stop) = asked(dialogue.begin(&Question::new("q", "Who?", vec![])));
-        assert_eq!((prompt.as_str(), stop), ("EXAMPLES\nQuestion: Who?\nThought:", vec!["\nQuestion:".to_owned()]));
-        let turn = dialogue.completion(" She wrote it. The Answer: is near.\nAnswer: Ada\nQuestion");
-        let (thought, answer, stop) = answered(&mut dialogue, &turn);
-        assert_eq!(thought.as_deref(), Some("She wrote it. The Answer: is near."));
-        assert_eq!((answer.as_str(), stop.repairs.len()), ("Ada", 0));
+        let (mut dialogue, (prompt, stop)) = begun(true);
+        assert_eq!((prompt.as_str(), stop[0].as_str()), ("EXAMPLES\nQuestion: Who?\nThought:", "\nQuestion:"));
+        let call = used(dialogue.completion(" She wrote it. The Answer: is near.\nAnswer: Ada\nQuestion"));
+        assert_eq!(call.thought.as_deref(), Some("She wrote it. The Answer: is near."));
+        assert_eq!((call.input.as_str(), kinds(&stopped(dialogue.observation("")))), ("Ada", vec![]));
     }
 
     #[test]
     fn a_missing_answer_is_asked_for_once() {
-        let mut dialogue = Direct::new(&setup(), true, false);
-        dialogue.begin(&Question::new("q", "Who?", vec![]));
+        let (mut dialogue, _) = begun(true);
         let (prompt, stop) = asked(dialogue.completion(" It was Ada."));
         assert_eq!(prompt, "EXAMPLES\nQuestion: Who?\nThought: It was Ada.\nAnswer:");
         assert_eq!(stop, ["\n"]);
-        let turn = dialogue.completion(" Ada");
-        let (thought, answer, stop) = answered(&mut dialogue, &turn);
-        assert_eq!((thought.as_deref(), answer.as_str()), (Some("It was Ada."), "Ada"));
-        assert_eq!(stop.repairs, [Repair { step: 1, kind: "missing_answer".to_owned() }]);
+        let call = used(dialogue.completion(" Ada"));
+        assert_eq!((call.thought.as_deref(), call.input.as_str()), (Some("It was Ada."), "Ada"));
+        assert_eq!(kinds(&stopped(dialogue.observation(""))), ["missing_answer"]);
     }
 
     #[test]
-    fn the_gold_paragraphs_stand_before_the_question() {
+    fn the_gold_paragraphs_precede_the_question() {
         let mut question = Question::new("q", "Who?", vec![]);
         let paragraph = |title: &str| Paragraph { title: title.into(), sentences: vec!["One.".into(), " Two.".into()] };
         question.context = vec![paragraph("A"), paragraph("B"), paragraph("C")];
         question.supporting_facts = vec![SupportingFact("C".into(), 0), SupportingFact("A".into(), 7)];
-        let (prompt, _) = asked(Direct::new(&setup(), false, true).begin(&question));
+        let (prompt, _) = asked(direct(false, true).begin(&question));
         assert_eq!(prompt, "EXAMPLES\nA: One. Two.\nC: One. Two.\nQuestion: Who?\nAnswer:");
     }
 }

@@ -1,4 +1,4 @@
-//! What a protocol says around a question: rendered once per variant, the same for every question.
+//! The text of a protocol around a question: rendered once per variant, the same for every question.
 
 use super::{Layout, ToolSpec};
 use crate::types::{Message, Prefix};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The fixed part of every request of a variant, and the texts for particular occasions.
 ///
-/// Which fields are in use, the protocol's [`Layout`] says.
+/// The protocol's [`Layout`] determines which fields are used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frame {
@@ -24,7 +24,7 @@ pub struct Frame {
     /// Solved examples as turns of a conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Message>,
-    /// The tools that the model is told of.
+    /// The tools offered to the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
     /// Texts by occasion, such as `feedback` and `force_stop`; slots in braces are filled in by the dialogue.
@@ -43,7 +43,7 @@ impl Frame {
         self.texts.get(occasion).map_or("", |text| text)
     }
 
-    /// The form in which it is stored and digested: the bare text for [`Layout::Text`], indented JSON otherwise.
+    /// The form that is stored and hashed: the bare text for [`Layout::Text`], indented JSON otherwise.
     pub fn stored(&self, layout: Layout) -> String {
         if layout == Layout::Text {
             return self.prefix.to_string();
@@ -52,7 +52,7 @@ impl Frame {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Reads back what [`stored`](Self::stored) gave.
+    /// Reads the form that [`stored`](Self::stored) writes.
     pub fn read(stored: &str, layout: Layout) -> Result<Self, serde_json::Error> {
         if layout == Layout::Text { Ok(Self::text(stored)) } else { serde_json::from_str(stored) }
     }

@@ -16,12 +16,12 @@
 //! [`direct`] holds the answers without tools, which no system has a protocol for.
 
 pub mod direct;
+mod episode;
 pub mod frame;
 pub mod go_blog;
 pub mod lagent;
 pub mod llama_index;
 mod model_json;
-mod named;
 pub mod numbered;
 mod options;
 pub mod parsed;
@@ -30,6 +30,8 @@ pub mod qwen_agent;
 pub mod react_paper;
 pub mod react_zh;
 pub mod robust;
+#[cfg(test)]
+mod testing;
 pub mod tools;
 
 pub use frame::Frame;
@@ -81,12 +83,12 @@ pub struct Stop {
     pub answer: Option<String>,
     /// The reason in words, where the outcome needs one.
     pub detail: Option<String>,
-    /// Deviations that were mended on the way.
+    /// Deviations that were repaired on the way.
     pub repairs: Vec<Repair>,
 }
 
 impl Stop {
-    /// Whether an answer was given that says anything: `Finish[]` gives none.
+    /// Whether the answer has any text: `Finish[]` has none.
     pub fn answers(&self) -> bool {
         self.answer.as_deref().is_some_and(|answer| !answer.trim().is_empty())
     }
@@ -95,7 +97,7 @@ impl Stop {
 /// What a dialogue is built from; the same for every question of a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// What is said around the question, in the protocol's own syntax.
+    /// The text around the question, in the protocol's own syntax.
     pub frame: Frame,
     /// Label before the question: `Question` or `Claim`.
     pub question_label: String,
@@ -111,23 +113,31 @@ pub struct Setup {
 
 /// A published agent, with its options: how it builds a dialogue, reads a reply, and writes a step.
 pub trait Protocol: Debug + Send + Sync {
-    /// The id under which it is typed and stored.
-    fn id(&self) -> &'static str;
+    /// What is fixed about it.
+    fn profile(&self) -> Profile;
+    /// The id that users type and manifests store.
+    fn id(&self) -> &'static str {
+        self.profile().id
+    }
     /// The step limit of the published system.
-    fn max_steps(&self) -> usize;
+    fn max_steps(&self) -> usize {
+        self.profile().max_steps
+    }
     /// The last reply, from 1, whose answer still counts within `max_steps`.
     fn last_answer(&self, max_steps: usize) -> usize {
         max_steps
     }
-    /// Tokens of a reply at most, unless another number is asked for.
+    /// The default for the longest reply, in tokens.
     fn max_tokens(&self) -> u32 {
-        512
+        self.profile().max_tokens
     }
-    /// What a [`Frame`] of it holds, and where examples stand.
-    fn layout(&self) -> Layout;
-    /// Whether there is a form without thoughts, so that it can be run with the method `act`.
+    /// What its [`Frame`] holds, and where the examples are.
+    fn layout(&self) -> Layout {
+        self.profile().layout
+    }
+    /// Whether it has a form without thoughts, for the method `act`.
     fn acts_without_thoughts(&self) -> bool {
-        false
+        self.profile().acts_without_thoughts
     }
     /// A dialogue for one question.
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue>;
@@ -146,6 +156,23 @@ pub trait Protocol: Debug + Send + Sync {
     /// Values for the slots of the system's template that describe its tools.
     fn slots(&self, _tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
         Vec::new()
+    }
+}
+
+/// What is fixed about a protocol with its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    id: &'static str,
+    max_steps: usize,
+    max_tokens: u32,
+    layout: Layout,
+    acts_without_thoughts: bool,
+}
+
+impl Profile {
+    /// A protocol with thoughts only, and replies of at most 512 tokens.
+    fn new(id: &'static str, max_steps: usize, layout: Layout) -> Self {
+        Self { id, max_steps, max_tokens: 512, layout, acts_without_thoughts: false }
     }
 }
 
@@ -173,13 +200,13 @@ pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, Opt
         made.map(|protocol| Arc::new(protocol) as Arc<dyn Protocol>)
     }
     Some(match id {
-        react_paper::ID => made(options.none(id).map(|()| react_paper::Paper)),
-        react_zh::ID => made(options.none(id).map(|()| react_zh::Script)),
+        react_paper::ID => made(options.none(react_paper::ID).map(|()| react_paper::Paper)),
+        react_zh::ID => made(options.none(react_zh::ID).map(|()| react_zh::Script)),
         qwen_agent::ID => made(qwen_agent::QwenAgent::new(options)),
         llama_index::ID => made(llama_index::LlamaIndex::new(options)),
         go_blog::ID => made(go_blog::GoBlog::new(options)),
         lagent::ID => made(lagent::Lagent::new(options)),
-        robust::ID => made(options.none(id).map(|()| robust::Robust)),
+        robust::ID => made(options.none(robust::ID).map(|()| robust::Robust)),
         _ => return None,
     })
 }

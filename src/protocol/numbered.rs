@@ -1,7 +1,7 @@
-//! The paper's numbered transcript: how a question, a step and an exemplar are written, in one place.
+//! The paper's numbered transcript: how a question, a step and an exemplar are written.
 //!
-//! Prompts and dialogues write the same lines; a model that was shown one form in its examples and meets
-//! another in its own transcript answers worse, and two copies of the form would drift apart.
+//! Prompts and dialogues share these lines: a model answers worse when its own transcript differs from the examples,
+//! and two copies of the form would drift apart.
 
 use super::Parsed;
 use crate::types::Tool;
@@ -54,27 +54,12 @@ pub(super) fn verb(tool: Tool) -> &'static str {
     }
 }
 
-/// A step in the common form, once the environment has read its action; `invalid` words the environment's complaint.
+/// A step in the common form, from the action that the environment read; `invalid` gives the environment's error.
 pub fn parsed(thought: &str, (tool, input): (Tool, &str), invalid: impl Fn(&str) -> String) -> Parsed {
     let thought = Some(thought.to_owned());
     match tool {
         Tool::Finish => Parsed::finish(thought, input),
         Tool::Invalid => Parsed { thought, ..Parsed::invalid(invalid(input)) },
         tool => Parsed::act(thought, verb(tool), input),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{action_text, question_line, step_text};
-
-    #[test]
-    fn lines_stand_as_in_the_paper() {
-        assert_eq!(question_line("Claim", "It is so."), "Claim: It is so.\n");
-        assert_eq!(action_text(3, "Done.", "Finish[yes]"), "Thought 3: Done.\nAction 3: Finish[yes]\n");
-        assert_eq!(
-            step_text(1, "Look.", "Search[x]", "No more results.\n"),
-            "Thought 1: Look.\nAction 1: Search[x]\nObservation 1: No more results.\n\n"
-        );
     }
 }

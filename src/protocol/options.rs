@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-/// Options by name. Which names and values there are, each protocol says.
+/// Options by name. Each protocol defines its names and values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Options(pub BTreeMap<String, String>);
 
-/// An option that a protocol does not have, or a value that it does not take.
+/// An option that a protocol does not have, or a value that it does not accept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
     /// No such option.
@@ -60,9 +60,13 @@ impl Options {
     }
 
     /// Refuses every option.
-    pub fn none(&self, protocol: &str) -> Result<(), OptionError> {
-        let protocol = super::IDS.into_iter().find(|id| *id == protocol).unwrap_or_default();
+    pub fn none(&self, protocol: &'static str) -> Result<(), OptionError> {
         self.known(protocol, &[])
+    }
+
+    /// The option `arguments`: whether misnamed arguments are repaired (`mend`, the default) or not (`strict`).
+    pub(super) fn mends(&self, protocol: &'static str) -> Result<bool, OptionError> {
+        self.choice(protocol, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")
     }
 
     /// The value of an option that takes one of a few words; the first is the default.

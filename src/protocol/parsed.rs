@@ -1,4 +1,4 @@
-//! What a protocol's parser makes of one reply, in a form common to all.
+//! How a protocol's parser reads one reply, in a form common to all.
 
 use super::model_json::Dict;
 use serde::ser::{Error as _, Serializer};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// A reply, understood. What an upstream parser has no notion of is absent.
+/// A parsed reply. Fields that an upstream parser does not know are absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parsed {
     /// What the system's loop does next.

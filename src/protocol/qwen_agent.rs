@@ -5,25 +5,23 @@
 //! first line is none, because the label is looked for with the newline before it. A reply without an action ends
 //! the run, whatever it says: the system never looks for `Final Answer:`, which only whoever asked cuts out.
 
-use super::named::Episode;
-use super::tools::{Misfit, Resolved};
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec, Turn};
-use crate::types::python::is_python_space;
+use super::episode::Episode;
+use super::python::strip;
+use super::tools::{self, Misfit, Resolved};
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "qwen-agent";
-/// The system's own limit, in model calls.
-pub const MAX_STEPS: usize = 20;
 
 const ACTION: &str = "\nAction:";
 const INPUT: &str = "\nAction Input:";
 const ANSWER: &str = "Final Answer:";
 /// Both are sent; the first is the beginning of the second, so that it alone decides where a reply is cut.
 const STOPS: [&str; 2] = ["Observation:", "Observation:\n"];
-/// What is left of either stop when the server cut before its last token.
+/// The rest of either stop when the server cut before its last token.
 const PARTIAL_STOP: &str = "Observation";
 
 /// The protocol. Its option `arguments` says what becomes of an argument that is not the object that was asked for:
@@ -37,22 +35,13 @@ impl QwenAgent {
     /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["arguments=mend|strict"])?;
-        let mend = options.choice(ID, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")?;
-        Ok(Self { mend })
+        Ok(Self { mend: options.mends(ID)? })
     }
 }
 
 impl Protocol for QwenAgent {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Template
+    fn profile(&self) -> Profile {
+        Profile::new(ID, 20, Layout::Template)
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -81,12 +70,11 @@ impl Protocol for QwenAgent {
 
     fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let thought = thought.unwrap_or_default();
-        let (name, parameter) = match tool {
-            Tool::Search => ("Search", "query"),
-            Tool::Lookup => ("Lookup", "keyword"),
-            Tool::Finish => return format!("{thought}\n{ANSWER} {input}"),
-            // The system has no tool for either; their text stands as it is.
-            Tool::Think | Tool::Invalid => return format!("{thought}\n{input}"),
+        let (name, parameter) = match (tool, tools::signature(tool)) {
+            (Tool::Search | Tool::Lookup, Some(signature)) => signature,
+            (Tool::Finish, _) => return format!("{thought}\n{ANSWER} {input}"),
+            // The system has no tool for the others; their text stays as it is.
+            _ => return format!("{thought}\n{input}"),
         };
         format!("{thought}{ACTION} {name}{INPUT} {{\"{parameter}\": {}}}", quoted(input))
     }
@@ -99,23 +87,6 @@ impl Protocol for QwenAgent {
         let described: Vec<_> = tools.iter().map(described).collect();
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         vec![("tool_descs", described.join("\n\n")), ("tool_names", names.join(","))]
-    }
-}
-
-/// A question with uploaded files, which the system names before the text by the last part of their paths.
-pub fn with_files(text: &str, files: &[&str], chinese: bool) -> String {
-    if files.is_empty() {
-        return text.to_owned();
-    }
-    let links = |label| {
-        let base = |path: &&str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let links: Vec<_> = files.iter().map(|file| format!("[{label}]({})", base(file))).collect();
-        links.join(" ")
-    };
-    if chinese {
-        format!("（上传了 {}）{text}", links("文件"))
-    } else {
-        format!("(Uploaded {}) {text}", links("file"))
     }
 }
 
@@ -175,7 +146,7 @@ impl ReActChat {
     }
 
     fn finish(&mut self, reply: &str) -> Turn {
-        if trim(reply).is_empty() {
+        if strip(reply).is_empty() {
             return self
                 .episode
                 .stop(Outcome::FormatFailure, "the reply is empty, and so the run ends without an answer");
@@ -244,22 +215,18 @@ fn detect(reply: &str) -> Option<Action<'_>> {
     let (i, j) = (reply.rfind(ACTION)?, reply.rfind(INPUT)?);
     (i < j).then(|| Action {
         thought: &reply[..i],
-        name: trim(&reply[i + ACTION.len()..j]),
-        input: trim(&reply[j + INPUT.len()..]),
-        written: trim(&reply[i..]),
+        name: strip(&reply[i + ACTION.len()..j]),
+        input: strip(&reply[j + INPUT.len()..]),
+        written: strip(&reply[i..]),
     })
 }
 
 /// Thought and answer of a reply without an action: what stands around the last label, or the whole reply.
 fn answer(reply: &str) -> (Option<String>, &str) {
     match reply.rsplit_once(ANSWER) {
-        Some((thought, answer)) => (Some(thought.to_owned()), trim(answer)),
-        None => (None, trim(reply)),
+        Some((thought, answer)) => (Some(thought.to_owned()), strip(answer)),
+        None => (None, strip(reply)),
     }
-}
-
-fn trim(text: &str) -> &str {
-    text.trim_matches(is_python_space)
 }
 
 /// Without mending: the value of an object that is exactly what was asked for, otherwise the raw text.
@@ -272,7 +239,7 @@ fn raw_or_exact(tool: &ToolSpec, raw: &str) -> Resolved {
     })
 }
 
-/// What the system says to arguments that do not fit; upstream each tool has its own words.
+/// The answer to arguments that do not fit; upstream each tool words its own.
 fn complaint(tool: &ToolSpec, misfit: &Misfit) -> String {
     let (name, parameter) = (&tool.name, &tool.parameter);
     match misfit {

@@ -5,10 +5,11 @@
 //! `Action {i}:` and stopping at the line's end, fetches the action. The action's first letter is lowered.
 //! When the steps run out the episode is closed with an empty `finish[]`, which counts as a step.
 
+use super::episode::Episode;
 use super::numbered::{self, question_line};
-use super::{Dialogue, Kind, Layout, Parsed, Protocol, Setup, Stop, Turn};
-use crate::types::python::is_python_space;
-use crate::types::{Outcome, Prompt, Question, Repair, Reply, Request, Tool, ToolCall};
+use super::python::strip;
+use super::{Dialogue, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
+use crate::types::{Outcome, Question, Repair, Reply, Tool};
 use std::sync::Arc;
 
 /// Id of the protocol.
@@ -21,24 +22,9 @@ pub const MAX_STEPS: usize = 7;
 pub struct Paper;
 
 impl Protocol for Paper {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn max_tokens(&self) -> u32 {
-        100
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Text
-    }
-
-    fn acts_without_thoughts(&self) -> bool {
-        true
+    fn profile(&self) -> Profile {
+        let profile = Profile::new(ID, MAX_STEPS, Layout::Text);
+        Profile { max_tokens: 100, acts_without_thoughts: true, ..profile }
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -46,7 +32,7 @@ impl Protocol for Paper {
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
-        let reply = output.trim_matches(is_python_space);
+        let reply = strip(output);
         let Some((thought, action)) = split_step(reply, step) else {
             let thought = reply.split('\n').next().unwrap_or_default();
             return Parsed { thought: Some(thought.to_owned()), ..Parsed::new(Kind::Invalid) };
@@ -71,23 +57,21 @@ impl Protocol for Paper {
 /// The dialogue of one question.
 #[derive(Debug)]
 pub struct ReactPaper {
-    setup: Arc<Setup>,
+    episode: Episode,
     /// Question and steps so far, as they follow the prefix.
     transcript: String,
-    step: usize,
     waiting: Waiting,
-    repairs: Vec<Repair>,
 }
 
 /// What the dialogue waits for.
 #[derive(Debug)]
 enum Waiting {
-    /// Thought and action of the current step.
+    /// Thought and action of the next step.
     Step,
     /// The action alone: after a reply without one, and where the method has no thoughts.
     Action { thought: Option<String> },
-    /// The tool's answer.
-    Observation { thought: Option<String>, action: String, answer: Option<String> },
+    /// The tool's answer to these lines.
+    Observation { lines: String },
     /// The tool's answer to the empty finish that closes an episode without an answer.
     Closing,
 }
@@ -95,29 +79,21 @@ enum Waiting {
 impl ReactPaper {
     /// A dialogue that continues the few-shot prefix of `setup`.
     pub fn new(setup: &Arc<Setup>) -> Self {
-        Self {
-            setup: Arc::clone(setup),
-            transcript: String::new(),
-            step: 1,
-            waiting: Waiting::Step,
-            repairs: Vec::new(),
-        }
+        Self { episode: Episode::new(setup), transcript: String::new(), waiting: Waiting::Step }
     }
 
     fn ask(&self, tail: &str, stop: String) -> Turn {
-        let mut rest = String::with_capacity(self.transcript.len() + tail.len());
-        rest.push_str(&self.transcript);
-        rest.push_str(tail);
-        Turn::Ask(Request {
-            prompt: Prompt::text(self.setup.frame.prefix.clone(), rest),
-            stop: vec![stop],
-            decoding: self.setup.decoding.clone(),
-        })
+        self.episode.ask_text(format!("{}{tail}", self.transcript), vec![stop])
     }
 
-    fn ask_step(&mut self) -> Turn {
-        let n = self.step;
-        if !self.setup.thoughts {
+    fn next(&mut self) -> Turn {
+        let n = self.episode.step;
+        if n > self.episode.setup.max_steps {
+            // The original calls `finish[]` when the steps run out, and counts it as a step.
+            self.waiting = Waiting::Closing;
+            return self.episode.turn(None, "finish[]".to_owned(), Tool::Finish, String::new(), Reply::Tool);
+        }
+        if !self.episode.setup.thoughts {
             self.waiting = Waiting::Action { thought: None };
             return self.ask(&format!("Action {n}:"), "\n".to_owned());
         }
@@ -126,67 +102,37 @@ impl ReactPaper {
     }
 
     fn ask_action(&mut self, thought: &str) -> Turn {
-        let n = self.step;
-        self.repairs.push(Repair { step: n, kind: Repair::MISSING_ACTION.to_owned() });
+        let n = self.episode.step;
+        self.episode.repaired(Repair::MISSING_ACTION);
         self.waiting = Waiting::Action { thought: Some(thought.to_owned()) };
         self.ask(&format!("Thought {n}: {thought}\nAction {n}:"), "\n".to_owned())
     }
 
     fn act(&mut self, thought: Option<&str>, action: &str) -> Turn {
         let Some(lowered) = lower_first(action) else {
-            return self.stop(
-                Outcome::FormatFailure,
-                None,
-                Some("the reply holds no action, where the original raises `IndexError`".to_owned()),
-            );
+            let detail = "the reply holds no action, where the original raises `IndexError`";
+            return self.episode.stop(Outcome::FormatFailure, detail);
         };
         let (tool, input) = Tool::parse_action(&lowered);
-        self.waiting = Waiting::Observation {
-            thought: thought.map(str::to_owned),
-            action: action.to_owned(),
-            answer: (tool == Tool::Finish).then(|| input.to_owned()),
-        };
-        Turn::Use(ToolCall {
-            step: self.step,
-            thought: thought.map(str::to_owned),
-            action_text: action.to_owned(),
-            tool,
-            input: input.to_owned(),
-            discarded: None,
-            reply: Reply::Tool,
-        })
-    }
-
-    /// The original calls `finish[]` when the steps run out, and counts it as a step.
-    fn close(&mut self) -> Turn {
-        self.waiting = Waiting::Closing;
-        Turn::Use(ToolCall {
-            step: self.step,
-            thought: None,
-            action_text: "finish[]".to_owned(),
-            tool: Tool::Finish,
-            input: String::new(),
-            discarded: None,
-            reply: Reply::Tool,
-        })
-    }
-
-    fn stop(&mut self, outcome: Outcome, answer: Option<String>, detail: Option<String>) -> Turn {
-        Turn::Stop(Stop { outcome, answer, detail, repairs: std::mem::take(&mut self.repairs) })
+        self.waiting = Waiting::Observation { lines: numbered::action_lines(self.episode.step, thought, action) };
+        if tool == Tool::Finish {
+            self.episode.answers(input);
+        }
+        self.episode.turn(thought.map(str::to_owned), action.to_owned(), tool, input.to_owned(), Reply::Tool)
     }
 }
 
 impl Dialogue for ReactPaper {
     fn begin(&mut self, question: &Question) -> Turn {
-        self.transcript = question_line(&self.setup.question_label, &question.question);
-        if self.setup.max_steps == 0 { self.close() } else { self.ask_step() }
+        self.transcript = question_line(&self.episode.setup.question_label, &question.question);
+        self.next()
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let reply = text.trim_matches(is_python_space);
+        let reply = strip(text);
         match std::mem::replace(&mut self.waiting, Waiting::Step) {
             Waiting::Action { thought } => self.act(thought.as_deref(), reply),
-            _ => match split_step(reply, self.step) {
+            _ => match split_step(reply, self.episode.step) {
                 Some((thought, action)) => self.act(Some(thought), action),
                 None => self.ask_action(reply.split('\n').next().unwrap_or_default()),
             },
@@ -194,20 +140,15 @@ impl Dialogue for ReactPaper {
     }
 
     fn observation(&mut self, text: &str) -> Turn {
-        match std::mem::replace(&mut self.waiting, Waiting::Step) {
-            Waiting::Observation { thought, action, answer } => {
-                let lines = numbered::action_lines(self.step, thought.as_deref(), &action);
-                self.transcript.push_str(&lines);
-                self.transcript.push_str(&numbered::observation_line(self.step, &as_observed(text)));
-                self.step += 1;
-                match answer {
-                    Some(answer) => self.stop(Outcome::Finished, Some(answer), None),
-                    None if self.step > self.setup.max_steps => self.close(),
-                    None => self.ask_step(),
-                }
-            }
-            _ => self.stop(Outcome::StepLimit, None, Some(format!("no answer within {} steps", self.setup.max_steps))),
+        if let Waiting::Observation { lines } = &self.waiting
+            && !self.episode.finished()
+        {
+            self.transcript.push_str(lines);
+            self.transcript.push_str(&numbered::observation_line(self.episode.step - 1, &as_observed(text)));
+            return self.next();
         }
+        let limit = self.episode.setup.max_steps;
+        self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"))
     }
 }
 
@@ -232,123 +173,57 @@ fn lower_first(action: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{asked, begun, kinds, setup, stopped, used};
     use super::*;
     use crate::protocol::Frame;
-    use crate::types::Decoding;
 
-    fn setup() -> Arc<Setup> {
-        with_thoughts(true)
-    }
-
-    fn with_thoughts(thoughts: bool) -> Arc<Setup> {
-        Arc::new(Setup {
-            frame: Frame::text("EXAMPLES\n"),
-            question_label: "Question".to_owned(),
-            max_steps: MAX_STEPS,
-            thoughts,
-            decoding: Decoding::default(),
-            history: Vec::new(),
-        })
-    }
-
-    fn asked(turn: Turn) -> (String, Vec<String>) {
-        match turn {
-            Turn::Ask(request) => (request.prompt.to_text(), request.stop),
-            other => panic!("expected a request, got {other:?}"),
-        }
-    }
-
-    fn used(turn: Turn) -> (Tool, String) {
-        match turn {
-            Turn::Use(call) => (call.tool, call.input),
-            other => panic!("expected a tool call, got {other:?}"),
-        }
+    fn paper(max_steps: usize, thoughts: bool) -> (Box<dyn Dialogue>, String) {
+        let (dialogue, turn) = begun(&Paper, Setup { thoughts, ..setup(Frame::text("EXAMPLES\n"), max_steps) });
+        (dialogue, asked(turn).0)
     }
 
     #[test]
-    fn a_step_asks_acts_and_writes_the_transcript_down() {
-        let mut dialogue = ReactPaper::new(&setup());
-        let (prompt, stop) = asked(dialogue.begin(&Question::new("q", "Why?", vec![])));
+    fn a_missing_action_costs_a_second_call_and_an_empty_one_the_episode() {
+        let (mut dialogue, prompt) = paper(MAX_STEPS, true);
         assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nThought 1:");
-        assert_eq!(stop, ["\nObservation 1:"]);
-        assert_eq!(used(dialogue.completion(" look.\nAction 1: Search[X]")), (Tool::Search, "X".to_owned()));
-        let (prompt, stop) = asked(dialogue.observation("a\\nb\nc"));
-        assert_eq!(
-            prompt,
-            "EXAMPLES\nQuestion: Why?\nThought 1: look.\nAction 1: Search[X]\nObservation 1: ab\nc\nThought 2:"
-        );
-        assert_eq!(stop, ["\nObservation 2:"]);
-        assert_eq!(used(dialogue.completion(" done.\nAction 2: Finish[yes]")), (Tool::Finish, "yes".to_owned()));
-        let Turn::Stop(stop) = dialogue.observation("Episode finished, reward = 0\n") else { panic!("no stop") };
-        assert_eq!((stop.outcome, stop.answer.as_deref()), (Outcome::Finished, Some("yes")));
-        assert!(stop.repairs.is_empty());
-    }
-
-    #[test]
-    fn a_missing_action_costs_a_second_call() {
-        let mut dialogue = ReactPaper::new(&setup());
-        dialogue.begin(&Question::new("q", "Why?", vec![]));
         let (prompt, stop) = asked(dialogue.completion(" I think.\nSearch[X]\n"));
         assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nThought 1: I think.\nAction 1:");
         assert_eq!(stop, ["\n"]);
-        assert_eq!(used(dialogue.completion(" search x ")), (Tool::Invalid, "search x".to_owned()));
-        let (prompt, _) = asked(dialogue.observation("Invalid action: search x"));
-        assert!(prompt.ends_with("Action 1: search x\nObservation 1: Invalid action: search x\nThought 2:"));
-        assert_eq!(dialogue.repairs, [Repair { step: 1, kind: Repair::MISSING_ACTION.to_owned() }]);
+        assert_eq!(used(dialogue.completion(" search x ")).tool, Tool::Invalid);
+        let (prompt, _) = asked(dialogue.observation("a\\nb\nc"));
+        assert!(prompt.ends_with("Action 1: search x\nObservation 1: ab\nc\nThought 2:"), "{prompt}");
+        asked(dialogue.completion("hm"));
+        let stop = stopped(dialogue.completion("  \n"));
+        assert_eq!((stop.outcome, kinds(&stop)), (Outcome::FormatFailure, vec!["missing_action"; 2]));
     }
 
     #[test]
     fn without_thoughts_the_action_alone_is_asked_for() {
-        let mut dialogue = ReactPaper::new(&with_thoughts(false));
-        let (prompt, stop) = asked(dialogue.begin(&Question::new("q", "Why?", vec![])));
-        assert_eq!((prompt.as_str(), stop), ("EXAMPLES\nQuestion: Why?\nAction 1:", vec!["\n".to_owned()]));
-        assert_eq!(used(dialogue.completion(" Search[X]")), (Tool::Search, "X".to_owned()));
-        let (prompt, _) = asked(dialogue.observation("It is."));
+        let (mut dialogue, prompt) = paper(MAX_STEPS, false);
+        assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nAction 1:");
+        assert_eq!(used(dialogue.completion(" Search[X]")).tool, Tool::Search);
+        let (prompt, stop) = asked(dialogue.observation("It is."));
         assert_eq!(prompt, "EXAMPLES\nQuestion: Why?\nAction 1: Search[X]\nObservation 1: It is.\nAction 2:");
-        let Turn::Use(call) = dialogue.completion(" Finish[yes]") else { panic!("no call") };
+        assert_eq!(stop, ["\n"]);
+        let call = used(dialogue.completion(" Finish[yes]"));
         assert_eq!((call.thought, call.tool), (None, Tool::Finish));
-        let Turn::Stop(stop) = dialogue.observation("Episode finished, reward = 0\n") else { panic!("no stop") };
+        let stop = stopped(dialogue.observation("Episode finished, reward = 0\n"));
         assert_eq!((stop.answer.as_deref(), stop.repairs.len()), (Some("yes"), 0));
     }
 
     #[test]
-    fn an_action_twice_is_as_bad_as_none() {
-        let mut dialogue = ReactPaper::new(&setup());
-        dialogue.begin(&Question::new("q", "Why?", vec![]));
-        let (prompt, _) = asked(dialogue.completion("t\nAction 1: Search[X]\nAction 1: Search[Y]"));
-        assert!(prompt.ends_with("Thought 1: t\nAction 1:"));
-    }
-
-    #[test]
-    fn an_empty_second_answer_is_a_format_failure() {
-        let mut dialogue = ReactPaper::new(&setup());
-        dialogue.begin(&Question::new("q", "Why?", vec![]));
-        dialogue.completion("hm");
-        let Turn::Stop(stop) = dialogue.completion("  \n") else { panic!("no stop") };
-        assert_eq!(stop.outcome, Outcome::FormatFailure);
-        assert_eq!(stop.repairs.len(), 1);
-    }
-
-    #[test]
-    fn after_seven_steps_an_empty_finish_is_the_eighth() {
-        let mut dialogue = ReactPaper::new(&setup());
-        let mut turn = dialogue.begin(&Question::new("q", "Why?", vec![]));
-        for n in 1..=7 {
-            asked(turn);
-            assert_eq!(used(dialogue.completion(&format!("t\nAction {n}: Lookup[k]"))).0, Tool::Lookup);
-            turn = dialogue.observation("No more results.\n");
-        }
-        let Turn::Use(call) = turn else { panic!("no closing call") };
-        assert_eq!((call.step, call.tool, call.input.as_str()), (8, Tool::Finish, ""));
-        let Turn::Stop(stop) = dialogue.observation("Episode finished, reward = 0\n") else { panic!("no stop") };
+    fn an_empty_finish_after_the_last_step_counts_as_a_step() {
+        let (mut dialogue, _) = paper(1, true);
+        assert_eq!(used(dialogue.completion("t\nAction 1: Lookup[k]")).tool, Tool::Lookup);
+        let call = used(dialogue.observation("No more results.\n"));
+        assert_eq!((call.step, call.tool, call.input.as_str()), (2, Tool::Finish, ""));
+        let stop = stopped(dialogue.observation("Episode finished, reward = 0\n"));
         assert_eq!((stop.outcome, stop.answer), (Outcome::StepLimit, None));
     }
 
     #[test]
     fn only_the_first_letter_is_lowered() {
-        assert_eq!(lower_first("Search[X]").as_deref(), Some("search[X]"));
-        assert_eq!(lower_first("\n\nSearch[X]").as_deref(), Some("\n\nSearch[X]"));
+        assert_eq!(lower_first("\nSearch[X]").as_deref(), Some("\nSearch[X]"));
         assert_eq!(lower_first("İ").as_deref(), Some("i\u{307}"));
-        assert_eq!(lower_first(""), None);
     }
 }

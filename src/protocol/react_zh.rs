@@ -3,16 +3,16 @@
 //! Labels are numbered, with no space after the colon. There is no second call: what cannot be read is an invalid
 //! action and costs a step. Labels may have a full-width colon, but the verbs are taken exactly as they are shown.
 
+use super::episode::Episode;
 use super::numbered;
-use super::{Dialogue, Layout, Parsed, Protocol, Setup, Stop, Turn};
+use super::python::strip;
+use super::{Dialogue, Layout, Parsed, Profile, Protocol, Setup, Turn};
 use crate::types::python::is_python_space;
-use crate::types::{Outcome, Prompt, Question, Reply, Request, Tool, ToolCall};
+use crate::types::{Outcome, Question, Reply, Tool};
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "react-zh";
-/// The system's own limit.
-pub const MAX_STEPS: usize = 8;
 /// What the script answers to `Finish[…]`.
 const DONE: &str = "任务完成。";
 
@@ -21,28 +21,13 @@ const DONE: &str = "任务完成。";
 pub struct Script;
 
 impl Protocol for Script {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn max_tokens(&self) -> u32 {
-        200
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Text
-    }
-
-    fn acts_without_thoughts(&self) -> bool {
-        true
+    fn profile(&self) -> Profile {
+        let profile = Profile::new(ID, 8, Layout::Text);
+        Profile { max_tokens: 200, acts_without_thoughts: true, ..profile }
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        Box::new(ReactZh { setup: Arc::clone(setup), transcript: String::new(), step: 1, answer: None })
+        Box::new(ReactZh { episode: Episode::new(setup), transcript: String::new() })
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
@@ -66,81 +51,63 @@ impl Protocol for Script {
 /// The dialogue of one question.
 #[derive(Debug)]
 struct ReactZh {
-    setup: Arc<Setup>,
+    episode: Episode,
     /// Question and steps so far, as they follow the prefix.
     transcript: String,
-    step: usize,
-    /// The answer, from the moment it is given.
-    answer: Option<String>,
 }
 
 impl ReactZh {
-    fn ask(&self) -> Turn {
-        let (n, limit) = (self.step, self.setup.max_steps);
-        if n > limit {
+    fn ask(&mut self) -> Turn {
+        let Setup { max_steps, question_label, thoughts, .. } = self.episode.setup.as_ref();
+        let n = self.episode.step;
+        if n > *max_steps {
             // The script gives a sentence for an answer here, which says that there is none.
-            return stop(Outcome::StepLimit, None, Some(format!("no answer within {limit} steps")));
+            let detail = format!("no answer within {max_steps} steps");
+            return self.episode.stop(Outcome::StepLimit, detail);
         }
-        let label = if self.setup.thoughts { "Thought" } else { "Action" };
-        Turn::Ask(Request {
-            prompt: Prompt::text(self.setup.frame.prefix.clone(), format!("{}{label} {n}:", self.transcript)),
-            stop: vec![
-                format!("\nObservation {n}:"),
-                format!("\n{}:", self.setup.question_label),
-                format!("\n{label} {}:", n + 1),
-            ],
-            decoding: self.setup.decoding.clone(),
-        })
+        let label = if *thoughts { "Thought" } else { "Action" };
+        let stop = vec![format!("\nObservation {n}:"), format!("\n{question_label}:"), format!("\n{label} {}:", n + 1)];
+        self.episode.ask_text(format!("{}{label} {n}:", self.transcript), stop)
     }
 }
 
 impl Dialogue for ReactZh {
     fn begin(&mut self, question: &Question) -> Turn {
-        self.transcript = Script.question(&self.setup.question_label, &question.question);
+        self.transcript = Script.question(&self.episode.setup.question_label, &question.question);
         self.ask()
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let (thought, action) = if self.setup.thoughts {
-            let (thought, action) = split_step(text, self.step);
+        let n = self.episode.step;
+        let (thought, action) = if self.episode.setup.thoughts {
+            let (thought, action) = split_step(text, n);
             (Some(thought), action)
         } else {
-            (None, without_labels(trim(text), "action", self.step))
+            (None, without_labels(strip(text), "action", n))
         };
-        self.transcript.push_str(&lines(self.step, thought, action));
+        self.transcript.push_str(&lines(n, thought, action));
         let (tool, input) = dispatch(action);
         let reply = match tool {
             Tool::Search | Tool::Lookup => Reply::Tool,
             Tool::Finish => {
                 // `Finish[]` is answered like any other, but ends nothing.
-                self.answer = (!input.is_empty()).then(|| input.to_owned());
+                if !input.is_empty() {
+                    self.episode.answers(input);
+                }
                 Reply::Given(DONE.to_owned())
             }
             Tool::Think | Tool::Invalid => Reply::Given(invalid(input)),
         };
-        Turn::Use(ToolCall {
-            step: self.step,
-            thought: thought.map(str::to_owned),
-            action_text: action.to_owned(),
-            tool,
-            input: input.to_owned(),
-            discarded: None,
-            reply,
-        })
+        self.episode.turn(thought.map(str::to_owned), action.to_owned(), tool, input.to_owned(), reply)
     }
 
     fn observation(&mut self, text: &str) -> Turn {
-        self.transcript.push_str(&Script.observation(self.step, text));
-        self.step += 1;
-        match self.answer.take() {
-            Some(answer) => stop(Outcome::Finished, Some(answer), None),
-            None => self.ask(),
+        if self.episode.finished() {
+            return self.episode.stop(Outcome::Finished, "");
         }
+        self.transcript.push_str(&Script.observation(self.episode.step - 1, text));
+        self.ask()
     }
-}
-
-fn stop(outcome: Outcome, answer: Option<String>, detail: Option<String>) -> Turn {
-    Turn::Stop(Stop { outcome, answer, detail, repairs: Vec::new() })
 }
 
 /// The lines of step `n` before the tool answers: thought, if there is one, and action.
@@ -168,18 +135,18 @@ fn invalid(action: &str) -> String {
 /// Thought and action of a reply. The action's label as it is shown counts before any other form of it, and at a
 /// line's beginning before elsewhere; only another form ends with its line. Without a label all is thought.
 fn split_step(reply: &str, n: usize) -> (&str, &str) {
-    let mut text = trim(reply);
+    let mut text = strip(reply);
     let (thought_label, action_label) = (format!("Thought {n}:"), format!("\nAction {n}:"));
     // Twice at most: the label may stand behind itself once. What is left of more goes below, in any form.
     for _ in 0..2 {
-        text = text.strip_prefix(&thought_label).map_or(text, trim);
+        text = text.strip_prefix(&thought_label).map_or(text, strip);
     }
     let (thought, action) = text
         .split_once(&action_label)
         .or_else(|| text.split_once(&action_label[1..]))
         .or_else(|| other_form(text, n))
         .unwrap_or((text, ""));
-    (trim(without_labels(trim(thought), "thought", n)), trim(action))
+    (strip(without_labels(strip(thought), "thought", n)), strip(action))
 }
 
 /// The text before the action's label in any form, and the rest of the line behind it; white space after the
@@ -216,10 +183,6 @@ fn after_label<'a>(text: &'a str, label: &str, n: usize) -> Option<&'a str> {
 /// Python's comparison without case, for the letters of the labels: an `i` has two more forms, of Turkish.
 fn is_in_any_case(c: char, lower: char) -> bool {
     c.eq_ignore_ascii_case(&lower) || lower == 'i' && matches!(c, 'İ' | 'ı')
-}
-
-fn trim(text: &str) -> &str {
-    text.trim_matches(is_python_space)
 }
 
 #[cfg(test)]

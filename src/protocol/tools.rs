@@ -1,18 +1,19 @@
-//! Tools as protocols with named tools know them: name, description, parameters; and calls of them, mended.
+//! Tools that a model calls by name: name, description, parameter; and repaired calls of them.
 
+use super::python::{dumps, strip};
 use crate::types::Tool;
 use crate::types::python::is_python_space;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Kind of a [repair](crate::types::Repair): the argument stood under another name.
+/// Kind of a [repair](crate::types::Repair): the argument had another name.
 pub const ARGUMENT_NAME: &str = "argument_name";
 /// Kind of a repair: the argument was a number or a truth value.
 pub const ARGUMENT_TYPE: &str = "argument_type";
-/// Kind of a repair: the argument stood there without an object around it.
+/// Kind of a repair: the argument came without an object around it.
 pub const BARE_ARGUMENT: &str = "bare_argument";
 
-/// A tool that a model is told of by name.
+/// A tool that a model calls by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolSpec {
@@ -28,7 +29,7 @@ pub struct ToolSpec {
     pub parameter_description: String,
 }
 
-/// A call of a named tool, with what had to be mended in its arguments.
+/// A call of a named tool, with the repairs to its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
     /// The tool.
@@ -44,7 +45,7 @@ pub struct Resolved {
 pub enum Misfit {
     /// These arguments are not known to the tool.
     Unknown(Vec<String>),
-    /// The argument is missing, or has a value that is no text.
+    /// The argument is missing, or its value is not a text.
     Missing(String),
 }
 
@@ -72,10 +73,10 @@ impl ToolSpec {
         })
     }
 
-    /// Finds the argument in a decoded object. With `mend`, a name in other case or in camel, snake or kebab form
+    /// Finds the argument in a decoded object. With `mend`, a name in another case or in camel, snake or kebab form
     /// counts, and so does a single value under any name; other names beside the right one are ignored. Without,
-    /// every other name is refused. Numbers and truth values are written as text; null, lists and objects are no
-    /// value at all.
+    /// every other name is refused. Numbers and truth values are written as text; null, lists and objects count
+    /// as missing.
     pub fn resolve(&self, args: &Map<String, Value>, mend: bool) -> Result<Resolved, Misfit> {
         if !mend {
             let unknown: Vec<_> = args.keys().filter(|name| **name != self.parameter).cloned().collect();
@@ -101,11 +102,11 @@ impl ToolSpec {
         Ok(Resolved { tool: self.tool, input, repairs })
     }
 
-    /// Finds the argument in the text that stands for it, for systems that hand the text on as it is: a JSON object
+    /// Finds the argument in a text, for systems that pass the text on unchanged: a JSON object
     /// (in a code fence or not) is [resolved](Self::resolve) with mending, a JSON string gives its value, and other
     /// text is the argument itself, without quotes around the whole of it.
     pub fn resolve_text(&self, raw: &str) -> Result<Resolved, Misfit> {
-        let text = without_fence(raw.trim_matches(is_python_space));
+        let text = without_fence(strip(raw));
         let input = match serde_json::from_str(text) {
             Ok(Value::Object(args)) => return self.resolve(&args, true),
             Ok(Value::String(value)) => value,
@@ -115,7 +116,7 @@ impl ToolSpec {
         Ok(Resolved { tool: self.tool, input, repairs: vec![BARE_ARGUMENT] })
     }
 
-    /// The value that stands under another name than the parameter's.
+    /// The value under a name other than the parameter's.
     fn misnamed<'a>(&self, args: &'a Map<String, Value>) -> Result<&'a Value, Misfit> {
         let parameter = folded(&self.parameter);
         if let Some((_, value)) = args.iter().find(|(name, _)| folded(name) == parameter) {
@@ -132,6 +133,32 @@ impl ToolSpec {
     fn missing(&self) -> Misfit {
         Misfit::Missing(self.parameter.clone())
     }
+}
+
+/// Name and parameter of a tool that a model calls by name.
+pub(super) fn signature(tool: Tool) -> Option<(&'static str, &'static str)> {
+    match tool {
+        Tool::Search => Some(("Search", "query")),
+        Tool::Lookup => Some(("Lookup", "keyword")),
+        Tool::Think => Some(("Think", "thought")),
+        Tool::Finish | Tool::Invalid => None,
+    }
+}
+
+/// One tool as `LlamaIndex` describes it; `schema` is the JSON schema of its arguments.
+pub fn describe(name: &str, description: &str, schema: &str) -> String {
+    format!("> Tool Name: {name}\nTool Description: {description}\nTool Args: {schema}\n")
+}
+
+/// The descriptions of all tools, one paragraph each.
+pub(super) fn descriptions(tools: &[ToolSpec]) -> String {
+    let described = tools.iter().map(|tool| describe(&tool.name, &tool.description, &dumps(&tool.schema())));
+    described.collect::<Vec<_>>().join("\n")
+}
+
+/// The names of all tools, separated by commas.
+pub(super) fn names(tools: &[ToolSpec]) -> String {
+    tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// A name without what distinguishes camel, snake and kebab form.
@@ -153,7 +180,7 @@ fn without_fence(text: &str) -> &str {
     text.strip_suffix("```").unwrap_or(text).trim_matches(is_python_space)
 }
 
-/// The text without one pair of quotes around the whole of it. Where the same quote stands inside as well, the outer
+/// The text without one pair of quotes around the whole of it. Where the same quote occurs inside as well, the outer
 /// ones may not belong together, and the text stays.
 fn without_quotes(text: &str) -> &str {
     [('"', '"'), ('\'', '\''), ('\u{201c}', '\u{201d}')]
@@ -170,19 +197,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    type Call = Result<(String, Vec<&'static str>), Misfit>;
+    /// The input and the repairs, or the misfit.
+    fn shown(call: Result<Resolved, Misfit>) -> Result<(String, Vec<&'static str>), Misfit> {
+        call.map(|call| (call.input, call.repairs))
+    }
 
     fn search() -> ToolSpec {
         ToolSpec::search("finds pages", "title of a page")
-    }
-
-    fn resolve(args: &Value, mend: bool) -> Call {
-        let args = args.as_object().expect("an object");
-        search().resolve(args, mend).map(|call| (call.input, call.repairs))
-    }
-
-    fn good(input: &str, repairs: &[&'static str]) -> (String, Vec<&'static str>) {
-        (input.to_owned(), repairs.to_vec())
     }
 
     fn missing() -> Misfit {
@@ -190,50 +211,39 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_have_the_names_that_models_know() {
-        let (search, lookup) = (search(), ToolSpec::lookup("d", "p"));
-        assert_eq!((search.tool, search.name.as_str(), search.parameter.as_str()), (Tool::Search, "Search", "query"));
-        assert_eq!((lookup.tool, lookup.name.as_str(), lookup.parameter.as_str()), (Tool::Lookup, "Lookup", "keyword"));
-    }
-
-    #[test]
-    fn the_exact_name_is_taken() {
-        assert_eq!(resolve(&json!({ "query": " x " }), true), Ok(good(" x ", &[])));
-        assert_eq!(resolve(&json!({ "query": "x" }), false), Ok(good("x", &[])));
-        assert_eq!(resolve(&json!({ "Query": "a", "n": 5, "query": "x" }), true), Ok(good("x", &[])));
-    }
-
-    #[test]
-    fn names_in_other_form_are_mended() {
-        for name in ["Query", "QUERY", "que_ry", "que-ry", "que ry", "quE_Ry"] {
-            assert_eq!(resolve(&json!({ "n": 5, name: "x" }), true), Ok(good("x", &[ARGUMENT_NAME])), "{name}");
+    fn arguments_are_found_under_similar_names() {
+        const NAME: &[&str] = &[ARGUMENT_NAME];
+        for (args, mend, input, repairs) in [
+            (json!({ "query": " x " }), true, " x ", &[][..]),
+            (json!({ "query": "x" }), false, "x", &[]),
+            (json!({ "Query": "a", "n": 5, "query": "x" }), true, "x", &[]),
+            (json!({ "n": 5, "QUERY": "x" }), true, "x", NAME),
+            (json!({ "n": 5, "quE_R-y": "x" }), true, "x", NAME),
+            (json!({ "entity": "x" }), true, "x", NAME),
+            (json!({ "query": 1984 }), true, "1984", &[ARGUMENT_TYPE]),
+            (json!({ "q": true }), true, "true", &[ARGUMENT_NAME, ARGUMENT_TYPE]),
+        ] {
+            let call = search().resolve(args.as_object().expect("an object"), mend);
+            assert_eq!(shown(call), Ok((input.to_owned(), repairs.to_vec())), "{args}");
         }
-        assert_eq!(resolve(&json!({ "entity": "x" }), true), Ok(good("x", &[ARGUMENT_NAME])));
-    }
-
-    #[test]
-    fn what_cannot_be_mended_is_a_misfit() {
-        let unknown = |names: &[&str]| Err(Misfit::Unknown(names.iter().map(|&n| n.to_owned()).collect()));
-        assert_eq!(resolve(&json!({ "entity": "x", "n": 5 }), true), unknown(&["entity", "n"]));
-        assert_eq!(resolve(&json!({}), true), Err(missing()));
-        assert_eq!(resolve(&json!({}), false), Err(missing()));
-        assert_eq!(resolve(&json!({ "z": 1, "query": "x", "Query": "y" }), false), unknown(&["z", "Query"]));
-    }
-
-    #[test]
-    fn values_of_other_types_are_written_or_refused() {
-        assert_eq!(resolve(&json!({ "query": 1984 }), true), Ok(good("1984", &[ARGUMENT_TYPE])));
-        assert_eq!(resolve(&json!({ "q": true }), true), Ok(good("true", &[ARGUMENT_NAME, ARGUMENT_TYPE])));
-        for value in [json!(null), json!(["x"]), json!({ "type": "string" })] {
-            assert_eq!(resolve(&json!({ "query": value }), true), Err(missing()), "{value}");
+        let unknown = |names: [&str; 2]| Misfit::Unknown(names.map(str::to_owned).to_vec());
+        for (args, mend, misfit) in [
+            (json!({ "entity": "x", "n": 5 }), true, unknown(["entity", "n"])),
+            (json!({ "z": 1, "query": "x", "Query": "y" }), false, unknown(["z", "Query"])),
+            (json!({}), true, missing()),
+            (json!({}), false, missing()),
+            (json!({ "query": null }), true, missing()),
+            (json!({ "query": ["x"] }), true, missing()),
+            (json!({ "query": { "type": "string" } }), true, missing()),
+        ] {
+            assert_eq!(search().resolve(args.as_object().expect("an object"), mend), Err(misfit), "{args}");
         }
     }
 
     #[test]
     fn text_is_decoded_or_is_the_argument() {
         for (raw, input, repairs) in [
-            (r#" {"query": "x"} "#, "x", &[][..]),
-            ("```json\n{\"query\": \"x\"}\n```", "x", &[]),
+            ("```json\n{\"query\": \"x\"}\n```", "x", &[][..]),
             ("```\n{\"query\": \"x\"}\n```", "x", &[]),
             ("{\"query\": \"x\"}\n```", "x", &[]),
             (r#"{"Query": "x"}"#, "x", &[ARGUMENT_NAME]),
@@ -242,24 +252,14 @@ mod tests {
             ("'Milhouse'", "Milhouse", &[BARE_ARGUMENT]),
             ("'", "'", &[BARE_ARGUMENT]),
             (r#""a" and "b""#, r#""a" and "b""#, &[BARE_ARGUMENT]),
-            ("1984", "1984", &[BARE_ARGUMENT]),
             ("```py\nprint(1)\n```", "```py\nprint(1)\n```", &[BARE_ARGUMENT]),
             ("{query: x}", "{query: x}", &[BARE_ARGUMENT]),
         ] {
-            let call = search().resolve_text(raw).expect("it fits");
-            assert_eq!((call.input.as_str(), call.repairs.as_slice()), (input, repairs), "{raw:?}");
+            assert_eq!(shown(search().resolve_text(raw)), Ok((input.to_owned(), repairs.to_vec())), "{raw:?}");
         }
-    }
-
-    #[test]
-    fn an_object_that_does_not_fit_is_not_searched_for() {
-        assert_eq!(search().resolve_text("{}"), Err(missing()));
-        assert_eq!(search().resolve_text(r#"{"query": null}"#), Err(missing()));
-        assert_eq!(search().resolve_text(" \n"), Err(missing()));
-    }
-
-    #[test]
-    fn endless_nesting_is_only_text() {
+        for raw in ["{}", r#"{"query": null}"#, " \n"] {
+            assert_eq!(search().resolve_text(raw), Err(missing()), "{raw:?}");
+        }
         let deep = "{\"query\":".repeat(100_000);
         assert_eq!(search().resolve_text(&deep).map(|call| call.input.len()), Ok(deep.len()));
     }

@@ -12,19 +12,20 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::named::Episode;
-use super::python::dumps;
-use super::tools::Misfit;
-use super::{Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec, Turn};
+use super::episode::Episode;
+use super::python::{dumps, strip};
+use super::tools::{self, Misfit};
+use super::{
+    Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
+};
 use crate::types::python::is_python_space;
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
 use parse::{Call, Reply};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "go-blog";
-/// Replies after which a question is given up; the article has no limit.
-pub const MAX_STEPS: usize = 20;
 
 /// The article's answer to a call of a tool that there is not.
 const NO_SUCH_TOOL: &str = "Error: 工具不存在,请选择指定的工具类型,......";
@@ -40,22 +41,14 @@ impl GoBlog {
     /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["arguments=mend|strict"])?;
-        let mend = options.choice(ID, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")?;
-        Ok(Self { mend })
+        Ok(Self { mend: options.mends(ID)? })
     }
 }
 
 impl Protocol for GoBlog {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::System
+    // The article gives no limit.
+    fn profile(&self) -> Profile {
+        Profile::new(ID, 20, Layout::System)
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -92,12 +85,9 @@ impl Protocol for GoBlog {
 
     fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let thought = thought.unwrap_or_default();
-        let argument = |name: &str| format!("{{\"{name}\": {}}}", serde_json::Value::from(input));
-        match tool {
-            Tool::Search => call_text(thought, "Search", &argument("query")),
-            Tool::Lookup => call_text(thought, "Lookup", &argument("keyword")),
-            Tool::Think => call_text(thought, "Think", &argument("thought")),
-            Tool::Finish | Tool::Invalid => format!("Thought: {thought}\nAnswer: {input}"),
+        match tools::signature(tool) {
+            Some((name, parameter)) => call_text(thought, name, &dumps(&json!({ parameter: input }))),
+            None => format!("Thought: {thought}\nAnswer: {input}"),
         }
     }
 
@@ -106,15 +96,7 @@ impl Protocol for GoBlog {
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
-        let description = |tool: &ToolSpec| {
-            let (name, description, schema) = (&tool.name, &tool.description, dumps(&tool.schema()));
-            format!("> Tool Name: {name}\nTool Description: {description}\nTool Args: {schema}\n")
-        };
-        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        vec![
-            ("ToolDesc", tools.iter().map(description).collect::<Vec<_>>().join("\n")),
-            ("ToolNames", names.join(", ")),
-        ]
+        vec![("ToolDesc", tools::descriptions(tools)), ("ToolNames", tools::names(tools))]
     }
 }
 
@@ -142,13 +124,12 @@ struct GoBlogDialogue {
 
 impl GoBlogDialogue {
     fn next(&mut self) -> Turn {
-        let setup = Arc::clone(&self.episode.setup);
-        if self.episode.step > setup.max_steps {
-            return self.episode.stop(Outcome::StepLimit, format!("no answer within {} replies", setup.max_steps));
+        let limit = self.episode.setup.max_steps;
+        if self.episode.step > limit {
+            return self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} replies"));
         }
-        let system = setup.frame.system.iter().map(|text| Message::system(Arc::clone(text)));
-        let rest = setup.frame.examples.iter().chain(&setup.history).chain(&self.inner).cloned();
-        self.episode.ask(Prompt::Messages(system.chain(rest).collect()), Vec::new())
+        let messages = [self.episode.before_question(), self.inner.clone()].concat();
+        self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
 
     fn call(&mut self, text: &str, call: Call<'_>) -> Turn {
@@ -161,11 +142,12 @@ impl GoBlogDialogue {
                 None => self.answer_itself(Some(thought), action_text, NO_SUCH_TOOL.to_owned()),
             };
         };
-        let rest = arguments.rest.trim_matches(is_python_space);
+        let rest = strip(arguments.rest);
         if rest.is_empty() {
             self.inner.push(Message::assistant(text));
         } else {
-            self.episode.discard(rest);
+            self.episode.repaired("discarded_text");
+            self.episode.set_aside(Some(rest.to_owned()));
             self.inner.push(Message::assistant(call_text(&thought, call.tool, arguments.text)));
         }
         let action_text = format!("{} {}", call.tool, arguments.text);

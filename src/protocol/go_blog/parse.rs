@@ -10,7 +10,7 @@
 
 use super::super::model_json::{Dict, first_object};
 
-/// What stands in a reply.
+/// The content of a reply.
 #[derive(Debug, PartialEq)]
 pub(super) enum Reply<'t> {
     Call(Call<'t>),

@@ -1,6 +1,6 @@
 //! The conversation by labels.
 
-use super::super::named::Episode;
+use super::super::episode::Episode;
 use super::super::{Dialogue, Setup, Turn};
 use super::executor::{Effect, Executor, FINISH, NO_ACTION};
 use super::{Lagent, Release, parse};
@@ -24,20 +24,15 @@ impl ByLabels {
     }
 
     fn next(&mut self) -> Turn {
-        let setup = Arc::clone(&self.episode.setup);
-        if self.episode.step > setup.max_steps {
+        let limit = self.episode.setup.max_steps;
+        if self.episode.step > limit {
             self.response = Some(self.lagent.given_up.to_owned());
             return self.episode.stop(Outcome::StepLimit, self.lagent.given_up);
         }
-        let mut messages: Vec<Message> =
-            setup.frame.system.iter().map(|text| Message::system(Arc::clone(text))).collect();
-        messages.extend_from_slice(&setup.frame.examples);
-        messages.extend_from_slice(&setup.history);
-        messages.extend_from_slice(&self.inner);
+        let mut messages = [self.episode.before_question(), self.inner.clone()].concat();
         // The first releases raise the flag for it after the last turn.
-        if self.episode.step == setup.max_steps && self.lagent.release != Release::V01 {
-            let force_stop = setup.frame.texts.get("force_stop").filter(|text| !text.is_empty());
-            messages.extend(force_stop.map(|text| Message::system(Arc::clone(text))));
+        if self.episode.step == limit && self.lagent.release != Release::V01 {
+            messages.extend(self.episode.force_stop());
         }
         self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
@@ -61,18 +56,10 @@ impl Dialogue for ByLabels {
             NO_ACTION => text.to_owned(),
             action => format!("{action} {}", reply.input),
         };
-        match effect {
-            Effect::Use(call) => self.episode.use_tool(thought, action_text, call),
-            Effect::Finish(answer) => {
-                let trimmed = answer.trim().to_owned();
-                self.response = Some(answer);
-                self.episode.finish(thought, action_text, trimmed)
-            }
-            Effect::Say(text) => self.episode.answer_itself(thought, action_text, text),
-            Effect::Raise(exception) => {
-                self.episode.stop(Outcome::FormatFailure, format!("the original raises `{exception}`"))
-            }
+        if let Effect::Finish(answer) = &effect {
+            self.response = Some(answer.clone());
         }
+        effect.turn(&mut self.episode, thought, action_text)
     }
 
     fn observation(&mut self, text: &str) -> Turn {

@@ -1,27 +1,27 @@
-//! What an action gives: a tool's use, the end, a text of the system's own, or an exception upstream.
+//! The effect of an action: a tool call, the end, an answer of the system itself, or an exception upstream.
 
-use super::super::ToolSpec;
+use super::super::episode::Episode;
 use super::super::model_json::{self, Item};
 use super::super::python::set_repr;
 use super::super::tools::{Misfit, Resolved};
+use super::super::{ToolSpec, Turn};
 use super::Release;
-use crate::types::Tool;
-use crate::types::python::is_python_space;
-use crate::types::python::repr;
+use crate::types::python::{is_python_space, repr};
+use crate::types::{Outcome, Tool};
 use serde_json::{Map, Value};
 
 /// The action that ends the conversation.
 pub(super) const FINISH: &str = "FinishAction";
 /// The action of a reply that has none.
 pub(super) const NO_ACTION: &str = "NoAction";
-/// What a model is told whose reply has no action.
+/// The answer to a reply without an action.
 pub(super) const FORMAT: &str = "Please follow the format";
-/// What a model is told that names no tool and gives no arguments.
+/// The answer to a call that names no tool and has no arguments.
 const NO_SUCH_ACTION: &str = "The action is invalid, please check the action name.";
 /// Kind of a repair: plain text was expected, and an object with the tool's parameter came.
 const OBJECT_FOR_TEXT: &str = "object_for_text";
 
-/// What comes of an action.
+/// The effect of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
     /// A tool is used.
@@ -37,6 +37,18 @@ pub(super) enum Effect {
 impl Effect {
     fn raise(exception: impl Into<String>) -> Self {
         Self::Raise(exception.into())
+    }
+
+    /// The dialogue's next turn.
+    pub(super) fn turn(self, episode: &mut Episode, thought: Option<String>, action_text: String) -> Turn {
+        match self {
+            Self::Use(call) => episode.use_tool(thought, action_text, call),
+            Self::Finish(answer) => episode.finish(thought, action_text, answer.trim().to_owned()),
+            Self::Say(text) => episode.answer_itself(thought, action_text, text),
+            Self::Raise(exception) => {
+                episode.stop(Outcome::FormatFailure, format!("the original raises `{exception}`"))
+            }
+        }
     }
 }
 
@@ -130,7 +142,7 @@ fn missing(name: &str) -> String {
     format!("missing required arguments: {}", set_repr([repr(name)]))
 }
 
-/// The actions that are no tools: they say the text that came as their argument, if one came.
+/// The actions that are not tools: they answer with the text of their argument, if it has one.
 fn built_in(name: &str, input: &str) -> Effect {
     match name {
         FINISH => Effect::Finish(input.to_owned()),

@@ -9,7 +9,7 @@ const CONCLUSION: &str = "conclusion";
 /// Values that upstream takes for an unfilled form.
 const PLACEHOLDERS: [&str; 6] = ["str", "int", "float", "bool", "list", "dict"];
 
-/// What stands in a reply.
+/// The content of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reply {
     pub(super) thought: String,

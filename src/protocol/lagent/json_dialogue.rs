@@ -1,6 +1,6 @@
 //! The conversation in JSON.
 
-use super::super::named::Episode;
+use super::super::episode::Episode;
 use super::super::{Dialogue, Setup, Turn};
 use super::Lagent;
 use super::executor::{Effect, Executor};
@@ -23,17 +23,13 @@ impl ByJson {
     }
 
     fn ask(&self) -> Turn {
-        let setup = &self.episode.setup;
-        let mut messages: Vec<Message> =
-            setup.frame.system.iter().map(|text| Message::system(Arc::clone(text))).collect();
-        messages.extend_from_slice(&setup.frame.examples);
-        for message in setup.history.iter().chain(&self.inner) {
+        let mut messages = Vec::new();
+        for message in self.episode.before_question().iter().chain(&self.inner) {
             push(&mut messages, message);
         }
-        if self.episode.step == setup.max_steps {
+        if self.episode.step == self.episode.setup.max_steps {
             // Upstream has none; a frame may.
-            let force_stop = setup.frame.texts.get("force_stop").filter(|text| !text.is_empty());
-            messages.extend(force_stop.map(|text| Message::system(Arc::clone(text))));
+            messages.extend(self.episode.force_stop());
         }
         self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
@@ -44,10 +40,6 @@ impl ByJson {
             self.episode.setup.max_steps
         );
         self.episode.stop(Outcome::StepLimit, detail)
-    }
-
-    fn raise(&mut self, exception: &str) -> Turn {
-        self.episode.stop(Outcome::FormatFailure, format!("the original raises `{exception}`"))
     }
 }
 
@@ -70,7 +62,7 @@ impl Dialogue for ByJson {
     fn completion(&mut self, text: &str) -> Turn {
         let reply = match json::reply(text) {
             Ok(reply) => reply,
-            Err(exception) => return self.raise(&exception),
+            Err(exception) => return Effect::Raise(exception).turn(&mut self.episode, None, String::new()),
         };
         self.inner.push(Message::assistant(text));
         let (thought, action_text) = (Some(reply.thought), text.to_owned());
@@ -82,12 +74,7 @@ impl Dialogue for ByJson {
         };
         let setup = Arc::clone(&self.episode.setup);
         let executor = Executor { tools: &setup.frame.tools, mend: self.lagent.mend };
-        match executor.run_decoded(&name, &parameters.to_json()) {
-            Effect::Use(call) => self.episode.use_tool(thought, action_text, call),
-            Effect::Finish(answer) => self.episode.finish(thought, action_text, answer.trim().to_owned()),
-            Effect::Say(text) => self.episode.answer_itself(thought, action_text, text),
-            Effect::Raise(exception) => self.raise(&exception),
-        }
+        executor.run_decoded(&name, &parameters.to_json()).turn(&mut self.episode, thought, action_text)
     }
 
     fn observation(&mut self, text: &str) -> Turn {

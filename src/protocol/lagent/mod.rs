@@ -6,20 +6,12 @@
 //! tool says comes back as a system message `Response:…`.
 //!
 //! In the JSON form a reply is an object with a thought and either an action or a conclusion; what an action gives
-//! comes back as the user's message, bare, and the whole conversation is remembered. A reply that is no such object
+//! comes back as the user's message, bare, and the whole conversation is remembered. Any other reply
 //! ends the run, and so does the word `conclusion` anywhere in a reply.
 //!
-//! | option | values | |
-//! |---|---|---|
-//! | `variant` | `labels`, `json` | replies by labels (up to v0.2), or as JSON objects (later) |
-//! | `labels` | `v0.2`, `v0.1` | `Action Input:` and `Final Answer:`, or `ActionInput:` and `FinalAnswer:` |
-//! | `thought`, `action`, `action_input`, `response`, `finish` | any text | one label, in place of the release's |
-//! | `language` | `en`, `zh` | language of the sentence for a question that was given up |
-//! | `arguments` | `mend`, `strict` | whether misnamed arguments are mended or answered with an error |
-//!
-//! With `labels = "v0.1"` more than the labels is of that release: a tool takes the input as plain text, names with
-//! dots are no calls of a toolkit, the request to come to an end is never sent (the flag for it was set after the
-//! last turn), and questions and answers are remembered.
+//! `docs/protocols.md` lists the options. `labels=v0.1` changes more than the labels: a tool takes its input as plain
+//! text, names with dots do not address toolkits, the model is never asked to come to an end (the flag for it was set
+//! after the last turn), and questions and answers are remembered.
 //!
 //! Upstream uses labels as regular expressions; here they are plain text.
 
@@ -32,18 +24,12 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec};
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec};
 use crate::types::{Role, Tool};
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "lagent";
-/// The limit of the releases v0.2.
-pub const MAX_STEPS: usize = 4;
-/// The limit of the first releases.
-const MAX_STEPS_V01: usize = 2;
-/// The limit of the JSON form.
-const MAX_STEPS_JSON: usize = 5;
 
 /// The options, as they are named in messages.
 const OPTIONS: &[&str] = &[
@@ -136,7 +122,7 @@ impl Lagent {
             labels: Arc::new(Labels::new(options, release)?),
             release,
             given_up: options.choice(ID, "language", &given_up, "`en` or `zh`")?,
-            mend: options.choice(ID, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")?,
+            mend: options.mends(ID)?,
         })
     }
 
@@ -161,20 +147,13 @@ fn refuse_labels(options: &Options) -> Result<(), OptionError> {
 }
 
 impl Protocol for Lagent {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        match (self.form, self.release) {
-            (Form::Json, _) => MAX_STEPS_JSON,
-            (Form::Labels, Release::V02) => MAX_STEPS,
-            (Form::Labels, Release::V01) => MAX_STEPS_V01,
-        }
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::System
+    fn profile(&self) -> Profile {
+        let max_steps = match (self.form, self.release) {
+            (Form::Json, _) => 5,
+            (Form::Labels, Release::V02) => 4,
+            (Form::Labels, Release::V01) => 2,
+        };
+        Profile::new(ID, max_steps, Layout::System)
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {

@@ -1,10 +1,11 @@
 //! A reply read by its labels.
 
+use super::super::python::strip;
 use super::Labels;
 use super::executor::{FINISH, NO_ACTION};
 use crate::types::python::is_python_space;
 
-/// What stands in a reply. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
+/// The content of a reply. The action of a reply without one is [`NO_ACTION`], that of an answer [`FINISH`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reply<'t> {
     /// White space stays.
@@ -24,7 +25,7 @@ pub(super) fn reply<'t>(text: &'t str, labels: &Labels) -> Reply<'t> {
         (Some(action), Some((_, input))) => {
             // A closing quote of broken JSON goes with the quotes around the whole.
             let input = input.trim_matches(is_python_space).trim_matches('"');
-            Reply { thought, action: action.trim_matches(is_python_space), input }
+            Reply { thought, action: strip(action), input }
         }
         _ => Reply { thought, action: NO_ACTION, input: "" },
     }

@@ -1,7 +1,8 @@
-//! How tools and steps are written for the model.
+//! Tools and steps as written for the model.
 
 use super::super::ToolSpec;
 use super::super::python::{dumps, dumps_ascii, repr_value};
+use super::super::tools::signature;
 use super::{Lagent, Release};
 use crate::types::Tool;
 use serde_json::{Map, Value, json};
@@ -76,14 +77,4 @@ pub(super) fn json_step(thought: Option<&str>, tool: Tool, input: &str) -> Strin
         }
         None => json!({ "thought_process": thought, "conclusion": input }),
     })
-}
-
-/// Name and parameter of a tool that a model calls.
-fn signature(tool: Tool) -> Option<(&'static str, &'static str)> {
-    match tool {
-        Tool::Search => Some(("Search", "query")),
-        Tool::Lookup => Some(("Lookup", "keyword")),
-        Tool::Think => Some(("Think", "thought")),
-        Tool::Finish | Tool::Invalid => None,
-    }
 }

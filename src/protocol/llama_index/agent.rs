@@ -1,10 +1,10 @@
 //! The agent of the library.
 
+use super::super::python::strip;
 use super::super::{Dialogue, Setup, Turn};
 use super::EarlyStopping;
 use super::notes::{self, Notes};
 use super::parse::{Reading, Unreadable};
-use crate::types::python::is_python_space;
 use crate::types::{Message, Outcome, Prompt, Question};
 use std::sync::Arc;
 
@@ -122,5 +122,5 @@ impl Dialogue for Agent {
 /// What the agent gives as its answer: the reply behind its first `Answer:`, or the whole. The parser's answer is
 /// another where a first `Answer:` stands before the thought.
 fn response(reply: &str) -> &str {
-    reply.split_once("Answer:").map_or(reply, |(_, answer)| answer.trim_matches(is_python_space))
+    reply.split_once("Answer:").map_or(reply, |(_, answer)| strip(answer))
 }

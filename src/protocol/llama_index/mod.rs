@@ -8,29 +8,25 @@
 //! - The workflow observes that there was an error instead, without the reply. It remembers question and answer.
 
 mod agent;
-mod describe;
 mod notes;
 mod parse;
 #[cfg(test)]
 mod tests;
 mod workflow;
 
-pub use describe::describe;
 pub use parse::fallback;
 
 use super::python::dumps;
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Protocol, Setup, ToolSpec};
+use super::tools;
+use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec};
 use crate::types::Tool;
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "llama-index";
-/// The system's own limit, in replies.
-pub const MAX_STEPS: usize = 20;
 
 const VARIANTS: &str = "`agent` or `workflow`";
 const STOPPING: &str = "`force`, or with the variant `agent` also `generate`";
-const ARGUMENTS: &str = "`mend` or `strict`";
 
 /// The protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,18 +64,13 @@ impl LlamaIndex {
             let (name, value) = ("early_stopping".to_owned(), "generate".to_owned());
             return Err(OptionError::Value { protocol: ID, name, value, possible: STOPPING });
         }
-        let mend = options.choice(ID, "arguments", &[("mend", true), ("strict", false)], ARGUMENTS)?;
-        Ok(Self { variant, mend })
+        Ok(Self { variant, mend: options.mends(ID)? })
     }
 }
 
 impl Protocol for LlamaIndex {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
+    fn profile(&self) -> Profile {
+        Profile::new(ID, 20, Layout::System)
     }
 
     fn last_answer(&self, max_steps: usize) -> usize {
@@ -88,10 +79,6 @@ impl Protocol for LlamaIndex {
             Variant::Agent(_) => max_steps.saturating_sub(1),
             Variant::Workflow => max_steps,
         }
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::System
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
@@ -111,12 +98,9 @@ impl Protocol for LlamaIndex {
 
     fn step(&self, _n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let thought = thought.map(|thought| format!("Thought: {thought}\n")).unwrap_or_default();
-        let (name, parameter) = match tool {
-            Tool::Search => ("Search", "query"),
-            Tool::Lookup => ("Lookup", "keyword"),
-            Tool::Think => ("Think", "thought"),
-            Tool::Finish => return format!("{thought}Answer: {input}"),
-            Tool::Invalid => return format!("{thought}{input}"),
+        let Some((name, parameter)) = tools::signature(tool) else {
+            let label = if tool == Tool::Finish { "Answer: " } else { "" };
+            return format!("{thought}{label}{input}");
         };
         let input = dumps(&serde_json::json!({ parameter: input }));
         format!("{thought}Action: {name}\nAction Input: {input}")
@@ -127,6 +111,6 @@ impl Protocol for LlamaIndex {
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
-        vec![("tool_desc", describe::descriptions(tools)), ("tool_names", describe::names(tools))]
+        vec![("tool_desc", tools::descriptions(tools)), ("tool_names", tools::names(tools))]
     }
 }

@@ -1,6 +1,6 @@
-//! What both systems keep while they work on a question: the messages before it, and the scratchpad behind it.
+//! The state of both systems during a question: the messages before it, and the scratchpad after it.
 
-use super::super::named::Episode;
+use super::super::episode::Episode;
 use super::super::tools::{Misfit, ToolSpec};
 use super::super::{Setup, Turn};
 use super::parse::Action;
@@ -41,21 +41,16 @@ impl Notes {
 
     /// Asks for the next step; `retry` stands between question and scratchpad.
     pub(super) fn ask(&self, retry: &[Message]) -> Turn {
-        let frame = &self.setup().frame;
-        let mut messages: Vec<Message> =
-            frame.system.iter().map(|system| Message::system(Arc::clone(system))).collect();
-        for part in [&frame.examples[..], &self.setup().history, &self.question, retry, &self.scratchpad] {
-            messages.extend_from_slice(part);
-        }
+        let messages = [&self.episode.before_question()[..], &self.question, retry, &self.scratchpad].concat();
         self.episode.ask(Prompt::Messages(messages), Vec::new())
     }
 
-    /// Whether the model has given as many replies as it may.
+    /// Whether the model has used all its replies.
     pub(super) fn exhausted(&self) -> bool {
         self.replies >= self.setup().max_steps
     }
 
-    /// What stands before the scratchpad in the system's memory: earlier turns and the question.
+    /// The messages before the scratchpad in the system's memory: earlier turns and the question.
     pub(super) fn remembered(&self) -> Vec<Message> {
         [&self.setup().history[..], &self.question].concat()
     }
@@ -108,7 +103,7 @@ impl Notes {
     }
 }
 
-/// What is wrong with arguments, in one line. The original shows the Python exception of the call.
+/// Why arguments do not fit, in one line. The original shows the Python exception of the call.
 fn complaint(spec: &ToolSpec, fault: &Misfit) -> String {
     let ToolSpec { name, parameter, .. } = spec;
     match fault {

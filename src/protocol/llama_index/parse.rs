@@ -2,6 +2,7 @@
 //! take seconds on some thousand newlines.
 
 use super::super::model_json::{Dict, Item, dict_repr, last_values, lenient_object};
+use super::super::python::strip;
 use super::super::{Arguments, Kind, Parsed};
 use crate::types::python::{is_python_space, is_word};
 
@@ -196,8 +197,4 @@ fn pair(text: &str) -> Option<(&str, &str, usize)> {
     let value = &rest[..rest.find('"')?];
     let len = text.len() - rest.len() + value.len() + 1;
     (!key.is_empty()).then_some((key, value, len))
-}
-
-fn strip(text: &str) -> &str {
-    text.trim_matches(is_python_space)
 }

@@ -1,4 +1,4 @@
-//! JSON in model output: values that keep what Python's `json` tells apart, read strictly or leniently.
+//! JSON in model output: values that distinguish what Python's `json` does, read strictly or leniently.
 
 mod reader;
 mod repr;

@@ -1,6 +1,6 @@
 //! `repr()` of the values, as Python writes them.
 
-use super::super::python::float_repr;
+use super::super::python::{float_repr, joined};
 use super::{Dict, Item};
 use crate::types::python::repr;
 
@@ -26,8 +26,4 @@ fn item_repr(item: &Item) -> String {
             format!("AttributedDict([{}])", joined(entries))
         }
     }
-}
-
-fn joined(parts: impl Iterator<Item = String>) -> String {
-    parts.collect::<Vec<_>>().join(", ")
 }

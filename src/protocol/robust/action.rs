@@ -1,5 +1,6 @@
 //! The forms of an action: `Verb[x]`, `Verb: x`, `Verb(x)`, `Verb "x"`, `Action Input:` below a verb, JSON.
 
+use super::super::python::strip;
 use super::argument::{Bracket, clean, closing_quote};
 use super::fault::Fault;
 use super::json;
@@ -31,7 +32,7 @@ const VERBS: [(&str, Tool); 10] = [
 /// Tags in which some models wrap a call.
 const TAGS: [&str; 4] = ["<tool_call>", "</tool_call>", "<function_call>", "</function_call>"];
 
-/// How an action was written; the more it looks like prose, the less is it believed without a label.
+/// How an action was written; forms that look like prose count only in some places without a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// `Verb[x]`, closed, or a JSON object.
@@ -40,7 +41,7 @@ pub(super) enum Form {
     Loose,
 }
 
-/// An action and where it stands in the reply.
+/// An action and its place in the reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) tool: Tool,
@@ -49,7 +50,7 @@ pub(super) struct Taken {
     pub(super) span: (usize, usize),
     pub(super) form: Form,
     pub(super) repairs: Repairs,
-    /// A thought that stood in the same JSON object.
+    /// A thought from the same JSON object.
     pub(super) thought: Option<String>,
 }
 
@@ -71,13 +72,13 @@ pub(super) fn verb(text: &str) -> Option<(Tool, usize, bool)> {
 
 /// The tool whose verb is the whole text.
 pub(super) fn verb_whole(text: &str) -> Option<Tool> {
-    let text = text.trim_matches(is_python_space);
+    let text = strip(text);
     verb(text).filter(|(_, length, _)| *length == text.len()).map(|(tool, _, _)| tool)
 }
 
 /// `Verb[x]` as the whole of a text.
 pub(super) fn bracketed_whole(text: &str) -> Option<(Tool, String)> {
-    let text = text.trim_matches(is_python_space);
+    let text = strip(text);
     let (tool, length, _) = verb(text)?;
     let inner = text[length..].strip_prefix('[')?;
     let (close, end) = Bracket::Square.close(inner, 1).ok()?;
@@ -86,7 +87,7 @@ pub(super) fn bracketed_whole(text: &str) -> Option<(Tool, String)> {
 
 /// Whether a line is only the mark of a code fence, or the tag of a call.
 pub(super) fn is_fence(line: &str) -> bool {
-    let line = line.trim_matches(is_python_space);
+    let line = strip(line);
     let fence = line.strip_prefix("```").or_else(|| line.strip_prefix("~~~"));
     fence.is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || is_mark(c) || c == ' '))
         || TAGS.contains(&line)
@@ -286,7 +287,7 @@ fn taken((tool, raw): (Tool, &str), span: (usize, usize), form: Form, mut repair
 
 /// `query="x"` without its name.
 fn without_name(text: &str) -> &str {
-    let text = text.trim_matches(is_python_space);
+    let text = strip(text);
     let name = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     let value = text[name..].trim_start_matches(is_python_space).strip_prefix(['=', ':']);
     let value = value.map(|value| value.trim_start_matches(is_python_space));

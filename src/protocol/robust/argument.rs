@@ -1,7 +1,7 @@
-//! The argument of an action: where its bracket closes, and what of it counts.
+//! The argument of an action: where its bracket closes, and what counts of it.
 
+use super::super::python::strip;
 use super::repair::{self, Repairs};
-use crate::types::python::is_python_space;
 
 /// A pair of brackets around an argument, in all widths: one kind closes what another opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,10 +52,10 @@ pub(super) fn closing_quote(c: char) -> Option<char> {
 
 /// The argument as it counts: one line, trimmed, without quotes around the whole.
 pub(super) fn clean(raw: &str, repairs: &mut Repairs) -> String {
-    let mut text = raw.trim_matches(is_python_space);
+    let mut text = strip(raw);
     while let Some(inner) = unquoted(text) {
         repairs.note(repair::ARGUMENT_QUOTES);
-        text = inner.trim_matches(is_python_space);
+        text = strip(inner);
     }
     if !text.contains(is_line_break) {
         return text.to_owned();
@@ -67,7 +67,7 @@ pub(super) fn clean(raw: &str, repairs: &mut Repairs) -> String {
 /// The lines of a text, trimmed and joined by spaces; empty ones are left out.
 pub(super) fn one_line(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
-    for line in text.split(is_line_break).map(|line| line.trim_matches(is_python_space)) {
+    for line in text.split(is_line_break).map(strip) {
         if !line.is_empty() {
             if !joined.is_empty() {
                 joined.push(' ');
@@ -88,38 +88,4 @@ fn unquoted(text: &str) -> Option<&str> {
     let close = closing_quote(open)?;
     let inner = text[open.len_utf8()..].strip_suffix(close)?;
     (!inner.contains([open, close])).then_some(inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Bracket, Repairs, clean};
-
-    #[test]
-    fn brackets_balance() {
-        let close = |text| Bracket::Square.close(text, 1);
-        assert_eq!(close("x]"), Ok((1, 2)));
-        assert_eq!(close("[x] y] z]"), Ok((5, 6)));
-        assert_eq!(close("［x】］"), Ok((7, 10)));
-        assert_eq!(close("[x] y"), Err(1));
-        assert_eq!(Bracket::Round.close("x] (y))", 1), Ok((6, 7)));
-    }
-
-    #[test]
-    fn quotes_around_the_whole_go() {
-        for (raw, expected) in [
-            (" x ", "x"),
-            ("\"x\"", "x"),
-            ("“x”", "x"),
-            ("' \"x\" '", "x"),
-            ("「x」", "x"),
-            ("\"A\" and \"B\"", "\"A\" and \"B\""),
-            ("x's", "x's"),
-            ("\"", "\""),
-            ("\"\"", ""),
-            ("《x》", "《x》"),
-            ("a\nb\r\n c", "a b c"),
-        ] {
-            assert_eq!(clean(raw, &mut Repairs::default()), expected, "{raw:?}");
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! The conversation: who is told what, which step comes next, how it ends.
 
-use super::super::{Dialogue, Setup, Stop, Turn};
+use super::super::episode::Episode;
+use super::super::{Dialogue, Setup, Turn};
 use super::reply::{Action, Refused, Reply};
 use super::{Protocol as _, Robust as Protocol};
-use crate::types::{Message, Outcome, Prompt, Question, Repair, Reply as Answerer, Request, Role, Tool, ToolCall};
+use crate::types::{Message, Outcome, Prompt, Question, Reply as Answerer, Role, Tool};
 use std::sync::Arc;
 
 /// Occasion of the text that is said before the last step.
@@ -22,143 +23,102 @@ const DEFAULT_FEEDBACK_ACT: &str =
 /// The dialogue of one question.
 #[derive(Debug)]
 pub(super) struct Robust {
-    setup: Arc<Setup>,
-    /// Everything said so far, without the text that is said before the last step.
+    episode: Episode,
+    /// The conversation so far, without the text added before the last step.
     messages: Vec<Message>,
     /// The question as it was put, and its place among the messages.
     question: Option<(usize, Message)>,
-    /// Number of the step that comes next, from 1.
-    step: usize,
     waiting: Waiting,
-    /// Whether the last reply could not be used.
+    /// Whether the last reply was unusable.
     failed: bool,
-    repairs: Vec<Repair>,
 }
 
 /// What the dialogue waits for.
 #[derive(Debug)]
 enum Waiting {
-    /// A reply of the model's.
+    /// A reply of the model.
     Model,
-    /// The tool's answer to this step of the model's, as it is shown again.
-    Tool { step: String, answer: Option<String> },
-    /// The record's taking note of a reply that cannot be used; what of it is shown again.
+    /// The tool's answer to this step, written as the model is shown it.
+    Tool { step: String },
+    /// The feedback on an unusable reply; `step` is what the model is shown of it.
     Feedback { step: Option<String>, problem: String },
 }
 
 impl Robust {
     pub(super) fn new(setup: &Arc<Setup>) -> Self {
-        Self {
-            setup: Arc::clone(setup),
-            messages: Vec::new(),
-            question: None,
-            step: 1,
-            waiting: Waiting::Model,
-            failed: false,
-            repairs: Vec::new(),
-        }
+        let episode = Episode::new(setup);
+        Self { episode, messages: Vec::new(), question: None, waiting: Waiting::Model, failed: false }
     }
 
     fn ask(&mut self) -> Turn {
-        let n = self.step;
-        if n > self.setup.max_steps {
-            let detail = format!("no answer within {} steps", self.setup.max_steps);
-            return self.stop(Outcome::StepLimit, None, Some(detail));
+        let (n, limit) = (self.episode.step, self.episode.setup.max_steps);
+        if n > limit {
+            return self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"));
         }
         self.waiting = Waiting::Model;
         let mut messages = self.messages.clone();
-        if n == self.setup.max_steps
+        if n == limit
             && let Some(last) = messages.last_mut()
         {
             *last = Message::user(format!("{}\n{}", last.content, self.text(FORCE_STOP, DEFAULT_FORCE_STOP)));
         }
-        Turn::Ask(Request {
-            prompt: Prompt::Messages(messages),
-            stop: vec![
-                format!("\nObservation {n}:"),
-                format!("\nThought {}:", n.saturating_add(1)),
-                format!("\nAction {}:", n.saturating_add(1)),
-            ],
-            decoding: self.setup.decoding.clone(),
-        })
+        let stop = vec![format!("\nObservation {n}:"), format!("\nThought {}:", n + 1), format!("\nAction {}:", n + 1)];
+        self.episode.ask(Prompt::Messages(messages), stop)
     }
 
     fn text<'a>(&'a self, occasion: &str, default: &'a str) -> &'a str {
-        let text = self.setup.frame.said(occasion);
+        let text = self.episode.setup.frame.said(occasion);
         if text.is_empty() { default } else { text }
     }
 
-    fn act(&mut self, thought: Option<String>, action: Action, discarded: Option<String>) -> Turn {
+    fn act(&mut self, thought: Option<String>, action: Action) -> Turn {
         self.failed = false;
-        self.waiting = Waiting::Tool {
-            step: Protocol.step(self.step, thought.as_deref(), action.tool, &action.input),
-            answer: (action.tool == Tool::Finish).then(|| action.input.clone()),
-        };
-        Turn::Use(ToolCall {
-            step: self.step,
-            thought,
-            action_text: action.text,
-            tool: action.tool,
-            input: action.input,
-            discarded,
-            reply: Answerer::Tool,
-        })
+        let step = Protocol.step(self.episode.step, thought.as_deref(), action.tool, &action.input);
+        self.waiting = Waiting::Tool { step };
+        if action.tool == Tool::Finish {
+            self.episode.answers(&action.input);
+        }
+        self.episode.turn(thought, action.text, action.tool, action.input, Answerer::Tool)
     }
 
-    /// A reply that cannot be used is a step that the system answers itself.
-    fn refuse(&mut self, thought: Option<String>, refused: Refused, discarded: Option<String>) -> Turn {
-        let n = self.step;
-        let problem = refused.fault.to_string();
-        let default = if self.setup.thoughts { DEFAULT_FEEDBACK } else { DEFAULT_FEEDBACK_ACT };
-        let next = n.saturating_add(1).to_string();
-        // The problem comes last, as it repeats text of the model's, which may look like a slot.
+    /// An unusable reply is a step that the system answers itself.
+    fn refuse(&mut self, thought: Option<String>, Refused { fault, attempt }: Refused) -> Turn {
+        let n = self.episode.step;
+        let problem = fault.to_string();
+        let default = if self.episode.setup.thoughts { DEFAULT_FEEDBACK } else { DEFAULT_FEEDBACK_ACT };
+        let next = (n + 1).to_string();
+        // The problem comes last: it repeats text of the model, which may look like a slot.
         let feedback = self.text(FEEDBACK, default).replace("{n}", &next).replace("{error}", &problem);
-        let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &refused.attempt)];
+        let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
         let shown = shown.iter().filter(|(_, text)| !text.is_empty());
         let shown: Vec<String> = shown.map(|(label, text)| format!("{label} {n}: {text}")).collect();
         self.waiting = Waiting::Feedback { step: (!shown.is_empty()).then(|| shown.join("\n")), problem };
-        Turn::Use(ToolCall {
-            step: n,
-            thought,
-            action_text: refused.attempt.clone(),
-            tool: Tool::Invalid,
-            input: refused.attempt,
-            discarded,
-            reply: Answerer::Given(feedback),
-        })
+        self.episode.answer_itself(thought, attempt, feedback)
     }
 
     /// After feedback the model is asked again, once.
     fn told(&mut self, step: Option<String>, problem: &str, feedback: &str) -> Turn {
         if self.failed {
             let detail = format!("two replies in a row could not be used; the last: {problem}");
-            return self.stop(Outcome::FormatFailure, None, Some(detail));
+            return self.episode.stop(Outcome::FormatFailure, detail);
         }
         self.failed = true;
-        match step {
-            Some(step) => {
-                self.messages.push(Message::assistant(step));
+        match (step, self.messages.last_mut()) {
+            // Turns alternate: after an empty reply the user's message continues.
+            (None, Some(last)) => *last = Message::user(format!("{}\n{feedback}", last.content)),
+            (step, _) => {
+                self.messages.extend(step.map(Message::assistant));
                 self.messages.push(Message::user(feedback));
             }
-            // Turns alternate: where the model said nothing, the user goes on speaking.
-            None => match self.messages.last_mut() {
-                Some(last) => *last = Message::user(format!("{}\n{feedback}", last.content)),
-                None => self.messages.push(Message::user(feedback)),
-            },
         }
-        self.step = self.step.saturating_add(1);
         self.ask()
-    }
-
-    fn stop(&mut self, outcome: Outcome, answer: Option<String>, detail: Option<String>) -> Turn {
-        Turn::Stop(Stop { outcome, answer, detail, repairs: std::mem::take(&mut self.repairs) })
     }
 }
 
 impl Dialogue for Robust {
     fn begin(&mut self, question: &Question) -> Turn {
-        let question = Message::user(Protocol.question(&self.setup.question_label, &question.question));
-        let Setup { frame, history, .. } = self.setup.as_ref();
+        let Setup { frame, history, question_label, .. } = self.episode.setup.as_ref();
+        let question = Message::user(Protocol.question(question_label, &question.question));
         self.messages.extend(frame.system.clone().filter(|text| !text.is_empty()).map(Message::system));
         self.messages.extend(frame.examples.iter().chain(history).cloned());
         self.question = Some((self.messages.len(), question.clone()));
@@ -167,26 +127,27 @@ impl Dialogue for Robust {
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let Reply { thought, action, repairs, discarded } = Reply::read(text, self.step, self.setup.thoughts);
-        match action {
+        let reply = Reply::read(text, self.episode.step, self.episode.setup.thoughts);
+        self.episode.set_aside(reply.discarded);
+        match reply.action {
             Ok(action) => {
-                let step = self.step;
-                self.repairs.extend(repairs.kinds().map(|kind| Repair { step, kind: kind.to_owned() }));
-                self.act(thought, action, discarded)
+                for kind in reply.repairs.kinds() {
+                    self.episode.repaired(kind);
+                }
+                self.act(reply.thought, action)
             }
-            Err(refused) => self.refuse(thought, refused, discarded),
+            Err(refused) => self.refuse(reply.thought, refused),
         }
     }
 
     fn observation(&mut self, text: &str) -> Turn {
         match std::mem::replace(&mut self.waiting, Waiting::Model) {
-            Waiting::Tool { step, answer } => {
+            Waiting::Tool { step } => {
                 self.messages.push(Message::assistant(step));
-                if answer.is_some() {
-                    return self.stop(Outcome::Finished, answer, None);
+                if self.episode.finished() {
+                    return self.episode.stop(Outcome::Finished, "");
                 }
-                self.messages.push(Message::user(Protocol.observation(self.step, text)));
-                self.step = self.step.saturating_add(1);
+                self.messages.push(Message::user(Protocol.observation(self.episode.step - 1, text)));
                 self.ask()
             }
             Waiting::Feedback { step, problem } => self.told(step, &problem, text),
@@ -194,10 +155,10 @@ impl Dialogue for Robust {
         }
     }
 
-    /// The question and the last step, which for the next question is what was answered.
+    /// The question and the last step, which for the next question is the answer.
     fn memory(&self) -> Vec<Message> {
-        let mut memory = self.setup.history.clone();
-        // Without a step there is nothing to remember: two questions in a row would not alternate.
+        let mut memory = self.episode.setup.history.clone();
+        // Without a step nothing is kept: two questions in a row would not alternate.
         if let Some((at, question)) = &self.question
             && let Some(last) = self.messages[*at..].iter().rfind(|message| message.role == Role::Assistant)
         {

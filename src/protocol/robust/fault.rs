@@ -1,4 +1,4 @@
-//! What a reply lacks, in words for the model.
+//! What is wrong with an unusable reply, in words for the model.
 
 use super::super::numbered::verb;
 use crate::types::Tool;
@@ -10,19 +10,19 @@ const SHOWN: usize = 40;
 /// Why a reply cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Nothing but white space.
+    /// Only white space.
     Empty,
     /// The reply ends before its `<think>` block does.
     Thinking,
     /// There is no action.
     NoAction,
-    /// What stands at the action's place names no tool.
+    /// The text in place of the action names no tool.
     NotATool(String),
-    /// The tool is named, its argument is not.
+    /// The tool is named without an argument.
     NoArgument(Tool),
     /// The argument is empty.
     EmptyArgument(Tool),
-    /// A JSON object that cannot be read, or that names no tool.
+    /// An unreadable JSON object, or one that names no tool.
     Json,
     /// Several different actions in prose, none of them labelled.
     Several,

@@ -7,7 +7,7 @@ use crate::types::python::is_python_space;
 pub(super) enum Word {
     Thought,
     Action,
-    /// The argument of an action whose tool stands alone: `Action Input:`.
+    /// The argument of an action whose tool is alone on its line: `Action Input:`.
     Input,
     Observation,
     /// `Final Answer:` or `Answer:`.
@@ -41,7 +41,7 @@ pub(super) struct Label<'a> {
     pub(super) rest: &'a str,
 }
 
-/// Marks that stand around words in markdown.
+/// Marks around words in markdown.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(c, '*' | '_' | '`' | '#' | '>' | '~')
 }
@@ -63,7 +63,7 @@ pub(super) fn label(line: &str) -> Option<Label<'_>> {
     Some(Label { word: *word, number, rest: rest.trim_start_matches(is_python_space) })
 }
 
-/// Whether a line begins as it should, apart from white space: `{name} {n}:`, then a space or nothing.
+/// Whether a line begins in the form asked for, apart from white space: `{name} {n}:`, then a space or nothing.
 pub(super) fn is_canonical(line: &str, name: &str, n: usize) -> bool {
     let rest = line.trim_start_matches(is_python_space).strip_prefix(&format!("{name} {n}:"));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -81,47 +81,4 @@ fn number(text: &str) -> (Option<usize>, &str) {
         value.saturating_mul(10).saturating_add(usize::try_from(digit).unwrap_or(usize::MAX))
     });
     ((end > 0).then_some(value), &text[end..])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Word, is_canonical, label};
-
-    #[test]
-    fn labels_are_found_in_every_form() {
-        for (line, word, number, rest) in [
-            ("Thought 1: t", Word::Thought, Some(1), "t"),
-            ("Thought: t", Word::Thought, None, "t"),
-            ("ACTION 12:Search[x]", Word::Action, Some(12), "Search[x]"),
-            ("Action1 : Search[x]", Word::Action, Some(1), "Search[x]"),
-            ("**Action 1:** Search[x]", Word::Action, Some(1), "Search[x]"),
-            ("**Action 1**: Search[x]", Word::Action, Some(1), "Search[x]"),
-            ("  > - _Action_ : Search[x]", Word::Action, None, "Search[x]"),
-            ("### Thought 2", Word::Thought, Some(2), ""),
-            ("Action 1：Search[x]", Word::Action, Some(1), "Search[x]"),
-            ("行动 １：Search[x]", Word::Action, Some(1), "Search[x]"),
-            ("思考1：好", Word::Thought, Some(1), "好"),
-            ("观察 1: x", Word::Observation, Some(1), "x"),
-            ("Action Input: x", Word::Input, None, "x"),
-            ("Final Answer: x", Word::Answer, None, "x"),
-            ("答案：x", Word::Answer, None, "x"),
-            ("Observation 99999999999999999999999: x", Word::Observation, Some(usize::MAX), "x"),
-        ] {
-            let found = label(&if line.ends_with('2') { format!("{line}:") } else { line.to_owned() })
-                .map(|label| (label.word, label.number, label.rest.to_owned()));
-            assert_eq!(found, Some((word, number, rest.to_owned())), "{line}");
-        }
-        for line in ["Thought", "Action 1", "Actions: x", "My Action: x", "Action 1 (a): x", "", "*", "Thoughtful: x"] {
-            assert_eq!(label(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn one_form_is_canonical() {
-        assert!(is_canonical("Action 1: x", "Action", 1));
-        assert!(is_canonical(" Action 1:", "Action", 1));
-        for line in ["Action 1:x", "Action 2: x", "action 1: x", "*Action 1: x", "Action: x", "Action 1： x"] {
-            assert!(!is_canonical(line, "Action", 1), "{line}");
-        }
-    }
 }

@@ -1,21 +1,8 @@
 //! `robust`: our own protocol, for chat models that run ahead, and for servers that refuse `stop`.
 //!
 //! The paper's numbered labels as alternating turns: a system message, examples, the question, then per step what
-//! the model wrote (assistant) and what the tool answered (user). Replies are read with a tolerance that is the same
-//! for every model, and everything that had to be mended is counted by kind ([`repair`]):
-//!
-//! | module | what it knows |
-//! |---|---|
-//! | [`repair`] | the kinds of repairs |
-//! | `label` | labels at the beginning of a line |
-//! | `argument` | brackets, quotes, the argument as one line |
-//! | `action` | the forms of an action |
-//! | `json` | actions as JSON objects |
-//! | `reply` | one reply: what is left out, where it is cut, which action counts, what the thought is |
-//! | `fault` | what a reply without an action lacks, in words for the model |
-//! | `dialogue` | the conversation |
-//!
-//! All reading is linear in the length of the reply, whatever the model wrote.
+//! the model wrote (assistant) and what the tool answered (user). Replies are read with the same tolerance for every
+//! model, and everything repaired is counted by kind ([`repair`]). Reading is linear in the length of the reply.
 
 mod action;
 mod argument;
@@ -28,35 +15,21 @@ mod reply;
 #[cfg(test)]
 mod tests;
 
-use super::{Dialogue, Layout, Parsed, Protocol, Setup, numbered};
+use super::{Dialogue, Layout, Parsed, Profile, Protocol, Setup, numbered};
 use crate::types::Tool;
 use reply::Reply;
 use std::sync::Arc;
 
 /// Id of the protocol.
 pub const ID: &str = "robust";
-/// The paper's step limit for `HotpotQA`.
-pub const MAX_STEPS: usize = 7;
 
 /// The protocol. It has no options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Robust;
 
 impl Protocol for Robust {
-    fn id(&self) -> &'static str {
-        ID
-    }
-
-    fn max_steps(&self) -> usize {
-        MAX_STEPS
-    }
-
-    fn layout(&self) -> Layout {
-        Layout::Instruction
-    }
-
-    fn acts_without_thoughts(&self) -> bool {
-        true
+    fn profile(&self) -> Profile {
+        Profile { acts_without_thoughts: true, ..Profile::new(ID, 7, Layout::Instruction) }
     }
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {

@@ -1,6 +1,6 @@
-//! The kinds of deviations that are mended, as they stand in a trajectory's `repairs`.
+//! The kinds of deviations that are repaired, as listed in a trajectory's `repairs`.
 //!
-//! Each is counted at most once a step. A reply that cannot be used is no repair: it is a step with the tool
+//! Each is counted at most once per step. An unusable reply is not a repair: it is a step with the tool
 //! [`Invalid`](crate::types::Tool::Invalid).
 
 /// A `<think>` block before the reply was left out.
@@ -9,34 +9,34 @@ pub const THINK_BLOCK: &str = "think_block";
 pub const FENCE: &str = "fence";
 /// Text before the thought's label was set aside.
 pub const PREAMBLE: &str = "preamble";
-/// A label in other case, without its number or with another one, with markdown, with a full-width colon, in Chinese,
-/// or written twice.
+/// A label in another case, without its number or with a wrong one, with markdown, with a full-width colon, in
+/// Chinese, or written twice.
 pub const LABEL_FORM: &str = "label_form";
-/// Thought or action stood without a label.
+/// Thought or action had no label.
 pub const MISSING_LABEL: &str = "missing_label";
-/// The thought stood on several lines.
+/// The thought had several lines.
 pub const THOUGHT_LINES: &str = "thought_lines";
-/// A thought where the method has none.
+/// A thought, although the method has none.
 pub const UNASKED_THOUGHT: &str = "unasked_thought";
-/// The action stood on a line below its label.
+/// The action was on a line below its label.
 pub const ACTION_BELOW: &str = "action_below";
 /// The action was `Verb: x`, `Verb(x)`, `Verb "x"`, `Verb [x]`, `Verb【x】`, JSON, or had its argument at `Action Input:`.
 pub const ACTION_FORM: &str = "action_form";
-/// Quotes or markdown stood around the action.
+/// Quotes or markdown surrounded the action.
 pub const ACTION_MARKS: &str = "action_marks";
-/// The action stood inside a line of prose.
+/// The action was part of a line of prose.
 pub const INLINE_ACTION: &str = "inline_action";
 /// A line `Final Answer: x` or `Answer: x` was taken as `Finish[x]`.
 pub const ANSWER_LABEL: &str = "answer_label";
-/// The verb was written in other case, in two words, or in Chinese.
+/// The verb was written in another case, in two words, or in Chinese.
 pub const VERB_FORM: &str = "verb_form";
 /// A bracket was not closed on its line.
 pub const UNCLOSED_BRACKET: &str = "unclosed_bracket";
 /// Quotes around the whole argument were removed.
 pub const ARGUMENT_QUOTES: &str = "argument_quotes";
-/// The argument stood on several lines.
+/// The argument had several lines.
 pub const ARGUMENT_LINES: &str = "argument_lines";
-/// An observation after the action was set aside: the model invented it.
+/// An invented observation after the action was set aside.
 pub const INVENTED_OBSERVATION: &str = "invented_observation";
 /// Further thoughts or actions after the first action were set aside.
 pub const LATER_STEP: &str = "later_step";
@@ -85,7 +85,7 @@ impl Repairs {
         }
     }
 
-    /// Takes over what another part found.
+    /// Adds the kinds that another part found.
     pub(super) fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }

@@ -1,10 +1,11 @@
-//! One reply of the model's: what is left out, where it is cut, which action counts, what the thought is.
+//! One reply of the model: what is left out, where it is cut, which action counts, what the thought is.
 //!
 //! The first complete action counts. A reply is read line by line until a line begins a new observation or a later
 //! step; nothing behind that line is looked at. An action with a label, an answer with one, a line that is nothing
 //! but `Verb[x]`, and a JSON object are taken where they stand first. Only when there is none of these do looser
 //! forms count: a line that is `Verb: x`, and then `Verb[x]` at the end of a sentence.
 
+use super::super::python::strip;
 use super::action::{Form, Reader, Taken, is_closing, is_fence, verb};
 use super::argument::{Bracket, clean, one_line};
 use super::fault::Fault;
@@ -20,7 +21,7 @@ pub(super) struct Reply {
     pub(super) thought: Option<String>,
     pub(super) action: Result<Action, Refused>,
     pub(super) repairs: Repairs,
-    /// What the record keeps and the model is not shown again.
+    /// Text that is recorded but not shown to the model again.
     pub(super) discarded: Option<String>,
 }
 
@@ -33,11 +34,11 @@ pub(super) struct Action {
     pub(super) text: String,
 }
 
-/// A reply that cannot be used.
+/// An unusable reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) fault: Fault,
-    /// What stood at the place of the action; empty where nothing did.
+    /// The text in place of the action; empty if there was none.
     pub(super) attempt: String,
 }
 
@@ -145,7 +146,7 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     lines.filter(|(_, line)| !line.is_empty())
 }
 
-/// Whether a label begins what is no longer this step. The first line of a reply begins no later step: the model
+/// Whether a label begins something after this step. The first line of a reply begins no later step: the model
 /// has merely miscounted.
 fn begins_later(label: &Label<'_>, at: usize, n: usize) -> bool {
     match label.word {
@@ -291,7 +292,7 @@ fn before_inline_label(text: &str) -> usize {
     near.filter(begins).last().unwrap_or(text.len())
 }
 
-/// What stands before the action.
+/// The text before the action.
 struct Thinking {
     thought: Option<String>,
     preamble: Vec<String>,
@@ -319,7 +320,7 @@ impl Thinking {
                 }
                 rest = found.rest;
             }
-            let part = rest.trim_matches(is_python_space);
+            let part = strip(rest);
             if !part.trim_matches(is_mark).is_empty() {
                 parts.push(part.to_owned());
             }
@@ -332,7 +333,7 @@ impl Thinking {
     }
 }
 
-/// What stands behind the action, counted by what it is; nothing where it only closes something.
+/// The text after the action, counted by kind; none if it only closes something.
 fn later(text: &str, repairs: &mut Repairs) -> Option<String> {
     let mut shown = String::with_capacity(text.len());
     for line in text.split('\n').filter(|line| !is_fence(line)) {
@@ -356,8 +357,8 @@ fn later(text: &str, repairs: &mut Repairs) -> Option<String> {
     Some(shown)
 }
 
-/// A text without the white space around it; none if nothing is left.
+/// The trimmed text; none if it is empty.
 fn text_of(text: &str) -> Option<String> {
-    let text = text.trim_matches(is_python_space);
+    let text = strip(text);
     (!text.is_empty()).then(|| text.to_owned())
 }

@@ -4,7 +4,8 @@ use super::{Row, assert_parsed, dialogue, protocol, rows, strings};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use wikitrail::protocol::llama_index::{describe, fallback};
+use wikitrail::protocol::llama_index::fallback;
+use wikitrail::protocol::tools::describe;
 use wikitrail::protocol::{Frame, Stop, ToolSpec, Turn};
 use wikitrail::types::{Message, Outcome, Prompt, Question, Reply, Request, Tool};
 

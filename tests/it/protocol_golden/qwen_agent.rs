@@ -4,7 +4,7 @@ use super::{Row, assert_parsed, dialogue, protocol, rows, setup, strings};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
-use wikitrail::protocol::{Dialogue, Frame, ToolSpec, Turn, qwen_agent};
+use wikitrail::protocol::{Dialogue, Frame, ToolSpec, Turn};
 use wikitrail::types::{Message, Outcome, Prompt, Question, Reply, Tool};
 
 /// Both files of the system.
@@ -173,9 +173,14 @@ fn begun(row: &Value) -> (Box<dyn Dialogue>, Question) {
     let query = match &row["query"] {
         Value::String(query) => query.clone(),
         parts => {
-            let said = text(&parts[0]["text"]);
-            let chinese = said.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
-            qwen_agent::with_files(said, &[text(&parts[1]["file"])], chinese)
+            // The original names an uploaded file before the text; `Question` holds the text that results.
+            let (said, file) = (text(&parts[0]["text"]), text(&parts[1]["file"]));
+            let file = file.rsplit('/').next().unwrap_or_default();
+            if said.is_ascii() {
+                format!("(Uploaded [file]({file})) {said}")
+            } else {
+                format!("（上传了 [文件]({file})）{said}")
+            }
         }
     };
     let first = messages(&row["llm_inputs"][0]).pop().expect("a user message");

@@ -1,26 +1,23 @@
-//! What every dialogue with named tools keeps over an episode, and the turns that they all take.
+//! The state that every dialogue keeps over an episode, and the turns that all dialogues take.
 
 use super::tools::Resolved;
 use super::{Setup, Stop, ToolSpec, Turn};
-use crate::types::{Outcome, Prompt, Repair, Reply, Request, Tool, ToolCall};
+use crate::types::{Message, Outcome, Prompt, Repair, Reply, Request, Tool, ToolCall};
 use std::sync::Arc;
 
-/// Number of the step, repairs, and the answer once it was given.
+/// The number of the next step, the repairs so far, and the answer once the model has given it.
 #[derive(Debug)]
 pub(super) struct Episode {
     pub(super) setup: Arc<Setup>,
-    /// Number of the step that comes next, from 1.
+    /// Number of the next step, from 1.
     pub(super) step: usize,
     repairs: Vec<Repair>,
     answer: Option<String>,
-    /// Text after the action of the step that comes next.
+    /// Text after the action of the next step.
     discarded: Option<String>,
 }
 
 impl Episode {
-    /// Kind of the repair that setting text aside is.
-    const DISCARDED_TEXT: &str = "discarded_text";
-
     pub(super) fn new(setup: &Arc<Setup>) -> Self {
         Self { setup: Arc::clone(setup), step: 1, repairs: Vec::new(), answer: None, discarded: None }
     }
@@ -30,20 +27,37 @@ impl Episode {
         self.setup.frame.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// Counts a repair at the step that comes next.
+    /// Counts a repair at the next step.
     pub(super) fn repaired(&mut self, kind: &str) {
         self.repairs.push(Repair { step: self.step, kind: kind.to_owned() });
     }
 
-    /// Sets text after the next step's action aside, and counts that as a repair.
-    pub(super) fn discard(&mut self, text: &str) {
-        self.repaired(Self::DISCARDED_TEXT);
-        self.discarded = Some(text.to_owned());
+    /// Keeps text that followed the next step's action out of the conversation, without counting a repair.
+    pub(super) fn set_aside(&mut self, text: Option<String>) {
+        self.discarded = text;
     }
 
-    /// Asks the model; what is the same in every request is filled in.
+    /// Asks the model to continue the frame's prefix with `rest`.
+    pub(super) fn ask_text(&self, rest: String, stop: Vec<String>) -> Turn {
+        self.ask(Prompt::text(self.setup.frame.prefix.clone(), rest), stop)
+    }
+
+    /// Asks the model, with the decoding settings of the setup.
     pub(super) fn ask(&self, prompt: Prompt, stop: Vec<String>) -> Turn {
         Turn::Ask(Request { prompt, stop, decoding: self.setup.decoding.clone() })
+    }
+
+    /// System message, examples and earlier turns: the messages that precede the question.
+    pub(super) fn before_question(&self) -> Vec<Message> {
+        let Setup { frame, history, .. } = self.setup.as_ref();
+        let system = frame.system.iter().map(|text| Message::system(Arc::clone(text)));
+        system.chain(frame.examples.iter().chain(history).cloned()).collect()
+    }
+
+    /// The frame's request to come to an end, if it has one.
+    pub(super) fn force_stop(&self) -> Option<Message> {
+        let text = self.setup.frame.texts.get("force_stop").filter(|text| !text.is_empty());
+        text.map(|text| Message::system(Arc::clone(text)))
     }
 
     /// Uses the tool; `action_text` is the action as the model wrote it.
@@ -54,19 +68,24 @@ impl Episode {
         self.turn(thought, action_text, call.tool, call.input, Reply::Tool)
     }
 
-    /// A step that the system answers by itself: an unknown tool, arguments that cannot be read.
+    /// A step that the system answers by itself: an unknown tool, or unreadable arguments.
     pub(super) fn answer_itself(&mut self, thought: Option<String>, action_text: String, reply: String) -> Turn {
         let input = action_text.clone();
         self.turn(thought, action_text, Tool::Invalid, input, Reply::Given(reply))
     }
 
-    /// The step that gives the answer; when it was taken, [`Episode::finished`] says so and [`Episode::stop`] ends.
+    /// The step that gives the answer.
     pub(super) fn finish(&mut self, thought: Option<String>, action_text: String, answer: String) -> Turn {
-        self.answer = Some(answer.clone());
+        self.answers(&answer);
         self.turn(thought, action_text, Tool::Finish, answer, Reply::None)
     }
 
-    /// Whether the answer was given.
+    /// Keeps the answer: from now on [`Episode::finished`] holds, and [`Episode::stop`] ends the episode with it.
+    pub(super) fn answers(&mut self, answer: &str) {
+        self.answer = Some(answer.to_owned());
+    }
+
+    /// Whether the model has given the answer.
     pub(super) fn finished(&self) -> bool {
         self.answer.is_some()
     }
@@ -79,7 +98,15 @@ impl Episode {
         Turn::Stop(Stop { outcome, answer, detail, repairs: std::mem::take(&mut self.repairs) })
     }
 
-    fn turn(&mut self, thought: Option<String>, action_text: String, tool: Tool, input: String, reply: Reply) -> Turn {
+    /// Takes the next step.
+    pub(super) fn turn(
+        &mut self,
+        thought: Option<String>,
+        action_text: String,
+        tool: Tool,
+        input: String,
+        reply: Reply,
+    ) -> Turn {
         let step = self.step;
         self.step += 1;
         let discarded = self.discarded.take();
