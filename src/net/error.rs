@@ -1,6 +1,7 @@
 //! Why a request brought no complete answer.
 
 use super::redact;
+use crate::types::text::printable;
 use secrecy::SecretString;
 use std::error::Error as StdError;
 use std::io::ErrorKind;
@@ -229,7 +230,7 @@ impl Causes {
         }
         // The outermost text would hold the URL; the innermost one names the cause.
         let reason = reason.unwrap_or_else(|| "no reason was given".to_owned());
-        Self { reason: redact::printable(&reason, REASON_CHARS), refused, tls: tls && error.is_connect() }
+        Self { reason: printable(&reason, REASON_CHARS), refused, tls: tls && error.is_connect() }
     }
 }
 

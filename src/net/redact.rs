@@ -1,5 +1,6 @@
 //! Texts and addresses without secrets.
 
+use crate::types::text::printable;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
@@ -105,22 +106,6 @@ pub(crate) fn host(url: &Url) -> String {
     url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
 }
 
-/// `text` with control characters escaped (`\n`, `\u{1b}`), at most `chars` characters of it, `…` where it was cut.
-pub fn printable(text: &str, chars: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(chars * 4));
-    for (i, c) in text.chars().enumerate() {
-        if i >= chars {
-            out.push('…');
-            break;
-        }
-        // Marks that turn the reading direction or hide text would let a server rewrite our own words.
-        let hidden =
-            matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if c.is_control() || hidden { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-    out
-}
-
 /// `text` with every occurrence of `secret` masked, and of every piece of it that has 8 characters or more.
 ///
 /// Pieces are masked since servers shorten what they echo. The case of ASCII letters does not matter, since names of
@@ -158,7 +143,7 @@ fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{printable, query_secrets, secret, url, user_secrets};
+    use super::{query_secrets, secret, url, user_secrets};
     use secrecy::{ExposeSecret as _, SecretString};
 
     #[test]
@@ -197,13 +182,6 @@ mod tests {
         assert_eq!(secrets("http://me:pass%2Fword@h/v1?q@r"), ["pass%2Fword", "pass/word", "bWU6cGFzcy93b3Jk"]);
         assert_eq!(secrets("https://token@h"), ["token", "dG9rZW46"]);
         assert!(secrets("http://h/v1").is_empty() && secrets("me:word@h").is_empty() && secrets("").is_empty());
-    }
-
-    #[test]
-    fn control_characters_are_escaped_and_long_texts_cut() {
-        assert_eq!(printable("a\n\u{1b}[31m\u{202e}é", 20), "a\\n\\u{1b}[31m\\u{202e}é");
-        assert_eq!(printable("abcdef", 3), "abc…");
-        assert_eq!(printable("abc", 3), "abc");
     }
 
     #[test]

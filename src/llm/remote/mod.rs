@@ -240,7 +240,7 @@ impl Remote {
 
     /// A server's words, fit for an error: on one line, short, without secrets.
     fn shown(&self, text: &str) -> String {
-        redact::printable(self.secrets.out_of(text).trim(), refusal::MESSAGE_CHARS)
+        crate::types::text::printable(self.secrets.out_of(text).trim(), refusal::MESSAGE_CHARS)
     }
 }
 
