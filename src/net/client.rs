@@ -13,9 +13,6 @@ use secrecy::{ExposeSecret as _, SecretString};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Whether the caller accepts an answer; a rejected one is retried.
-pub type Accept<'a> = &'a (dyn Fn(&Answer) -> bool + Send + Sync);
-
 /// How a client behaves. Its limits apply to all of its requests together.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
@@ -137,36 +134,13 @@ impl Client {
 
     /// Gets `url`, retrying as the settings say; any final status is `Ok`.
     pub async fn get(&self, url: &str, headers: &[(&'static str, &str)]) -> Result<Answer, NetError> {
-        self.get_accepting(url, headers, &|_| true).await
-    }
-
-    /// [`Client::get`] that also retries answers that `accept` rejects; the last answer is returned in any case.
-    pub async fn get_accepting(
-        &self,
-        url: &str,
-        headers: &[(&'static str, &str)],
-        accept: Accept<'_>,
-    ) -> Result<Answer, NetError> {
         let message = Message { method: Method::GET, headers: header_map(headers)?, body: None };
-        self.send(&[url.to_owned()], &Balance::new(1), message, &mut Keep(accept)).await
+        self.send(&[url.to_owned()], &Balance::new(1), message, &mut Keep).await
     }
 
-    /// Posts a JSON `body`, with `secret` as bearer token if given. Retries like [`Client::get_accepting`].
+    /// Posts a JSON `body` to one of several equivalent servers, chosen by `balance` for each attempt. `listener` takes the
+    /// answer, event by event if it wants, and says whether it is accepted; the last answer is returned in any case.
     pub async fn post_json(
-        &self,
-        url: &str,
-        headers: &[(&'static str, &str)],
-        secret: Option<&SecretString>,
-        body: Vec<u8>,
-        accept: Accept<'_>,
-    ) -> Result<Answer, NetError> {
-        let credential = secret.map(Credential::Bearer);
-        self.post_json_to(&[url.to_owned()], &Balance::new(1), headers, credential, body, &mut Keep(accept)).await
-    }
-
-    /// [`Client::post_json`] to one of several equivalent servers, chosen by `balance` for each attempt. `listener` takes
-    /// the answer, event by event if it wants, and says whether it is accepted.
-    pub async fn post_json_to(
         &self,
         urls: &[String],
         balance: &Balance,

@@ -32,7 +32,7 @@ mod secrets;
 pub(crate) mod testing;
 
 pub use balance::Balance;
-pub use client::{Accept, Answer, Client, ClientSettings, Credential};
+pub use client::{Answer, Client, ClientSettings, Credential};
 pub use error::NetError;
 pub(crate) use events::Events;
 pub use listen::{Heard, Listener};

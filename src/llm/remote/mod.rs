@@ -225,7 +225,7 @@ impl Remote {
         headers.extend(self.interface.headers());
         let urls = if stream { &self.stream_urls } else { &self.whole_urls };
         let credential = self.secrets.key().map(|key| self.interface.credential(key));
-        let answer = self.client.post_json_to(urls, &self.balance, &headers, credential, body, incoming).await;
+        let answer = self.client.post_json(urls, &self.balance, &headers, credential, body, incoming).await;
         answer.map_err(|error| self.secrets.out_of_error(error).into())
     }
 
