@@ -91,7 +91,7 @@ fn an_incomplete_last_line_is_removed_and_reported_and_a_complete_one_is_kept() 
     // Longer than the blocks that are read backwards, with complete lines before it and without.
     for whole in [&text[..first], b""] {
         fs::write(&path, whole).unwrap();
-        extend(&path, &[b'{'; 200_000]);
+        extend(&path, &vec![b'{'; 200_000]);
         assert_eq!(append(&folder, &[]), Some(200_000));
         assert_eq!(fs::read(&path).unwrap(), whole);
     }

@@ -152,7 +152,7 @@ async fn temporary_failures_are_retried_and_the_last_answer_is_returned() {
         assert_eq!((answer.status, answer.attempts, server.requests().len()), (status, attempts, attempts as usize));
     }
     let post = async |server: &Server| {
-        client(3).post_json(&[server.url.clone()], &Balance::new(1), &[], None, vec![], &mut Whole).await
+        client(3).post_json(std::slice::from_ref(&server.url), &Balance::new(1), &[], None, vec![], &mut Whole).await
     };
     for (replies, attempts) in [(vec!["{\"cut", "{}"], 2), (vec!["{\"cut"], 3)] {
         let server = Server::start(replies.iter().map(|body| reply(200, "", body.as_bytes())).collect()).await;
@@ -180,16 +180,15 @@ async fn after_too_long_a_retry_after_nothing_is_sent() {
 async fn failures_are_typed_and_counted_and_name_no_secret() {
     let impatient = settings(2, |s| s.timeout = Duration::from_millis(60));
     let stall = Reply::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc".to_vec());
-    let half = short(200, 100, b"half");
-    let timeout = |e: &NetError| matches!(e, NetError::Timeout { after, .. } if after.as_millis() == 60);
-    let broken = |e: &NetError| matches!(e, NetError::Broken { .. });
-    let truncated = |e: &NetError| matches!(e, NetError::Truncated { .. });
-    let cases: [(Reply, &dyn Fn(&NetError) -> bool); 4] =
-        [(Reply::Hang, &timeout), (stall, &timeout), (Reply::Close, &broken), (half, &truncated)];
-    for (reply, expected) in cases {
+    for (reply, expected) in [
+        (Reply::Hang, "Timeout"),
+        (stall, "Timeout"),
+        (Reply::Close, "Broken"),
+        (short(200, 100, b"half"), "Truncated"),
+    ] {
         let (answer, server) = get(&impatient, vec![reply]).await;
         let error = answer.expect_err("no answer");
-        assert!(expected(error.last()), "{error:?}");
+        assert!(format!("{:?}", error.last()).starts_with(expected), "{error:?}");
         assert_eq!((error.attempts(), server.requests().len()), (2, 2));
         let (text, host) = (error.to_string(), server.url.trim_start_matches("http://"));
         assert!(text.contains(&format!("`{host}`")) && text.ends_with("(after 2 attempts)"), "{text}");
