@@ -35,8 +35,8 @@
 //! |---|---|---|
 //! | `types` | questions, requests, tool calls, trajectories, manifests, events, text for people: plain data | nothing |
 //! | `stats` | intervals, paired tests and resampling over numbers | nothing |
-//! | `net` | the only user of HTTP: timeouts, retries, limits, size caps, redaction | nothing |
-//! | `tape` | recordings of requests and answers, and the cache on disk | nothing |
+//! | `net` | the only user of HTTP: timeouts, retries, limits, size caps, redaction | types |
+//! | `tape` | recordings of requests and answers, and the cache on disk | types |
 //! | `dataset` | one file for each format, from bytes to questions; selection and shuffles | types |
 //! | `store` | a run's folder: manifest, append, read, lock | types |
 //! | `protocol` | dialogues without I/O: model text to tool calls and back | types |

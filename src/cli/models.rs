@@ -61,12 +61,12 @@ fn text(check: &Check) -> String {
     let finish = check.finish_reason.as_deref().unwrap_or("none given");
     let mut rows = vec![
         ("server", format!("{} answers", check.url)),
-        ("model", format!("{} (answered by: {})", check.asked, crate::net::redact::printable(answered, 80))),
+        ("model", format!("{} (answered by: {})", check.asked, crate::types::text::printable(answered, 80))),
         ("latency", format!("{} ms", check.latency_ms)),
         ("stop", format!("{} (applied on this side in any case)", check.stop.name())),
         (check.max_tokens_name, check.max_tokens.name().to_owned()),
         ("usage", if check.usage { "counted" } else { "not counted" }.to_owned()),
-        ("finish reason", crate::net::redact::printable(finish, 80)),
+        ("finish reason", crate::types::text::printable(finish, 80)),
         ("requests", check.requests.to_string()),
     ];
     if check.temperature == Verdict::Refused {

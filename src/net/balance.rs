@@ -1,13 +1,12 @@
-//! Several servers that do the same work: each request goes to the one with the least in flight.
+//! Load balancing over equivalent servers: each request goes to the one with the fewest requests in flight.
 //!
-//! | a server | what becomes of it |
+//! | a server | what happens |
 //! |---|---|
-//! | answers, whatever it says | gets its share |
-//! | cannot be connected to | rests for 1 s, twice as long each time it fails again, at most 60 s |
-//! | has rested | gets one request; if that is answered, it gets its share again |
+//! | answers with any status | gets its share |
+//! | cannot be connected to | rests for 1 s, then twice as long after each failure, at most 60 s |
+//! | has rested | gets one request, and its share again if that is answered |
 //!
-//! Ties go round. If all of them rest, the one whose rest ends first is asked even so: a request that can be tried is
-//! never given up for want of a server.
+//! Ties are resolved in turn. If all servers rest, the one whose rest ends first is used nevertheless.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +16,7 @@ const FIRST_REST: Duration = Duration::from_secs(1);
 /// The longest rest.
 const LONGEST_REST: Duration = Duration::from_mins(1);
 
-/// Who has how much to do. Share it between all requests to the same servers.
+/// The load of each server. Share it between all requests to the same servers.
 #[derive(Debug)]
 pub struct Balance {
     state: Mutex<State>,
@@ -26,7 +25,7 @@ pub struct Balance {
 #[derive(Debug)]
 struct State {
     servers: Vec<Server>,
-    /// The server that a tie goes to, or the next one after it.
+    /// Where the search for a server starts, which resolves ties.
     next: usize,
 }
 
@@ -43,13 +42,13 @@ struct Rest {
 }
 
 impl Server {
-    /// Whether it may be asked: after a rest it has to show with one request that it is back.
+    /// Whether it can take a request; after a rest only one, until that is answered.
     fn awake(&self, now: Instant) -> bool {
         self.rest.is_none_or(|rest| rest.until <= now && self.in_flight == 0)
     }
 }
 
-/// One attempt's turn at a server; the server has it in flight until this is dropped.
+/// An attempt at a server, in flight until this is dropped.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     balance: &'a Balance,
@@ -58,12 +57,12 @@ pub(super) struct Turn<'a> {
 }
 
 impl Balance {
-    /// So many servers (0 is read as 1), all of them awake.
+    /// For this number of servers (0 is read as 1).
     pub fn new(servers: usize) -> Self {
         Self { state: Mutex::new(State { servers: vec![Server::default(); servers.max(1)], next: 0 }) }
     }
 
-    /// Chooses a server, another one than `avoided` if one is awake.
+    /// Chooses a server, if possible not `avoided`.
     pub(super) fn take(&self, avoided: Option<usize>) -> Turn<'_> {
         self.take_at(avoided, Instant::now())
     }
@@ -90,7 +89,6 @@ impl Balance {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing can panic while it is changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -109,7 +107,7 @@ impl Turn<'_> {
     fn unreachable_at(&self, now: Instant) {
         let rest = &mut self.balance.state().servers[self.server].rest;
         let length = match *rest {
-            // Requests that were under way together fail together, which is one failure.
+            // Requests in flight at the same time fail together, which is one failure.
             Some(rest) if rest.until > now => return,
             Some(rest) => rest.length.saturating_mul(2).min(LONGEST_REST),
             None => FIRST_REST,
@@ -130,7 +128,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     #[test]
-    fn the_least_busy_is_asked_and_ties_go_round() {
+    fn the_least_busy_server_is_used_and_ties_are_resolved_in_turn() {
         let balance = Balance::new(3);
         let turns: Vec<_> = (0..6).map(|_| balance.take(None)).collect();
         assert_eq!(turns.iter().map(|turn| turn.server).collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
@@ -144,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_be_reached_rests_twice_as_long_each_time() {
+    fn an_unreachable_server_rests_twice_as_long_each_time() {
         let balance = Balance::new(2);
         let mut now = Instant::now();
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
             let turn = balance.take_at(Some(1), now);
-            assert_eq!(turn.server, 0, "it is asked again after its rest");
+            assert_eq!(turn.server, 0, "used again after its rest");
             let together = balance.take_at(None, now);
             assert_eq!(together.server, 1, "but once only");
             turn.unreachable_at(now);
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn if_all_rest_the_first_to_wake_is_asked() {
+    fn if_all_rest_the_first_to_wake_is_used() {
         let balance = Balance::new(2);
         let now = Instant::now();
         balance.take_at(Some(0), now).unreachable_at(now);

@@ -1,45 +1,41 @@
-//! The client: settings, and the loop of attempts that makes one logical request.
+//! The client: its settings, and the retry loop of a logical request.
 
 use super::balance::Balance;
 use super::exchange::{self, Outgoing};
 use super::limit::{Limiter, Outcome, Settings};
 use super::listen::{Keep, Listener};
-use super::retry::{Attempt, Backoff, Retry, RetrySettings, should_retry};
+use super::retry::{Attempt, Backoff, RetrySettings, should_retry};
 use super::{NetError, redact};
+use crate::types::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Says whether an answer is one that the caller can use; a refused one is retried like a broken one.
-pub type Accept<'a> = &'a (dyn Fn(&Answer) -> bool + Send + Sync);
-
-/// How a client behaves. Made for one server: its limits are counted over all of the client's requests.
+/// How a client behaves. Its limits apply to all of its requests together.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
-    /// What the program calls itself.
+    /// The `User-Agent` header.
     pub user_agent: String,
-    /// Longest time to make a connection.
+    /// Longest time to connect.
     pub connect_timeout: Duration,
-    /// Longest time from sending an attempt to the last byte of its answer, redirects included.
-    /// Waiting for a slot, for the rate limit or for a retry does not count. Where a [`Listener`] hears the answer event
-    /// by event, the longest wait for the next event.
+    /// Longest time from sending an attempt to the last byte of its answer, including redirects but not the waits for
+    /// the limiter or a retry. For an answer that a [`Listener`] takes event by event, the longest wait for an event.
     pub timeout: Duration,
-    /// Largest body, in bytes after decompression. Of a stream of events, the largest event; the whole of it may be
-    /// 16 times as large.
+    /// Largest body in bytes, decompressed. Of an event stream, the largest event; the stream may be 16 times as large.
     pub max_body: usize,
-    /// Redirects that are followed; at 0 the redirect itself is the answer.
+    /// Redirects to follow; at 0 the redirect itself is the answer.
     pub max_redirects: usize,
-    /// What is tried again.
+    /// Attempts and waits.
     pub retry: RetrySettings,
-    /// Where requests wait for their turn, retries and redirects included. Clients of one server share it.
+    /// Limits all requests, including retries and redirects. Clients of one server share it.
     pub limiter: Arc<Limiter>,
 }
 
 impl Default for ClientSettings {
-    /// `wikitrail/VERSION`, 10 s to connect, 60 s in all, 16 MiB, 5 redirects, 16 at once, no limit a minute; a
-    /// `Retry-After` binds all requests.
+    /// `wikitrail/VERSION`, 10 s to connect, 60 s in all, 16 MiB, 5 redirects, 16 requests at once, no limit per minute;
+    /// a `Retry-After` pauses all requests.
     fn default() -> Self {
         Self {
             user_agent: concat!("wikitrail/", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -53,123 +49,98 @@ impl Default for ClientSettings {
     }
 }
 
-/// A whole answer, whatever its status.
+/// A complete answer with any status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status.
     pub status: u16,
-    /// The `Content-Type` header as it was sent.
+    /// The `Content-Type` header.
     pub content_type: Option<String>,
-    /// The wait that the server asks for.
+    /// The parsed `Retry-After` header.
     pub retry_after: Option<Duration>,
-    /// The address that answered, after redirects, without user part.
+    /// The URL that answered, after redirects, without user part.
     pub url: String,
-    /// The addresses that redirected, in order, the one asked for first; empty without a redirect.
+    /// The URLs that redirected, in order, starting with the requested one.
     pub redirects: Vec<String>,
     /// The body, decompressed.
     pub body: Vec<u8>,
     /// How often the request was sent, 1 or more.
     pub attempts: u32,
-    /// Time from sending the first attempt to the last byte, waiting between attempts included.
+    /// Time from sending the first attempt to the last byte, including the waits between attempts.
     pub elapsed: Duration,
 }
 
 impl Answer {
-    /// Whether the status is one of the 2xx.
+    /// Whether the status is 2xx.
     pub fn ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
 
-/// A secret, and how it travels.
+/// A secret, and how it is sent.
 #[derive(Debug, Clone, Copy)]
 pub enum Credential<'a> {
-    /// As bearer token.
+    /// As a bearer token.
     Bearer(&'a SecretString),
-    /// As it is, in the header of this name.
+    /// As the value of this header.
     Header(&'static str, &'a SecretString),
 }
 
-/// What is sent, wherever it goes.
+/// The request without its URL.
 struct Message {
     method: Method,
     headers: HeaderMap,
     body: Option<Vec<u8>>,
 }
 
-/// An HTTP client for one server, or for several that do the same work. Share it: connections are kept and used again.
+/// An HTTP client for one server, or for several equivalent ones. Share it to reuse connections.
 ///
-/// A `Retry-After` with status 429 or 503 binds all of its requests, those that are under way to be sent included. One
-/// beyond [`LONGEST_RETRY_AFTER`](super::retry::LONGEST_RETRY_AFTER) is not waited for: until it has passed, every
-/// request fails with [`NetError::HeldOff`], and nothing is sent.
+/// A `Retry-After` with status 429 or 503 pauses all of its requests. Beyond
+/// [`LONGEST_RETRY_AFTER`](super::retry::LONGEST_RETRY_AFTER) requests do not wait, but fail with [`NetError::HeldOff`]
+/// until it has passed.
 ///
-/// The user part of an address (`http://user:password@host`) is sent as basic authentication, to that host only, and
-/// appears in no answer and no error.
+/// The user part of a URL (`http://user:password@host`) is sent as basic authentication, to that host only, and appears in
+/// no answer and no error.
 #[derive(Debug)]
 pub struct Client {
     settings: ClientSettings,
-    /// For hosts beyond this machine; goes through the proxy that the environment names.
+    /// For other machines, through the proxy of the environment.
     far: reqwest::Client,
-    /// For this machine, which no proxy can reach.
+    /// For this machine, without proxy.
     near: reqwest::Client,
 }
 
 impl Client {
     /// Builds a client. Sends nothing.
     pub fn new(settings: ClientSettings) -> Result<Self, NetError> {
-        // Refused where the program has chosen a provider already, which is as good.
+        // Fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let build = |builder: reqwest::ClientBuilder| {
             builder
                 .user_agent(settings.user_agent.as_str())
                 .connect_timeout(settings.connect_timeout)
                 .tcp_nodelay(true)
-                // Redirects are followed by hand: they are listed, and never take a key to another host.
+                // `exchange` follows redirects: it records them, and keeps keys from other hosts.
                 .redirect(reqwest::redirect::Policy::none())
-                // Attempts are made here, where each is counted.
+                // `send` retries and counts.
                 .retry(reqwest::retry::never())
                 .build()
-                .map_err(|e| NetError::Setup { reason: redact::printable(&chain(&e), 200) })
+                .map_err(|e| NetError::Setup { reason: printable(&chain(&e), 200) })
         };
         let far = build(reqwest::Client::builder())?;
         let near = build(reqwest::Client::builder().no_proxy())?;
         Ok(Self { settings, far, near })
     }
 
-    /// Asks for `url`. One logical request, retried as the settings say; any final status is an `Ok`.
+    /// Gets `url`, retrying as the settings say; any final status is `Ok`.
     pub async fn get(&self, url: &str, headers: &[(&'static str, &str)]) -> Result<Answer, NetError> {
-        self.get_accepting(url, headers, &|_| true).await
-    }
-
-    /// [`Client::get`] that also retries answers which `accept` refuses; the last one is returned even so.
-    pub async fn get_accepting(
-        &self,
-        url: &str,
-        headers: &[(&'static str, &str)],
-        accept: Accept<'_>,
-    ) -> Result<Answer, NetError> {
         let message = Message { method: Method::GET, headers: header_map(headers)?, body: None };
-        self.send(&[url.to_owned()], &Balance::new(1), message, &mut Keep(accept)).await
+        self.send(&[url.to_owned()], &Balance::new(1), message, &mut Keep).await
     }
 
-    /// Posts a JSON `body`, with `secret` as bearer token where there is one. Retried like [`Client::get`], and
-    /// where `accept` refuses the answer; the last answer is returned even so.
+    /// Posts a JSON `body` to one of several equivalent servers, chosen by `balance` for each attempt. `listener` takes the
+    /// answer, event by event if it wants, and says whether it is accepted; the last answer is returned in any case.
     pub async fn post_json(
-        &self,
-        url: &str,
-        headers: &[(&'static str, &str)],
-        secret: Option<&SecretString>,
-        body: Vec<u8>,
-        accept: Accept<'_>,
-    ) -> Result<Answer, NetError> {
-        let credential = secret.map(Credential::Bearer);
-        self.post_json_to(&[url.to_owned()], &Balance::new(1), headers, credential, body, &mut Keep(accept)).await
-    }
-
-    /// [`Client::post_json`] to one of several servers that do the same work, each attempt to the one with the least in
-    /// flight by `balance`, which counts as many servers. The answer is one that `listener` may hear event by event, as
-    /// it comes; it also says whether the answer can be used.
-    pub async fn post_json_to(
         &self,
         urls: &[String],
         balance: &Balance,
@@ -187,7 +158,7 @@ impl Client {
         self.send(urls, balance, Message { method: Method::POST, headers: map, body: Some(body) }, listener).await
     }
 
-    /// Sends nothing for `wait`, for servers that ask for it in other ways than by status and header.
+    /// Pauses for `wait`, for servers that ask for it other than by status and header.
     pub(crate) fn hold(&self, wait: Duration, status: u16) {
         self.settings.limiter.hold(wait, status);
     }
@@ -205,7 +176,7 @@ impl Client {
         message: Message,
         listener: &mut dyn Listener,
     ) -> Result<Answer, NetError> {
-        // Waiting for the first slot is our own doing and says nothing about the server.
+        // Set when the first attempt is sent: waiting for the limiter does not count.
         let mut first = None;
         let mut backoff = Backoff::new(&self.settings.retry);
         let mut attempts = 0;
@@ -219,7 +190,7 @@ impl Client {
             let outgoing = self.outgoing(urls.get(server).map_or("", String::as_str), &message)?;
             let (result, permit) = exchange::attempt(self, &outgoing, listener, &mut first).await;
             let summary = summary(&result, listener);
-            // Before it is tried again: whoever waits to try again holds no place.
+            // A request that waits to be retried holds no permit.
             if let Some(permit) = permit {
                 permit.end(outcome(&result, &summary, listener.tokens()));
             }
@@ -227,7 +198,7 @@ impl Client {
                 Ok(_) => turn.answered(),
                 Err(NetError::Connect { .. }) => {
                     turn.unreachable();
-                    // Nothing was sent, so another server may have it at once, but not for ever.
+                    // Nothing was sent: try another server at once, but each one only once.
                     if passed_on + 1 < urls.len() && balance.others(server) {
                         passed_on += 1;
                         continue;
@@ -236,10 +207,7 @@ impl Client {
                 Err(_) => {}
             }
             passed_on = 0;
-            let retry = should_retry(&summary);
-            let wait = if retry == Retry::No { None } else { backoff.next() };
-            let Some(wait) = wait else { return finish(result, attempts, first) };
-            let wait = if let Retry::NotBefore(least) = retry { wait.max(least) } else { wait };
+            let Some(wait) = backoff.wait(should_retry(&summary)) else { return finish(result, attempts, first) };
             drop(turn);
             tokio::time::sleep(wait).await;
         }
@@ -254,8 +222,8 @@ impl Client {
     }
 }
 
-/// Whether an address names this machine: `localhost`, `127.0.0.0/8` or `::1`.
-pub(super) fn is_loopback(url: &Url) -> bool {
+/// Whether a URL is on this machine: `localhost`, `127.0.0.0/8` or `::1`.
+fn is_loopback(url: &Url) -> bool {
     url.host_str().is_some_and(|host| {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         host.eq_ignore_ascii_case("localhost") || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
@@ -271,7 +239,7 @@ fn summary(result: &Result<Answer, NetError>, listener: &mut dyn Listener) -> At
     }
 }
 
-/// What an attempt says about how much the server bears.
+/// What an attempt tells the limiter.
 fn outcome(result: &Result<Answer, NetError>, attempt: &Attempt, tokens: Option<u64>) -> Outcome {
     match *attempt {
         Attempt::Answered { status: 200..=299, accepted: true, .. } => Outcome::Ok { tokens },
@@ -292,12 +260,13 @@ fn finish(result: Result<Answer, NetError>, attempts: u32, first: Option<Instant
     }
 }
 
-fn parse(address: &str) -> Result<Url, NetError> {
+/// Parses an `http` or `https` URL.
+pub(super) fn parse(address: &str) -> Result<Url, NetError> {
     let bad = |reason: String| NetError::BadUrl { url: redact::url(address), reason };
     let url = Url::parse(address).map_err(|e| bad(e.to_string()))?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        other => Err(bad(format!("the scheme is `{}`, not http or https", redact::printable(other, 20)))),
+        other => Err(bad(format!("the scheme is `{}`, not http or https", printable(other, 20)))),
     }
 }
 

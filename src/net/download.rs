@@ -1,10 +1,10 @@
-//! Large bodies: piece by piece into a sink, and taken up again where a connection broke off.
+//! Downloads: a large body is written to a sink, and resumed after a broken connection.
 //!
-//! A download asks for the rest of the body (`Range`, RFC 9110, section 14) and only of the same version of it
-//! (`If-Range`). A server that knows no ranges sends the whole again, and the sink begins anew. The client's `timeout`
-//! is the longest silence here, not the longest download.
+//! A retry requests the rest of the body (`Range`, RFC 9110, section 14) of the same version (`If-Range`). A server without
+//! ranges sends the whole body again, and the sink starts over. The client's `timeout` limits the time between two
+//! pieces, not the whole download.
 
-use super::client::Client;
+use super::client::{Client, parse};
 use super::exchange::{moved, shown};
 use super::limit::{HeldOff, Outcome};
 use super::retry::{Attempt, Backoff, Retry, retry_after, should_retry};
@@ -17,40 +17,40 @@ use reqwest::{Method, Request, Response, Url};
 use std::io;
 use std::time::Duration;
 
-/// Bytes after which an attempt counts as a success, so that a large file may break off more often than a small one.
+/// Bytes after which the attempts are counted anew, so that large files get more of them.
 const PROGRESS: u64 = 1 << 20;
 
-/// Where the body goes. It may hold the beginning of it already.
+/// Where the body is written. It may already hold the beginning.
 pub trait Sink: Send {
-    /// Bytes that are here and stay here.
+    /// The number of bytes written so far.
     fn position(&self) -> u64;
 
-    /// The version that these bytes are of, as the server named it, where it did.
+    /// The version of these bytes, if the server named it.
     fn version(&self) -> Option<String>;
 
-    /// The body follows from this position on: [`Sink::position`], or 0 for the whole anew. `total` is the whole
-    /// body's length, where the server says it.
+    /// The body follows from this position: [`Sink::position`], or 0 to start over. `total` is the length of the whole
+    /// body, if known.
     fn begin(&mut self, position: u64, total: Option<u64>, version: Option<&str>) -> io::Result<()>;
 
     /// The next piece.
     fn write(&mut self, piece: &[u8]) -> io::Result<()>;
 }
 
-/// Why a download failed. What came so far is in the sink.
+/// Why a download failed. The sink keeps what was received.
 #[derive(Debug, thiserror::Error)]
 pub enum DownloadError {
-    /// There was no answer, or it broke off for good.
+    /// No complete answer.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The server refuses.
-    #[error("`{url}` answers with status {status}")]
+    /// The server answered with an error.
+    #[error("`{url}` answered with status {status}")]
     Status {
         /// The address, without user part and query.
         url: String,
         /// The status.
         status: u16,
     },
-    /// A web page came instead of a file.
+    /// The answer is a web page.
     #[error("`{url}` is a web page, not a data file")]
     Page {
         /// The address, without user part and query.
@@ -65,47 +65,42 @@ pub enum DownloadError {
         limit: u64,
     },
     /// The sink failed.
-    #[error("cannot write what is downloaded: {0}")]
+    #[error("cannot write the download: {0}")]
     Write(#[source] io::Error),
 }
 
 impl DownloadError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Net(error) => error.hint(),
             Self::Status { status: 404 | 410, .. } => {
-                Some("the file has moved: look for it, and name its folder with --base-url")
+                Some("the file may have moved: find it, and name its folder with --base-url")
             }
-            Self::Status { .. } => Some("try again later, or name another place with --base-url"),
-            Self::Page { .. } => Some("a log-in or an error page came: open the address in a browser"),
-            Self::TooLarge { .. } => Some("is this the right address?"),
-            Self::Write(_) => Some("check that the folder may be written and the disk has room"),
+            Self::Status { .. } => Some("try again later, or name another server with --base-url"),
+            Self::Page { .. } => Some("this may be a log-in or error page: open the URL in a browser"),
+            Self::TooLarge { .. } => Some("check the URL"),
+            Self::Write(_) => Some("check that the folder is writable and the disk has space"),
         }
     }
 }
 
-/// How one attempt ended that did not bring the whole body.
+/// How an attempt failed.
 enum Fault {
     Final(DownloadError),
-    /// Another attempt may do better.
+    /// A retry may help.
     Passing(DownloadError, Retry),
-    /// What the sink holds is of no use; begin anew at once.
-    Anew,
+    /// The sink holds something else: start over at once.
+    StartOver,
 }
 
 impl Client {
-    /// Brings the body at `url` into `sink`, `limit` bytes at most. Attempts that fail are repeated as the client's
-    /// settings say, each from where the last one ended.
+    /// Downloads `url` into `sink`, up to `limit` bytes, retrying as the settings say.
     pub async fn download(&self, url: &str, limit: u64, sink: &mut dyn Sink) -> Result<(), DownloadError> {
-        let bad = |reason: String| NetError::BadUrl { url: redact::url(url), reason };
-        let address = Url::parse(url).map_err(|e| bad(e.to_string()))?;
-        if !matches!(address.scheme(), "http" | "https") {
-            return Err(bad("the scheme is not http or https".to_owned()).into());
-        }
+        let address = parse(url)?;
         let mut backoff = Backoff::new(&self.settings().retry);
         let mut attempts = 0;
-        let mut anew = false;
+        let mut started_over = false;
         loop {
             attempts += 1;
             let before = sink.position();
@@ -119,16 +114,14 @@ impl Client {
             let (error, retry) = match fault {
                 Fault::Final(error) => return Err(error),
                 Fault::Passing(error, retry) => (error, retry),
-                Fault::Anew if !anew => {
-                    anew = true;
+                Fault::StartOver if !started_over => {
+                    started_over = true;
                     sink.begin(0, None, None).map_err(DownloadError::Write)?;
                     continue;
                 }
-                Fault::Anew => return Err(status(&address, 416)),
+                Fault::StartOver => return Err(status(&address, 416)),
             };
-            let wait = if retry == Retry::No { None } else { backoff.next() };
-            let Some(wait) = wait else { return Err(exhausted(error, attempts)) };
-            let wait = if let Retry::NotBefore(least) = retry { wait.max(least) } else { wait };
+            let Some(wait) = backoff.wait(retry) else { return Err(exhausted(error, attempts)) };
             tokio::time::sleep(wait).await;
         }
     }
@@ -152,7 +145,7 @@ impl From<NetError> for Fault {
 }
 
 async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) -> Result<(), Fault> {
-    // The permit is held until the last byte: a download is a request in flight.
+    // Held until the last byte.
     let settings = client.settings();
     let permit = settings.limiter.acquire(0, settings.timeout).await;
     let held = |HeldOff { status, left }| NetError::HeldOff { host: redact::host(url), status, left };
@@ -163,11 +156,11 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
         200 => (0, response.content_length()),
         206 => match content_range(response.headers()) {
             Some((first, total)) if first == at => (at, total),
-            _ => return Err(Fault::Anew),
+            _ => return Err(Fault::StartOver),
         },
-        // Nothing is left to send where the sink holds all of it.
+        // The sink already holds the whole body.
         416 if at > 0 && unsatisfied_total(response.headers()) == Some(at) => return Ok(()),
-        416 if at > 0 => return Err(Fault::Anew),
+        416 if at > 0 => return Err(Fault::StartOver),
         code => {
             let wait = text(response.headers(), &RETRY_AFTER).and_then(|v| retry_after(&v, jiff::Timestamp::now()));
             let retry = should_retry(&Attempt::Answered { status: code, accepted: true, retry_after: wait });
@@ -212,7 +205,7 @@ async fn pour(
     }
     match total {
         Some(total) if sink.position() != total => {
-            let reason = format!("{} of {total} bytes came", sink.position());
+            let reason = format!("received {} of {total} bytes", sink.position());
             Err(NetError::Truncated { host: host.to_owned(), reason }.into())
         }
         _ => Ok(()),
@@ -243,7 +236,7 @@ async fn send(client: &Client, url: &Url, sink: &dyn Sink) -> Result<(Url, Respo
 
 fn headers(sink: &dyn Sink) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    // Positions count bytes of the file, not of a packed form of it.
+    // Positions count bytes of the uncompressed file.
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     let at = sink.position();
     if at > 0
@@ -261,7 +254,7 @@ fn text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     headers.get(name)?.to_str().ok().map(|value| value.trim().to_owned())
 }
 
-/// What `If-Range` may name: a strong tag, or else the time of the last change.
+/// The version for `If-Range`: a strong `ETag`, or else `Last-Modified`.
 fn version(headers: &HeaderMap) -> Option<String> {
     text(headers, &ETAG).filter(|tag| tag.starts_with('"')).or_else(|| text(headers, &LAST_MODIFIED))
 }

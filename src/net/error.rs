@@ -1,54 +1,55 @@
-//! Why a request brought no complete answer.
+//! Why a request got no complete answer.
 
 use super::redact;
+use crate::types::text::printable;
 use secrecy::SecretString;
 use std::error::Error as StdError;
 use std::io::ErrorKind;
 use std::time::Duration;
 
-/// Longest reason that an error quotes, in characters.
+/// Longest quoted reason, in characters.
 const REASON_CHARS: usize = 200;
 
-/// Why there is no answer. Names the host and the reason; never a secret, a URL's user part or its query.
+/// Why there is no answer: the host and the reason, but never a secret, or the user part or query of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetError {
     /// The client could not be built.
     #[error("cannot set up the HTTP client: {reason}")]
     Setup {
-        /// What the library says.
+        /// The library's message.
         reason: String,
     },
-    /// The address is not one that can be asked.
+    /// The URL cannot be used.
     #[error("`{url}` is not a usable URL: {reason}")]
     BadUrl {
-        /// The address, without user part and query.
+        /// The URL, without user part and query.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
     /// A header's value cannot be sent.
-    #[error("the value of header `{name}` holds characters that cannot be sent")]
+    #[error("the value of header `{name}` contains characters that cannot be sent")]
     BadHeader {
         /// The header's name; its value may be a secret.
         name: String,
     },
-    /// No connection was made.
+    /// No connection.
     #[error("cannot connect to `{host}`: {reason}")]
     Connect {
         /// Host and port.
         host: String,
-        /// What the system says.
+        /// The system's message.
         reason: String,
-        /// Whether the host is there but nothing listens at the port.
+        /// Whether the host refused the connection.
         refused: bool,
     },
-    /// The connection is not secure.
+    /// No TLS connection.
     #[error("no secure connection to `{host}`: {reason}")]
     Tls {
         /// Host and port.
         host: String,
-        /// What the library says.
+        /// The library's message.
         reason: String,
     },
     /// The answer did not come in time.
@@ -56,15 +57,15 @@ pub enum NetError {
     Timeout {
         /// Host and port.
         host: String,
-        /// The time that was allowed.
+        /// The time limit.
         after: Duration,
     },
-    /// The connection broke before an answer began.
+    /// The connection broke before the answer started.
     #[error("connection to `{host}` broke: {reason}")]
     Broken {
         /// Host and port.
         host: String,
-        /// What the system says.
+        /// The system's message.
         reason: String,
     },
     /// The body ended early, or could not be decoded.
@@ -72,7 +73,7 @@ pub enum NetError {
     Truncated {
         /// Host and port.
         host: String,
-        /// What the library says.
+        /// The library's message.
         reason: String,
     },
     /// The body is larger than allowed.
@@ -83,22 +84,22 @@ pub enum NetError {
         /// The limit, in decoded bytes.
         limit: usize,
     },
-    /// The server sent the request from address to address.
+    /// Too many redirects.
     #[error("`{host}` redirects more than {limit} times")]
     Redirects {
         /// Host and port of the last one.
         host: String,
-        /// How many were allowed.
+        /// The number allowed.
         limit: usize,
     },
-    /// The server asked for a longer wait than requests take on, and it is not over: nothing was sent.
-    #[error("`{host}` asked with status {status} not to be asked again, for {} s more", .left.as_secs_f64().ceil())]
+    /// The server asked for a longer pause than requests wait for, and it is not over: nothing was sent.
+    #[error("`{host}` asked with status {status} for no further requests for {} s", .left.as_secs_f64().ceil())]
     HeldOff {
         /// Host and port.
         host: String,
         /// The status with which it asked.
         status: u16,
-        /// How long its wish still lasts.
+        /// How much of the pause is left.
         left: Duration,
     },
     /// Every attempt failed.
@@ -106,7 +107,7 @@ pub enum NetError {
     Exhausted {
         /// How often the request was sent, 2 or more.
         attempts: u32,
-        /// How the last one failed.
+        /// The last failure.
         last: Box<NetError>,
     },
 }
@@ -129,23 +130,23 @@ impl NetError {
         }
     }
 
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self.last() {
             Self::Connect { refused: true, .. } => "nothing listens there: is the server up, and is the port right?",
             Self::Connect { .. } => "check the host's name and the network",
-            Self::Tls { .. } => "check the address (https or http?) and the system's certificates",
+            Self::Tls { .. } => "check the URL (https or http?) and the system's certificates",
             Self::Timeout { .. } => "the server is slow or does not answer: allow more time, or fewer requests at once",
             Self::BadUrl { .. } => "a URL looks like http://127.0.0.1:8000/v1",
-            Self::BadHeader { .. } => "a key is one line of plain characters",
-            Self::TooLarge { .. } => "is this the right address?",
-            Self::Redirects { .. } => "the address seems to point at itself; check it in a browser",
-            Self::HeldOff { .. } => "go on later with `--resume`, and with fewer requests at once or a minute",
+            Self::BadHeader { .. } => "a key is one line of ASCII characters",
+            Self::TooLarge { .. } => "check the URL",
+            Self::Redirects { .. } => "the URL may redirect to itself: check it in a browser",
+            Self::HeldOff { .. } => "continue later with `--resume`, and with fewer requests at once or per minute",
             Self::Broken { .. } | Self::Truncated { .. } | Self::Setup { .. } | Self::Exhausted { .. } => return None,
         })
     }
 
-    /// The same without `key`, which a server can bring into it by a redirect to a host of that name.
+    /// Masks `key`, which a server can inject by a redirect to a host of that name.
     #[must_use]
     pub(crate) fn without(mut self, key: &SecretString) -> Self {
         for text in self.texts() {
@@ -172,12 +173,12 @@ impl NetError {
         }
     }
 
-    /// Whether another attempt may do better.
+    /// Whether a retry may help.
     pub(crate) fn passing(&self) -> bool {
         matches!(self, Self::Connect { .. } | Self::Timeout { .. } | Self::Broken { .. } | Self::Truncated { .. })
     }
 
-    /// A failure while the request was sent or the answer's head was awaited.
+    /// A failure before the head of the answer.
     pub(crate) fn from_send(error: &reqwest::Error, host: String, connect_timeout: Duration) -> Self {
         let causes = Causes::of(error);
         if error.is_timeout() {
@@ -196,7 +197,7 @@ impl NetError {
         Self::Broken { host, reason: causes.reason }
     }
 
-    /// A failure while the body was read.
+    /// A failure in reading the body.
     pub(crate) fn from_body(error: &reqwest::Error, host: String, timeout: Duration) -> Self {
         if error.is_timeout() {
             return Self::Timeout { host, after: timeout };
@@ -205,7 +206,7 @@ impl NetError {
     }
 }
 
-/// What the chain of causes below an error of the library says.
+/// The chain of causes of a library error.
 struct Causes {
     reason: String,
     refused: bool,
@@ -221,31 +222,21 @@ impl Causes {
         while let Some(cause) = next {
             if let Some(io) = cause.downcast_ref::<std::io::Error>() {
                 refused |= io.kind() == ErrorKind::ConnectionRefused;
-                // The TLS library reports its own failures as invalid data; nothing else below a connection does.
+                // Only the TLS library reports invalid data while connecting.
                 tls |= io.kind() == ErrorKind::InvalidData;
             }
             reason = Some(cause.to_string());
             next = cause.source();
         }
-        // The outermost text would hold the URL; the innermost one names the cause.
+        // The outermost message contains the URL; the innermost one names the cause.
         let reason = reason.unwrap_or_else(|| "no reason was given".to_owned());
-        Self { reason: redact::printable(&reason, REASON_CHARS), refused, tls: tls && error.is_connect() }
+        Self { reason: printable(&reason, REASON_CHARS), refused, tls: tls && error.is_connect() }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::NetError;
-    use std::time::Duration;
-
-    #[test]
-    fn texts_are_fragments_with_the_host_in_backticks() {
-        let timeout = NetError::Timeout { host: "127.0.0.1:9".into(), after: Duration::from_millis(1500) };
-        assert_eq!(timeout.to_string(), "no complete answer from `127.0.0.1:9` within 1.5 s");
-        let all = NetError::Exhausted { attempts: 4, last: Box::new(timeout.clone()) };
-        assert_eq!(all.to_string(), "no complete answer from `127.0.0.1:9` within 1.5 s (after 4 attempts)");
-        assert_eq!((all.last(), all.attempts(), all.hint()), (&timeout, 4, timeout.hint()));
-    }
 
     #[test]
     fn a_key_in_the_name_of_a_host_is_masked() {

@@ -1,26 +1,26 @@
-//! Server-sent events, out of pieces that end anywhere. Nothing here reads: bytes go in, events come out.
+//! A parser of server-sent events that takes bytes in pieces of any size.
 //!
-//! The form is that of the HTML standard (section 9.2.6): lines end in LF, CR LF or CR, a `data` field is a line of the
-//! event, a blank line ends it, a line that begins with a colon is a comment. Two servers' habits are met on top: an
-//! event that nothing ends at the end of the stream counts, and a field `error` is an event `{"error": VALUE}`.
+//! The format is that of the HTML standard (section 9.2.6): lines end in LF, CR LF or CR, a `data` field is a line of the
+//! event, a blank line ends it, and a line that starts with a colon is a comment. Two extensions suit existing servers:
+//! the end of the stream ends an event, and a field `error` is an event `{"error": VALUE}`.
 
 /// Splits a stream into the data of its events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    /// The line that has begun.
+    /// The current line.
     line: Vec<u8>,
-    /// The lines of the event that has begun, each with a newline before it but the first.
+    /// The lines of the current event, separated by newlines.
     data: Vec<u8>,
-    /// Whether the event has a line; an empty one counts.
+    /// Whether the current event has a line, even an empty one.
     begun: bool,
-    /// Whether a line feed would belong to the line break before it.
+    /// Whether a line feed would belong to the preceding carriage return.
     after_return: bool,
-    /// Whether a line has ended; before that, a byte order mark may stand.
+    /// Whether a line has ended; a byte order mark can only precede the first.
     started: bool,
 }
 
 impl Events {
-    /// Takes the next piece. Gives each event that ends in it to `each`, until that wants no more.
+    /// Takes the next piece. Passes the events that end in it to `each`, until that returns false.
     pub(crate) fn push(&mut self, mut piece: &[u8], each: &mut dyn FnMut(&[u8]) -> bool) {
         if self.after_return && !piece.is_empty() {
             self.after_return = false;
@@ -39,14 +39,14 @@ impl Events {
         self.line.extend_from_slice(piece);
     }
 
-    /// The stream is over: gives out the event that has begun.
+    /// Ends the stream, and with it the current event.
     pub(crate) fn finish(&mut self, each: &mut dyn FnMut(&[u8]) -> bool) {
         if self.end_line(each) && self.begun {
             self.end_line(each);
         }
     }
 
-    /// Bytes of the event and the line that have begun.
+    /// Bytes of the current event and line.
     pub(super) fn held(&self) -> usize {
         self.line.len() + self.data.len()
     }
@@ -63,7 +63,7 @@ impl Events {
             self.field(field);
             true
         };
-        // The room is kept for the next line.
+        // Keep the allocation for the next line.
         self.line = line;
         self.line.clear();
         more
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_lines_and_comments_are_told_apart() {
+    fn fields_lines_and_comments() {
         for (stream, found) in [
             ("data: a\n\ndata:b\n\n", &["a", "b"][..]),
             ("data:  a\r\n\r\ndata: b\r\rdata: c\n\r\n", &[" a", "b", "c"]),
@@ -137,18 +137,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_given_out_after_enough() {
+    fn events_stop_on_request_and_held_bytes_are_counted() {
         let mut count = 0;
-        let mut events = Events::default();
-        events.push(b"data: a\n\ndata: b\n\n", &mut |_| {
+        Events::default().push(b"data: a\n\ndata: b\n\n", &mut |_| {
             count += 1;
             false
         });
         assert_eq!(count, 1);
-    }
-
-    #[test]
-    fn an_event_that_does_not_end_is_counted() {
         let mut events = Events::default();
         events.push(b"data: abc\nda", &mut |_| true);
         assert_eq!(events.held(), 5);

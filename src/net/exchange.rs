@@ -1,4 +1,4 @@
-//! One attempt: send, follow redirects, read the body under its cap, whole or event by event.
+//! One attempt: send, follow redirects, read the body up to its limit, whole or event by event.
 
 use super::client::{Answer, Client};
 use super::events::Events;
@@ -12,21 +12,21 @@ use std::ops::Deref;
 use std::time::{Duration, Instant};
 use tokio::time::timeout_at;
 
-/// Room made for a body before it comes; a server that lies about its length costs no more than this.
+/// Largest initial allocation for a body, as servers may lie about its length.
 const FIRST_ROOM: usize = 1 << 20;
-/// How many times as large as a whole body a stream of events may be: each wraps a few characters in hundreds.
+/// How much larger than a body an event stream may be: each event wraps a few characters in hundreds.
 const STREAM_FACTOR: usize = 16;
-/// How long what may follow the last event that matters is waited for.
+/// How long to wait for events after the last one that matters.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
-/// A request that can be sent again at no cost: its body is shared between the copies.
+/// A request that is cheap to repeat: copies share its body.
 pub(super) struct Outgoing {
     request: Request,
 }
 
 impl Outgoing {
-    /// A request for `url`; a user part of it (`http://user:password@host`) goes along as basic authentication unless
-    /// `headers` hold another, and is nowhere else from here on.
+    /// A request for `url`. Its user part (`http://user:password@host`) is removed and sent as basic authentication, unless
+    /// `headers` contain another.
     pub(super) fn new(
         http: &reqwest::Client,
         method: Method,
@@ -37,16 +37,16 @@ impl Outgoing {
         let host = redact::host(&url);
         let request = http.request(method, url).headers(headers).build();
         let mut request =
-            request.map_err(|_| NetError::BadUrl { url: host, reason: "no request can be made of it".to_owned() })?;
-        // The library leaves a user part in place whose name is no text.
+            request.map_err(|_| NetError::BadUrl { url: host, reason: "it is too long or malformed".to_owned() })?;
+        // The library keeps a user part that is not UTF-8.
         redact::without_user(request.url_mut());
         *request.body_mut() = body.map(Body::from);
         Ok(Self { request })
     }
 
-    /// A copy for `url`. The key, or the user part, stays at the host that it is meant for.
+    /// A copy for `url`, without credentials if that is another origin.
     fn to(&self, url: &Url) -> Result<Request, NetError> {
-        // Only streamed bodies cannot be copied, and none is made here.
+        // Fails only for streamed bodies, which are not used.
         let copy = self.request.try_clone();
         let mut copy = copy.ok_or_else(|| NetError::Setup { reason: "the request cannot be repeated".to_owned() })?;
         if url.origin() != self.request.url().origin() {
@@ -62,9 +62,9 @@ impl Outgoing {
     }
 }
 
-/// Sends the request once and follows its redirects; notes in `first` when it was sent, unless that is noted already.
+/// Sends the request once and follows its redirects; sets `first`, unless it is set, to the time of sending.
 ///
-/// The permit is that of the last request sent, for the caller to end; absent where none was sent.
+/// Returns the permit of the last request sent, if any, for the caller to end.
 pub(super) async fn attempt<'a>(
     client: &'a Client,
     outgoing: &Outgoing,
@@ -116,7 +116,7 @@ enum Hop {
     Moved(Url),
 }
 
-/// How long one hop may take.
+/// The time limit of one hop.
 struct Patience<'a> {
     host: &'a str,
     until: tokio::time::Instant,
@@ -142,14 +142,14 @@ impl<'a> Patience<'a> {
         piece.map_err(|e| NetError::from_body(&e, self.host.to_owned(), self.allowed))
     }
 
-    /// Begins anew, for as long as `allowed`.
+    /// Restarts the limit.
     fn renew(&mut self, allowed: Duration) {
         self.until = tokio::time::Instant::now() + allowed;
         self.longest = self.longest_silence();
         self.renewed = Instant::now();
     }
 
-    /// The longest time between two signs of the server.
+    /// The longest time without data from the server.
     fn longest_silence(&self) -> Duration {
         self.longest.max(self.renewed.elapsed())
     }
@@ -197,8 +197,7 @@ async fn hop(
     Ok(Hop::Arrived(Answer { body, ..answer }))
 }
 
-/// Where a redirect leads. A posted body goes on only where the status keeps the method (307, 308):
-/// the others would make a reading of it, which is not what was asked for.
+/// The target of a redirect. A POST is redirected only by statuses that keep the method (307, 308).
 pub(super) fn moved(method: &Method, from: &Url, response: &Response) -> Result<Option<Url>, NetError> {
     let follow = match response.status() {
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
@@ -209,7 +208,7 @@ pub(super) fn moved(method: &Method, from: &Url, response: &Response) -> Result<
     let location = String::from_utf8_lossy(location.as_bytes());
     let bad = |reason: String| NetError::BadUrl { url: redact::url(&location), reason };
     let mut next = from.join(&location).map_err(|e| bad(format!("redirect from `{}`: {e}", redact::host(from))))?;
-    // A server does not get to choose what we log in with.
+    // A server must not choose our credentials.
     redact::without_user(&mut next);
     if !matches!(next.scheme(), "http" | "https") {
         return Err(bad(format!("redirect from `{}` leads to another scheme", redact::host(from))));
@@ -217,10 +216,10 @@ pub(super) fn moved(method: &Method, from: &Url, response: &Response) -> Result<
     Ok(Some(next))
 }
 
-/// Reads the body piece by piece, so that neither a huge nor a well-packed one fills the memory.
+/// Reads the body in pieces, so that neither a huge nor a highly compressed one fills the memory.
 async fn body(mut response: Response, patience: &Patience<'_>, limit: usize) -> Result<Vec<u8>, NetError> {
     let too_large = || NetError::TooLarge { host: patience.host.to_owned(), limit };
-    // The library drops the length where the body is packed, so this is the length of what will come.
+    // Absent for a compressed body, so this is the decoded length.
     let announced = usize::try_from(response.content_length().unwrap_or(0)).unwrap_or(usize::MAX);
     if announced > limit {
         return Err(too_large());
@@ -235,8 +234,8 @@ async fn body(mut response: Response, patience: &Patience<'_>, limit: usize) -> 
     Ok(body)
 }
 
-/// Gives the events of the body to the listener as they come. Here the time allowed is the longest wait for the next
-/// event; comments do not count, by which a server merely says that it is still there.
+/// Passes the events of the body to the listener as they arrive. The time limit applies to the wait for each event;
+/// comments, which servers send to keep the connection open, do not extend it.
 async fn hear(
     mut response: Response,
     patience: &mut Patience<'_>,
@@ -248,7 +247,7 @@ async fn hear(
     let (mut bytes, mut whole) = (0_usize, false);
     loop {
         let piece = match patience.piece(&mut response).await {
-            // What matters is here, however the rest breaks off.
+            // Everything that matters has arrived.
             Ok(None) | Err(_) if whole => return Ok(()),
             piece => piece?,
         };
@@ -278,7 +277,7 @@ async fn hear(
     }
 }
 
-/// The address for the record: all of it but the user part.
+/// The URL without its user part.
 pub(super) fn shown(mut url: Url) -> String {
     redact::without_user(&mut url);
     url.into()

@@ -1,44 +1,42 @@
-//! Who takes an answer: whole at its end, or event by event as it comes.
+//! How callers take an answer: whole, or event by event as it arrives.
 
-use super::client::{Accept, Answer};
+use super::client::Answer;
 
-/// What a listener makes of an event.
+/// What a listener wants after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// Go on.
+    /// More events.
     More,
-    /// All that matters has come; what may follow is read if it follows soon. The same is said of what follows.
+    /// Everything that matters has arrived; further events are read if they follow soon.
     Whole,
-    /// The rest is not wanted: the connection is closed.
+    /// No more events: the connection is closed.
     Enough,
 }
 
-/// Takes the answer to one logical request. An attempt that fails is repeated, so the calls may come several times:
-/// each attempt that is answered begins with [`Listener::begin`].
+/// Takes the answer to one logical request. After a retry the calls start again with [`Listener::begin`].
 pub trait Listener: Send {
-    /// The head of an answer, its body still empty. Whether the body, a stream of events, is to be heard event by event;
-    /// otherwise it is kept whole.
+    /// Gets the head of an answer, without body. Returns whether to pass the body to [`Listener::event`] rather than keep
+    /// it whole.
     fn begin(&mut self, head: &Answer) -> bool;
-    /// The data of the next event.
+    /// Gets the data of the next event.
     fn event(&mut self, data: &[u8]) -> Heard;
-    /// The answer is complete; its body is empty if it was heard event by event. Whether the caller can use it: if not,
-    /// it is retried like a broken one.
+    /// Gets the complete answer, without body if that was passed as events. Returns whether to accept it rather than
+    /// retry.
     fn end(&mut self, answer: &Answer) -> bool;
-    /// Tokens that the request may cost, prompt and answer together; asked before each attempt. 0 where nothing counts
-    /// tokens.
+    /// Estimated tokens of prompt and answer, before each attempt; 0 if tokens are not limited.
     fn estimate(&self) -> u64 {
         0
     }
-    /// Tokens that the last answer says it cost, after [`Listener::end`].
+    /// Actual tokens of the last answer, if it says so, after [`Listener::end`].
     fn tokens(&self) -> Option<u64> {
         None
     }
 }
 
-/// Keeps every answer whole.
-pub(super) struct Keep<'a>(pub(super) Accept<'a>);
+/// Takes every answer whole.
+pub(super) struct Keep;
 
-impl Listener for Keep<'_> {
+impl Listener for Keep {
     fn begin(&mut self, _head: &Answer) -> bool {
         false
     }
@@ -47,7 +45,7 @@ impl Listener for Keep<'_> {
         Heard::More
     }
 
-    fn end(&mut self, answer: &Answer) -> bool {
-        (self.0)(answer)
+    fn end(&mut self, _answer: &Answer) -> bool {
+        true
     }
 }

@@ -1,21 +1,21 @@
 //! The one user of HTTP: timeouts, retry, rate limit, size caps, redaction.
 //!
-//! A [`Client`] carries out one logical request and answers with whatever status came last; what a status means is
-//! for the caller to say. A [`NetError`] is left for requests that brought no complete answer at all.
+//! A [`Client`] carries out a logical request, with retries, and returns the last answer with any status. A [`NetError`]
+//! means that there was no complete answer.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `client` | settings, the client, its loop of attempts |
-//! | [`limit`] | when a request may be sent: how many at once, how many a minute, none in a pause |
-//! | `balance` | which of several servers is asked next |
-//! | `exchange` | one attempt: redirects, the body under its cap |
-//! | `listen` | who takes an answer: whole, or event by event |
-//! | `events` | server-sent events out of pieces: pure |
-//! | [`download`] | a large body into a sink, taken up again where it broke off |
-//! | `error` | why there is no answer, and what to do about it |
-//! | [`retry`] | which attempts are worth another, and when: pure |
-//! | [`redact`] | texts and addresses without secrets |
-//! | `secrets` | secrets that are masked in what a server says |
+//! | `client` | the client, its settings and retry loop |
+//! | [`limit`] | when a request may be sent: how many at once and per minute, and pauses |
+//! | `balance` | which of several servers gets the next request |
+//! | `exchange` | one attempt: redirects, the body up to its limit |
+//! | `listen` | how callers take an answer: whole, or event by event |
+//! | `events` | a parser of server-sent events |
+//! | [`download`] | large bodies, resumed after a broken connection |
+//! | `error` | why there is no answer, with hints |
+//! | [`retry`] | whether to retry, and when |
+//! | [`redact`] | removing secrets from texts and URLs |
+//! | `secrets` | masking secrets in answers and errors |
 
 mod balance;
 mod client;
@@ -32,7 +32,7 @@ mod secrets;
 pub(crate) mod testing;
 
 pub use balance::Balance;
-pub use client::{Accept, Answer, Client, ClientSettings, Credential};
+pub use client::{Answer, Client, ClientSettings, Credential};
 pub use error::NetError;
 pub(crate) use events::Events;
 pub use listen::{Heard, Listener};

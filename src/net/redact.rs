@@ -1,18 +1,19 @@
-//! Texts and addresses without secrets.
+//! Removing secrets from texts and URLs.
 
+use crate::types::text::printable;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// What stands where a secret stood.
+/// The replacement of a secret.
 pub const MASK: &str = "***";
-/// Shortest piece of a secret that is masked when the whole of it is not there.
+/// Shortest piece of a secret that is masked.
 const PIECE_CHARS: usize = 8;
-/// Longest text that is searched for secrets; what comes after is cut.
+/// Longest text that is searched for secrets; the rest is cut.
 const SEARCHED_CHARS: usize = 1024;
 
-/// The address without user part, query and fragment: fit for errors, logs and manifests.
+/// The URL without user part, query and fragment, for errors, logs and manifests.
 pub fn url(address: &str) -> String {
     match Url::parse(address) {
         Ok(mut url) if !url.cannot_be_a_base() => {
@@ -22,15 +23,15 @@ pub fn url(address: &str) -> String {
             url.into()
         }
         _ => {
-            // What cannot be parsed may still hold a password: keep neither a query nor what stands before an `@`.
+            // An invalid URL may still contain a password: drop its query and everything before an `@`.
             let plain = address.split(['?', '#']).next().unwrap_or_default();
             printable(plain.rsplit('@').next().unwrap_or_default(), 200)
         }
     }
 }
 
-/// What is secret in the query of an address, as it is typed and as a server reads it: what is called a key, and what looks
-/// like one. Regions, deployments and versions stand there, too, and in texts.
+/// The secrets in the query of a URL, encoded and decoded: values that are named or look like keys. Others, such as
+/// regions and versions, may also occur in texts.
 pub fn query_secrets(address: &str) -> Vec<SecretString> {
     let Some((_, query)) = address.split_once('?') else { return Vec::new() };
     let query = query.split('#').next().unwrap_or_default();
@@ -56,7 +57,7 @@ fn is_called_secret(name: &str) -> bool {
     WORDS.iter().any(|word| name.contains(word))
 }
 
-/// Whether letters and digits stand mixed in a row that is longer than words and dates are.
+/// Whether it contains a mix of letters and digits that is longer than words and dates.
 fn looks_secret(value: &str) -> bool {
     const LEAST: usize = 16;
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
@@ -65,8 +66,8 @@ fn looks_secret(value: &str) -> bool {
     })
 }
 
-/// What is secret in the user part of an address, as it is typed, as a server reads it and as it is sent: the password, or
-/// the name where there is none, for a token may stand there.
+/// The secret in the user part of a URL, encoded, decoded and as basic authentication: the password, or without one the
+/// name, which may be a token.
 pub fn user_secrets(address: &str) -> Vec<SecretString> {
     let Ok(url) = Url::parse(address) else { return Vec::new() };
     let typed = url.password().unwrap_or(url.username());
@@ -80,51 +81,34 @@ pub fn user_secrets(address: &str) -> Vec<SecretString> {
     forms.into_iter().flatten().map(SecretString::from).collect()
 }
 
-/// The address without user part, the rest of it as it is: fit for the record of what was asked.
+/// The URL without user part, for recordings.
 pub fn user(address: &str) -> String {
     match Url::parse(address) {
         Ok(mut url) if url.has_authority() => {
             without_user(&mut url);
             url.into()
         }
-        // What names no host has no user part that could be told from the rest.
+        // Without a host the user part cannot be identified.
         _ => self::url(address),
     }
 }
 
 /// Removes user name and password.
 pub(crate) fn without_user(url: &mut Url) {
-    // Both fail only for addresses that cannot have a user part.
+    // Both fail only for URLs that cannot have a user part.
     let _ = url.set_username("");
     let _ = url.set_password(None);
 }
 
-/// Host and port of an address, as errors name them.
+/// Host and port of a URL, for errors.
 pub(crate) fn host(url: &Url) -> String {
     let name = url.host_str().unwrap_or("unknown host");
     url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"))
 }
 
-/// `text` with control characters escaped (`\n`, `\u{1b}`), at most `chars` characters of it, `…` where it was cut.
-pub fn printable(text: &str, chars: usize) -> String {
-    let mut out = String::with_capacity(text.len().min(chars * 4));
-    for (i, c) in text.chars().enumerate() {
-        if i >= chars {
-            out.push('…');
-            break;
-        }
-        // Marks that turn the reading direction or hide text would let a server rewrite our own words.
-        let hidden =
-            matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if c.is_control() || hidden { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-    out
-}
-
-/// `text` with every occurrence of `secret` masked, and of every piece of it that has 8 characters or more.
+/// `text` with `secret` masked, and every piece of it with 8 or more characters, as servers echo shortened keys.
 ///
-/// Pieces are masked since servers shorten what they echo. The case of ASCII letters does not matter, since names of
-/// hosts come in small letters. Text beyond 1,024 characters is cut.
+/// Ignores ASCII case, as host names are lower case. Text beyond 1,024 characters is cut.
 pub fn secret(text: &str, secret: &SecretString) -> String {
     let key: Vec<char> = secret.expose_secret().chars().take(SEARCHED_CHARS).collect();
     let text: Vec<char> = text.chars().take(SEARCHED_CHARS).collect();
@@ -147,7 +131,7 @@ pub fn secret(text: &str, secret: &SecretString) -> String {
     out
 }
 
-/// Length of the longest piece of `key` at the start of `text`, or 0 if none has `least` characters.
+/// Length of the longest piece of `key` at the start of `text`, or 0 if it is shorter than `least`.
 fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
     let Some(head) = text.get(..least) else { return 0 };
     let same = |(a, b): &(&char, &char)| a.eq_ignore_ascii_case(b);
@@ -158,7 +142,7 @@ fn longest_piece(text: &[char], key: &[char], least: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{printable, query_secrets, secret, url, user_secrets};
+    use super::{query_secrets, secret, url, user_secrets};
     use secrecy::{ExposeSecret as _, SecretString};
 
     #[test]
@@ -174,62 +158,52 @@ mod tests {
         }
     }
 
+    fn exposed(secrets: &[SecretString]) -> Vec<&str> {
+        secrets.iter().map(SecretString::expose_secret).collect()
+    }
+
     #[test]
-    fn secrets_of_a_query_are_found_by_name_and_by_look_as_typed_and_as_read() {
-        let values = |address: &str| -> Vec<String> {
-            query_secrets(address).iter().map(|value| value.expose_secret().to_owned()).collect()
-        };
-        assert_eq!(values("http://h/v1?key=b%20c+d&api-version=2024-06-01&e&Sig=#g=h"), ["b%20c+d", "b c d"]);
-        assert_eq!(
-            values("h:1/v1?API_KEY=k?l&x=0123456789abcdef&sk0123456789abcdef"),
-            ["k?l", "0123456789abcdef", "sk0123456789abcdef"]
-        );
-        for plain in ["http://h/v1", "", "http://h?env=production&deployment=gpt-4o-mini-2024-07-18&region=us-east-1"] {
-            assert!(values(plain).is_empty(), "{plain}");
+    fn secrets_of_a_query_are_found_by_name_and_by_look() {
+        for (address, values) in [
+            ("http://h/v1?key=b%20c+d&api-version=2024-06-01&e&Sig=#g=h", &["b%20c+d", "b c d"][..]),
+            (
+                "h:1/v1?API_KEY=k?l&x=0123456789abcdef&sk0123456789abcdef",
+                &["k?l", "0123456789abcdef", "sk0123456789abcdef"],
+            ),
+            ("http://h?env=production&deployment=gpt-4o-mini-2024-07-18&region=us-east-1", &[]),
+            ("http://h/v1", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(exposed(&query_secrets(address)), values, "{address}");
         }
     }
 
     #[test]
-    fn secrets_of_a_user_part_are_found_as_typed_as_read_and_as_sent() {
-        let secrets = |address: &str| -> Vec<String> {
-            user_secrets(address).iter().map(|secret| secret.expose_secret().to_owned()).collect()
-        };
-        assert_eq!(secrets("http://me:pass%2Fword@h/v1?q@r"), ["pass%2Fword", "pass/word", "bWU6cGFzcy93b3Jk"]);
-        assert_eq!(secrets("https://token@h"), ["token", "dG9rZW46"]);
-        assert!(secrets("http://h/v1").is_empty() && secrets("me:word@h").is_empty() && secrets("").is_empty());
-    }
-
-    #[test]
-    fn control_characters_are_escaped_and_long_texts_cut() {
-        assert_eq!(printable("a\n\u{1b}[31m\u{202e}é", 20), "a\\n\\u{1b}[31m\\u{202e}é");
-        assert_eq!(printable("abcdef", 3), "abc…");
-        assert_eq!(printable("abc", 3), "abc");
+    fn secrets_of_a_user_part_are_found_in_all_encodings() {
+        for (address, values) in [
+            ("http://me:pass%2Fword@h/v1?q@r", &["pass%2Fword", "pass/word", "bWU6cGFzcy93b3Jk"][..]),
+            ("https://token@h", &["token", "dG9rZW46"]),
+            ("http://h/v1", &[]),
+            ("me:word@h", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(exposed(&user_secrets(address)), values, "{address}");
+        }
     }
 
     #[test]
     fn secrets_and_their_pieces_are_masked() {
-        let key = SecretString::from("sk-0123456789abcdefXYZ");
-        for (text, masked) in [
-            ("wrong key sk-0123456789abcdefXYZ.", "wrong key ***."),
-            ("sk-01234****cdefXYZ", "***-****"),
-            ("wrong key sk-01234****defXYZ", "wrong key ***"),
+        for (key, text, masked) in [
+            ("sk-0123456789abcdefXYZ", "wrong key sk-0123456789abcdefXYZ.", "wrong key ***."),
+            ("sk-0123456789abcdefXYZ", "wrong key sk-01234****89abcdefXYZ", "wrong key **********"),
+            ("sk-0123456789abcdefXYZ", "x sk-0123456789abcdefXYZsk-0123456789abcdefXYZ y", "x ****** y"),
+            ("sk-0123456789abcdefXYZ", "at sk-0123456789ABCDEFxyz.example", "at ***.example"),
+            ("test", "the test of tests", "the *** of ***s"),
+            ("", "nothing", "nothing"),
         ] {
-            let got = secret(text, &key);
-            if text.contains("****") {
-                assert!(!got.contains("sk-01234"), "{got}");
-            } else {
-                assert_eq!(got, masked);
-            }
+            assert_eq!(secret(text, &key.into()), masked);
         }
-        assert_eq!(secret("x sk-0123456789abcdefXYZsk-0123456789abcdefXYZ y", &key), "x ****** y");
-        assert_eq!(secret("the test of tests", &SecretString::from("test")), "the *** of ***s");
-        assert_eq!(secret("nothing", &SecretString::from("")), "nothing");
-        assert_eq!(secret("at sk-0123456789ABCDEFxyz.example", &key), "at ***.example");
-    }
-
-    #[test]
-    fn a_hostile_text_is_cut_before_it_is_searched() {
-        let key = SecretString::from("a".repeat(5000));
-        assert!(secret(&"a".repeat(1_000_000), &key).len() < 5000);
+        // A hostile text is cut before it is searched.
+        assert!(secret(&"a".repeat(1_000_000), &"a".repeat(5000).into()).len() < 5000);
     }
 }

@@ -1,19 +1,19 @@
-//! Which attempts are worth another, and when. Nothing here sleeps: a decision is a question about a value.
+//! Whether to retry, and when. Nothing here sleeps.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
-/// Longest `Retry-After` that is waited for. A server that asks for more is left alone, and its answer returned.
+/// Longest `Retry-After` that is waited for; beyond it the answer is returned as it is.
 pub const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(5);
 
-/// How often a request is sent, and how long to wait in between.
+/// How often a request is sent, and the waits in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetrySettings {
-    /// How often a request is sent at most; 1 means never again, and 0 is read as 1.
+    /// Maximum number of attempts; 0 is read as 1.
     pub attempts: u32,
-    /// Wait before the second attempt; it doubles from then on, and up to half of it is left to chance.
+    /// Wait before the second attempt; later ones double, and up to half of each is random.
     pub first_wait: Duration,
-    /// Longest wait of our own choosing; a server's `Retry-After` may ask for more.
+    /// Longest wait, unless a server's `Retry-After` asks for more.
     pub longest_wait: Duration,
 }
 
@@ -24,21 +24,21 @@ impl Default for RetrySettings {
     }
 }
 
-/// What one attempt came to.
+/// The result of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
     /// A whole answer came.
     Answered {
         /// Its HTTP status.
         status: u16,
-        /// Whether the caller can use it: `false` for a body that is not what it says it is.
+        /// Whether the caller accepts it.
         accepted: bool,
         /// The wait that the server asks for.
         retry_after: Option<Duration>,
     },
     /// No whole answer came.
     Failed {
-        /// Whether the failure may pass: a reset or a timeout may, a malformed URL may not.
+        /// Whether it may be temporary, such as a reset or a timeout.
         passing: bool,
     },
 }
@@ -46,18 +46,18 @@ pub enum Attempt {
 /// What to do after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// Take it as it is.
+    /// Do not retry.
     No,
-    /// Try again after our own wait.
+    /// Retry after the next wait of the [`Backoff`].
     Backoff,
-    /// Try again, but not before this time has passed.
+    /// The same, but wait at least this long.
     NotBefore(Duration),
 }
 
-/// Whether another attempt may do better than this one.
+/// Whether to retry after this attempt.
 ///
-/// Statuses that pass: 408, 409, 425, 429 and all from 500 on (overload, restart, a gateway without its server).
-/// Those that tell of a mistake in the request itself, such as 400, 401, 403 and 404, are final.
+/// Statuses 408, 409, 425, 429 and 5xx are temporary. Those that report a mistake in the request, such as 400, 401, 403
+/// and 404, are final.
 pub fn should_retry(attempt: &Attempt) -> Retry {
     match *attempt {
         Attempt::Failed { passing: true } => Retry::Backoff,
@@ -74,38 +74,31 @@ pub fn should_retry(attempt: &Attempt) -> Retry {
     }
 }
 
-/// The waits between attempts, shortest first; ends when no attempt is left.
+/// The waits between attempts; ends when no attempt is left.
 ///
-/// The wait doubles up to the longest one. A random part, at most half of it, keeps requests that failed
-/// together from coming back together.
+/// Each wait is twice the one before, up to the longest, and at most half of it is random, so that requests that failed
+/// together are not repeated together.
 #[derive(Debug, Clone)]
 pub struct Backoff {
     left: u32,
     next: Duration,
     longest: Duration,
-    state: u64,
 }
 
 impl Backoff {
-    /// Waits as `settings` say, with a seed from the system.
+    /// The waits of these settings.
     pub fn new(settings: &RetrySettings) -> Self {
-        // The standard library's hasher keys are its one source of randomness.
-        Self::with_seed(settings, RandomState::new().build_hasher().finish())
-    }
-
-    /// Waits that are the same for the same seed.
-    pub fn with_seed(settings: &RetrySettings, seed: u64) -> Self {
         let longest = settings.longest_wait;
-        Self { left: settings.attempts.saturating_sub(1), next: settings.first_wait.min(longest), longest, state: seed }
+        Self { left: settings.attempts.saturating_sub(1), next: settings.first_wait.min(longest), longest }
     }
 
-    /// A number in 0..1000. `SplitMix64` (Steele, Lea, Flood 2014): small, and good enough to spread waits.
-    fn permille(&mut self) -> u32 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        u32::try_from((z ^ (z >> 31)) % 1000).unwrap_or(0)
+    /// The wait before the next attempt, if there is one.
+    pub fn wait(&mut self, retry: Retry) -> Option<Duration> {
+        match retry {
+            Retry::No => None,
+            Retry::Backoff => self.next(),
+            Retry::NotBefore(least) => self.next().map(|wait| wait.max(least)),
+        }
     }
 }
 
@@ -116,14 +109,14 @@ impl Iterator for Backoff {
         self.left = self.left.checked_sub(1)?;
         let full = self.next;
         self.next = full.saturating_mul(2).min(self.longest);
-        let spared = (full / 2).saturating_mul(self.permille()) / 1000;
-        Some(full.saturating_sub(spared))
+        // The hasher's random keys are the standard library's only source of randomness.
+        let permille = u32::try_from(RandomState::new().hash_one(self.left) % 1000).unwrap_or(0);
+        Some(full.saturating_sub((full / 2).saturating_mul(permille) / 1000))
     }
 }
 
-/// Reads a `Retry-After` header: whole or decimal seconds, or an HTTP date, in relation to `now`.
-///
-/// A date that has passed means no wait at all. Anything else is ignored, as RFC 9110 has it.
+/// Parses a `Retry-After` header: whole or decimal seconds, or an HTTP date relative to `now`. A past date means no wait;
+/// anything else is ignored, as RFC 9110 says.
 pub fn retry_after(value: &str, now: jiff::Timestamp) -> Option<Duration> {
     let value = value.trim();
     if value.starts_with(|c: char| c.is_ascii_digit()) {
@@ -134,7 +127,7 @@ pub fn retry_after(value: &str, now: jiff::Timestamp) -> Option<Duration> {
     Some(Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO))
 }
 
-/// The three forms of RFC 9110, section 5.6.7: today's, RFC 850's and that of C's `asctime`.
+/// The three date formats of RFC 9110, section 5.6.7.
 fn http_date(value: &str) -> Option<jiff::Timestamp> {
     if let Ok(time) = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(value) {
         return Some(time);
@@ -149,67 +142,45 @@ mod tests {
     use super::{Attempt, Backoff, LONGEST_RETRY_AFTER, Retry, RetrySettings, retry_after, should_retry};
     use std::time::Duration;
 
-    fn answered(status: u16) -> Attempt {
-        Attempt::Answered { status, accepted: true, retry_after: None }
-    }
-
     #[test]
-    fn statuses_that_pass_are_tried_again_and_mistakes_are_not() {
+    fn temporary_failures_are_retried() {
+        let answered = |status, retry_after| Attempt::Answered { status, accepted: true, retry_after };
         for status in [408, 409, 425, 429, 500, 502, 503, 504, 520, 529, 599] {
-            assert_eq!(should_retry(&answered(status)), Retry::Backoff, "{status}");
+            assert_eq!(should_retry(&answered(status, None)), Retry::Backoff, "{status}");
         }
         for status in [200, 201, 204, 301, 304, 400, 401, 402, 403, 404, 405, 410, 413, 422, 451, 600] {
-            assert_eq!(should_retry(&answered(status)), Retry::No, "{status}");
+            assert_eq!(should_retry(&answered(status, Some(Duration::from_secs(1)))), Retry::No, "{status}");
         }
+        let refused = Attempt::Answered { status: 200, accepted: false, retry_after: None };
+        assert_eq!(should_retry(&refused), Retry::Backoff);
+        let longest = LONGEST_RETRY_AFTER;
+        assert_eq!(should_retry(&answered(429, Some(longest))), Retry::NotBefore(longest));
+        assert_eq!(should_retry(&answered(429, Some(longest + Duration::from_millis(1)))), Retry::No);
     }
 
     #[test]
-    fn failures_and_refused_bodies() {
-        assert_eq!(should_retry(&Attempt::Failed { passing: true }), Retry::Backoff);
-        assert_eq!(should_retry(&Attempt::Failed { passing: false }), Retry::No);
-        let lie = Attempt::Answered { status: 200, accepted: false, retry_after: None };
-        assert_eq!(should_retry(&lie), Retry::Backoff);
-    }
-
-    #[test]
-    fn a_server_that_asks_for_too_long_is_left_alone() {
-        let after = |wait| Attempt::Answered { status: 429, accepted: true, retry_after: Some(wait) };
-        assert_eq!(should_retry(&after(LONGEST_RETRY_AFTER)), Retry::NotBefore(LONGEST_RETRY_AFTER));
-        assert_eq!(should_retry(&after(LONGEST_RETRY_AFTER + Duration::from_millis(1))), Retry::No);
-        let done = Attempt::Answered { status: 200, accepted: true, retry_after: Some(Duration::from_secs(1)) };
-        assert_eq!(should_retry(&done), Retry::No);
-    }
-
-    #[test]
-    fn waits_double_up_to_the_longest_and_at_most_half_is_chance() {
-        let settings = RetrySettings {
-            attempts: 6,
-            first_wait: Duration::from_millis(100),
-            longest_wait: Duration::from_millis(500),
-        };
-        for seed in 0..200 {
-            let waits: Vec<Duration> = Backoff::with_seed(&settings, seed).collect();
+    fn waits_double_up_to_the_longest_and_at_most_half_is_random() {
+        let (first_wait, longest_wait) = (Duration::from_millis(100), Duration::from_millis(500));
+        let settings = RetrySettings { attempts: 6, first_wait, longest_wait };
+        let all: Vec<Vec<Duration>> = (0..200).map(|_| Backoff::new(&settings).collect()).collect();
+        for waits in &all {
             assert_eq!(waits.len(), 5);
-            for (wait, full) in waits.iter().zip([100, 200, 400, 500, 500]) {
-                let full = Duration::from_millis(full);
+            for (wait, full) in waits.iter().zip([100, 200, 400, 500, 500].map(Duration::from_millis)) {
                 assert!(*wait <= full && *wait >= full / 2, "{wait:?} of {full:?}");
             }
         }
-        let first = |seed| Backoff::with_seed(&settings, seed).next();
-        assert_eq!(first(7), first(7));
-        assert_ne!(first(7), first(8));
-    }
-
-    #[test]
-    fn one_attempt_has_no_wait_and_zero_is_read_as_one() {
+        assert!(all.iter().any(|waits| waits != &all[0]));
+        let least = Duration::from_secs(9);
+        assert_eq!(Backoff::new(&settings).wait(Retry::NotBefore(least)), Some(least));
+        assert_eq!(Backoff::new(&settings).wait(Retry::No), None);
         for attempts in [0, 1] {
-            assert_eq!(Backoff::new(&RetrySettings { attempts, ..RetrySettings::default() }).next(), None);
+            assert_eq!(Backoff::new(&RetrySettings { attempts, ..settings.clone() }).wait(Retry::Backoff), None);
         }
     }
 
     #[test]
-    fn retry_after_as_seconds_and_as_the_three_forms_of_a_date() {
-        // 1994-11-06T08:49:37Z is the date of RFC 9110's own examples.
+    fn retry_after_is_seconds_or_a_date() {
+        // The date of RFC 9110's examples.
         let now: jiff::Timestamp = "1994-11-06T08:49:30Z".parse().expect("a time");
         for (text, seconds) in [
             ("0", Some(0.0)),

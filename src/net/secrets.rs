@@ -1,23 +1,23 @@
-//! Secrets that are masked in what a server says, before it is recorded.
+//! Masking secrets in answers and errors before they are recorded.
 
 use super::{Answer, NetError, redact};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::cmp::Reverse;
 
-/// Shorter keys than this are words such as `none`, which texts may hold.
+/// Shorter keys are taken for words such as `none`, which texts may contain.
 const LEAST: usize = 8;
-/// Letters alone are a word or a name up to this many, which texts may hold as well.
+/// Up to this length, letters alone are taken for a word or a name.
 const LONGEST_WORD: usize = 20;
 
-/// Secrets that texts are searched for. None of them is part of another.
+/// Secrets to mask. None of them is part of another.
 pub struct SecretSet(Vec<SecretString>);
 
 impl SecretSet {
-    /// These, but for those that cannot be told from a word: a text in which words are masked says something else.
+    /// These, except those that look like words: masking words would change what texts say.
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         let mut all: Vec<SecretString> = secrets.into_iter().collect();
         all.retain(|secret| !is_word(secret.expose_secret()));
-        // The longest first: where one stands in another, the other is masked whole.
+        // The longest first: a secret within another is masked with it.
         all.sort_by_key(|secret| Reverse(secret.expose_secret().len()));
         let mut hidden: Vec<SecretString> = Vec::new();
         for secret in all {
@@ -28,7 +28,7 @@ impl SecretSet {
         Self(hidden)
     }
 
-    /// Those in the user part of an address.
+    /// Those in the user part of a URL.
     pub fn of_user(address: &str) -> Self {
         Self::new(redact::user_secrets(address))
     }
@@ -48,7 +48,7 @@ impl SecretSet {
         self.0.iter().fold(error, NetError::without)
     }
 
-    /// An answer without them, of whatever length and encoding.
+    /// An answer without them, of any length and encoding.
     pub fn out_of_answer(&self, mut answer: Answer) -> Answer {
         for secret in self.all() {
             mask(&mut answer.body, secret);
@@ -66,7 +66,7 @@ fn is_word(text: &str) -> bool {
     text.len() < LEAST || (text.len() <= LONGEST_WORD && text.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
-/// Masks a secret wherever it stands; the case of ASCII letters does not matter, as names of hosts come in small ones.
+/// Masks every occurrence of a secret, ignoring ASCII case, as host names are lower case.
 fn mask(bytes: &mut Vec<u8>, secret: &str) {
     let (mut masked, mut done) = (Vec::new(), 0);
     let found = |from: usize| {
@@ -91,7 +91,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn words_are_no_secrets_and_the_longest_secret_is_masked_whole() {
+    fn words_are_not_secrets_and_the_longest_secret_is_masked() {
         let hidden =
             SecretSet::new(["production", "short-1", "acme-prod-1", "acme-prod-1-9f8e7d", "acme-prod"].map(Into::into));
         assert_eq!(hidden.all(), ["acme-prod-1-9f8e7d"]);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_searched_from_end_to_end() {
+    fn all_of_an_answer_is_searched() {
         let hidden = SecretSet::of_user("http://me:hidden-word@h/v1");
         assert_eq!(hidden.all(), ["bWU6aGlkZGVuLXdvcmQ=", "hidden-word"]);
         let mut body = vec![0xff; 5000];

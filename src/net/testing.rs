@@ -1,4 +1,4 @@
-//! A server for tests that says exactly what it is told to, well-formed or not.
+//! A server for tests that sends given bytes, well-formed or not.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,17 +11,17 @@ use tokio::net::{TcpListener, TcpStream};
 pub(crate) enum Reply {
     /// Sends these bytes and closes the connection.
     Raw(Vec<u8>),
-    /// Closes the connection without a word.
+    /// Closes the connection.
     Close,
-    /// Keeps the connection and says nothing.
+    /// Never answers.
     Hang,
-    /// Sends these bytes and then says nothing.
+    /// Sends these bytes and then nothing.
     Stall(Vec<u8>),
-    /// Sends these pieces one by one, then waits for the other side to close the connection.
+    /// Sends these pieces one by one, then waits for the client to close the connection.
     Pieces(Vec<Vec<u8>>),
 }
 
-/// A running server. Its n-th request gets the n-th reply; those after the last one get the last.
+/// A running server. The n-th request gets the n-th reply, later ones the last.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     /// `http://127.0.0.1:PORT`.
@@ -44,7 +44,7 @@ impl Server {
         server
     }
 
-    /// How often the other side closed the connection of a [`Reply::Pieces`].
+    /// How often the client closed the connection of a [`Reply::Pieces`].
     pub(crate) fn closed(&self) -> usize {
         self.closed.load(Ordering::SeqCst)
     }
@@ -87,26 +87,20 @@ async fn answer(mut stream: TcpStream, replies: Vec<Reply>, server: Server) {
     }
 }
 
-/// Reads one request: its head, and as much of a body as the head announces.
+/// Reads one request, with its body.
 async fn read(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
-    let mut buffer = [0; 4096];
     loop {
         let text = String::from_utf8_lossy(&bytes);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| {
-                line.to_ascii_lowercase()
-                    .strip_prefix("content-length:")
-                    .map(str::trim)
-                    .and_then(|n| n.parse::<usize>().ok())
-            });
+            let head = head.to_ascii_lowercase();
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
             if body.len() >= length.unwrap_or(0) {
                 return text.into_owned();
             }
         }
-        match stream.read(&mut buffer).await {
-            Ok(0) | Err(_) => return String::from_utf8_lossy(&bytes).into_owned(),
-            Ok(n) => bytes.extend_from_slice(&buffer[..n]),
+        if !matches!(stream.read_buf(&mut bytes).await, Ok(1..)) {
+            return String::from_utf8_lossy(&bytes).into_owned();
         }
     }
 }
@@ -117,7 +111,7 @@ pub(crate) fn reply(status: u16, extra: &str, body: &[u8]) -> Reply {
     Reply::Raw([head.as_bytes(), body].concat())
 }
 
-/// An answer whose body ends before the length that it announces.
+/// An answer whose body is shorter than announced.
 pub(crate) fn short(status: u16, announced: usize, body: &[u8]) -> Reply {
     let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {announced}\r\nconnection: close\r\n\r\n");
     Reply::Raw([head.as_bytes(), body].concat())

@@ -11,7 +11,7 @@ use crate::llm::{
     Baseline, BaselineSettings, Endpoint, Model, OpenAiSettings, Remote, RemoteSettings, anthropic, gemini, openai,
     shown_urls,
 };
-use crate::net::{RetrySettings, redact};
+use crate::net::RetrySettings;
 use crate::types::{Decoding, Voting};
 use provider::Provider;
 use std::sync::Arc;
@@ -185,7 +185,7 @@ impl<'a> ModelSettings<'a> {
 
     /// Which provider, and the model's name there.
     fn provider(self) -> Result<Provider<'a>, RunError> {
-        let unknown = || ModelSettingsError::Unknown(redact::printable(self.name(), 80)).failure();
+        let unknown = || ModelSettingsError::Unknown(crate::types::text::printable(self.name(), 80)).failure();
         Provider::parse(self.name()).ok_or_else(unknown)
     }
 

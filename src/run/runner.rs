@@ -1,4 +1,4 @@
-//! Doing what is due: a bounded number of episodes in flight, one writer, clean stops.
+//! Runs the episodes of a plan: a bounded number of episodes in flight, one writer, clean stops.
 
 use crate::agent::Episode;
 use crate::store::{Appender, StoreError};
@@ -15,22 +15,20 @@ use tokio::time::MissedTickBehavior;
 /// How an episode becomes a trajectory.
 pub type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Trajectory> + Send + Sync>;
 
-/// How many episodes may be under way now. Asked again and again: it follows what the servers bear.
+/// How many episodes may be in flight now. Asked repeatedly, since the limit adapts to the servers.
 pub type Room = Arc<dyn Fn() -> usize + Send + Sync>;
 
-/// How often the room is looked at while no episode ends.
-const LOOK: Duration = Duration::from_millis(50);
-/// The shortest time between two writings: a disk that is waited for at every end of an episode costs a fast run more than
-/// all else that the kernel does for it.
-const BREATH: Duration = Duration::from_millis(10);
+/// How often `room` is asked while no episode ends.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The shortest time between two writes: syncing the disk after every episode would dominate a fast run.
+const MIN_FLUSH_INTERVAL: Duration = Duration::from_millis(10);
 /// Trajectories that may wait for the writer; a slow disk then slows the run instead of filling memory.
 const WAITING: usize = 256;
 
 /// Runs `episodes`, as many at a time as there is `room` for (0 is read as 1), and appends each as it ends.
 ///
-/// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. When `stop` turns true no further
-/// episode is begun, and those in flight are finished. Dropping the future ends it at once; what was handed
-/// to the writer is still written.
+/// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. Once `stop` is true no further episode starts,
+/// and those in flight are finished. Dropping the future stops at once; what the writer already has is still written.
 pub async fn run(
     episodes: Vec<Episode>,
     answer: Answer,
@@ -45,8 +43,8 @@ pub async fn run(
     let mut due = episodes.into_iter();
     let mut tasks = JoinSet::new();
     let mut told = false;
-    let mut look = tokio::time::interval(LOOK);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut poll = tokio::time::interval(POLL_INTERVAL);
+    poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let room = room().max(1);
         while tasks.len() < room && !*stop.borrow() && !sender.is_closed() {
@@ -55,13 +53,16 @@ pub async fn run(
         }
         tokio::select! {
             ended = tasks.join_next() => match ended {
-                // The writer has gone after an error; its own result says why.
+                // The writer stopped after an error, which it returns itself.
                 Some(Ok(trajectory)) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
-                Some(Err(_)) => {}
+                Some(Err(error)) => {
+                    let lost = format!("an episode was lost ({error}); it is not recorded, and `--resume` runs it again");
+                    let _ = events.send(RunEvent::Note(lost));
+                }
                 None => break,
             },
-            // More room may have come while nothing ended.
-            _ = look.tick(), if due.len() > 0 => {}
+            // The limit may have grown while no episode ended.
+            _ = poll.tick(), if due.len() > 0 => {}
             Ok(()) = stop.changed(), if !told => {
                 told = true;
                 // Nobody may be listening any more, which is no reason to stop.
@@ -73,7 +74,7 @@ pub async fn run(
     writer.await.unwrap_or_else(|error| Err(writer_died(error)))
 }
 
-/// An episode that panics is not measured; it must not take the run down with it.
+/// An episode that panics is recorded as not measured; it must not end the run.
 async fn guarded(answer: Answer, episode: Episode) -> Trajectory {
     match AssertUnwindSafe(answer(episode.clone())).catch_unwind().await {
         Ok(trajectory) => trajectory,
@@ -88,7 +89,7 @@ async fn guarded(answer: Answer, episode: Episode) -> Trajectory {
     }
 }
 
-/// The only place that appends: takes what is there, writes it in one go, and tells once it is on disk.
+/// The only place that appends: writes all waiting trajectories at once, and reports them once they are on disk.
 fn write(
     mut appender: Appender,
     mut ended: mpsc::Receiver<Arc<Trajectory>>,
@@ -97,7 +98,7 @@ fn write(
     let mut written: Option<Instant> = None;
     while let Some(first) = ended.blocking_recv() {
         if let Some(written) = written {
-            std::thread::sleep(BREATH.saturating_sub(written.elapsed()));
+            std::thread::sleep(MIN_FLUSH_INTERVAL.saturating_sub(written.elapsed()));
         }
         let mut batch = vec![first];
         while let Ok(next) = ended.try_recv() {

@@ -49,7 +49,7 @@ impl<'a> WikiSettings<'a> {
             return Err(RunError::usage(
                 format!(
                     "--wiki-url is about a site, but pages come from `{}`",
-                    crate::net::redact::printable(label, 80)
+                    crate::types::text::printable(label, 80)
                 ),
                 "add --wiki api or --wiki html",
             ));
@@ -62,7 +62,7 @@ impl<'a> WikiSettings<'a> {
             ("api", "") => (Arc::new(ApiSource::new(base, &settings, options, LagSettings::default())?), site(base)),
             ("corpus", dir) if !dir.is_empty() => corpus(dir)?,
             _ => {
-                let message = format!("`--wiki {}` is not a source", crate::net::redact::printable(label, 80));
+                let message = format!("`--wiki {}` is not a source", crate::types::text::printable(label, 80));
                 return Err(RunError::usage(message, "sources are `corpus:DIR`, `api` and `html`"));
             }
         };

@@ -14,12 +14,12 @@ pub struct Bootstrap {
     pub level: f64,
     /// Standard deviation of the resampled means (divided by resamples less one); absent for one resample.
     pub se: Option<f64>,
-    /// Two-sided p: how often a resampled mean lies as far from the observed one as that lies from 0,
-    /// `(1 + times) / (1 + resamples)`.
+    /// Two-sided p: `(1 + far) / (1 + resamples)`, where far counts the resampled means at least as far from the observed
+    /// mean as that is from 0.
     pub p: f64,
     /// Share of resampled means that are 0 or less.
     pub share_at_most_0: f64,
-    /// Resamples drawn.
+    /// The number of resamples.
     pub resamples: u64,
     /// Their seed.
     pub seed: u64,
@@ -32,8 +32,8 @@ pub fn resampled_means(values: &[f64], resamples: usize, seed: u64) -> Vec<f64> 
     (0..resamples).map(|_| mean()).collect()
 }
 
-/// Resampled means over whole clusters: each resample draws as many clusters as there are, and its mean is over all
-/// their values (Cameron, Gelbach and Miller 2008 call it the pairs cluster bootstrap).
+/// Resampled means over whole clusters: each resample draws as many clusters as there are and averages all their values
+/// (the pairs cluster bootstrap of Cameron, Gelbach and Miller 2008).
 pub fn resampled_cluster_means(clusters: &Sums, resamples: usize, seed: u64) -> Vec<f64> {
     let (c, mut rng) = (count(clusters.len()), SplitMix64::new(seed));
     let clusters: Vec<(f64, f64)> = clusters.iter().collect();
@@ -46,14 +46,14 @@ pub fn resampled_cluster_means(clusters: &Sums, resamples: usize, seed: u64) -> 
 }
 
 impl Bootstrap {
-    /// The bootstrap of independent values. Absent without a value, where one is not finite, without a resample, and
-    /// for a level outside 0 to 1.
+    /// The bootstrap of independent values. Absent without values or resamples, if a value is not finite, and for a level
+    /// outside 0 to 1.
     pub fn of(values: &[f64], level: f64, resamples: usize, seed: u64) -> Option<Self> {
         let mean = Mean::of(values)?.mean;
         Self::from_means(mean, resampled_means(values, resamples, seed), level, seed)
     }
 
-    /// The bootstrap of values in clusters, which are numbered as in [`Mean::clustered`]; absent as for [`Self::of`].
+    /// The bootstrap of values in clusters, which are numbered as in [`Mean::clustered`]; absent as in [`Self::of`].
     pub fn clustered(values: &[f64], clusters: &[usize], level: f64, resamples: usize, seed: u64) -> Option<Self> {
         let mean = Mean::of(values)?.mean;
         let sums = Sums::of(values, clusters);
@@ -65,7 +65,7 @@ impl Bootstrap {
         if resamples == 0 || !(level > 0.0 && level < 1.0) {
             return None;
         }
-        // Means of equal values differ by roundings; what is as far as the observed mean counts as far.
+        // Rounding must not hide a mean that is exactly as far as the observed one.
         let slack = 1e-12 * observed.abs();
         let far = count(means.iter().filter(|mean| (**mean - observed).abs() >= observed.abs() - slack).count());
         let at_most_0 = count(means.iter().filter(|mean| **mean <= 0.0).count());

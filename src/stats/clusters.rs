@@ -1,6 +1,6 @@
 //! Sums by cluster.
 
-/// Values summed by cluster, in the order in which the clusters first appear.
+/// Sums of values by cluster, in the order in which the clusters first appear.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sums {
     sums: Vec<f64>,
@@ -24,12 +24,12 @@ impl Sums {
         found
     }
 
-    /// How many clusters there are.
+    /// The number of clusters.
     pub fn len(&self) -> usize {
         self.sums.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.sums.is_empty()
     }

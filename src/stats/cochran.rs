@@ -1,4 +1,4 @@
-//! Cochran's Q: do three or more columns of right and wrong differ at all?
+//! Cochran's Q: do three or more variants differ in accuracy at all?
 
 use super::quantile::{chi_square_tail, count, float};
 use serde::Serialize;
@@ -8,17 +8,17 @@ use serde::Serialize;
 pub struct CochranQ {
     /// The statistic, 0 or more.
     pub q: f64,
-    /// Degrees of freedom: columns less one.
+    /// Degrees of freedom: variants less one.
     pub freedom: u64,
-    /// Probability of so large a Q, by the chi-square distribution.
+    /// Probability of a Q at least this large, by the chi-square distribution.
     pub p: f64,
 }
 
-/// Cochran's Q of columns of right and wrong over the same questions.
+/// Cochran's Q of columns, one for each variant, that say which of the same questions were answered right.
 ///
-/// `Q = (k − 1)(k ΣC_j² − T²) / (k T − ΣR_i²)`, with `C_j` right answers of column j, `R_i` of question i, and `T` of
-/// all. Where the columns never differ Q is 0 and p is 1. Absent for fewer than two columns and for columns of unequal
-/// length.
+/// `Q = (k − 1)(k ΣC_j² − T²) / (k T − ΣR_i²)`, with `C_j` the right answers of column j, `R_i` those to question i, and
+/// `T` all of them. If the columns never differ Q is 0 and p is 1. Absent for fewer than two columns and for columns of
+/// unequal length.
 pub fn cochran_q(columns: &[Vec<bool>]) -> Option<CochranQ> {
     let k = columns.len();
     let n = columns.first()?.len();
@@ -31,7 +31,7 @@ pub fn cochran_q(columns: &[Vec<bool>]) -> Option<CochranQ> {
     let of_question = |i: usize| count(columns.iter().filter(|column| column[i]).count()).pow(2);
     let of_questions: u64 = (0..n).map(of_question).sum();
     let (k, freedom) = (count(k), count(k) - 1);
-    // Both are 0 or more, by Cauchy and Schwarz and because no question has more than k right.
+    // Neither is negative: by Cauchy and Schwarz, and as no question has more than k right answers.
     let (spread, varying) = ((k * of_columns).saturating_sub(total * total), (k * total).saturating_sub(of_questions));
     if varying == 0 {
         return Some(CochranQ { q: 0.0, freedom, p: 1.0 });

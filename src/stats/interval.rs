@@ -13,12 +13,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Half its width: the `±` beside an estimate.
-    pub fn half_width(&self) -> f64 {
-        (self.high - self.low) / 2.0
-    }
-
-    /// Whether the value lies in it.
+    /// Whether the value is inside.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -26,8 +21,8 @@ impl Interval {
 
 /// Wilson's score interval for the share `successes / n` (Wilson 1927), without continuity correction.
 ///
-/// `level` is the coverage, such as 0.95. Without a trial nothing is known, and the interval is all of
-/// `0.0..=1.0`; so it is for a level that is no share between 0 and 1. More successes than trials count as `n`.
+/// `level` is the coverage, such as 0.95. The interval is 0 to 1 without trials, and for a level outside 0 to 1. More
+/// successes than trials count as `n`.
 pub fn wilson(successes: u64, n: u64, level: f64) -> Interval {
     let Some(z) = central_z(level).filter(|_| n > 0) else { return Interval { low: 0.0, high: 1.0 } };
     let successes = successes.min(n);
@@ -37,7 +32,7 @@ pub fn wilson(successes: u64, n: u64, level: f64) -> Interval {
     let scale = 1.0 + z2 / trials;
     let centre = (share + z2 / (2.0 * trials)) / scale;
     let half = z * (share * (1.0 - share) / trials + z2 / (4.0 * trials * trials)).sqrt() / scale;
-    // At the ends the formula gives 0 and 1 but for rounding.
+    // Exact where the formula would round.
     Interval {
         low: if successes == 0 { 0.0 } else { (centre - half).max(0.0) },
         high: if successes == n { 1.0 } else { (centre + half).min(1.0) },
@@ -46,7 +41,7 @@ pub fn wilson(successes: u64, n: u64, level: f64) -> Interval {
 
 /// Clopper and Pearson's exact interval (1934) for the share `successes / n`.
 ///
-/// It never covers less than its level, and is therefore wider than [`wilson`]. Its edge cases are those of [`wilson`].
+/// Its coverage is never below the level, so it is wider than [`wilson`]. The edge cases are those of [`wilson`].
 pub fn clopper_pearson(successes: u64, n: u64, level: f64) -> Interval {
     if n == 0 || !(level > 0.0 && level < 1.0) {
         return Interval { low: 0.0, high: 1.0 };
@@ -60,14 +55,14 @@ pub fn clopper_pearson(successes: u64, n: u64, level: f64) -> Interval {
 
 /// Student's t interval for a mean: `mean ± t(level, n - 1) · √(variance / n)`.
 ///
-/// `variance` is the sample variance (divided by `n - 1`). Absent below two values, for a level that is no share
-/// between 0 and 1, and for numbers that are not finite.
+/// `variance` is the sample variance (divided by `n - 1`). Absent below two values, for a level outside 0 to 1, and for
+/// numbers that are not finite.
 pub fn mean_interval(mean: f64, variance: f64, n: u64, level: f64) -> Option<Interval> {
     let freedom = n.checked_sub(1).filter(|&freedom| freedom > 0)?;
     around(mean, central_t(level, freedom)? * (variance / float(n)).sqrt())
 }
 
-/// The interval of that half width; absent for numbers that are not finite.
+/// The interval with this half width; absent for numbers that are not finite.
 pub(super) fn around(mean: f64, half: f64) -> Option<Interval> {
     (mean.is_finite() && half.is_finite()).then_some(Interval { low: mean - half, high: mean + half })
 }
@@ -78,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn too_little_gives_no_interval() {
+    fn edge_cases() {
         for interval in [wilson, clopper_pearson] {
             assert_eq!(interval(0, 0, 0.95), Interval { low: 0.0, high: 1.0 });
             assert_eq!(interval(3, 5, 1.0), Interval { low: 0.0, high: 1.0 });
@@ -92,7 +87,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn intervals_of_a_share_hold_it_and_mirror(n in 1_u64..5000, k in 0_u64..5000) {
+        fn intervals_contain_the_share_and_are_symmetric(n in 1_u64..5000, k in 0_u64..5000) {
             let k = k.min(n);
             #[allow(clippy::cast_precision_loss, reason = "small counts")]
             let share = k as f64 / n as f64;
@@ -101,7 +96,8 @@ mod tests {
                 prop_assert!(interval.contains(share) && interval.low >= 0.0 && interval.high <= 1.0);
                 let mirrored = of(n - k, n, 0.95);
                 prop_assert!((interval.low - (1.0 - mirrored.high)).abs() < 1e-12);
-                prop_assert!(of(k, n, 0.99).half_width() >= interval.half_width());
+                let wider = of(k, n, 0.99);
+                prop_assert!(wider.low <= interval.low && wider.high >= interval.high);
             }
         }
     }

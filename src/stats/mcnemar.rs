@@ -1,47 +1,45 @@
-//! `McNemar`'s test of two columns of right and wrong.
+//! `McNemar`'s test: do two variants differ in accuracy?
 
 use super::quantile::{chi_square_tail, float};
 use serde::Serialize;
 
-/// `McNemar`'s test (1947): only the questions that one column has right and the other wrong say anything.
+/// `McNemar`'s test (1947), which counts the questions that only one of two variants answered right.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct McNemar {
-    /// Questions right in the first column only.
+    /// Questions that only the first variant answered right.
     pub only_a: u64,
-    /// Questions right in the second column only.
+    /// Questions that only the second variant answered right.
     pub only_b: u64,
     /// Two-sided exact p: twice the binomial tail at one half, at most 1.
     pub exact_p: f64,
-    /// Two-sided mid-p (Fagerland et al. 2013): twice the tail, with half the probability of what was observed; 1 where
-    /// both counts are equal.
+    /// Two-sided mid-p (Fagerland et al. 2013): twice the tail, with half the probability of the observed counts; 1 if they
+    /// are equal.
     pub mid_p: f64,
-    /// Chi-square with Edwards' continuity correction; absent where the columns never differ.
+    /// Chi-square with Edwards' continuity correction; absent if both counts are 0.
     pub corrected: Option<ChiSquare>,
-    /// Chi-square without correction; absent where the columns never differ.
+    /// Chi-square without correction; absent if both counts are 0.
     pub uncorrected: Option<ChiSquare>,
 }
 
-/// A statistic that is held against the chi-square distribution.
+/// A statistic compared with the chi-square distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChiSquare {
     /// The statistic, 0 or more.
     pub statistic: f64,
     /// Degrees of freedom.
     pub freedom: u64,
-    /// Probability of so large a statistic.
+    /// Probability of a statistic at least this large.
     pub p: f64,
 }
 
-/// Questions up to which binomial coefficients and their sums are exact in 128 bits.
+/// Up to this many questions binomial coefficients and their sums are exact in 128 bits.
 const EXACT: u64 = 120;
 
 impl McNemar {
-    /// The test for these counts. Where the columns never differ both p are 1.
-    ///
-    /// Below about 1e-308, which takes more than a thousand discordant questions all on one side, p is 0.
+    /// The test for these counts; both p are 1 if both counts are 0, and 0 if they would be below about 1e-308.
     pub fn new(only_a: u64, only_b: u64) -> Self {
         let (fewer, n) = (only_a.min(only_b), only_a + only_b);
-        // A fair coin's tail of `fewer` or less, and its last term, both doubled.
+        // Twice the tail of a fair coin at `fewer` or less, and twice its last term.
         let (tail, last) = if n <= EXACT { exact_tail(fewer, n) } else { scaled_tail(fewer, n) };
         let equal = only_a == only_b;
         let chi_square = |distance: f64| {
@@ -60,7 +58,7 @@ impl McNemar {
     }
 }
 
-/// In whole numbers, rounded once.
+/// In integers, rounded once.
 fn exact_tail(k: u64, n: u64) -> (f64, f64) {
     let (mut term, mut sum) = (1_u128, 1_u128);
     for i in 0..k {
@@ -72,7 +70,7 @@ fn exact_tail(k: u64, n: u64) -> (f64, f64) {
     (scaled(sum), scaled(term))
 }
 
-/// Each term relative to the middle one, so that nothing overflows and no logarithm is taken.
+/// Relative to the middle term, which avoids overflow and logarithms.
 fn scaled_tail(k: u64, n: u64) -> (f64, f64) {
     let middle = n / 2;
     let (mut term, mut below, mut last) = (1.0, 0.0, 0.0);
@@ -91,7 +89,7 @@ fn scaled_tail(k: u64, n: u64) -> (f64, f64) {
             break;
         }
     }
-    // The other half mirrors this one; an even n has its middle term once.
+    // The other half is symmetric; an even n has one middle term.
     let whole = if n.is_multiple_of(2) { 2.0 * all - 1.0 } else { 2.0 * all };
     (2.0 * below / whole, 2.0 * last / whole)
 }

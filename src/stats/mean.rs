@@ -1,4 +1,4 @@
-//! A mean and its standard error, questions independent or in clusters; the t test and the intervals from them.
+//! Means and their standard errors, of independent or clustered values; t tests and intervals from them.
 
 use super::interval::around;
 use super::quantile::{central_t, central_z, count, float, two_sided_t};
@@ -8,20 +8,20 @@ use serde::Serialize;
 /// A mean with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Mean {
-    /// Values, 1 or more.
+    /// The number of values, 1 or more.
     pub n: u64,
     /// Their mean.
     pub mean: f64,
-    /// Its standard error; absent for one value, or one cluster.
+    /// Its standard error; absent for one value or one cluster.
     pub se: Option<f64>,
     /// Degrees of freedom: values, or clusters, less one.
     pub freedom: u64,
 }
 
-/// A t test of the mean being 0.
+/// A t test of whether the mean is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct TTest {
-    /// The statistic; its sign is that of the mean.
+    /// The statistic, with the sign of the mean.
     pub t: f64,
     /// Degrees of freedom.
     pub freedom: u64,
@@ -30,9 +30,7 @@ pub struct TTest {
 }
 
 impl Mean {
-    /// The mean of independent values: `se = √(Σ(x − x̄)² / (n − 1) / n)`.
-    ///
-    /// Absent without a value, and where one is not finite.
+    /// The mean of independent values: `se = √(Σ(x − x̄)² / (n − 1) / n)`. Absent without values, and if one is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let (n, mean) = mean_of(values)?;
         let se = (n > 1).then(|| {
@@ -45,7 +43,7 @@ impl Mean {
     /// The mean of values in clusters; `clusters[i]` is the cluster of `values[i]`, numbered from 0.
     ///
     /// `se = √(C / (C − 1) · Σ_c (Σ_{i in c} (x_i − x̄))²) / n`: Miller, "Adding error bars to evals" (2024), with the
-    /// correction for few clusters. Absent without a value, and where one is not finite.
+    /// correction for few clusters. Absent as in [`Self::of`].
     pub fn clustered(values: &[f64], clusters: &[usize]) -> Option<Self> {
         let (n, mean) = mean_of(values)?;
         let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
@@ -63,12 +61,12 @@ impl Mean {
         around(self.mean, central_t(level, self.freedom)? * self.se?)
     }
 
-    /// The same with the normal quantile, as large samples have it.
+    /// The normal approximation of [`Self::t_interval`].
     pub fn z_interval(&self, level: f64) -> Option<Interval> {
         around(self.mean, central_z(level)? * self.se?)
     }
 
-    /// The t test of the mean being 0; absent without a standard error and where that is 0.
+    /// The t test of whether the mean is 0; absent without a standard error, and if that is 0.
     pub fn t_test(&self) -> Option<TTest> {
         let t = self.mean / self.se.filter(|&se| se > 0.0)?;
         let p = two_sided_t(t, self.freedom);
@@ -80,7 +78,7 @@ impl Mean {
     }
 }
 
-/// Student's t interval for the mean of these values; absent below two.
+/// Student's t interval for the mean of these values; absent for fewer than two.
 pub fn mean_interval_of(values: &[f64], level: f64) -> Option<Interval> {
     Mean::of(values)?.t_interval(level)
 }
@@ -90,14 +88,14 @@ fn mean_of(values: &[f64]) -> Option<(u64, f64)> {
     (n > 0).then(|| (n, values.iter().sum::<f64>() / float(n)))
 }
 
-/// The one value that all are. The mean of equal values may be off by a rounding, and their spread is 0 all the same.
+/// The value that all are equal to: their spread is 0, even if rounding makes their mean another number.
 fn exactly_equal(values: &[f64]) -> Option<f64> {
     let first = *values.first()?;
     #[expect(clippy::float_cmp, reason = "equal means equal")]
     values.iter().all(|&value| value == first).then_some(first)
 }
 
-/// Pearson's correlation of two columns of the same length; absent where one of them does not vary.
+/// Pearson's correlation of two columns of equal length; absent if one of them does not vary.
 pub fn pearson(a: &[f64], b: &[f64]) -> Option<f64> {
     if a.len() != b.len() || exactly_equal(a).is_some() || exactly_equal(b).is_some() {
         return None;

@@ -1,7 +1,7 @@
 //! Statistics over plain numbers: intervals for shares and means, paired tests, resampling, corrections, power.
 //!
-//! What cannot be computed (a spread of one value, anything of a number that is not finite) is absent rather than NaN.
-//! `docs/statistics.md` has the formulas and where they come from.
+//! What cannot be computed, such as the spread of one value, is `None` rather than NaN. `docs/statistics.md` has the
+//! formulas and their sources.
 
 mod beta;
 pub mod bootstrap;
@@ -25,7 +25,7 @@ pub use mcnemar::{ChiSquare, McNemar};
 pub use mean::{Mean, TTest, mean_interval_of, pearson};
 pub use multiple::{benjamini_hochberg, bonferroni, holm};
 pub use permutation::{Permutation, permutation, permutation_resampled};
-pub use power::{discordant_variance, questions_needed, smallest_difference};
+pub use power::{questions_needed, smallest_difference};
 pub use wilcoxon::{Wilcoxon, wilcoxon};
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,15 @@
-//! Corrections for several tests at once. Each takes p values in any order and gives the corrected ones in that order.
+//! Corrections for multiple tests. Each takes p values and returns the corrected ones in the same order.
 
 use super::quantile::{count, float};
 
-/// Bonferroni's: each p times their number, at most 1. Holds the chance of any false finding.
+/// Bonferroni's: each p times their number, at most 1. Controls the probability of any false finding.
 pub fn bonferroni(p: &[f64]) -> Vec<f64> {
     let m = float(count(p.len()));
     p.iter().map(|p| (p * m).min(1.0)).collect()
 }
 
-/// Holm's (1979): the smallest p times m, the next times m − 1, and so on, none smaller than the one before it. Holds
-/// the same chance as Bonferroni's, and never loses to it.
+/// Holm's (1979): the smallest p times m, the next times m − 1, and so on, none smaller than the one before it.
+/// Controls the same probability as Bonferroni's, and is never less powerful.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut corrected = vec![1.0; p.len()];
     let mut least: f64 = 0.0;
@@ -20,7 +20,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// Benjamini and Hochberg's (1995): holds the expected share of false ones among the findings.
+/// Benjamini and Hochberg's (1995): controls the expected share of false findings among all.
 pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     let m = count(p.len());
     let mut corrected = vec![1.0; p.len()];

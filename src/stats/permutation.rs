@@ -4,25 +4,25 @@ use super::quantile::{count, float};
 use super::rng::SplitMix64;
 use serde::Serialize;
 
-/// A sign-flip permutation test (Fisher 1935): were the two columns alike, each difference could as well have the other
+/// A sign-flip permutation test (Fisher 1935): if the variants were equal, each difference could as well have the other
 /// sign.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Permutation {
     /// Two-sided p, above 0 and at most 1.
     pub p: f64,
-    /// Sign patterns whose mean is at least as far from 0 as the observed one.
+    /// Sign patterns whose mean is at least as far from 0 as the observed mean.
     pub at_least: u64,
-    /// Sign patterns looked at: all of them, or the resamples.
+    /// Sign patterns tried: all of them, or the resamples.
     pub patterns: u64,
-    /// Seed of the resamples; absent where all patterns were enumerated, and the p is exact.
+    /// Seed of the resamples; absent if all patterns were enumerated, which makes p exact.
     pub seed: Option<u64>,
 }
 
-/// Differences other than 0 up to which all sign patterns are enumerated.
+/// Up to this many differences other than 0 all sign patterns are enumerated.
 pub const ENUMERATED: usize = 20;
 
 /// The test for these differences (or sums of whole clusters): exact for up to [`ENUMERATED`] that are not 0, else by
-/// [`permutation_resampled`]. Absent without a difference, where one is not finite, and without a resample.
+/// [`permutation_resampled`]. Absent without differences or resamples, and if a difference is not finite.
 pub fn permutation(differences: &[f64], resamples: usize, seed: u64) -> Option<Permutation> {
     let varying = differences.iter().filter(|value| **value != 0.0).count();
     if varying <= ENUMERATED {
@@ -32,7 +32,7 @@ pub fn permutation(differences: &[f64], resamples: usize, seed: u64) -> Option<P
     }
 }
 
-/// The test over all sign patterns; absent as in [`permutation`], and for more differences than can be enumerated.
+/// The test over all sign patterns; absent as in [`permutation`], and for more than [`ENUMERATED`] differences.
 pub fn permutation_exact(differences: &[f64]) -> Option<Permutation> {
     let bar = bar(differences)?;
     let varying: Vec<f64> = differences.iter().copied().filter(|value| *value != 0.0).collect();
@@ -49,10 +49,10 @@ pub fn permutation_exact(differences: &[f64]) -> Option<Permutation> {
 
 /// The test over random sign patterns: `p = (1 + at_least) / (1 + resamples)`; absent as in [`permutation`].
 ///
-/// One number of [`SplitMix64`] for each difference in order, those of 0 too; its top bit flips the sign.
+/// Draws one number of [`SplitMix64`] per difference in order, including those of 0; its top bit flips the sign.
 pub fn permutation_resampled(differences: &[f64], resamples: usize, seed: u64) -> Option<Permutation> {
     let bar = bar(differences).filter(|_| resamples > 0)?;
-    // A 0 has no sign: only its place in the sequence counts.
+    // A 0 has no sign, but takes up a number of the sequence.
     let varying: Vec<(u64, u64)> =
         (0..).zip(differences).filter(|(_, value)| **value != 0.0).map(|(i, value)| (i, value.to_bits())).collect();
     let mut rng = SplitMix64::new(seed);
@@ -67,7 +67,7 @@ pub fn permutation_resampled(differences: &[f64], resamples: usize, seed: u64) -
     Some(Permutation { p: float(at_least + 1) / float(patterns + 1), at_least, patterns, seed: Some(seed) })
 }
 
-/// The sum that a pattern must reach: the observed one, less what rounding can take from an equal one.
+/// The sum that a pattern must reach: the observed one, less a margin for rounding.
 fn bar(differences: &[f64]) -> Option<f64> {
     let sum: f64 = differences.iter().sum();
     let size: f64 = differences.iter().map(|value| value.abs()).sum();

@@ -8,13 +8,13 @@ use serde::Serialize;
 pub struct Wilcoxon {
     /// The smaller sum of ranks.
     pub w: f64,
-    /// Differences that are not 0: the n of the test.
+    /// The number of differences other than 0.
     pub n: u64,
     /// Two-sided p, without continuity correction.
     pub p: f64,
 }
 
-/// The test; differences of 0 are left out. Absent where nothing is left, and where a difference is not finite.
+/// The test without differences of 0. Absent if none are left, and if a difference is not finite.
 ///
 /// `z = (w − n(n + 1)/4) / √((n(n + 1)(2n + 1) − Σ(t³ − t)/2) / 24)` with t the sizes of the ties.
 pub fn wilcoxon(differences: &[f64]) -> Option<Wilcoxon> {

@@ -1,32 +1,30 @@
-//! Appending trajectories so that a crash costs at most the line that was being written.
+//! Appending trajectories so that a crash loses at most the line being written.
 
 use super::StoreError;
 use super::read::only_trajectories;
 use crate::types::Trajectory;
 use std::fs::{File, TryLockError};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The end of a run's file of trajectories. One process has one.
+/// A run's trajectory file, open for appending by one process.
 #[derive(Debug)]
 pub struct Appender {
     file: File,
     path: PathBuf,
-    /// Bytes that are known to be whole lines on disk.
+    /// Bytes known to be complete lines on disk.
     length: u64,
     dropped: Option<u64>,
 }
 
 impl Appender {
-    /// Opens the file, creating it if need be, and mends a torn last line.
-    ///
-    /// A last line without its line end is kept where it is whole and dropped where it is not.
+    /// Opens or creates the file. An incomplete last line is removed; one that only lacks its line end is kept.
     pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
-        Self::mend(open(&path)?, path)
+        Self::repair(open(&path)?, path)
     }
 
-    /// Opens a file of trajectories that stands by itself, in no run's folder, for this process alone; creates it, and
-    /// the folders above it, if need be. A file that holds anything else is left as it is.
+    /// Opens and locks a trajectory file outside any run folder, creating it and its parent folders if needed. A file
+    /// with other content is refused and not changed.
     pub fn alone(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
@@ -40,10 +38,10 @@ impl Appender {
             Err(TryLockError::Error(source)) => return Err(StoreError::io("lock", path)(source)),
         }
         only_trajectories(path)?;
-        Self::mend(file, path.to_owned())
+        Self::repair(file, path.to_owned())
     }
 
-    fn mend(mut file: File, path: PathBuf) -> Result<Self, StoreError> {
+    fn repair(mut file: File, path: PathBuf) -> Result<Self, StoreError> {
         let (whole, tail) = last_line(&mut file).map_err(StoreError::io("read", &path))?;
         let mut appender = Self { file, path, length: whole, dropped: None };
         if tail.is_empty() {
@@ -59,17 +57,17 @@ impl Appender {
         Ok(appender)
     }
 
-    /// Bytes of a torn last line that opening dropped.
+    /// Bytes of the incomplete last line that was removed on opening.
     pub fn dropped(&self) -> Option<u64> {
         self.dropped
     }
 
-    /// Appends episodes and waits until they are on disk. On an error nothing of them stays in the file.
+    /// Appends episodes and waits until they are on disk. On an error the file keeps none of them.
     pub fn append<'a>(&mut self, trajectories: impl IntoIterator<Item = &'a Trajectory>) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for trajectory in trajectories {
-            // Plain data with string keys always serialises; JSON has no NaN, and no float here can be one.
-            lines.extend(serde_json::to_vec(trajectory).unwrap_or_default());
+            let line = serde_json::to_vec(trajectory).map_err(io::Error::from);
+            lines.extend(line.map_err(StoreError::io("append to", &self.path))?);
             lines.push(b'\n');
         }
         self.write(&lines)
@@ -82,7 +80,7 @@ impl Appender {
                 Ok(())
             }
             Err(source) => {
-                // A half-written line would look like a crash; take it back if the disk lets us.
+                // Remove the half-written line if the disk allows it.
                 let _ = self.cut();
                 Err(StoreError::Io { action: "append to", path: self.path.clone(), source })
             }
@@ -90,7 +88,7 @@ impl Appender {
     }
 
     fn cut(&mut self) -> Result<(), StoreError> {
-        self.file.set_len(self.length).map_err(StoreError::io("mend", &self.path))?;
+        self.file.set_len(self.length).map_err(StoreError::io("repair", &self.path))?;
         self.seek_to_end()
     }
 
@@ -105,8 +103,8 @@ fn open(path: &Path) -> Result<File, StoreError> {
     options.map_err(StoreError::io("open", path))
 }
 
-/// Length of the whole lines, and the bytes after the last line end. Reads from the end, a block at a time.
-fn last_line(file: &mut File) -> std::io::Result<(u64, Vec<u8>)> {
+/// Length of the complete lines, and the bytes after the last line end. Reads backwards, a block at a time.
+fn last_line(file: &mut File) -> io::Result<(u64, Vec<u8>)> {
     const BLOCK: u64 = 1 << 16;
     let mut start = file.metadata()?.len();
     let mut tail: Vec<u8> = Vec::new();

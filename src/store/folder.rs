@@ -1,4 +1,4 @@
-//! The folder itself: made, opened, locked; its manifest and prompts.
+//! The run folder: creating, opening and locking it; its manifest and prompts.
 
 use super::read::Shard;
 use super::{Appender, Records, StoreError};
@@ -15,41 +15,41 @@ pub struct RunFolder {
     path: PathBuf,
 }
 
-/// The right to write a run; given back when dropped.
+/// The lock on a run folder, released on drop.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
 impl RunFolder {
-    /// Name of the file that every append goes to.
+    /// The file that episodes are appended to.
     pub const TRAJECTORIES: &'static str = "trajectories.jsonl";
 
-    /// Name of the file with the experiment that the run is a part of.
+    /// The experiment that the run belongs to.
     pub const EXPERIMENT: &'static str = "experiment.toml";
 
-    /// The folder of a run that may not exist yet. Creates nothing.
+    /// A run folder that may not exist yet. Creates nothing.
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
-    /// The folder of a run that exists.
+    /// An existing run folder.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let folder = Self::at(path);
         if folder.exists() { Ok(folder) } else { Err(StoreError::NotARun { path: folder.path }) }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it holds a run.
+    /// Whether it contains a run.
     pub fn exists(&self) -> bool {
         self.manifest_path().is_file()
     }
 
-    /// Takes the right to write, creating the folder if need be. A second process is refused.
+    /// Locks the folder for writing, creating it if needed. Fails if another process holds the lock.
     pub fn lock(&self) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
         let path = self.path.join(".lock");
@@ -68,7 +68,7 @@ impl RunFolder {
             let known = file.read_to_string(&mut holder).is_ok() && !holder.is_empty();
             return Err(StoreError::Locked { path: self.path.clone(), holder: known.then_some(holder) });
         }
-        // The note only helps a person to find the holder; the lock itself does not depend on it.
+        // Only for the error message of a second process.
         let _ =
             file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "process {}", std::process::id()));
         Ok(Lock { _file: file })
@@ -86,7 +86,7 @@ impl RunFolder {
         }
         let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
         let bad = |error: serde_json::Error| StoreError::BadManifest { path: path.clone(), message: error.to_string() };
-        // The version first: a newer manifest need not have the fields that this program expects.
+        // The version first: a newer manifest may lack fields that this program expects.
         let version: Version = serde_json::from_slice(&bytes).map_err(bad)?;
         if version.v > u64::from(MANIFEST_VERSION) {
             return Err(StoreError::Newer { path, found: version.v, known: MANIFEST_VERSION });
@@ -94,20 +94,20 @@ impl RunFolder {
         serde_json::from_slice(&bytes).map_err(bad)
     }
 
-    /// Writes the manifest, replacing an older one in one step.
+    /// Writes the manifest, atomically replacing an older one.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
-        // Plain data with string keys always serialises.
-        let mut text = serde_json::to_string_pretty(manifest).unwrap_or_default();
-        text.push('\n');
-        replace(&self.manifest_path(), text.as_bytes())
+        let path = self.manifest_path();
+        let text =
+            serde_json::to_string_pretty(manifest).map_err(|error| StoreError::io("write", &path)(error.into()))?;
+        replace(&path, format!("{text}\n").as_bytes())
     }
 
-    /// Stores the text of the experiment that the run is a part of, replacing an older one in one step.
+    /// Writes the text of the experiment that the run belongs to, atomically replacing an older one.
     pub fn write_experiment(&self, text: &str) -> Result<(), StoreError> {
         replace(&self.path.join(Self::EXPERIMENT), text.as_bytes())
     }
 
-    /// The stored text of the experiment that the run is a part of, or nothing where it is of none.
+    /// The text of the experiment that the run belongs to, if any.
     pub fn experiment(&self) -> Result<Option<String>, StoreError> {
         let path = self.path.join(Self::EXPERIMENT);
         if !path.is_file() {
@@ -116,7 +116,7 @@ impl RunFolder {
         fs::read_to_string(&path).map(Some).map_err(StoreError::io("read", &path))
     }
 
-    /// Stores a rendered prompt prefix under its digest; the same prefix is stored once.
+    /// Stores a rendered prompt prefix under its digest, unless it is stored already.
     pub fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
         let folder = self.path.join("prompts");
         fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
@@ -124,23 +124,23 @@ impl RunFolder {
         if path.is_file() { Ok(()) } else { replace(&path, text.as_bytes()) }
     }
 
-    /// The rendered prompt prefix of that digest.
+    /// The rendered prompt prefix with this digest.
     pub fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
         let path = self.path.join("prompts").join(format!("{sha256}.txt"));
         fs::read_to_string(&path).map_err(StoreError::io("read", &path))
     }
 
-    /// Opens the file of trajectories for appending; the caller must hold the [`Lock`].
+    /// Opens the trajectory file for appending; the caller must hold the [`Lock`].
     pub fn appender(&self, _lock: &Lock) -> Result<Appender, StoreError> {
         Appender::open(self.path.join(Self::TRAJECTORIES))
     }
 
-    /// Reads what is recorded, all shards.
+    /// The recorded episodes of all shards.
     pub fn records(&self) -> Result<Records, StoreError> {
         Records::index(self.shards()?)
     }
 
-    /// What is recorded, read again only where something was written since `known` was read.
+    /// The recorded episodes; `known` is returned if nothing was written since it was read.
     pub fn records_since(&self, known: Option<Records>) -> Result<Records, StoreError> {
         let shards = self.shards()?;
         match known {
@@ -168,17 +168,16 @@ impl RunFolder {
     }
 }
 
-/// Writes beside the target and renames over it, so that a crash leaves the old file or the new one.
+/// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let beside = path.with_extension("tmp");
     let written = File::create(&beside).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()));
     if let Err(source) = written {
-        // Half a file beside the good one helps nobody.
         let _ = fs::remove_file(&beside);
         return Err(StoreError::Io { action: "write", path: path.to_owned(), source });
     }
     fs::rename(&beside, path).map_err(StoreError::io("write", path))?;
-    // The new name is on disk once the folder is; a file system that cannot sync one loses nothing by it.
+    // The rename is durable once the folder is synced, which not every file system supports.
     if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
         let _ = folder.sync_all();
     }

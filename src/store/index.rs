@@ -1,4 +1,4 @@
-//! What stands in a file of trajectories: every line is looked at once, by as many threads as there are processors.
+//! The lines of a trajectory file, each read once, in parallel.
 
 use super::read::Paid;
 use crate::types::Trajectory;
@@ -10,20 +10,18 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
-/// Bytes that are worth a thread of their own.
+/// Minimum bytes per thread.
 const SHARE: u64 = 4 << 20;
-/// Bytes that are read at once.
+/// Size of the read buffer.
 const BLOCK: usize = 256 << 10;
 
-/// A line that is not blank, and where it is.
+/// A non-blank line and its position.
 pub(super) struct Line {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub(super) number: usize,
-    /// Where it begins, in bytes.
     pub(super) offset: u64,
-    /// Its length in bytes, line end included.
+    /// In bytes, including the line end.
     pub(super) length: usize,
-    /// What it holds.
     pub(super) content: Content,
 }
 
@@ -31,13 +29,13 @@ pub(super) struct Line {
 pub(super) enum Content {
     /// An episode.
     Episode(Head),
-    /// A record of this version, which is newer than this program.
+    /// A record of this version, which is too new.
     Newer(u64),
-    /// Something else, for this reason.
+    /// Anything else, and why.
     Unreadable(String),
 }
 
-/// What is kept in memory of an episode.
+/// The part of an episode that is kept in memory.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) key: String,
@@ -49,13 +47,13 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// What episodes are sorted by.
+    /// The sort key of episodes.
     pub(super) fn place(&self) -> (&str, u32, usize) {
         (&self.variant, self.repeat, self.index)
     }
 }
 
-/// The version, which decides before anything else: a newer record need not have the fields we expect.
+/// Only the version: a newer record may lack fields that this program expects.
 #[derive(Deserialize)]
 struct Version {
     v: u64,
@@ -68,7 +66,7 @@ pub(super) fn lines(path: &Path) -> io::Result<Vec<Line>> {
     in_parts(path, usize::try_from(shares).unwrap_or(usize::MAX).min(threads))
 }
 
-/// The lines of a file, in order, read in so many parts at once.
+/// The same, read in `parts` parts at once.
 fn in_parts(path: &Path, parts: usize) -> io::Result<Vec<Line>> {
     if parts < 2 {
         return Ok(part(path, 0, u64::MAX)?.0);
@@ -77,7 +75,7 @@ fn in_parts(path: &Path, parts: usize) -> io::Result<Vec<Line>> {
     let read = thread::scope(|scope| {
         let started: Vec<_> = (0..parts as u64)
             .map(|n| {
-                // The last part ends with the file, which may have grown.
+                // The last part extends to the end of the file, which may have grown.
                 let end = if n + 1 == parts as u64 { u64::MAX } else { (n + 1) * share };
                 scope.spawn(move || part(path, n * share, end))
             })
@@ -95,12 +93,12 @@ fn in_parts(path: &Path, parts: usize) -> io::Result<Vec<Line>> {
     Ok(all)
 }
 
-/// The lines that begin in a part of the file, numbered within it, and how many there are with the blank ones.
+/// The lines that start in a part of the file, numbered within it, and their number including blank ones.
 fn part(path: &Path, begin: u64, end: u64) -> io::Result<(Vec<Line>, usize)> {
     let mut reader = BufReader::with_capacity(BLOCK, File::open(path)?);
     let (mut lines, mut bytes, mut number, mut offset) = (Vec::new(), Vec::new(), 0, begin);
     if begin > 0 {
-        // What is left of the line before belongs to the part before.
+        // Skip the rest of a line that starts in the previous part.
         offset = reader.seek(SeekFrom::Start(begin - 1))?;
         offset += reader.skip_until(b'\n')? as u64;
     }
@@ -135,7 +133,7 @@ fn content(line: &[u8]) -> Content {
     }
 }
 
-/// The trajectory of a line, or the version that is too new for us.
+/// The trajectory of a line, or its version if that is too new.
 pub(super) fn parse(line: &[u8]) -> Result<Result<Trajectory, u64>, serde_json::Error> {
     let known = u64::from(TRAJECTORY_VERSION);
     match serde_json::from_slice::<Trajectory>(line) {
@@ -151,24 +149,16 @@ pub(super) fn parse(line: &[u8]) -> Result<Result<Trajectory, u64>, serde_json::
 #[cfg(test)]
 mod tests {
     use super::{Content, in_parts};
-    use crate::types::Trajectory;
-
-    fn line(key: &str, observation: &str) -> String {
-        let trajectory: Trajectory = serde_json::from_value(serde_json::json!({
-            "v": 1, "id": "q", "variant": "main", "repeat": 0, "question": "?", "answers": [],
-            "steps": [{ "n": 1, "observation": observation, "calls": [] }],
-            "answer": null, "outcome": "finished", "started_at": "", "wall_ms": 0, "compat": "fixed",
-            "usage": { "prompt_tokens": 0, "completion_tokens": 0 }, "repairs": [], "key": key,
-        }))
-        .expect("a trajectory");
-        serde_json::to_string(&trajectory).expect("plain data")
-    }
+    use crate::store::tests::trajectory;
+    use crate::types::Outcome;
 
     #[test]
-    fn however_many_parts_the_lines_are_the_same() {
+    fn the_lines_do_not_depend_on_the_number_of_parts() {
         let mut text = String::from("\n");
         for n in 0..40 {
-            text += &line(&format!("k{n}"), &"ß\\n".repeat(n * 7));
+            let mut trajectory = trajectory(&n.to_string(), n, Outcome::Finished);
+            trajectory.question = "ß\n".repeat(n * 7);
+            text += &serde_json::to_string(&trajectory).expect("plain data");
             text += if n % 9 == 4 { "\n \n" } else { "\n" };
         }
         text += "{\"v\":7}\nnotes\n{\"v\":1,\"id\":";
@@ -188,7 +178,7 @@ mod tests {
         };
         let whole = told(1);
         assert_eq!(whole.len(), 43);
-        assert_eq!((whole[0].as_str(), whole[39].as_str()), ("2: k0", "45: k39"));
+        assert_eq!((whole[0].as_str(), whole[39].as_str()), ("2: key-0", "45: key-39"));
         assert_eq!(whole[40], "46: version 7");
         assert_eq!(whole[41], "47: not a trajectory: expected ident at line 1 column 2");
         assert_eq!(whole[42], "48: cut in the middle of a line");

@@ -1,10 +1,10 @@
-//! A run's folder: manifest, trajectories, prompts; append, read, lock, and what is left to do.
+//! A run's folder: manifest, trajectories, prompts; appending, reading, locking.
 //!
 //! ```text
 //! <run>/manifest.json          what the run was
 //! <run>/trajectories.jsonl     one episode a line, appended and synced when it ends
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
-//! <run>/experiment.toml        the experiment that the run is a part of, if it is one
+//! <run>/experiment.toml        the experiment that the run belongs to, if any
 //! ```
 
 mod append;
@@ -18,17 +18,17 @@ pub use read::{Paid, Records, Skipped};
 
 use std::path::PathBuf;
 
-/// Why a run's folder cannot be used.
+/// Why a run folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file system refused something.
+    /// A file operation failed.
     #[error("cannot {action} `{}`: {source}", path.display())]
     Io {
-        /// What was tried: `create`, `read`, `append to`, …
+        /// `create`, `read`, `append to`, …
         action: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The folder has no manifest.
@@ -37,12 +37,12 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
-    /// The manifest cannot be understood.
+    /// The manifest cannot be parsed.
     #[error("`{}`: {message}", path.display())]
     BadManifest {
-        /// The manifest's path.
+        /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The parser's message.
         message: String,
     },
     /// The manifest or a record was written by a newer program.
@@ -52,40 +52,40 @@ pub enum StoreError {
         path: PathBuf,
         /// Its version.
         found: u64,
-        /// The newest version that is understood.
+        /// The newest supported version.
         known: u32,
     },
-    /// The file holds something else than trajectories.
-    #[error("`{}` is not a file of trajectories: line {line} is none", path.display())]
+    /// The file contains something other than trajectories.
+    #[error("`{}` is not a trajectory file: line {line} is not a trajectory", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// The first line that is no trajectory, from 1.
+        /// The first such line, from 1.
         line: usize,
     },
-    /// Another process writes this run.
+    /// Another process holds the lock.
     #[error("`{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
     Locked {
-        /// The folder, or the file that stands by itself.
+        /// The run folder or trajectory file.
         path: PathBuf,
-        /// Who holds it, as that process wrote it down.
+        /// The process that holds it, if known.
         holder: Option<String>,
     },
 }
 
 impl StoreError {
-    /// What the person at the keyboard can do.
+    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 "free some space and run the same command with --resume: every finished episode is kept"
             }
-            Self::Io { .. } => "check that the path exists and may be written",
-            Self::NotARun { .. } => "name a folder that `wikitrail run` has made, such as results/<run>",
+            Self::Io { .. } => "check that the path exists and is writable",
+            Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
-            Self::Foreign { .. } => "name a new file; this one is left as it is",
-            Self::Locked { .. } => "wait for it to end, or name another place",
+            Self::Foreign { .. } => "name a new file; this one was not changed",
+            Self::Locked { .. } => "wait for it to finish, or choose another path",
         }
     }
 

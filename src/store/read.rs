@@ -11,11 +11,9 @@ use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The recorded episodes of a run, sorted by variant, repeat and position in the dataset file.
-///
-/// So neither scores nor exports depend on which episode happened to end first.
-///
-/// Only places are held, not trajectories: memory grows by some hundred bytes an episode.
+/// The recorded episodes of a run, sorted by variant, repeat and position in the dataset file, so that neither scores
+/// nor exports depend on the order in which episodes ended. Memory grows by a few hundred bytes per episode, since
+/// trajectories stay on disk.
 #[derive(Debug)]
 pub struct Records {
     shards: Vec<Shard>,
@@ -24,19 +22,19 @@ pub struct Records {
     paid: BTreeMap<String, Paid>,
 }
 
-/// What recorded episodes cost.
+/// The cost of recorded episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Paid {
-    /// Model calls that a server answered.
+    /// Model calls answered by a server.
     pub calls: u64,
-    /// Calls among them whose tokens nobody counted.
+    /// Those whose tokens the server did not count.
     pub uncounted: u64,
-    /// Their tokens; those that nobody counted are estimated.
+    /// Their tokens, estimated where not counted.
     pub usage: Usage,
 }
 
 impl Paid {
-    /// What one episode cost.
+    /// The cost of one episode.
     pub fn of(trajectory: &Trajectory) -> Self {
         let mut paid = Self::default();
         for call in trajectory.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.cached) {
@@ -55,7 +53,7 @@ impl AddAssign for Paid {
     }
 }
 
-/// A line that could not be read; the episode it may have held counts as missing.
+/// A line that could not be read; its episode counts as missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
     /// The file.
@@ -74,7 +72,7 @@ struct Place {
     head: Head,
 }
 
-/// A file of trajectories as it was before it was read.
+/// The state of a trajectory file before it was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shard {
     path: PathBuf,
@@ -90,7 +88,7 @@ impl Shard {
 }
 
 impl Records {
-    /// Notes where each episode's latest record is. Lines that cannot be read are skipped and listed.
+    /// Finds the latest record of each episode. Unreadable lines are skipped and listed.
     pub(super) fn index(shards: Vec<Shard>) -> Result<Self, StoreError> {
         let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), paid: BTreeMap::new() };
         let mut seen: HashMap<String, usize> = HashMap::new();
@@ -101,12 +99,12 @@ impl Records {
         Ok(records)
     }
 
-    /// Whether these are the records of `shards`, and none was written since.
+    /// Whether these are the records of exactly these `shards`.
     pub(super) fn are_of(&self, shards: &[Shard]) -> bool {
         self.shards == shards
     }
 
-    /// The episodes of a file that stands by itself, in no run's folder. A file that holds anything else is refused.
+    /// The episodes of a trajectory file outside any run folder. A file with other content is refused.
     pub fn of_file(path: &Path) -> Result<Self, StoreError> {
         only_trajectories(path)?;
         Self::index(vec![Shard::look_at(path.to_owned())?])
@@ -127,7 +125,7 @@ impl Records {
         Ok(())
     }
 
-    /// A later record replaces an earlier one, unless it would replace a measured one by nothing.
+    /// A later record replaces an earlier one, unless only the earlier one was measured.
     fn note(&mut self, place: Place, seen: &mut HashMap<String, usize>) {
         *self.paid.entry(place.head.variant.clone()).or_default() += place.head.paid;
         match seen.get(&place.head.key) {
@@ -140,17 +138,17 @@ impl Records {
         }
     }
 
-    /// Number of episodes recorded, each counted once.
+    /// The number of episodes, each counted once.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether nothing is recorded.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// What the recorded episodes of each variant cost, those that were done again included.
+    /// The cost of each variant's episodes, including those that were repeated later.
     pub fn paid(&self) -> &BTreeMap<String, Paid> {
         &self.paid
     }
@@ -160,7 +158,7 @@ impl Records {
         &self.skipped
     }
 
-    /// Key of each recorded episode, its variant, and whether it was measured.
+    /// The key and variant of each episode, and whether it was measured.
     pub fn keys(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         self.places.iter().map(|place| (place.head.key.as_str(), place.head.variant.as_str(), place.head.measured))
     }
@@ -190,7 +188,7 @@ impl Records {
     }
 }
 
-/// Refuses a file that holds anything but trajectories. The last line may be torn, if it began like one.
+/// Fails if the file contains anything but trajectories. The last line may be incomplete if it starts like one.
 pub(super) fn only_trajectories(path: &Path) -> Result<(), StoreError> {
     const BEGINNING: &[u8] = b"{\"v\":";
     let file = File::open(path).map_err(StoreError::io("read", path))?;

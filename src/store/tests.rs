@@ -3,6 +3,8 @@
 use super::*;
 use crate::types::{Call, Compat, Outcome, Step, Trajectory, Usage};
 use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
 
 pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory {
     Trajectory {
@@ -28,6 +30,10 @@ pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory
     }
 }
 
+fn finished(id: &str, index: usize) -> Trajectory {
+    trajectory(id, index, Outcome::Finished)
+}
+
 fn append(folder: &RunFolder, trajectories: &[Trajectory]) -> Option<u64> {
     let lock = folder.lock().unwrap();
     let mut appender = folder.appender(&lock).unwrap();
@@ -35,184 +41,113 @@ fn append(folder: &RunFolder, trajectories: &[Trajectory]) -> Option<u64> {
     appender.dropped()
 }
 
+/// A run's folder with these episodes, and its trajectory file.
+fn run(trajectories: &[Trajectory]) -> (TempDir, RunFolder, std::path::PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path().join("deep/run"));
+    append(&folder, trajectories);
+    let file = folder.path().join("trajectories.jsonl");
+    (dir, folder, file)
+}
+
 fn ids(folder: &RunFolder) -> Vec<String> {
     folder.records().unwrap().iter().map(|t| t.unwrap().id).collect()
 }
 
-#[test]
-fn what_is_appended_is_read_back_in_dataset_order() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path().join("deep/run"));
-    let (a, b) = (trajectory("a", 1, Outcome::Finished), trajectory("b", 0, Outcome::StepLimit));
-    append(&folder, std::slice::from_ref(&a));
-    append(&folder, std::slice::from_ref(&b));
-    let read: Vec<_> = folder.records().unwrap().iter().map(Result::unwrap).collect();
-    assert_eq!(read, [b, a]);
-    let text = fs::read_to_string(folder.path().join("trajectories.jsonl")).unwrap();
-    assert!(text.lines().all(|line| line.starts_with("{\"v\":1,\"id\":")), "{text}");
+fn extend(file: &Path, bytes: &[u8]) {
+    fs::write(file, [&fs::read(file).unwrap(), bytes].concat()).unwrap();
 }
 
 #[test]
-fn a_torn_last_line_is_dropped_and_said_and_a_whole_one_is_kept() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    append(&folder, &[trajectory("a", 0, Outcome::Finished), trajectory("b", 1, Outcome::Finished)]);
-    let path = dir.path().join("trajectories.jsonl");
+fn appended_episodes_of_all_shards_are_read_in_dataset_order() {
+    let (a, b) = (finished("a", 1), trajectory("b", 0, Outcome::StepLimit));
+    let (_dir, folder, file) = run(std::slice::from_ref(&a));
+    append(&folder, std::slice::from_ref(&b));
+    let read: Vec<_> = folder.records().unwrap().iter().map(Result::unwrap).collect();
+    assert_eq!(read, [b, a]);
+    let text = fs::read_to_string(file).unwrap();
+    assert!(text.lines().all(|line| line.starts_with("{\"v\":1,\"id\":")), "{text}");
+    let line = serde_json::to_string(&finished("c", 0)).unwrap();
+    fs::write(folder.path().join("trajectories-2.jsonl"), line + "\n").unwrap();
+    assert_eq!(ids(&folder), ["c", "b", "a"]);
+}
+
+#[test]
+fn an_incomplete_last_line_is_removed_and_reported_and_a_complete_one_is_kept() {
+    let (_dir, folder, path) = run(&[finished("a", 0), finished("b", 1)]);
     let text = fs::read(&path).unwrap();
     let first = text.iter().position(|b| *b == b'\n').unwrap() + 1;
     for cut in [first + 1, first + 40, text.len() - 2] {
         fs::write(&path, &text[..cut]).unwrap();
-        assert_eq!(folder.records().unwrap().skipped()[0].line, 2);
-        assert_eq!(folder.records().unwrap().skipped()[0].reason, "cut in the middle of a line");
-        assert_eq!(append(&folder, &[trajectory("c", 2, Outcome::Finished)]), Some((cut - first) as u64));
+        let records = folder.records().unwrap();
+        assert_eq!((records.skipped()[0].line, &*records.skipped()[0].reason), (2, "cut in the middle of a line"));
+        assert_eq!(append(&folder, &[finished("c", 2)]), Some((cut - first) as u64));
         assert_eq!(ids(&folder), ["a", "c"]);
     }
     // Only the line end is missing: nothing is lost.
     fs::write(&path, &text[..text.len() - 1]).unwrap();
-    assert_eq!(append(&folder, &[trajectory("c", 2, Outcome::Finished)]), None);
+    assert_eq!(append(&folder, &[finished("c", 2)]), None);
     assert_eq!(ids(&folder), ["a", "b", "c"]);
-}
-
-#[test]
-fn a_long_torn_line_is_found_across_blocks() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    append(&folder, &[trajectory("a", 0, Outcome::Finished)]);
-    let path = dir.path().join("trajectories.jsonl");
-    let mut bytes = fs::read(&path).unwrap();
-    let whole = bytes.clone();
-    bytes.extend(std::iter::repeat_n(b'x', 200_000));
-    fs::write(&path, &bytes).unwrap();
-    assert_eq!(append(&folder, &[]), Some(200_000));
-    assert_eq!(fs::read(&path).unwrap(), whole);
-    // A file that is one torn line.
-    fs::write(&path, vec![b'{'; 70_000]).unwrap();
-    assert_eq!(append(&folder, &[]), Some(70_000));
-    assert_eq!(fs::read(&path).unwrap(), b"");
+    // Longer than the blocks that are read backwards, with complete lines before it and without.
+    for whole in [&text[..first], b""] {
+        fs::write(&path, whole).unwrap();
+        extend(&path, &vec![b'{'; 200_000]);
+        assert_eq!(append(&folder, &[]), Some(200_000));
+        assert_eq!(fs::read(&path).unwrap(), whole);
+    }
 }
 
 #[test]
 fn a_damaged_line_in_the_middle_costs_only_itself() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    append(&folder, &[trajectory("a", 0, Outcome::Finished)]);
-    let path = dir.path().join("trajectories.jsonl");
-    let mut bytes = fs::read(&path).unwrap();
-    bytes.extend_from_slice(b"\xff\xfe garbage\n\n");
-    fs::write(&path, bytes).unwrap();
-    append(&folder, &[trajectory("b", 1, Outcome::Finished)]);
+    let (_dir, folder, path) = run(&[finished("a", 0)]);
+    let mut foreign = serde_json::to_value(finished("x", 1)).unwrap();
+    foreign["steps"] = "none".into();
+    extend(&path, format!("{foreign}\n").as_bytes());
+    extend(&path, b"\xff\xfe garbage\n\n");
+    append(&folder, &[finished("b", 1)]);
     let records = folder.records().unwrap();
-    assert_eq!(records.skipped().len(), 1);
-    assert_eq!(records.skipped()[0].line, 2);
+    assert_eq!(records.skipped().iter().map(|skipped| skipped.line).collect::<Vec<_>>(), [2, 3]);
+    assert!(records.skipped()[0].reason.starts_with("not a trajectory: "), "{:?}", records.skipped());
     assert_eq!(ids(&folder), ["a", "b"]);
 }
 
 #[test]
 fn the_latest_record_of_an_episode_counts_but_never_hides_a_measured_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    append(&folder, &[trajectory("a", 0, Outcome::NotMeasured), trajectory("b", 1, Outcome::Finished)]);
-    append(&folder, &[trajectory("a", 0, Outcome::Finished), trajectory("b", 1, Outcome::NotMeasured)]);
+    let (_dir, folder, _) = run(&[trajectory("a", 0, Outcome::NotMeasured), finished("b", 1)]);
+    append(&folder, &[finished("a", 0), trajectory("b", 1, Outcome::NotMeasured)]);
     let records = folder.records().unwrap();
     assert_eq!(records.keys().collect::<Vec<_>>(), [("key-a", "main", true), ("key-b", "main", true)]);
 }
 
 #[test]
-fn a_line_with_a_good_head_and_a_bad_body_costs_only_itself() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    append(&folder, &[trajectory("a", 0, Outcome::Finished)]);
-    let mut foreign = serde_json::to_value(trajectory("b", 1, Outcome::Finished)).unwrap();
-    foreign["steps"] = "none".into();
-    let path = dir.path().join("trajectories.jsonl");
-    let text = fs::read_to_string(&path).unwrap();
-    fs::write(&path, format!("{text}{foreign}\n")).unwrap();
-    let records = folder.records().unwrap();
-    assert_eq!((records.len(), records.skipped().len()), (1, 1));
-    assert!(records.skipped()[0].reason.starts_with("not a trajectory: "), "{:?}", records.skipped());
-    assert_eq!(ids(&folder), ["a"]);
-}
-
-#[test]
-fn shards_are_read_together() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    append(&folder, &[trajectory("b", 1, Outcome::Finished)]);
-    let line = serde_json::to_string(&trajectory("a", 0, Outcome::Finished)).unwrap();
-    fs::write(dir.path().join("trajectories-2.jsonl"), line + "\n").unwrap();
-    assert_eq!(ids(&folder), ["a", "b"]);
-}
-
-#[test]
-fn a_second_writer_is_refused_until_the_first_is_done() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    let lock = folder.lock().unwrap();
-    let error = folder.lock().unwrap_err();
-    assert!(matches!(&error, StoreError::Locked { holder: Some(holder), .. } if holder.starts_with("process ")));
-    drop(lock);
-    folder.lock().unwrap();
-}
-
-#[test]
-fn newer_formats_are_refused_in_a_sentence() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    fs::write(dir.path().join("manifest.json"), "{\"v\": 99, \"future\": true}").unwrap();
+fn newer_formats_are_refused() {
+    let (_dir, folder, path) = run(&[]);
+    assert!(matches!(RunFolder::open(folder.path()), Err(StoreError::NotARun { .. })));
+    fs::write(folder.path().join("manifest.json"), "{\"v\": 99, \"future\": true}").unwrap();
     assert!(matches!(folder.manifest(), Err(StoreError::Newer { found: 99, known: 1, .. })));
-    let mut newer = serde_json::to_value(trajectory("a", 0, Outcome::Finished)).unwrap();
+    let mut newer = serde_json::to_value(finished("a", 0)).unwrap();
     newer["v"] = 2.into();
-    fs::write(dir.path().join("trajectories.jsonl"), format!("{newer}\n")).unwrap();
+    fs::write(path, format!("{newer}\n")).unwrap();
     assert!(matches!(folder.records(), Err(StoreError::Newer { found: 2, known: 1, .. })));
 }
 
 #[test]
-fn a_folder_without_manifest_is_not_a_run() {
-    let dir = tempfile::tempdir().unwrap();
-    assert!(matches!(RunFolder::open(dir.path()), Err(StoreError::NotARun { .. })));
-    assert!(!RunFolder::at(dir.path().join("none")).exists());
-}
-
-/// `/dev/full` answers every write with "no space left on device".
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_an_error_with_a_hint() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    let lock = folder.lock().unwrap();
-    std::os::unix::fs::symlink("/dev/full", dir.path().join("trajectories.jsonl")).unwrap();
-    let mut appender = folder.appender(&lock).unwrap();
-    let error = appender.append(&[trajectory("a", 0, Outcome::Finished)]).unwrap_err();
-    assert!(error.to_string().contains("No space left"), "{error}");
-    assert!(error.hint().contains("--resume"));
-}
-
-#[test]
-fn a_file_by_itself_takes_trajectories_and_a_foreign_one_is_left_alone() {
+fn a_trajectory_file_by_itself_is_appended_to_and_any_other_file_is_not_changed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("deep/saved.jsonl");
     let mut first = Appender::alone(&path).unwrap();
     assert!(matches!(Appender::alone(&path), Err(StoreError::Locked { .. })));
-    first.append(&[trajectory("a", 0, Outcome::Finished)]).unwrap();
+    first.append(&[finished("a", 0)]).unwrap();
     drop(first);
-    let mut torn = fs::read(&path).unwrap();
-    torn.extend(b"\n{\"v\":1,\"id\":\"b");
-    fs::write(&path, &torn).unwrap();
+    let good = fs::read_to_string(&path).unwrap();
+    extend(&path, b"\n{\"v\":1,\"id\":\"b");
     let mut second = Appender::alone(&path).unwrap();
     assert_eq!(second.dropped(), Some(14));
     second.append(&[trajectory("c", 0, Outcome::NotMeasured)]).unwrap();
     drop(second);
-    let lines = fs::read_to_string(&path).unwrap();
-    let ids: Vec<String> = lines
-        .lines()
-        .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_str::<Trajectory>(line).unwrap().id)
-        .collect();
-    assert_eq!(ids, ["a", "c"]);
-
-    let good = lines.lines().next().unwrap();
-    for (text, line) in
-        [("hello", 1), ("{\"x\":1}\n", 1), (&format!("{good}\nnotes\n"), 2), (&format!("{good}\n{{}}"), 2)]
+    let read: Vec<_> = Records::of_file(&path).unwrap().iter().map(|t| t.unwrap().id).collect();
+    assert_eq!(read, ["a", "c"]);
+    for (text, line) in [("hello", 1), ("{\"x\":1}\n", 1), (&format!("{good}notes\n"), 2), (&format!("{good}{{}}"), 2)]
     {
         fs::write(&path, text).unwrap();
         let error = Appender::alone(&path).expect_err(text);
@@ -224,7 +159,7 @@ fn a_file_by_itself_takes_trajectories_and_a_foreign_one_is_left_alone() {
 }
 
 #[test]
-fn what_was_paid_includes_what_was_done_again_and_nothing_from_a_cache() {
+fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
     let call = |usage, cached| Call {
         prompt_sha256: String::new(),
         prompt_chars: 400,
@@ -241,9 +176,7 @@ fn what_was_paid_includes_what_was_done_again_and_nothing_from_a_cache() {
         let step = Step { n: 1, calls, ..Step::default() };
         Trajectory { steps: vec![step], ..trajectory("a", 0, outcome) }
     };
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    append(&folder, &[with(Outcome::Budget, vec![call(counted, false)])]);
+    let (_dir, folder, _) = run(&[with(Outcome::Budget, vec![call(counted, false)])]);
     append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true)])]);
     let records = folder.records().unwrap();
     let usage = Usage { prompt_tokens: 107, completion_tokens: 13 };
@@ -254,17 +187,14 @@ fn what_was_paid_includes_what_was_done_again_and_nothing_from_a_cache() {
 
 #[test]
 fn records_are_read_again_only_if_something_was_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = RunFolder::at(dir.path());
-    append(&folder, &[trajectory("a", 0, Outcome::Finished)]);
-    let known = folder.records().unwrap();
-    let same = folder.records_since(Some(known)).unwrap();
+    let (_dir, folder, path) = run(&[finished("a", 0)]);
+    let same = folder.records_since(Some(folder.records().unwrap())).unwrap();
     assert_eq!(same.len(), 1);
-    append(&folder, &[trajectory("b", 1, Outcome::Finished)]);
+    append(&folder, &[finished("b", 1)]);
     let more = folder.records_since(Some(same)).unwrap();
     assert_eq!(more.len(), 2);
-    fs::copy(dir.path().join("trajectories.jsonl"), dir.path().join("trajectories-1.jsonl")).unwrap();
-    append(&folder, &[trajectory("c", 2, Outcome::Finished)]);
+    fs::copy(&path, folder.path().join("trajectories-1.jsonl")).unwrap();
+    append(&folder, &[finished("c", 2)]);
     assert_eq!(folder.records_since(Some(more)).unwrap().len(), 3);
     assert_eq!(folder.records_since(None).unwrap().len(), 3);
 }

@@ -1,11 +1,11 @@
-//! A request in its one spelling, and its key.
+//! A request in canonical form, and its key.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
 
-/// Who was asked.
+/// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -16,7 +16,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name under which it is stored.
+    /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Model => "model",
@@ -28,7 +28,7 @@ impl Kind {
 /// SHA-256.
 pub(super) type Digest = [u8; 32];
 
-/// A request as a tape knows it: its JSON text, and the digest of that.
+/// A request as recordings store it: its JSON text and the digest of that.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub(super) kind: Kind,
@@ -37,8 +37,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// `request` must serialise to the same text whenever it means the same. What tells requests apart best should come
-    /// first in it: the nearest recorded request is the one that has the most text in common from the beginning.
+    /// Equal requests must serialise to the same text. The fields that differ most should come first: the nearest
+    /// recorded request is the one with the longest common prefix.
     pub fn new<R: Serialize>(kind: Kind, request: &R) -> Self {
         // Plain data with string keys always serialises.
         let request = to_raw_value(request).unwrap_or_default();
@@ -47,12 +47,12 @@ impl Asked {
     }
 }
 
-/// The key of a request, before it is written as text.
+/// The key of a request.
 pub(super) fn digest(kind: Kind, request: &str) -> Digest {
     sha256([kind.name().as_bytes(), b"\n", request.as_bytes()])
 }
 
-/// SHA-256 of `parts` laid end to end.
+/// SHA-256 of the concatenated `parts`.
 pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Digest {
     let mut hasher = Sha256::new();
     for part in parts {

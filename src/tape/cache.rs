@@ -1,8 +1,8 @@
-//! Answers in a database, to be used again by later runs.
+//! Answers in a database, for reuse by later runs.
 //!
-//! An answer belongs to a request and to the repeat, the sample and the occurrence in which it was asked, so that a
-//! second run finds every answer of the first and no two of one run are the same one. Requests that no episode makes
-//! count as repeat 0, and their occurrences over the whole process.
+//! An answer belongs to a request and to the repeat, sample and occurrence that made it, so that a second run finds every
+//! answer of the first and no two requests of one run share an answer. Requests outside episodes count as repeat 0, and
+//! their occurrences are counted per process.
 
 use super::TapeError;
 use super::asked::{Asked, Digest, sha256};
@@ -20,18 +20,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 const VERSION: u32 = 1;
 /// The database's name inside the cache's folder.
 const FILE: &str = "cache.redb";
-/// Memory that the database may use; its own default is a gigabyte.
+/// The database's cache in bytes; its default is a gigabyte.
 const MEMORY: usize = 64 << 20;
 const FORMAT: TableDefinition<'_, &str, u32> = TableDefinition::new("format");
 const ANSWERS: TableDefinition<'_, &[u8; 32], &[u8]> = TableDefinition::new("answers");
 
-/// A cache in a folder, which one process uses at a time.
+/// A cache in a folder, for one process at a time.
 ///
-/// What goes wrong after it was opened costs an answer its place in the cache and nothing else: the request was made
-/// and paid for. [`Cache::counts`] tells of it.
+/// Errors after opening are reported by [`Cache::counts`] and otherwise ignored: the request was made and paid for.
 #[derive(Debug)]
 pub struct Cache {
-    // Before the database, so that everything is written when that is closed.
+    // Dropped before the database, so that everything is written before that is closed.
     writer: Writer<Put>,
     database: Arc<Database>,
     counter: Counter,
@@ -46,32 +45,32 @@ pub struct Cache {
 struct Put {
     key: Digest,
     answer: Vec<u8>,
-    /// Whether an answer that has the place already can be read.
+    /// Whether the stored answer can be read; otherwise it is replaced.
     readable: fn(&[u8]) -> bool,
 }
 
-/// The place of an answer.
+/// The key of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot(Digest);
 
-/// What a cache was good for.
+/// How a cache was used.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CacheCounts {
     /// Answers found.
     pub hits: u64,
     /// Answers not found.
     pub misses: u64,
-    /// Answers put in.
+    /// Answers stored.
     pub stored: u64,
-    /// The first thing that went wrong with reading or writing.
+    /// The first error in reading or writing.
     pub trouble: Option<String>,
 }
 
 impl Cache {
-    /// Opens the cache in `folder`, which is made if need be.
+    /// Opens the cache in `folder`, creating it if needed.
     pub fn open(folder: &Path) -> Result<Self, TapeError> {
         std::fs::create_dir_all(folder).map_err(TapeError::io("create", folder))?;
-        // The database trusts a file that was closed well, and panics where somebody else has changed it since.
+        // The database panics on a cleanly closed file that was damaged since.
         let opened = catch_unwind(AssertUnwindSafe(|| open(&folder.join(FILE))));
         let broken = |reason: String| TapeError::Cache { path: folder.to_owned(), reason };
         let database = match opened {
@@ -98,28 +97,27 @@ impl Cache {
         })
     }
 
-    /// The place of a request's answer where each time that it is made is another: repeats and samples.
+    /// The key of an answer that is different each time the request is made, as repeats and samples need it.
     pub fn slot(&self, asked: &Asked) -> Slot {
         let scope = scope::current();
         let name = scope.as_ref().map(ToString::to_string).unwrap_or_default();
         let n = self.counter.next(&asked.digest, &name);
         let scope = scope.unwrap_or_default();
         let sample = scope.sample.map_or_else(String::new, |sample| sample.to_string());
-        // Not the episode's name: another variant's same request in the same repeat may have the same answer.
+        // Without the episode's name: variants share answers to equal requests in the same repeat.
         Slot(sha256([asked.digest.as_slice(), format!("\n{} {sample} {n}", scope.repeat).as_bytes()]))
     }
 
-    /// The place of a request's answer where one answer is as good as another.
+    /// The key of an answer that is always the same.
     pub fn only_slot(asked: &Asked) -> Slot {
         Slot(asked.digest)
     }
 
-    /// The answer in a place, if there is one that can be read.
+    /// The stored answer, if there is one that can be read.
     ///
-    /// Read where it is asked for, which a file in the system's memory answers sooner than another thread would. A disk that
-    /// must be waited for holds up whatever else this thread does.
+    /// Reads on the calling thread: faster than another thread if the file is in memory, but a slow disk blocks the thread.
     pub fn get<A: DeserializeOwned>(&self, slot: Slot) -> Option<A> {
-        // The database panics where somebody else has changed its file.
+        // The database panics on a damaged file.
         let answer = match catch_unwind(AssertUnwindSafe(|| read(&self.database, &slot.0))) {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => self.troubled(&error.to_string()),
@@ -130,18 +128,20 @@ impl Cache {
         answer
     }
 
-    /// Keeps an answer, unless the place has one: what was given out once is given out again.
+    /// Stores an answer, unless the key has a readable one.
     pub async fn put<A: Serialize + DeserializeOwned>(&self, slot: Slot, answer: &A) {
-        // Plain data with string keys always serialises.
-        let answer = serde_json::to_vec(answer).unwrap_or_default();
         let readable = |bytes: &[u8]| serde_json::from_slice::<A>(bytes).is_ok();
-        match self.writer.write(Put { key: slot.0, answer, readable }).await {
+        let stored = match serde_json::to_vec(answer) {
+            Ok(answer) => self.writer.write(Put { key: slot.0, answer, readable }).await.map_err(|e| e.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        match stored {
             Ok(()) => drop(self.stored.fetch_add(1, Ordering::Relaxed)),
-            Err(error) => self.troubled::<()>(&error.to_string()).unwrap_or_default(),
+            Err(error) => self.troubled::<()>(&error).unwrap_or_default(),
         }
     }
 
-    /// What the cache was good for so far.
+    /// How the cache was used so far.
     pub fn counts(&self) -> CacheCounts {
         CacheCounts {
             hits: self.hits.load(Ordering::Relaxed),
@@ -152,13 +152,12 @@ impl Cache {
     }
 
     fn troubled<A>(&self, reason: &str) -> Option<A> {
-        // A panic elsewhere cannot leave the reason half-written.
         self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| reason.to_owned());
         None
     }
 }
 
-/// The database, or its version where that is too new for us.
+/// The database, or its version if that is too new.
 fn open(file: &Path) -> Result<Result<Database, u32>, redb::Error> {
     let database = Database::builder().set_cache_size(MEMORY).create(file)?;
     let writing = database.begin_write()?;
@@ -178,7 +177,7 @@ fn open(file: &Path) -> Result<Result<Database, u32>, redb::Error> {
 
 fn read<A: DeserializeOwned>(database: &Database, key: &Digest) -> Result<Option<A>, redb::Error> {
     let answers = database.begin_read()?.open_table(ANSWERS)?;
-    // An answer that cannot be read is none, and is replaced.
+    // An unreadable answer counts as missing, and is replaced.
     Ok(answers.get(key)?.and_then(|bytes| serde_json::from_slice(bytes.value()).ok()))
 }
 

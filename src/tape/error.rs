@@ -1,30 +1,30 @@
-//! Why a tape or a cache cannot be used.
+//! Errors of recordings and caches.
 
 use super::miss::{Miss, Why};
 use std::path::{Path, PathBuf};
 
-/// Why a tape or a cache cannot be used, or has no answer.
+/// Why a recording or a cache cannot be used, or has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TapeError {
-    /// The file system refused something.
+    /// A file operation failed.
     #[error("cannot {action} `{}`: {reason}", path.display())]
     Io {
-        /// What was tried: `open`, `read`, `append to`, …
+        /// `open`, `read`, `append to`, …
         action: &'static str,
-        /// On which file or folder.
+        /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's message.
         reason: String,
         /// Whether the disk is full.
         full: bool,
     },
-    /// The file is something else.
+    /// The file is not a recording.
     #[error("`{}` is not a recording: {reason}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What stands there instead.
+        /// Why not.
         reason: &'static str,
     },
     /// The file was written by a newer program.
@@ -34,23 +34,23 @@ pub enum TapeError {
         path: PathBuf,
         /// Its version.
         found: u64,
-        /// The newest version that is understood.
+        /// The newest supported version.
         known: u32,
     },
-    /// A whole line cannot be understood.
+    /// A complete line cannot be parsed.
     #[error("`{}`, line {line}: {reason}", path.display())]
     BadLine {
         /// The file.
         path: PathBuf,
         /// Line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The parser's message.
         reason: String,
     },
-    /// Another process writes it.
+    /// Another process is using it.
     #[error("`{}` is in use by another process", path.display())]
     Locked {
-        /// The tape, or the cache's folder.
+        /// The recording, or the cache's folder.
         path: PathBuf,
     },
     /// The cache's database cannot be used.
@@ -58,40 +58,40 @@ pub enum TapeError {
     Cache {
         /// The cache's folder.
         path: PathBuf,
-        /// What the database says.
+        /// The database's message.
         reason: String,
     },
-    /// The thread that writes has gone.
+    /// The writing thread stopped.
     #[error("the writer of `{}` stopped", path.display())]
     Stopped {
-        /// What it wrote.
+        /// The file.
         path: PathBuf,
     },
-    /// The tape has no answer to the request.
+    /// The recording has no answer to the request.
     #[error(transparent)]
     Miss(#[from] Box<Miss>),
 }
 
 impl TapeError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Io { full: true, .. } => "free some space and start again: what was recorded before is kept",
-            Self::Io { .. } => "check that the path exists, and may be read and written",
-            Self::Foreign { .. } => {
-                "name a file that `--record` has made, or for `--record` one that does not exist yet"
+            Self::Io { full: true, .. } => {
+                "free some space and run the command again: what was recorded before is kept"
             }
+            Self::Io { .. } => "check that the path exists, and is readable and writable",
+            Self::Foreign { .. } => "name a file written by `--record`, or a new file to record to",
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
-            Self::BadLine { .. } => "the recording was changed by something else: restore it, or record anew",
-            Self::Locked { .. } => "wait for the other process to end, or name another path",
-            Self::Cache { .. } => "name another folder with --cache, or delete this one: it holds only copies",
-            Self::Stopped { .. } => "start again: what was recorded before is kept",
+            Self::BadLine { .. } => "the recording was changed: restore it, or record again",
+            Self::Locked { .. } => "wait for the other process to finish, or choose another path",
+            Self::Cache { .. } => "choose another folder with --cache, or delete this one: it holds only copies",
+            Self::Stopped { .. } => "run the command again: what was recorded before is kept",
             Self::Miss(miss) => match miss.why {
                 Why::Unknown { .. } => {
-                    "a replay answers only what was recorded: undo the change that is named, or record anew with --record"
+                    "a replay answers only what was recorded: undo the change, or record again with --record"
                 }
                 Why::RanOut { .. } | Why::Gap { .. } => {
-                    "replay the same questions, repeats and samples that were recorded, or record anew with --record"
+                    "replay the same questions, repeats and samples that were recorded, or record again with --record"
                 }
             },
         }

@@ -1,4 +1,4 @@
-//! The lines of a tape.
+//! The lines of a recording.
 
 use super::TapeError;
 use super::asked::{Asked, Digest, Kind, digest, hex};
@@ -9,9 +9,9 @@ use std::path::Path;
 
 /// Version of the format; readers accept older ones and refuse newer ones.
 pub(super) const VERSION: u32 = 1;
-/// What the first line says to whom it belongs.
+/// The value of `tape` in the first line.
 const NAME: &str = "wikitrail";
-/// No first line of ours is longer; a foreign file may have no second line at all.
+/// Longest first line; other files may have no line end at all.
 pub(super) const LONGEST_HEADER: u64 = 1 << 12;
 
 /// The first line.
@@ -22,7 +22,7 @@ struct Header<'a> {
     tape: Cow<'a, str>,
 }
 
-/// The version, which is looked at before anything else: a newer line need not have the fields we expect.
+/// Only the version: a newer line may lack fields that this program expects.
 #[derive(Deserialize)]
 struct Version {
     v: u64,
@@ -50,7 +50,7 @@ pub(super) struct Entry<'a> {
     pub(super) kind: Kind,
     #[serde(borrow)]
     key: Cow<'a, str>,
-    /// The key as it was computed from the request.
+    /// The key, computed from the request.
     #[serde(skip)]
     pub(super) digest: Digest,
     #[serde(borrow)]
@@ -62,38 +62,38 @@ pub(super) struct Entry<'a> {
     pub(super) answer: &'a RawValue,
 }
 
-/// The first line of a new tape, line end included.
+/// The first line of a new recording, with its line end.
 pub(super) fn header() -> String {
     format!("{{\"v\":{VERSION},\"tape\":\"{NAME}\"}}\n")
 }
 
-/// What stands at the beginning of a file.
+/// The beginning of a file.
 pub(super) enum Head {
-    /// Nothing, or a first line that was not finished.
+    /// Empty, or an incomplete first line.
     Empty,
-    /// A tape's first line, of this many bytes.
-    Tape(usize),
+    /// A recording's first line, of this many bytes.
+    Recording(usize),
 }
 
-/// Reads the beginning of a file, of which `bytes` are the first [`LONGEST_HEADER`] or all there are.
+/// Parses the beginning of a file: its first [`LONGEST_HEADER`] bytes, or all of it.
 pub(super) fn head(bytes: &[u8], path: &Path) -> Result<Head, TapeError> {
-    let foreign = |reason| TapeError::Foreign { path: path.to_owned(), reason };
+    let foreign = || TapeError::Foreign { path: path.to_owned(), reason: "its first line is not that of a recording" };
     let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else {
         let begun = header().as_bytes().starts_with(bytes);
-        return if begun { Ok(Head::Empty) } else { Err(foreign("its first line is not that of a recording")) };
+        return if begun { Ok(Head::Empty) } else { Err(foreign()) };
     };
     let first = &bytes[..end];
     let parsed = serde_json::from_slice::<Header<'_>>(first);
     match parsed {
-        Ok(header) if header.tape == NAME && header.v == VERSION => Ok(Head::Tape(end + 1)),
+        Ok(header) if header.tape == NAME && header.v == VERSION => Ok(Head::Recording(end + 1)),
         _ => match serde_json::from_slice::<Version>(first) {
-            Ok(Version { v }) if v > u64::from(VERSION) && names_a_tape(first) => Err(newer(path, v)),
-            _ => Err(foreign("its first line is not that of a recording")),
+            Ok(Version { v }) if v > u64::from(VERSION) && names_a_recording(first) => Err(newer(path, v)),
+            _ => Err(foreign()),
         },
     }
 }
 
-fn names_a_tape(line: &[u8]) -> bool {
+fn names_a_recording(line: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Named<'a> {
         #[serde(borrow)]
@@ -106,7 +106,7 @@ pub(super) fn newer(path: &Path, found: u64) -> TapeError {
     TapeError::Newer { path: path.to_owned(), found, known: VERSION }
 }
 
-/// Why a line is no entry.
+/// Why a line is not an entry.
 pub(super) enum BadEntry {
     /// Of a newer version.
     Newer(u64),
@@ -121,7 +121,7 @@ impl<'a> Entry<'a> {
         match serde_json::from_slice::<Version>(line).map_err(bad)? {
             Version { v } if v > u64::from(VERSION) => return Err(BadEntry::Newer(v)),
             Version { v } if v != u64::from(VERSION) => {
-                return Err(BadEntry::Bad(format!("not an entry: there is no version {v}")));
+                return Err(BadEntry::Bad(format!("not an entry: unknown version {v}")));
             }
             Version { .. } => {}
         }
@@ -130,17 +130,21 @@ impl<'a> Entry<'a> {
         if hex(&entry.digest) == entry.key {
             Ok(entry)
         } else {
-            Err(BadEntry::Bad("the key is not that of the request, which was changed".to_owned()))
+            Err(BadEntry::Bad("the key does not match the request, which was changed".to_owned()))
         }
     }
 }
 
-/// A request with its answer as a line, line end included.
-pub(super) fn entry<A: Serialize>(asked: &Asked, n: u32, scope: Option<&str>, answer: &A) -> Vec<u8> {
+/// A request with its answer as a line, with its line end.
+pub(super) fn entry<A: Serialize>(
+    asked: &Asked,
+    n: u32,
+    scope: Option<&str>,
+    answer: &A,
+) -> Result<Vec<u8>, serde_json::Error> {
     let written =
         Written { v: VERSION, kind: asked.kind, key: hex(&asked.digest), request: &asked.request, n, scope, answer };
-    // Plain data with string keys always serialises.
-    let mut line = serde_json::to_vec(&written).unwrap_or_default();
+    let mut line = serde_json::to_vec(&written)?;
     line.push(b'\n');
-    line
+    Ok(line)
 }

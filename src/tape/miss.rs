@@ -1,50 +1,51 @@
-//! A request that a tape has no answer to: the nearest that it has one to, and where the two part.
+//! Requests without a recorded answer: the nearest recorded request, and the first difference.
 
 use super::asked::Kind;
+use crate::types::excerpt;
 use serde_json::Value;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Characters shown on either side of the place where two texts part.
+/// Characters shown on either side of a difference.
 const AROUND: usize = 30;
-/// Longest value shown, in characters.
+/// Longest text shown, in characters.
 const LONGEST: usize = 80;
 
-/// A request that a tape has no answer to.
+/// A request without a recorded answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
-    /// The tape.
+    /// The recording.
     pub path: PathBuf,
-    /// Who was asked.
+    /// What the request is for.
     pub kind: Kind,
-    /// What is missing.
+    /// Why there is no answer.
     pub why: Why,
 }
 
-/// What is missing.
+/// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// The request was never recorded.
     Unknown {
-        /// The nearest request of the same kind; none where the tape has no such request at all.
+        /// The nearest request of the same kind, if the recording has any.
         nearest: Option<Nearest>,
     },
-    /// The request was recorded, but not so often.
+    /// The request was made more often than it was recorded.
     RanOut {
-        /// How many answers there are.
+        /// The number of recorded answers.
         recorded: usize,
     },
-    /// The request was made once more when it was recorded, and brought no answer then.
+    /// The request failed when it was recorded.
     Gap {
-        /// Which of its answers is missing, from 1.
+        /// The missing answer, from 1.
         number: u32,
     },
 }
 
-/// A recorded request that is much like another.
+/// The recorded request most like another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
-    /// Its line on the tape, from 1.
+    /// Its line in the recording, from 1.
     pub line: u64,
     /// The first difference, such as `prompt, character 12: recorded "…abc", asked "…abd"`; on one line.
     pub difference: String,
@@ -56,7 +57,7 @@ impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, path) = (self.kind.name(), self.path.display());
         match &self.why {
-            Why::Unknown { nearest: None } => write!(f, "the recording `{path}` has no {kind} request at all"),
+            Why::Unknown { nearest: None } => write!(f, "the recording `{path}` has no {kind} requests"),
             Why::Unknown { nearest: Some(Nearest { line, difference }) } => write!(
                 f,
                 "the recording `{path}` has no such {kind} request; the nearest, in line {line}, differs in {difference}"
@@ -67,7 +68,7 @@ impl fmt::Display for Miss {
             }
             Why::Gap { number } => write!(
                 f,
-                "the recording `{path}` lacks answer {number} to this {kind} request: it failed when it was recorded"
+                "the recording `{path}` has no answer {number} to this {kind} request: it failed when recorded"
             ),
         }
     }
@@ -82,15 +83,12 @@ impl From<Miss> for super::TapeError {
 /// The first difference of two requests, both JSON.
 pub(super) fn difference(recorded: &[u8], asked: &[u8]) -> String {
     let parsed = |text| serde_json::from_slice::<Value>(text).unwrap_or_default();
-    // Equal values with different digests are spelled differently, which our own spelling never is.
-    first("", &parsed(recorded), &parsed(asked)).unwrap_or_else(|| "its spelling".to_owned())
+    // Equal values with different digests are formatted differently, which this program never does.
+    first("", &parsed(recorded), &parsed(asked)).unwrap_or_else(|| "formatting".to_owned())
 }
 
-/// Where `asked` first departs from `recorded`, in the order of the recorded fields.
+/// The first difference, in the order of the recorded fields.
 fn first(at: &str, recorded: &Value, asked: &Value) -> Option<String> {
-    let plain = |recorded: Option<&Value>, asked: Option<&Value>| {
-        Some(format!("{at}: recorded {}, asked {}", shown(recorded), shown(asked)))
-    };
     match (recorded, asked) {
         (Value::Object(recorded), Value::Object(asked)) => {
             let names = recorded.keys().chain(asked.keys().filter(|name| !recorded.contains_key(*name)));
@@ -103,87 +101,55 @@ fn first(at: &str, recorded: &Value, asked: &Value) -> Option<String> {
             .find_map(|i| part(&format!("{at}[{i}]"), recorded.get(i), asked.get(i))),
         (Value::String(recorded), Value::String(asked)) => texts(at, recorded, asked),
         _ if recorded == asked => None,
-        _ => plain(Some(recorded), Some(asked)),
+        _ => Some(whole(at, Some(recorded), Some(asked))),
     }
 }
 
 fn part(at: &str, recorded: Option<&Value>, asked: Option<&Value>) -> Option<String> {
     match (recorded, asked) {
         (Some(recorded), Some(asked)) => first(at, recorded, asked),
-        _ => Some(format!("{at}: recorded {}, asked {}", shown(recorded), shown(asked))),
+        _ => Some(whole(at, recorded, asked)),
     }
 }
 
-/// A value on one line; `nothing` where there is none.
+fn whole(at: &str, recorded: Option<&Value>, asked: Option<&Value>) -> String {
+    format!("{at}: recorded {}, asked {}", shown(recorded), shown(asked))
+}
+
+/// A value on one line, or `nothing`.
 fn shown(value: Option<&Value>) -> String {
     match value {
         None => "nothing".to_owned(),
-        Some(Value::String(text)) => cut(&text.chars().take(LONGEST + 1).collect::<Vec<_>>(), 0, LONGEST),
-        Some(value) => {
-            let text = value.to_string();
-            let mut short: String = text.chars().take(LONGEST).collect();
-            if short.len() < text.len() {
-                short.push('…');
-            }
-            short.escape_debug().to_string().replace("\\\"", "\"")
-        }
+        Some(Value::String(text)) => quoted(text, 0, LONGEST),
+        Some(value) => excerpt(&value.to_string()),
     }
 }
 
-/// The character at which two texts part, counted from 1, with what stands around it.
+/// The first character that differs, from 1, with its surroundings.
 fn texts(at: &str, recorded: &str, asked: &str) -> Option<String> {
     if recorded == asked {
         return None;
     }
     let place = recorded.chars().zip(asked.chars()).take_while(|(a, b)| a == b).count();
-    let around = |text: &str| {
-        let begin = place.saturating_sub(AROUND);
-        let window: Vec<char> = text.chars().skip(begin).take(place - begin + AROUND + 1).collect();
-        cut(&window, begin, place - begin + AROUND)
-    };
+    let around = |text: &str| quoted(text, place.saturating_sub(AROUND), place + AROUND);
     Some(format!("{at}, character {}: recorded {}, asked {}", place + 1, around(recorded), around(asked)))
 }
 
-/// At most `most` of `window`, quoted and escaped, with `…` where there is more; `before` characters come before it.
-fn cut(window: &[char], before: usize, most: usize) -> String {
-    let text: String = window.iter().take(most).collect();
-    let quoted = format!("{text:?}");
-    let begin = if before > 0 { "\"…" } else { "\"" };
-    let end = if window.len() > most { "…\"" } else { "\"" };
-    format!("{begin}{}{end}", &quoted[1..quoted.len() - 1])
+/// The characters from `begin` to `end`, quoted and escaped, with `…` where text is left out.
+fn quoted(text: &str, begin: usize, end: usize) -> String {
+    let before = if begin > 0 { "…" } else { "" };
+    let after = if text.chars().nth(end).is_some() { "…" } else { "" };
+    let window: String = text.chars().skip(begin).take(end - begin).collect();
+    format!("{:?}", format!("{before}{window}{after}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::difference;
 
-    fn told(recorded: &str, asked: &str) -> String {
-        difference(recorded.as_bytes(), asked.as_bytes())
-    }
-
     #[test]
-    fn texts_part_at_a_character_and_show_what_stands_around_it() {
-        let long =
-            |middle: &str| format!(r#"{{"prompt":"{}{middle}{}","model":"m"}}"#, "é".repeat(100), "z".repeat(50));
-        let told = told(&long("abc"), &long("abd"));
-        let (before, after) = ("é".repeat(28), "z".repeat(29));
-        assert_eq!(
-            told,
-            format!(r#"prompt, character 103: recorded "…{before}abc{after}…", asked "…{before}abd{after}…""#)
-        );
-    }
-
-    #[test]
-    fn the_ends_of_a_text_have_no_ellipsis_and_everything_is_one_line() {
-        assert_eq!(
-            told(r#"{"prompt":"a\nb"}"#, r#"{"prompt":"a\nb\u202e\"c"}"#),
-            r#"prompt, character 4: recorded "a\nb", asked "a\nb\u{202e}\"c""#
-        );
-        assert_eq!(told(r#"{"prompt":""}"#, r#"{"prompt":"x"}"#), r#"prompt, character 1: recorded "", asked "x""#);
-    }
-
-    #[test]
-    fn fields_items_and_kinds_are_named() {
+    fn the_first_difference_is_named_and_shown() {
+        let told = |recorded: &str, asked: &str| difference(recorded.as_bytes(), asked.as_bytes());
         for (recorded, asked, difference) in [
             (r#"{"a":1,"b":{"c":0.0}}"#, r#"{"a":1,"b":{"c":0.7}}"#, "b.c: recorded 0.0, asked 0.7"),
             (r#"{"b":{"c":1}}"#, r#"{"b":{"c":1,"seed":5}}"#, "b.seed: recorded nothing, asked 5"),
@@ -196,13 +162,23 @@ mod tests {
             (
                 r#"{"prompt":"text"}"#,
                 r#"{"prompt":[{"content":"t\n"}]}"#,
-                r#"prompt: recorded "text", asked [{"content":"t\\n"}]"#,
+                r#"prompt: recorded "text", asked [{"content":"t\n"}]"#,
             ),
-            (r#"{"a":1}"#, r#"{ "a":1}"#, "its spelling"),
+            (r#"{"a":1}"#, r#"{ "a":1}"#, "formatting"),
+            (
+                r#"{"prompt":"a\nb"}"#,
+                r#"{"prompt":"a\nb\u202e\"c"}"#,
+                r#"prompt, character 4: recorded "a\nb", asked "a\nb\u{202e}\"c""#,
+            ),
+            (r#"{"prompt":""}"#, r#"{"prompt":"x"}"#, r#"prompt, character 1: recorded "", asked "x""#),
         ] {
             assert_eq!(told(recorded, asked), difference);
         }
-        let long = format!(r#"{{"prompt":"{}"}}"#, "x".repeat(10_000));
-        assert!(told(&long, r#"{"prompt":["y"]}"#).len() < 200);
+        let long = |middle| format!(r#"{{"prompt":"{}{middle}{}"}}"#, "é".repeat(100), "z".repeat(10_000));
+        let (before, after) = ("é".repeat(28), "z".repeat(29));
+        let expected =
+            format!(r#"prompt, character 103: recorded "…{before}abc{after}…", asked "…{before}abd{after}…""#);
+        assert_eq!(told(&long("abc"), &long("abd")), expected);
+        assert!(told(&long(""), r#"{"prompt":["y"]}"#).len() < 300);
     }
 }

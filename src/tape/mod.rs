@@ -1,29 +1,28 @@
-//! Requests and their answers on disk: a tape that is recorded and replayed, and a cache.
+//! Requests and their answers on disk: recordings that are replayed, and a cache.
 //!
-//! A tape is a file of JSON lines. The first says what it is; each other line is one request with its answer:
+//! A recording is a file of JSON lines: a header, and one request with its answer per line.
 //!
 //! ```text
 //! {"v":1,"tape":"wikitrail"}
 //! {"v":1,"kind":"model","key":"<sha256>","request":{…},"n":0,"scope":"main/q1 repeat 0","answer":{…}}
 //! ```
 //!
-//! `key` is the digest of kind and request. The same request may be answered many times, and no answer may stand for
-//! another: samples of a vote would otherwise all be one. `scope` says which episode asked (absent where none did), and
-//! `n` how often it had asked the same before, from 0. Counting begins at 0 in every process, and a later line replaces
-//! an earlier one of the same place: an episode that is done again after a crash is recorded again over its first
-//! attempt. Within a scope requests have an order of their own, so a replay does not depend on which of many
-//! episodes happens to be first.
+//! `key` is the digest of kind and request. A request may have several answers, such as the samples of a vote: `scope`
+//! names the episode that made it (absent outside episodes), and `n` counts its earlier occurrences in that scope, from
+//! 0 in every process. A later line replaces an earlier one with the same key, scope and `n`, so an episode that is
+//! repeated after a crash replaces its first attempt. Since scopes count separately, a replay does not depend on the
+//! order in which episodes run.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `asked` | a request in its one spelling, and its key |
-//! | `scope` | who asks, and how often the same was asked before |
-//! | `line` | the lines of a tape |
+//! | `asked` | a request in canonical form, and its key |
+//! | `scope` | the episode that makes a request, and the count of its occurrences |
+//! | `line` | the lines of a recording |
 //! | `recorder` | appending, locked and synced |
-//! | `player` | reading back: an index in memory, answers on demand |
-//! | `miss` | the nearest recorded request, and where it differs |
-//! | `cache` | answers in a database, to be used again by later runs |
-//! | `writer` | one thread that writes what many wait for |
+//! | `player` | reading: an index in memory, answers on demand |
+//! | `miss` | the nearest recorded request, and the first difference |
+//! | `cache` | answers in a database, for reuse by later runs |
+//! | `writer` | a thread that writes and syncs in batches |
 
 mod asked;
 mod cache;

@@ -1,4 +1,4 @@
-//! Reading a tape back: an index in memory, answers on demand.
+//! Reading a recording: an index in memory, answers on demand.
 
 use super::TapeError;
 use super::asked::{Asked, Digest, Kind};
@@ -12,14 +12,14 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A tape that is replayed. Cheap to clone; all clones count together.
+/// A recording that is replayed. Cheap to clone; clones share their counts.
 #[derive(Debug, Clone)]
 pub struct Player {
-    tape: Arc<Tape>,
+    recording: Arc<Recording>,
 }
 
 #[derive(Debug)]
-struct Tape {
+struct Recording {
     path: PathBuf,
     file: Mutex<File>,
     known: HashMap<Digest, Known>,
@@ -28,8 +28,7 @@ struct Tape {
     torn: Option<u64>,
     scoped: Counter,
     shared: Counter,
-    /// The nearest request to each that was missed. Held while searching, so that many misses at once do not read the
-    /// file many times at once.
+    /// The nearest request to each one without an answer. Locked during the search, which reads the whole file.
     nearest: Mutex<HashMap<Digest, Option<Nearest>>>,
 }
 
@@ -39,7 +38,7 @@ struct Known {
     kind: Kind,
     /// In the order of the file.
     spots: Vec<Spot>,
-    /// Which of them are whose, by number.
+    /// Their indices, by scope and number.
     of: HashMap<u32, BTreeMap<u32, usize>>,
 }
 
@@ -49,21 +48,21 @@ struct Spot {
     line: u64,
     offset: u64,
     length: usize,
-    /// Where the request stands within the line.
+    /// Offset and length of the request within the line.
     request: (usize, usize),
 }
 
-/// The scope of requests that nobody claims.
+/// The scope of requests outside episodes.
 const NOBODY: u32 = 0;
 
 impl Player {
-    /// Reads through the tape once and notes where everything is. A torn last line is left out.
+    /// Indexes the recording. An incomplete last line is ignored.
     pub fn open(path: &Path) -> Result<Self, TapeError> {
         let file = File::open(path).map_err(TapeError::io("open", path))?;
         if !file.metadata().map_err(TapeError::io("open", path))?.is_file() {
-            return Err(TapeError::Foreign { path: path.to_owned(), reason: "it is no ordinary file" });
+            return Err(TapeError::Foreign { path: path.to_owned(), reason: "it is not a regular file" });
         }
-        let mut tape = Tape {
+        let mut recording = Recording {
             path: path.to_owned(),
             file: Mutex::new(file.try_clone().map_err(TapeError::io("open", path))?),
             known: HashMap::new(),
@@ -74,55 +73,53 @@ impl Player {
             shared: Counter::default(),
             nearest: Mutex::default(),
         };
-        tape.index(BufReader::new(file))?;
-        Ok(Self { tape: Arc::new(tape) })
+        recording.index(BufReader::new(file))?;
+        Ok(Self { recording: Arc::new(recording) })
     }
 
-    /// Bytes of a torn last line that reading leaves out.
+    /// Bytes of an incomplete last line, which is ignored.
     pub fn torn(&self) -> Option<u64> {
-        self.tape.torn
+        self.recording.torn
     }
 
-    /// Number of answers on the tape.
+    /// The number of answers.
     pub fn len(&self) -> usize {
-        self.tape.entries
+        self.recording.entries
     }
 
-    /// Whether it has none.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.tape.entries == 0
+        self.recording.entries == 0
     }
 
-    /// The answer to a request; its place is counted now, and the answer is read when the future runs.
+    /// The answer to a request; counts the occurrence now, and reads the answer when the future runs.
     ///
-    /// Where the tape has answers for the scope that asks, these count, in their order. Otherwise, as after a variant
-    /// was renamed, all that were recorded for the request are given out one after the other.
+    /// Answers recorded for the current scope are returned in their order. Without any, such as after a variant was
+    /// renamed, all recorded answers to the request are returned one after the other.
     pub fn answer<A>(&self, asked: Asked) -> impl Future<Output = Result<A, TapeError>> + Send + use<A>
     where
         A: DeserializeOwned + Send + 'static,
     {
-        let found = self.tape.find(&asked);
-        let tape = Arc::clone(&self.tape);
+        let found = self.recording.find(&asked);
+        let recording = Arc::clone(&self.recording);
+        let path = recording.path.clone();
         async move {
-            let reading = {
-                let tape = Arc::clone(&tape);
-                tokio::task::spawn_blocking(move || match found {
-                    Ok(spot) => tape.read(spot),
-                    Err(why) => Err(tape.miss(&asked, why)),
-                })
-            };
-            reading.await.map_err(|_| TapeError::Stopped { path: tape.path.clone() })?
+            let reading = tokio::task::spawn_blocking(move || match found {
+                Ok(spot) => recording.read(spot),
+                Err(why) => Err(recording.miss(&asked, why)),
+            });
+            reading.await.map_err(|_| TapeError::Stopped { path })?
         }
     }
 }
 
-impl Tape {
+impl Recording {
     fn index(&mut self, mut reader: BufReader<File>) -> Result<(), TapeError> {
         let path = self.path.clone();
         let read = || TapeError::io("read", &path);
         let mut line = Vec::new();
         (&mut reader).take(LONGEST_HEADER).read_until(b'\n', &mut line).map_err(read())?;
-        let Head::Tape(length) = line::head(&line, &path)? else {
+        let Head::Recording(length) = line::head(&line, &path)? else {
             self.torn = (!line.is_empty()).then_some(line.len() as u64);
             return Ok(());
         };
@@ -137,7 +134,7 @@ impl Tape {
             match Entry::parse(&line) {
                 Ok(entry) => self.note(&entry, Spot::of(&entry, &line, number, offset)),
                 Err(BadEntry::Newer(found)) => return Err(line::newer(&path, found)),
-                // Only the last line has no line end, and only a crash leaves half of one.
+                // A crash leaves an incomplete last line.
                 Err(BadEntry::Bad(_)) if line.last() != Some(&b'\n') => self.torn = Some(length as u64),
                 Err(BadEntry::Bad(reason)) => return Err(TapeError::BadLine { path, line: number, reason }),
             }
@@ -167,7 +164,7 @@ impl Tape {
         }
     }
 
-    /// Where the next answer to this request is, or why there is none; [`Why::Unknown`] is without its nearest yet.
+    /// Where the next answer to this request is, or why there is none; the nearest request is not yet filled in.
     fn find(&self, asked: &Asked) -> Result<Spot, Why> {
         let scope = scope::current().map(|scope| scope.to_string()).unwrap_or_default();
         let known = self.known.get(&asked.digest).ok_or(Why::Unknown { nearest: None })?;
@@ -185,7 +182,7 @@ impl Tape {
 
     fn bytes(&self, offset: u64, length: usize) -> Result<Vec<u8>, TapeError> {
         let mut bytes = vec![0; length];
-        // Whoever panicked left at worst another position, and every read begins with its own.
+        // A panic leaves at most another position, and every read seeks first.
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(offset))
             .and_then(|_| file.read_exact(&mut bytes))
@@ -206,7 +203,6 @@ impl Tape {
     fn miss(&self, asked: &Asked, why: Why) -> TapeError {
         let why = match why {
             Why::Unknown { .. } => {
-                // A panic elsewhere cannot leave an answer half-kept.
                 let mut kept = self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
                 let nearest = match kept.get(&asked.digest) {
                     Some(nearest) => nearest.clone(),
@@ -222,7 +218,7 @@ impl Tape {
         Miss { path: self.path.clone(), kind: asked.kind, why }.into()
     }
 
-    /// The recorded request that has the most text in common with this one from the beginning; the first of equals.
+    /// The recorded request with the longest common prefix; the first of equals.
     fn nearest(&self, asked: &Asked) -> Result<Option<Nearest>, TapeError> {
         let mut spots: Vec<Spot> =
             self.known.values().filter(|known| known.kind == asked.kind).map(|known| known.spots[0]).collect();
@@ -246,7 +242,7 @@ impl Tape {
 impl Spot {
     fn of(entry: &Entry<'_>, line: &[u8], number: u64, offset: u64) -> Self {
         let request = entry.request.get();
-        // The request is borrowed from the line, so the distance of the two is where it stands.
+        // The request borrows from the line, so their distance is its offset.
         let begin = request.as_ptr().addr().saturating_sub(line.as_ptr().addr());
         Self { line: number, offset, length: line.len(), request: (begin, request.len()) }
     }

@@ -1,4 +1,4 @@
-//! Appending to a tape so that a crash costs at most the line that was being written.
+//! Appending to a recording so that a crash loses at most the line being written.
 
 use super::asked::Asked;
 use super::line::{self, Entry, Head, LONGEST_HEADER};
@@ -10,7 +10,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A tape that is being recorded. Answers are on disk when [`Recorder::record`] returns.
+/// A recording that is being written.
 #[derive(Debug)]
 pub struct Recorder {
     writer: Writer<Vec<u8>>,
@@ -18,7 +18,7 @@ pub struct Recorder {
     dropped: Option<u64>,
 }
 
-/// A request's place on the tape, taken when it is asked: the order of asking is the episode's own, that of answers is not.
+/// A request's place in the recording, taken when the request is made, since answers arrive in any order.
 #[derive(Debug)]
 pub struct Place {
     asked: Asked,
@@ -27,36 +27,37 @@ pub struct Place {
 }
 
 impl Recorder {
-    /// Opens a tape to append to, or makes one. A file that is no tape, or that another process appends to, is refused.
+    /// Opens or creates a recording. Any other file, and one that another process appends to, is refused.
     pub fn open(path: &Path) -> Result<Self, TapeError> {
         let (end, dropped) = End::open(path)?;
         let writer = Writer::start(path.to_owned(), end.appends())?;
         Ok(Self { writer, counter: Counter::default(), dropped })
     }
 
-    /// Bytes of a torn last line that opening dropped.
+    /// Bytes of the incomplete last line that was removed on opening.
     pub fn dropped(&self) -> Option<u64> {
         self.dropped
     }
 
-    /// Takes a place for a request that is about to be made; one that then fails leaves it empty.
+    /// Takes the place of a request that is about to be made; a failed request leaves it empty.
     pub fn place(&self, asked: Asked) -> Place {
         let scope = scope::current().map(|scope| scope.to_string());
         let n = self.counter.next(&asked.digest, scope.as_deref().unwrap_or_default());
         Place { asked, n, scope }
     }
 
-    /// Appends the answer, and waits until it is on disk. On an error nothing of it stays in the file.
+    /// Appends the answer and waits until it is on disk. On an error the file keeps none of it.
     pub async fn record<A: Serialize>(&self, place: Place, answer: &A) -> Result<(), TapeError> {
-        self.writer.write(line::entry(&place.asked, place.n, place.scope.as_deref(), answer)).await
+        let line = line::entry(&place.asked, place.n, place.scope.as_deref(), answer);
+        self.writer.write(line.map_err(|error| TapeError::io("append to", self.writer.path())(error.into()))?).await
     }
 }
 
-/// The end of the file, which is locked as long as it is open.
+/// The end of the file, which is locked while it is open.
 struct End {
     file: File,
     path: PathBuf,
-    /// Bytes that are known to be whole lines on disk.
+    /// Bytes known to be complete lines on disk.
     length: u64,
 }
 
@@ -66,7 +67,7 @@ impl End {
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(path).map_err(TapeError::io("open", path))?;
         if !file.metadata().map_err(TapeError::io("open", path))?.is_file() {
-            return Err(TapeError::Foreign { path: path.to_owned(), reason: "it is no ordinary file" });
+            return Err(TapeError::Foreign { path: path.to_owned(), reason: "it is not a regular file" });
         }
         match file.try_lock() {
             Ok(()) => {}
@@ -84,15 +85,15 @@ impl End {
                 sync_folder(path);
                 Ok((end, (!first.is_empty()).then_some(first.len() as u64)))
             }
-            Head::Tape(_) => {
-                let dropped = end.mend()?;
+            Head::Recording(_) => {
+                let dropped = end.repair()?;
                 Ok((end, dropped))
             }
         }
     }
 
-    /// Keeps a last line without its line end where it is whole, and drops it where it is not.
-    fn mend(&mut self) -> Result<Option<u64>, TapeError> {
+    /// Removes an incomplete last line; one that only lacks its line end is kept.
+    fn repair(&mut self) -> Result<Option<u64>, TapeError> {
         let read = || TapeError::io("read", &self.path);
         let whole = whole_lines(&mut self.file).map_err(read())?;
         let mut tail = Vec::new();
@@ -117,7 +118,7 @@ impl End {
     fn append(&mut self, bytes: &[u8]) -> Result<(), TapeError> {
         let appended = self.file.write_all(bytes).and_then(|()| self.file.sync_data());
         if let Err(error) = appended {
-            // A half-written line would look like a crash; take it back if the disk lets us.
+            // Remove the half-written line if the disk allows it.
             let _ = self.cut();
             return Err(TapeError::io("append to", &self.path)(error));
         }
@@ -130,11 +131,11 @@ impl End {
             .set_len(self.length)
             .and_then(|()| self.file.seek(SeekFrom::Start(self.length)))
             .map(drop)
-            .map_err(TapeError::io("mend", &self.path))
+            .map_err(TapeError::io("repair", &self.path))
     }
 }
 
-/// Length of the file up to its last line end. Reads from the end, a block at a time.
+/// Length of the file up to its last line end. Reads backwards, a block at a time.
 fn whole_lines(file: &mut File) -> std::io::Result<u64> {
     const BLOCK: u64 = 1 << 16;
     let mut end = file.metadata()?.len();
@@ -151,7 +152,7 @@ fn whole_lines(file: &mut File) -> std::io::Result<u64> {
     Ok(0)
 }
 
-/// The name of a new file is on disk once its folder is; a file system that cannot sync one loses nothing by it.
+/// Makes a new file's name durable, where the file system supports it.
 fn sync_folder(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if let Ok(folder) = File::open(folder) {

@@ -1,7 +1,7 @@
-//! Who asks, and how often the same was asked before.
+//! The episode that makes a request, and how often it made the same request before.
 //!
-//! The scope goes with the task and not through every function between an episode and its requests: who asks must not
-//! make a difference to anyone but a tape.
+//! The scope is task-local rather than an argument of every function between an episode and its requests: nothing but a
+//! recording or a cache may depend on it.
 
 use super::asked::{Digest, sha256};
 use std::collections::HashMap;
@@ -29,37 +29,36 @@ impl fmt::Display for Scope {
     }
 }
 
-/// Runs `future` as an episode: what it asks is counted apart from what others ask at the same time.
+/// Runs `future` as an episode, whose requests are counted separately.
 ///
-/// `episode` names variant and question, and is the same when the run is replayed.
+/// `episode` names variant and question, and must be the same in a replay.
 pub fn in_episode<F: Future>(episode: String, repeat: u32, future: F) -> impl Future<Output = F::Output> {
     SCOPE.scope(Scope { episode, repeat, sample: None }, future)
 }
 
-/// Runs `future` as a sample (from 0) of the episode that this is called in.
+/// Runs `future` as a sample (from 0) of the current episode.
 pub fn in_sample<F: Future>(sample: u32, future: F) -> impl Future<Output = F::Output> {
     SCOPE.scope(Scope { sample: Some(sample), ..current().unwrap_or_default() }, future)
 }
 
-/// The scope of the running task.
+/// The scope of the current task.
 pub(super) fn current() -> Option<Scope> {
     SCOPE.try_with(Clone::clone).ok()
 }
 
-/// Counts how often a scope has asked the same.
+/// Counts the occurrences of each request in each scope.
 #[derive(Debug, Default)]
 pub(super) struct Counter {
-    /// Half a digest of scope and request is enough to tell them apart, and is all that is kept of them.
+    /// By half a digest of scope and request, which is enough to distinguish them.
     asked: Mutex<HashMap<[u8; 16], u32>>,
 }
 
 impl Counter {
-    /// How often this was asked before: 0 the first time.
+    /// How often this was requested before: 0 the first time.
     pub(super) fn next(&self, digest: &Digest, scope: &str) -> u32 {
         let whole = sha256([digest.as_slice(), scope.as_bytes()]);
         let mut half = [0; 16];
         half.copy_from_slice(&whole[..16]);
-        // A panic elsewhere cannot leave a count half-changed.
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let count = asked.entry(half).or_default();
         let before = *count;

@@ -1,15 +1,15 @@
-//! One thread that writes what many wait for: everything that is there goes to disk at once, and is synced once.
+//! A thread that writes for many tasks: waiting items are written and synced together.
 
 use super::TapeError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// An item, and who waits for it to be on disk.
+/// An item, and the task that waits for it to be on disk.
 type Waiting<T> = (T, oneshot::Sender<Result<(), TapeError>>);
 
-/// Hands items to the thread. Dropping it waits until all are written.
+/// Passes items to the thread. Dropping it waits until all are written.
 #[derive(Debug)]
 pub(super) struct Writer<T> {
     items: Option<Sender<Waiting<T>>>,
@@ -18,20 +18,25 @@ pub(super) struct Writer<T> {
 }
 
 impl<T: Send + 'static> Writer<T> {
-    /// Starts the thread; `write` is given one or more items at a time, in the order in which they came.
+    /// What it writes.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Starts the thread; `write` gets one or more items at a time, in order.
     pub(super) fn start(
         path: PathBuf,
         write: impl FnMut(Vec<T>) -> Result<(), TapeError> + Send + 'static,
     ) -> Result<Self, TapeError> {
         let (items, receiver) = channel();
         let thread = std::thread::Builder::new()
-            .name("tape".to_owned())
+            .name("writer".to_owned())
             .spawn(move || work(&receiver, write))
             .map_err(TapeError::io("write", &path))?;
         Ok(Self { items: Some(items), thread: Some(thread), path })
     }
 
-    /// Waits until the item is on disk. It is written even if nobody waits any more.
+    /// Waits until the item is on disk. It is written even if the future is dropped.
     pub(super) async fn write(&self, item: T) -> Result<(), TapeError> {
         let (told, written) = oneshot::channel();
         let stopped = || TapeError::Stopped { path: self.path.clone() };
@@ -45,7 +50,7 @@ fn work<T>(items: &Receiver<Waiting<T>>, mut write: impl FnMut(Vec<T>) -> Result
         let (batch, waiting): (Vec<T>, Vec<_>) = std::iter::once(first).chain(items.try_iter()).unzip();
         let result = write(batch);
         for told in waiting {
-            // Who asked may be gone.
+            // The waiting task may be gone.
             let _ = told.send(result.clone());
         }
     }
@@ -55,7 +60,7 @@ impl<T> Drop for Writer<T> {
     fn drop(&mut self) {
         self.items = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has told those who waited by going away.
+            // If it panicked, the waiting tasks got an error.
             let _ = thread.join();
         }
     }

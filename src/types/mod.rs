@@ -4,7 +4,6 @@
 
 pub mod digest;
 pub mod event;
-pub mod excerpt;
 pub mod manifest;
 pub mod method;
 pub mod prefix;
@@ -17,7 +16,6 @@ pub mod trajectory;
 
 pub use digest::sha256_hex;
 pub use event::RunEvent;
-pub use excerpt::excerpt;
 pub use manifest::{
     DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,
 };
@@ -25,5 +23,6 @@ pub use method::{Method, Voting, Wording};
 pub use prefix::Prefix;
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
 pub use request::{Completion, Decoding, Message, Prompt, Request, Role, Usage};
+pub use text::excerpt;
 pub use tool::{Reply, Tool, ToolCall};
 pub use trajectory::{Call, Compat, Outcome, Provenance, Repair, Step, Trajectory, Vote};

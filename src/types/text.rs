@@ -1,4 +1,4 @@
-//! Text for people: what models, pages and files say made harmless for a terminal, counts, words for a shell.
+//! Text for people: untrusted text made safe for a terminal, counts, words for a shell.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -23,11 +23,30 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same on one line, cut after `limit` characters.
+/// [`visible`] text on one line, line breaks as spaces, cut after `limit` characters.
 pub fn visible_line(text: &str, limit: usize) -> String {
     let cut: String = text.chars().take(limit).map(|c| if c == '\n' { ' ' } else { c }).collect();
     let dots = if text.chars().nth(limit).is_some() { "…" } else { "" };
     format!("{}{dots}", visible(&cut))
+}
+
+/// `text` on one line for an error message: line breaks, tabs and invisible marks are escaped too, and `…` marks a cut
+/// after `limit` characters.
+pub fn printable(text: &str, limit: usize) -> String {
+    let invisible = |c| matches!(c, '\n' | '\u{200b}'..='\u{200d}' | '\u{feff}');
+    let mut shown = String::new();
+    for c in text.chars().take(limit) {
+        if is_control(c) || invisible(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
+    }
+    if text.chars().nth(limit).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// How an error message quotes text from a file: [`printable`], cut after 80 characters.
+pub fn excerpt(text: &str) -> String {
+    printable(text, 80)
 }
 
 fn is_control(c: char) -> bool {
@@ -67,7 +86,7 @@ pub fn shell_word(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{counted, shell_word, thousands, visible, visible_line};
+    use super::{counted, printable, shell_word, thousands, visible, visible_line};
 
     #[test]
     fn nothing_that_a_terminal_obeys_is_left() {
@@ -81,6 +100,8 @@ mod tests {
     fn a_line_is_cut_by_characters() {
         assert_eq!(visible_line("ab\ncd", 3), "ab …");
         assert_eq!(visible_line("ab\n", 3), "ab ");
+        assert_eq!(printable("a\n\t\u{1b}[31m\u{202e}\u{feff}é", 20), "a\\n\\t\\u{1b}[31m\\u{202e}\\u{feff}é");
+        assert_eq!(["abcdef", "abc"].map(|text| printable(text, 3)), ["abc…", "abc"]);
     }
 
     #[test]

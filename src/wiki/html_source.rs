@@ -165,14 +165,14 @@ fn page_text(answer: Answer) -> Result<String, SourceError> {
     if !matches!(media_type.as_str(), "text/html" | "application/xhtml+xml") {
         return Err(SourceError::ContentType {
             url: shown(&answer.url),
-            content_type: crate::net::redact::printable(declared, 80),
+            content_type: crate::types::text::printable(declared, 80),
             expected: "HTML",
         });
     }
     let label = charset(declared).unwrap_or("utf-8");
     let wrong = || SourceError::Encoding {
         url: shown(&answer.url),
-        encoding: crate::net::redact::printable(&label.to_ascii_uppercase(), 40),
+        encoding: crate::types::text::printable(&label.to_ascii_uppercase(), 40),
     };
     let encoding = Encoding::for_label(label.as_bytes()).ok_or_else(wrong)?;
     if encoding == encoding_rs::UTF_8 {
@@ -184,7 +184,7 @@ fn page_text(answer: Answer) -> Result<String, SourceError> {
 
 /// An address for a message: capped, one line.
 pub(super) fn shown(url: &str) -> String {
-    crate::net::redact::printable(url, 200)
+    crate::types::text::printable(url, 200)
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ fn user_agent(contact: Option<&str>) -> Result<String, MannersError> {
     };
     let fits = contact.len() <= 200 && contact.chars().all(|c| matches!(c, ' '..='~') && !matches!(c, '(' | ')'));
     if !fits {
-        return Err(MannersError::BadContact { contact: crate::net::redact::printable(contact, 60) });
+        return Err(MannersError::BadContact { contact: crate::types::text::printable(contact, 60) });
     }
     Ok(format!("{name} ({contact}) {LIBRARY}"))
 }

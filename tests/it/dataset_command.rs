@@ -316,7 +316,7 @@ fn fetch_says_what_came_instead_of_the_file() {
     let dir = tempfile::tempdir().expect("a folder");
     let with = |status, kind, body: &[u8]| Site::start(Behaviour { status, kind, body: body.to_vec(), cuts: 0 });
     let gone = with("404 Not Found", "text/plain", b"no such file");
-    assert_refused(&fetch(dir.path(), &gone, "fever"), 1, &["/paper_dev.jsonl` answers with status 404"]);
+    assert_refused(&fetch(dir.path(), &gone, "fever"), 1, &["/paper_dev.jsonl` answered with status 404"]);
     let page = b"\n <!DOCTYPE html><html>log in</html>";
     for kind in ["text/html; charset=utf-8", "application/octet-stream"] {
         assert_refused(&fetch(dir.path(), &with("200 OK", kind, page), "squad20"), 3, &["page"]);

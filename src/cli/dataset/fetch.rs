@@ -49,7 +49,7 @@ pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
     };
     let source = PublicSource::find(name).ok_or_else(|| {
         let names: Vec<&str> = PUBLIC_SOURCES.iter().map(|source| source.name).collect();
-        let what = format!("unknown source `{}`", redact::printable(name, 80));
+        let what = format!("unknown source `{}`", crate::types::text::printable(name, 80));
         Failure::usage(what, format!("sources are {}", names.join(", ")))
     })?;
     let url = address(source, args.base_url.as_deref());

@@ -1,7 +1,6 @@
 //! What a server supports, found out with two short requests.
 
 use super::{ModelError, Raw, Remote, reveal};
-use crate::net::redact;
 use crate::types::{Decoding, Prompt, Request};
 use serde::Serialize;
 
@@ -102,7 +101,10 @@ impl Remote {
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
-            sample: redact::printable(&reveal::kept(first.decoded.text.clone(), &[], &self.secrets.hidden()), 80),
+            sample: crate::types::text::printable(
+                &reveal::kept(first.decoded.text.clone(), &[], &self.secrets.hidden()),
+                80,
+            ),
         })
     }
 

@@ -225,7 +225,7 @@ impl Remote {
         headers.extend(self.interface.headers());
         let urls = if stream { &self.stream_urls } else { &self.whole_urls };
         let credential = self.secrets.key().map(|key| self.interface.credential(key));
-        let answer = self.client.post_json_to(urls, &self.balance, &headers, credential, body, incoming).await;
+        let answer = self.client.post_json(urls, &self.balance, &headers, credential, body, incoming).await;
         answer.map_err(|error| self.secrets.out_of_error(error).into())
     }
 
@@ -240,7 +240,7 @@ impl Remote {
 
     /// A server's words, fit for an error: on one line, short, without secrets.
     fn shown(&self, text: &str) -> String {
-        redact::printable(self.secrets.out_of(text).trim(), refusal::MESSAGE_CHARS)
+        crate::types::text::printable(self.secrets.out_of(text).trim(), refusal::MESSAGE_CHARS)
     }
 }
 

@@ -1,9 +1,10 @@
-//! The client against servers that answer well, badly and not at all.
+//! The client against servers that answer, fail and do not answer.
 
 use super::{
-    Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, NetError, RetrySettings, Settings,
-    is_loopback,
+    Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, Listener, NetError, RetrySettings,
+    Settings, is_loopback,
 };
+use crate::net::Heard;
 use crate::net::testing::{Reply, Server, reply, short};
 use secrecy::SecretString;
 use std::io::Write as _;
@@ -21,7 +22,7 @@ fn settings(attempts: u32, change: impl FnOnce(&mut ClientSettings)) -> Client {
     Client::new(settings).expect("a client")
 }
 
-/// One request at once, whose `Retry-After` binds all.
+/// One request at once; a `Retry-After` pauses all.
 fn one() -> Arc<Limiter> {
     Arc::new(Limiter::new(&Settings { pause_all: true, ..Settings::fixed(1) }))
 }
@@ -33,7 +34,7 @@ async fn get(client: &Client, replies: Vec<Reply>) -> (Result<Answer, NetError>,
 }
 
 #[tokio::test]
-async fn an_answer_is_handed_over_whole() {
+async fn an_answer_is_returned_whole() {
     let headers = "content-type: text/html; charset=UTF-8\r\nretry-after: 7\r\n";
     let (answer, server) = get(&client(1), vec![reply(200, headers, b"hello")]).await;
     let answer = answer.expect("an answer");
@@ -47,48 +48,7 @@ async fn an_answer_is_handed_over_whole() {
 }
 
 #[tokio::test]
-async fn passing_failures_of_every_kind_are_tried_again() {
-    for first in [
-        reply(429, "retry-after: 0\r\n", b""),
-        reply(500, "", b"<html>"),
-        reply(502, "content-type: text/html\r\n", b"<html>"),
-        reply(529, "", b""),
-        reply(408, "", b""),
-        Reply::Close,
-        short(200, 100, b"only this"),
-    ] {
-        let shown = format!("{first:?}");
-        let (answer, server) = get(&client(3), vec![first, reply(200, "", b"ok")]).await;
-        let answer = answer.expect(&shown);
-        assert_eq!((answer.status, answer.attempts, answer.body.as_slice()), (200, 2, b"ok".as_slice()), "{shown}");
-        assert_eq!(server.requests().len(), 2);
-    }
-}
-
-#[tokio::test]
-async fn mistakes_are_final_at_once_and_overload_after_the_last_attempt() {
-    for status in [400, 401, 403, 404] {
-        let (answer, server) = get(&client(3), vec![reply(status, "", b"no")]).await;
-        assert_eq!(answer.expect("an answer").status, status);
-        assert_eq!(server.requests().len(), 1);
-    }
-    let (answer, server) = get(&client(3), vec![reply(503, "", b"busy")]).await;
-    let answer = answer.expect("any status is an answer");
-    assert_eq!((answer.status, answer.attempts, server.requests().len()), (503, 3, 3));
-}
-
-#[tokio::test]
-async fn too_long_a_wait_is_not_waited_and_a_short_one_is() {
-    let (answer, server) = get(&client(3), vec![reply(429, "retry-after: 301\r\n", b"")]).await;
-    assert_eq!((answer.expect("an answer").status, server.requests().len()), (429, 1));
-    let (answer, _) = get(&client(3), vec![reply(429, "retry-after: 1\r\n", b""), reply(200, "", b"")]).await;
-    let answer = answer.expect("an answer");
-    assert_eq!((answer.status, answer.attempts), (200, 2));
-    assert!(answer.elapsed >= Duration::from_secs(1), "{:?}", answer.elapsed);
-}
-
-#[tokio::test]
-async fn retry_after_binds_every_request_of_the_client() {
+async fn retry_after_pauses_every_request_of_the_client() {
     for status in [429, 503] {
         let one = settings(1, |s| s.limiter = one());
         let server = Server::start(vec![reply(status, "retry-after: 1\r\n", b""), reply(200, "", b"")]).await;
@@ -103,61 +63,7 @@ async fn retry_after_binds_every_request_of_the_client() {
 }
 
 #[tokio::test]
-async fn after_too_long_a_retry_after_nothing_is_sent() {
-    let patient = client(3);
-    let server = Server::start(vec![reply(429, "retry-after: 3600\r\n", b""), reply(200, "", b"")]).await;
-    assert_eq!(patient.get(&server.url, &[]).await.expect("an answer").status, 429);
-    for _ in 0..3 {
-        let error = patient.get(&server.url, &[]).await.expect_err("held off");
-        assert!(matches!(error, NetError::HeldOff { status: 429, .. }), "{error:?}");
-        assert_eq!((error.attempts(), error.hint().is_some()), (0, true));
-        let host = server.url.trim_start_matches("http://");
-        assert_eq!(error.to_string(), format!("`{host}` asked with status 429 not to be asked again, for 3600 s more"));
-    }
-    assert_eq!(server.requests().len(), 1);
-}
-
-#[tokio::test]
-async fn broken_connections_are_typed_and_counted() {
-    let (answer, server) = get(&client(3), vec![Reply::Close]).await;
-    let error = answer.expect_err("no answer");
-    let host = server.url.trim_start_matches("http://").to_owned();
-    assert!(matches!(error.last(), NetError::Broken { host: h, .. } if *h == host), "{error:?}");
-    assert_eq!((error.attempts(), server.requests().len()), (3, 3));
-    let text = error.to_string();
-    assert!(text.ends_with("(after 3 attempts)") && !text.contains("SECRET"), "{text}");
-
-    let (answer, _) = get(&client(2), vec![short(200, 100, b"half")]).await;
-    assert!(matches!(answer.expect_err("no answer").last(), NetError::Truncated { .. }));
-}
-
-#[tokio::test]
-async fn silence_ends_in_a_timeout() {
-    let impatient = settings(2, |s| s.timeout = Duration::from_millis(60));
-    let stall = Reply::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc".to_vec());
-    for silent in [Reply::Hang, stall] {
-        let (answer, server) = get(&impatient, vec![silent]).await;
-        let error = answer.expect_err("no answer");
-        assert!(matches!(error.last(), NetError::Timeout { after, .. } if after.as_millis() == 60), "{error:?}");
-        assert_eq!((error.attempts(), server.requests().len()), (2, 2));
-        assert!(error.hint().is_some());
-    }
-}
-
-#[tokio::test]
-async fn a_port_where_nobody_listens() {
-    let port = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        listener.local_addr().expect("bound").port()
-    };
-    let error = client(2).get(&format!("http://user:SECRET@127.0.0.1:{port}/"), &[]).await.expect_err("closed");
-    assert!(matches!(error.last(), NetError::Connect { refused: true, .. }), "{error:?}");
-    assert!(!format!("{error} {error:?}").contains("SECRET"));
-    assert!(error.hint().is_some_and(|h| h.contains("is the server up")));
-}
-
-#[tokio::test]
-async fn bodies_stop_at_the_cap_announced_streamed_or_packed() {
+async fn bodies_stop_at_the_limit_announced_streamed_or_compressed() {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packed.write_all(&vec![b'a'; 5_000_000]).expect("memory");
     let bomb = packed.finish().expect("memory");
@@ -181,87 +87,7 @@ async fn bodies_stop_at_the_cap_announced_streamed_or_packed() {
 }
 
 #[tokio::test]
-async fn redirects_are_followed_listed_and_limited() {
-    let hops = vec![reply(302, "location: /y?q=1\r\n", b""), reply(301, "location: z\r\n", b""), reply(200, "", b"z")];
-    let (answer, server) = get(&client(1), hops.clone()).await;
-    let answer = answer.expect("an answer");
-    let base = &server.url;
-    assert_eq!(answer.url, format!("{base}/z"));
-    assert_eq!(answer.redirects, [format!("{base}/x?key=SECRET"), format!("{base}/y?q=1")]);
-
-    let (answer, _) = get(&settings(1, |s| s.max_redirects = 1), hops.clone()).await;
-    assert!(matches!(answer.expect_err("one too many"), NetError::Redirects { limit: 1, .. }));
-    let (answer, _) = get(&settings(1, |s| s.max_redirects = 0), hops).await;
-    assert_eq!(answer.expect("the redirect itself").status, 302);
-    let (answer, _) = get(&client(1), vec![reply(302, "location: file:///etc/passwd\r\n", b"")]).await;
-    assert!(matches!(answer.expect_err("no file"), NetError::BadUrl { .. }));
-    let (answer, _) = get(&client(1), vec![reply(304, "", b"")]).await;
-    assert_eq!(answer.expect("not a redirect").status, 304);
-}
-
-#[tokio::test]
-async fn a_key_goes_to_its_own_host_and_nowhere_else() {
-    let key = SecretString::from("sk-0123456789");
-    let other = Server::start(vec![reply(200, "", b"{}")]).await;
-    let away = reply(307, &format!("location: {}/take\r\n", other.url), b"");
-    let server = Server::start(vec![away]).await;
-    let answer =
-        client(1).post_json(&server.url, &[], Some(&key), b"{\"a\":1}".to_vec(), &|_| true).await.expect("an answer");
-    assert_eq!(answer.url, format!("{}/take", other.url));
-    let (first, second) = (&server.requests()[0], &other.requests()[0]);
-    assert!(first.contains("authorization: Bearer sk-0123456789\r\n"), "{first}");
-    assert!(second.starts_with("POST /take") && second.ends_with("{\"a\":1}"), "{second}");
-    assert!(!second.contains("sk-0123456789"), "{second}");
-
-    let bad = SecretString::from("two\nlines");
-    let error = client(1).post_json(&server.url, &[], Some(&bad), vec![], &|_| true).await.expect_err("no header");
-    assert_eq!(error, NetError::BadHeader { name: "authorization".into() });
-}
-
-#[tokio::test]
-async fn the_user_part_of_an_address_is_sent_to_its_own_host_and_kept_nowhere() {
-    let other = Server::start(vec![reply(200, "", b"")]).await;
-    let away = reply(302, &format!("location: {}/z\r\n", other.url.replace("://", "://mallory:x@")), b"");
-    let server = Server::start(vec![reply(302, "location: /y\r\n", b""), away]).await;
-    let address = server.url.replace("://", "://user:SE%40CRET@");
-    let answer = client(1).get(&address, &[]).await.expect("an answer");
-    let requests = server.requests();
-    for request in &requests {
-        // `user:SE@CRET`.
-        assert!(request.contains("authorization: Basic dXNlcjpTRUBDUkVU\r\n"), "{request}");
-    }
-    assert_eq!(requests.len(), 2);
-    assert!(!other.requests()[0].contains("authorization"), "{}", other.requests()[0]);
-    assert_eq!(answer.redirects, [format!("{}/", server.url), format!("{}/y", server.url)]);
-    assert_eq!(answer.url, format!("{}/z", other.url));
-
-    let odd = other.url.replace("://", "://%FF:SECRET@");
-    assert_eq!(client(1).get(&odd, &[]).await.expect("an answer").url, format!("{}/", other.url));
-
-    let key = SecretString::from("sk-0123456789");
-    let server = Server::start(vec![reply(200, "", b"")]).await;
-    let address = server.url.replace("://", "://user:SECRET@");
-    client(1).post_json(&address, &[], Some(&key), vec![], &|_| true).await.expect("an answer");
-    let request = &server.requests()[0];
-    assert_eq!(request.matches("authorization").count(), 1, "{request}");
-    assert!(request.contains("authorization: Bearer sk-0123456789\r\n"), "{request}");
-}
-
-#[tokio::test]
-async fn an_answer_that_the_caller_refuses_is_tried_again_and_at_last_returned() {
-    let replies = vec![reply(200, "", b"{\"cut"), reply(200, "", b"{}")];
-    let server = Server::start(replies).await;
-    let whole = |a: &Answer| a.body.ends_with(b"}");
-    let answer = client(3).post_json(&server.url, &[], None, vec![], &whole).await.expect("an answer");
-    assert_eq!((answer.attempts, answer.body.as_slice()), (2, b"{}".as_slice()));
-    assert!(!server.requests()[0].to_ascii_lowercase().contains("authorization"));
-    let server = Server::start(vec![reply(200, "", b"{\"cut")]).await;
-    let answer = client(3).post_json(&server.url, &[], None, vec![], &whole).await.expect("the last one");
-    assert_eq!((answer.attempts, answer.body.as_slice()), (3, b"{\"cut".as_slice()));
-}
-
-#[tokio::test]
-async fn a_request_that_waits_for_its_retry_leaves_its_slot() {
+async fn a_request_that_waits_for_its_retry_holds_no_permit() {
     let slow = settings(2, |s| {
         s.limiter = one();
         s.retry.first_wait = Duration::from_hours(1);
@@ -279,35 +105,8 @@ async fn a_request_that_waits_for_its_retry_leaves_its_slot() {
     }
 }
 
-#[tokio::test]
-async fn an_apostrophe_arrives_quoted_in_a_query_and_plain_in_a_path() {
-    let server = Server::start(vec![reply(200, "", b"")]).await;
-    client(1).get(&format!("{}/it's?search=Bein'+Green&x=%27", server.url), &[]).await.expect("an answer");
-    assert!(server.requests()[0].starts_with("GET /it's?search=Bein%27+Green&x=%27 HTTP/1.1\r\n"));
-}
-
-#[tokio::test]
-async fn addresses_that_cannot_be_asked() {
-    for (address, shown) in [
-        ("ftp://u:SECRET@h/x", "`ftp://h/x` is not a usable URL: the scheme is `ftp`, not http or https"),
-        ("nonsense", "`nonsense` is not a usable URL: relative URL without a base"),
-        ("http://", "`http://` is not a usable URL: empty host"),
-    ] {
-        let error = client(3).get(address, &[]).await.expect_err("not a URL");
-        assert_eq!((error.to_string().as_str(), error.attempts()), (shown, 0));
-    }
-}
-
-#[tokio::test]
-async fn an_address_beyond_the_librarys_measure_is_a_typed_error() {
-    let server = Server::start(vec![reply(200, "", b"")]).await;
-    let error = client(3).get(&format!("{}/?{}", server.url, "x".repeat(70_000)), &[]).await.expect_err("too long");
-    assert!(matches!(error, NetError::BadUrl { .. }), "{error:?}");
-    assert!(error.to_string().len() < 200, "{error}");
-}
-
 #[test]
-fn this_machine_is_known_by_its_names() {
+fn loopback_urls() {
     for (address, near) in [
         ("http://127.0.0.1:1/", true),
         ("http://127.8.9.1/", true),
@@ -320,49 +119,177 @@ fn this_machine_is_known_by_its_names() {
     }
 }
 
-#[tokio::test]
-async fn a_key_in_a_header_of_its_own_stays_at_its_host_too() {
-    let key = SecretString::from("sk-0123456789");
-    let other = Server::start(vec![reply(200, "", b"{}")]).await;
-    let server = Server::start(vec![reply(307, &format!("location: {}/take\r\n", other.url), b"")]).await;
-    let credential = Some(Credential::Header("x-api-key", &key));
-    let post = |urls: Vec<String>| async move {
-        let balance = Balance::new(urls.len());
-        client(1).post_json_to(&urls, &balance, &[], credential, b"{}".to_vec(), &mut Keep(&|_| true)).await
-    };
-    post(vec![server.url.clone()]).await.expect("an answer");
-    assert!(server.requests()[0].contains("x-api-key: sk-0123456789\r\n"), "{}", server.requests()[0]);
-    assert!(!other.requests()[0].contains("x-api-key"), "{}", other.requests()[0]);
+/// Accepts bodies that end in `}`.
+struct Whole;
+
+impl Listener for Whole {
+    fn begin(&mut self, _: &Answer) -> bool {
+        false
+    }
+
+    fn event(&mut self, _: &[u8]) -> Heard {
+        Heard::More
+    }
+
+    fn end(&mut self, answer: &Answer) -> bool {
+        answer.body.ends_with(b"}")
+    }
 }
 
 #[tokio::test]
-async fn a_server_that_is_gone_costs_nothing_while_another_is_there() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    let gone = format!("http://{}", listener.local_addr().expect("bound"));
-    drop(listener);
+async fn temporary_failures_are_retried_and_the_last_answer_is_returned() {
+    for first in
+        [reply(429, "retry-after: 0\r\n", b""), reply(500, "", b"<html>"), Reply::Close, short(200, 100, b"only this")]
+    {
+        let shown = format!("{first:?}");
+        let (answer, _) = get(&client(3), vec![first, reply(200, "", b"ok")]).await;
+        let answer = answer.expect(&shown);
+        assert_eq!((answer.status, answer.attempts, answer.body.as_slice()), (200, 2, b"ok".as_slice()), "{shown}");
+    }
+    for (status, attempts) in [(404, 1), (503, 3)] {
+        let (answer, server) = get(&client(3), vec![reply(status, "", b"no")]).await;
+        let answer = answer.expect("any status is an answer");
+        assert_eq!((answer.status, answer.attempts, server.requests().len()), (status, attempts, attempts as usize));
+    }
+    let post = async |server: &Server| {
+        client(3).post_json(std::slice::from_ref(&server.url), &Balance::new(1), &[], None, vec![], &mut Whole).await
+    };
+    for (replies, attempts) in [(vec!["{\"cut", "{}"], 2), (vec!["{\"cut"], 3)] {
+        let server = Server::start(replies.iter().map(|body| reply(200, "", body.as_bytes())).collect()).await;
+        let answer = post(&server).await.expect("an answer");
+        assert_eq!((answer.attempts, answer.body.as_slice()), (attempts, replies[replies.len() - 1].as_bytes()));
+        assert!(!server.requests()[0].to_ascii_lowercase().contains("authorization"));
+    }
+}
+
+#[tokio::test]
+async fn after_too_long_a_retry_after_nothing_is_sent() {
+    let patient = client(3);
+    let server = Server::start(vec![reply(429, "retry-after: 301\r\n", b""), reply(200, "", b"")]).await;
+    assert_eq!(patient.get(&server.url, &[]).await.expect("an answer").status, 429);
+    for _ in 0..3 {
+        let error = patient.get(&server.url, &[]).await.expect_err("held off");
+        assert!(matches!(error, NetError::HeldOff { status: 429, .. }), "{error:?}");
+        let host = server.url.trim_start_matches("http://");
+        assert_eq!(error.to_string(), format!("`{host}` asked with status 429 for no further requests for 301 s"));
+    }
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn failures_are_typed_and_counted_and_name_no_secret() {
+    let impatient = settings(2, |s| s.timeout = Duration::from_millis(60));
+    let stall = Reply::Stall(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc".to_vec());
+    for (reply, expected) in [
+        (Reply::Hang, "Timeout"),
+        (stall, "Timeout"),
+        (Reply::Close, "Broken"),
+        (short(200, 100, b"half"), "Truncated"),
+    ] {
+        let (answer, server) = get(&impatient, vec![reply]).await;
+        let error = answer.expect_err("no answer");
+        assert!(format!("{:?}", error.last()).starts_with(expected), "{error:?}");
+        assert_eq!((error.attempts(), server.requests().len()), (2, 2));
+        let (text, host) = (error.to_string(), server.url.trim_start_matches("http://"));
+        assert!(text.contains(&format!("`{host}`")) && text.ends_with("(after 2 attempts)"), "{text}");
+        assert!(!text.contains("SECRET"), "{text}");
+    }
+    let address = closed().replace("://", "://user:SECRET@");
+    let error = client(2).get(&address, &[]).await.expect_err("closed");
+    assert!(matches!(error.last(), NetError::Connect { refused: true, .. }), "{error:?}");
+    assert!(!format!("{error} {error:?}").contains("SECRET"));
+    assert!(error.hint().is_some_and(|h| h.contains("is the server up")));
+    for (address, shown) in [
+        ("ftp://u:SECRET@h/x", "`ftp://h/x` is not a usable URL: the scheme is `ftp`, not http or https"),
+        ("nonsense", "`nonsense` is not a usable URL: relative URL without a base"),
+        ("http://", "`http://` is not a usable URL: empty host"),
+        (&format!("http://h/?{}", "x".repeat(70_000)), "`h` is not a usable URL: "),
+    ] {
+        let error = client(3).get(address, &[]).await.expect_err("not a URL");
+        assert!(error.to_string().starts_with(shown) && error.to_string().len() < 200, "{error}");
+        assert_eq!(error.attempts(), 0);
+    }
+}
+
+/// The URL of a port where nothing listens.
+fn closed() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    format!("http://{}", listener.local_addr().expect("bound"))
+}
+
+#[tokio::test]
+async fn redirects_are_followed_listed_and_limited() {
+    let hops = vec![reply(302, "location: /y?q='\r\n", b""), reply(301, "location: z's\r\n", b""), reply(200, "", b"")];
+    let (answer, server) = get(&client(1), hops.clone()).await;
+    let answer = answer.expect("an answer");
+    let base = &server.url;
+    // An apostrophe is encoded in a query, and not in a path.
+    assert_eq!(answer.url, format!("{base}/z's"));
+    assert_eq!(answer.redirects, [format!("{base}/x?key=SECRET"), format!("{base}/y?q=%27")]);
+    let (answer, _) = get(&settings(1, |s| s.max_redirects = 1), hops.clone()).await;
+    assert!(matches!(answer.expect_err("one too many"), NetError::Redirects { limit: 1, .. }));
+    let (answer, _) = get(&client(1), vec![reply(302, "location: file:///etc/passwd\r\n", b"")]).await;
+    assert!(matches!(answer.expect_err("no file"), NetError::BadUrl { .. }));
+    for (max_redirects, reply, status) in [(0, hops[0].clone(), 302), (5, reply(304, "", b""), 304)] {
+        let (answer, _) = get(&settings(1, |s| s.max_redirects = max_redirects), vec![reply]).await;
+        assert_eq!(answer.expect("the redirect itself").status, status);
+    }
+}
+
+#[tokio::test]
+async fn credentials_go_to_their_own_host_only() {
+    let key = SecretString::from("sk-0123456789");
+    for (user, credential, header) in [
+        ("", Some(Credential::Bearer(&key)), "authorization: Bearer sk-0123456789\r\n"),
+        ("", Some(Credential::Header("x-api-key", &key)), "x-api-key: sk-0123456789\r\n"),
+        // `user:SE@CRET`.
+        ("user:SE%40CRET@", None, "authorization: Basic dXNlcjpTRUBDUkVU\r\n"),
+        ("user:SECRET@", Some(Credential::Bearer(&key)), "authorization: Bearer sk-0123456789\r\n"),
+    ] {
+        let other = Server::start(vec![reply(200, "", b"{}")]).await;
+        let away = reply(307, &format!("location: {}/take\r\n", other.url.replace("://", "://mallory:x@")), b"");
+        let server = Server::start(vec![reply(307, "location: /y\r\n", b""), away]).await;
+        let urls = [server.url.replace("://", &format!("://{user}"))];
+        let body = b"{\"a\":1}".to_vec();
+        let answer = client(1).post_json(&urls, &Balance::new(1), &[], credential, body, &mut Keep).await;
+        let answer = answer.expect("an answer");
+        let (requests, taken) = (server.requests(), &other.requests()[0]);
+        assert_eq!(requests.len(), 2);
+        for request in &requests {
+            assert!(request.contains(header), "{request}");
+            assert!(request.matches("authorization").count() < 2, "{request}");
+        }
+        assert!(taken.starts_with("POST /take") && taken.ends_with("{\"a\":1}"), "{taken}");
+        assert!(!taken.contains("authorization") && !taken.contains("x-api-key"), "{taken}");
+        assert_eq!(answer.redirects, [format!("{}/", server.url), format!("{}/y", server.url)]);
+        assert_eq!(answer.url, format!("{}/take", other.url));
+    }
+    let server = Server::start(vec![reply(200, "", b"")]).await;
+    let odd = server.url.replace("://", "://%FF:SECRET@");
+    assert_eq!(client(1).get(&odd, &[]).await.expect("an answer").url, format!("{}/", server.url));
+    let bad = SecretString::from("two\nlines");
+    let credential = Some(Credential::Bearer(&bad));
+    let urls = [server.url.clone()];
+    let error = client(1).post_json(&urls, &Balance::new(1), &[], credential, vec![], &mut Keep).await;
+    assert_eq!(error.expect_err("no header"), NetError::BadHeader { name: "authorization".into() });
+}
+
+#[tokio::test]
+async fn requests_and_retries_go_to_the_servers_that_answer() {
     let there = Server::start(vec![reply(200, "", b"{}")]).await;
-    let urls = [gone.clone(), there.url.clone()];
-    let balance = Balance::new(2);
-    let client = client(1);
+    let busy = Server::start(vec![reply(503, "", b"")]).await;
+    let client = client(3);
+    let post = async |urls: [String; 2], balance: &Balance| {
+        client.post_json(&urls, balance, &[], None, vec![], &mut Keep).await
+    };
+    let (gone, balance) = (closed(), Balance::new(2));
     for attempts in [2, 1, 1] {
-        let answer = client.post_json_to(&urls, &balance, &[], None, vec![], &mut Keep(&|_| true)).await;
+        let answer = post([gone.clone(), there.url.clone()], &balance).await;
         assert_eq!(answer.expect("an answer").attempts, attempts);
     }
-    assert_eq!(there.requests().len(), 3);
-    let nobody = [gone.clone(), gone];
-    let error = client.post_json_to(&nobody, &Balance::new(2), &[], None, vec![], &mut Keep(&|_| true)).await;
-    let error = error.expect_err("nobody is there");
-    assert!(matches!(error.last(), NetError::Connect { refused: true, .. }), "{error:?}");
-    assert_eq!(error.attempts(), 2);
-}
-
-#[tokio::test]
-async fn a_retry_goes_to_another_server() {
-    let busy = Server::start(vec![reply(503, "", b"")]).await;
-    let free = Server::start(vec![reply(200, "", b"{}")]).await;
-    let urls = [busy.url.clone(), free.url.clone()];
-    let client = client(3);
-    let answer = client.post_json_to(&urls, &Balance::new(2), &[], None, vec![], &mut Keep(&|_| true)).await;
+    let answer = post([busy.url.clone(), there.url.clone()], &Balance::new(2)).await;
     assert_eq!(answer.expect("an answer").attempts, 2);
-    assert_eq!((busy.requests().len(), free.requests().len()), (1, 1));
+    assert_eq!((busy.requests().len(), there.requests().len()), (1, 4));
+    let error = post([gone.clone(), gone], &Balance::new(2)).await.expect_err("nobody is there");
+    assert!(matches!(error.last(), NetError::Connect { refused: true, .. }), "{error:?}");
 }

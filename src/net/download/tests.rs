@@ -1,4 +1,4 @@
-//! Downloads from a server that cuts, lies, refuses and changes its mind.
+//! Downloads from servers that break off, fail and change the file.
 
 use super::{DownloadError, Sink};
 use crate::net::testing::{Reply, Server, reply, short};
@@ -6,7 +6,7 @@ use crate::net::{Client, ClientSettings, NetError, RetrySettings};
 use std::io;
 use std::time::Duration;
 
-/// A sink in memory that notes where it was told to begin.
+/// A sink in memory that records its starts.
 #[derive(Default)]
 struct Memory {
     bytes: Vec<u8>,
@@ -66,7 +66,7 @@ fn half() -> Reply {
 }
 
 #[tokio::test]
-async fn a_cut_connection_is_taken_up_where_it_broke_off() {
+async fn a_broken_download_is_resumed() {
     let rest = reply(206, "content-range: bytes 5-9/10\r\netag: \"v1\"\r\n", b"56789");
     let mut sink = Memory::default();
     let (result, requests) = download(vec![half(), rest], &mut sink).await;
@@ -82,12 +82,12 @@ async fn a_cut_connection_is_taken_up_where_it_broke_off() {
 }
 
 #[tokio::test]
-async fn a_file_that_changed_or_a_server_without_ranges_begins_anew() {
+async fn a_changed_file_and_a_server_without_ranges_start_over() {
     let mut sink = Memory::default();
     let (result, _) = download(vec![half(), reply(200, "", b"another")], &mut sink).await;
     result.expect("complete");
     assert_eq!((sink.bytes.as_slice(), &sink.begun[1]), (&b"another"[..], &(0, Some(7))));
-    // A range that was not asked for is not stitched to what is here.
+    // Another range than requested is not appended.
     let mut sink = Memory::default();
     let wrong = reply(206, "content-range: bytes 3-9/10\r\n", b"3456789");
     let (result, requests) = download(vec![half(), wrong, reply(200, "", b"0123456789")], &mut sink).await;
@@ -97,7 +97,7 @@ async fn a_file_that_changed_or_a_server_without_ranges_begins_anew() {
 }
 
 #[tokio::test]
-async fn what_is_complete_already_is_not_sent_again() {
+async fn a_complete_file_is_not_downloaded_again() {
     let mut sink = Memory { bytes: b"0123456789".to_vec(), ..Memory::default() };
     let (result, _) = download(vec![reply(416, "content-range: bytes */10\r\n", b"")], &mut sink).await;
     result.expect("complete");
@@ -109,7 +109,7 @@ async fn what_is_complete_already_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_connection_that_always_breaks_is_given_up_and_what_came_is_kept() {
+async fn after_the_last_attempt_the_received_part_is_kept() {
     let mut sink = Memory::default();
     let rest = "HTTP/1.1 206 X\r\ncontent-length: 5\r\ncontent-range: bytes 5-9/10\r\nconnection: close\r\n\r\n";
     let (result, requests) = download(vec![half(), Reply::Raw(rest.into())], &mut sink).await;
@@ -119,39 +119,31 @@ async fn a_connection_that_always_breaks_is_given_up_and_what_came_is_kept() {
 }
 
 #[tokio::test]
-async fn refusals_pages_and_large_files_are_final() {
-    let mut sink = Memory::default();
-    let (result, requests) = download(vec![reply(404, "", b"none")], &mut sink).await;
-    assert!(matches!(result, Err(DownloadError::Status { status: 404, .. })), "{result:?}");
-    assert_eq!(requests.len(), 1);
-    let (result, _) = download(vec![reply(503, "", b""), reply(200, "", b"ok")], &mut sink).await;
-    result.expect("the second attempt");
+async fn errors_pages_and_large_files_are_final() {
     let page = reply(200, "content-type: text/html; charset=utf-8\r\n", b"<html>");
-    let mut sink = Memory::default();
-    let error = download(vec![page], &mut sink).await.0.expect_err("a page");
-    assert!(error.to_string().ends_with("/data.json` is a web page, not a data file"), "{error}");
-    let (result, _) = download(vec![short(200, 2000, b"x")], &mut sink).await;
-    assert!(matches!(result, Err(DownloadError::TooLarge { limit: 1000, .. })), "{result:?}");
     let endless = [b"HTTP/1.1 200 X\r\nconnection: close\r\n\r\n".as_slice(), &[b'x'; 1001]].concat();
-    let (result, _) = download(vec![Reply::Raw(endless)], &mut sink).await;
-    assert!(matches!(result, Err(DownloadError::TooLarge { limit: 1000, .. })), "{result:?}");
-    assert!(sink.bytes.len() <= 1000);
-    let mut sink = Memory { full: true, ..Memory::default() };
-    let (result, requests) = download(vec![reply(200, "", b"x")], &mut sink).await;
-    assert!(matches!(result, Err(DownloadError::Write(_))), "{result:?}");
-    assert_eq!(requests.len(), 1);
-}
-
-#[tokio::test]
-async fn redirects_are_followed_and_counted() {
+    for (first, full, message) in [
+        (reply(404, "", b"none"), false, "/data.json` answered with status 404"),
+        (page, false, "/data.json` is a web page, not a data file"),
+        (short(200, 2000, b"x"), false, "/data.json` is larger than 1000 bytes"),
+        (Reply::Raw(endless), false, "/data.json` is larger than 1000 bytes"),
+        (reply(200, "", b"x"), true, "cannot write the download: no storage space"),
+        (reply(302, "location: ftp://h/\r\n", b""), false, "leads to another scheme"),
+    ] {
+        let mut sink = Memory { full, ..Memory::default() };
+        let (result, requests) = download(vec![first, reply(200, "", b"ok")], &mut sink).await;
+        let error = result.expect_err(message).to_string();
+        assert!(error.ends_with(message), "{error}");
+        assert!(requests.len() == 1 && sink.bytes.len() <= 1000);
+    }
     let mut sink = Memory::default();
-    let (result, _) = download(vec![reply(302, "location: /other\r\n", b""), reply(200, "", b"ok")], &mut sink).await;
-    result.expect("followed");
-    assert_eq!(sink.bytes, b"ok");
     let (result, _) = download(vec![reply(302, "location: /other\r\n", b"")], &mut sink).await;
     assert!(matches!(result, Err(DownloadError::Net(NetError::Redirects { .. }))), "{result:?}");
-    let error = client().download("ftp://h/x", 10, &mut sink).await.expect_err("not http");
-    assert!(matches!(error, DownloadError::Net(NetError::BadUrl { .. })));
+    for first in [reply(503, "", b""), reply(302, "location: /other\r\n", b"")] {
+        download(vec![first, reply(200, "", b"ok")], &mut sink).await.0.expect("the second answer");
+        assert_eq!(sink.bytes, b"ok");
+        sink = Memory::default();
+    }
 }
 
 #[test]

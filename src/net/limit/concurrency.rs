@@ -1,18 +1,18 @@
-//! The limit of requests at once, learned from the answers. No clock and no I/O: it is told the time.
+//! The limit of requests at once, learned from the answers. Has no clock: callers pass the time.
 
 use super::history::{Change, History, Reason};
 use super::settings::Settings;
 use std::time::Duration;
 
-/// Good answers in a round at least: fewer would prove little.
+/// Minimum number of good answers in a round.
 const MIN_ROUND: u32 = 4;
-/// The same after a trial that failed, and where answers take a tenth of the timeout: an error costs more there.
+/// The same after a failed trial, and if answers take a tenth of the timeout, as errors are more expensive then.
 const CAREFUL_ROUND: u32 = 12;
-/// The shortest time between two decreases, in which answers show what the first one did.
+/// The shortest time between two decreases, in which answers show the effect of the first.
 const MIN_CALM: Duration = Duration::from_secs(1);
-/// Trials that fail are repeated after 1, 2, 4, up to 16 rounds.
+/// Failed trials are repeated after 1, 2, 4, up to 16 rounds.
 const MOST_DOUBLINGS: u32 = 4;
-/// A limit that was refused stays for this many rounds, divided by the limit: near 1, every trial costs a refusal.
+/// After a refusal the limit stays for this many rounds, divided by the limit: if it is small, each trial costs a refusal.
 const REFUSED_REST: u32 = 8;
 
 /// A request that was sent.
@@ -29,7 +29,6 @@ pub(super) struct Concurrency {
     min: u32,
     max: u32,
     in_flight: u32,
-    /// Serial number of the next request.
     next: u64,
     last_sent: Duration,
     /// The least time between two requests.
@@ -39,9 +38,9 @@ pub(super) struct Concurrency {
     round: Round,
     /// The last round at the accepted limit. In a trial, `limit` is another one.
     base: Option<Round>,
-    /// How much the limit grows next; it doubles with every success.
+    /// The next growth, doubled after each success.
     step: u32,
-    /// Trials in a row that failed, and rounds until the next one.
+    /// Consecutive failed trials, and rounds until the next trial.
     failed: u32,
     rest: u32,
     /// The first request after the last decrease, and the earliest time of the next one.
@@ -56,11 +55,11 @@ struct Round {
     limit: u32,
     first: u64,
     answers: u32,
-    /// The sum of their times.
+    /// The sum of their latencies.
     time: Duration,
-    /// The longest time without a sign of the server.
+    /// The longest time without data from the server.
     silence: Duration,
-    /// Whether all places were taken at some time.
+    /// Whether the limit was reached.
     full: bool,
     /// Whether a request failed.
     failed: bool,
@@ -71,8 +70,8 @@ impl Round {
         self.time / self.answers.max(1)
     }
 
-    /// Whether more requests at once than in `low` brought at least a third of the additional answers that they would bring
-    /// if they did not slow each other down. Full places bring limit / latency answers a second (Little's law).
+    /// Whether the larger limit than in `low` brought at least a third of the additional answers that it would bring
+    /// without slowing them down. At the limit there are limit / latency answers per second (Little's law).
     fn gains_over(&self, low: &Self) -> bool {
         let (more, slower) = (f64::from(self.limit) / f64::from(low.limit), self.latency().as_secs_f64());
         more * low.latency().as_secs_f64() >= slower * (1.0 + (more - 1.0) / 3.0)
@@ -121,7 +120,7 @@ impl Concurrency {
         self.last_sent.saturating_add(self.gap)
     }
 
-    /// A request is sent that is given up after `timeout` without a sign of the server.
+    /// A request is sent, with this timeout for data from the server.
     pub(super) fn sent(&mut self, now: Duration, timeout: Duration) -> Sent {
         self.timeout = self.timeout.min(timeout);
         self.last_sent = now;
@@ -131,17 +130,17 @@ impl Concurrency {
         Sent { serial: self.next - 1, at: now }
     }
 
-    /// A request is no longer under way; what came of it follows.
+    /// A request ended; its outcome is reported separately.
     pub(super) fn ended(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// A request failed in a way that says nothing about the limit, but is no reason to raise it.
+    /// A request failed in a way that is no reason to lower the limit, nor to raise it.
     pub(super) fn failed(&mut self) {
         self.round.failed = true;
     }
 
-    /// A good answer came, in which the server was silent for `silence` at a time, or for as long as it took if absent.
+    /// A good answer arrived; `silence` is its longest time without data, by default its latency.
     pub(super) fn answered(&mut self, now: Duration, sent: Sent, silence: Option<Duration>) {
         if sent.serial < self.round.first {
             return;
@@ -149,7 +148,7 @@ impl Concurrency {
         let latency = now.saturating_sub(sent.at);
         let silence = silence.unwrap_or(latency);
         if let Some(base) = self.base {
-            // Requests wait for each other, and the timeout is near enough to matter: no need to see more of it.
+            // The server queues requests, and the timeout is near: end the trial.
             let waits = silence > self.timeout / 4 && silence > base.silence + base.latency() / 5;
             if waits && self.limit > base.limit {
                 return self.reject(now, base.limit);
@@ -166,7 +165,7 @@ impl Concurrency {
         if round.answers >= self.limit.max(if careful { CAREFUL_ROUND } else { MIN_ROUND }) {
             let ended = *round;
             self.round = self.new_round(self.limit);
-            // A limit that was not used proves nothing.
+            // Unless the limit was reached, the round proves nothing.
             if ended.full && !ended.failed {
                 self.judge(now, ended);
             }
@@ -176,11 +175,11 @@ impl Concurrency {
     /// A request was refused or timed out: `percent` of the limit remain.
     pub(super) fn decrease(&mut self, now: Duration, sent: Sent, percent: u32, reason: Reason) {
         self.round.failed = true;
-        // What was sent before the last decrease is no news.
+        // Requests sent before the last decrease bring no news.
         if sent.serial < self.decreased || now < self.calm_until || self.limit == self.min {
             return;
         }
-        // Without a round since the last decrease, the server refuses everything, whatever the limit.
+        // Without a round since the last decrease, the server refuses everything at any limit.
         let (calm, rest) = self.base.map_or((MIN_CALM, 0), |base| (base.latency().max(MIN_CALM), REFUSED_REST));
         let to = self.limit.saturating_mul(percent).div_ceil(100).clamp(1, self.limit - 1);
         (self.calm_until, self.decreased) = (now.saturating_add(calm), self.next);
@@ -188,10 +187,10 @@ impl Concurrency {
         self.change(now, to, reason);
     }
 
-    /// A round has ended. After one at another limit than the accepted one, the larger of them is kept only if it gains.
+    /// A round ended. After a trial, the larger limit is accepted only if it gains.
     fn judge(&mut self, now: Duration, mut round: Round) {
         if let Some(base) = self.base.filter(|base| base.limit == round.limit) {
-            // The more answers, the better their average; older ones count for less.
+            // Average over more answers; older ones count for less.
             round.answers += base.answers / 2;
             round.time = round.time.saturating_add(base.latency() * (base.answers / 2));
         }
@@ -203,7 +202,7 @@ impl Concurrency {
                 } else if round.limit * 2 >= base.limit * 3 {
                     self.reject(now, base.limit);
                 } else {
-                    // So small a difference proves nothing; that of several steps will.
+                    // Too small a difference to judge: take another step.
                     self.grow(now, &round);
                 }
             }
@@ -245,7 +244,7 @@ impl Concurrency {
         self.failed = self.failed.saturating_add(1);
     }
 
-    /// Tries a larger limit, if the worst is bearable: that every additional request waits for another one.
+    /// Tries a larger limit, if there would be no timeout even if every additional request waited for another.
     fn grow(&mut self, now: Duration, round: &Round) {
         let latency = round.latency();
         let longest = |to: u32| round.silence + latency * (to - self.limit) / self.limit;
@@ -254,8 +253,8 @@ impl Concurrency {
             self.step = self.step.saturating_mul(2).min(to);
             self.change(now, to, Reason::Growth);
         } else if wanted > self.limit && round.silence + latency * 2 / 5 <= self.timeout / 5 * 4 {
-            // One more can be tried if requests begin only a little faster than the server is known to answer. If they have
-            // to wait for each other, it shows before any of them comes near the timeout.
+            // One more can be tried if requests start only slightly faster than the server answers: if it queues them, that
+            // shows before any of them comes near the timeout.
             self.change(now, self.limit + 1, Reason::Growth);
             self.gap = latency * 4 / 5 / (self.limit - 1);
         }

@@ -2,23 +2,23 @@
 
 use std::time::Duration;
 
-/// Changes that are kept; later ones are only counted.
+/// Number of changes kept; later ones are only counted.
 pub const MAX_CHANGES: usize = 1000;
 
 /// Why a limit changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// All went well; a larger limit is tried, or one that had proved better is restored.
+    /// A larger limit is tried, or a better one restored.
     Growth,
-    /// The larger limit made answers slower without bringing more of them.
+    /// A larger limit made answers slower without bringing more.
     NoGain,
-    /// A smaller limit is tried, to see whether it brings as many answers.
+    /// A smaller limit is tried.
     SmallerTrial,
     /// Status 429.
     RateLimit,
     /// Status 503 or 529.
     Overload,
-    /// A request timed out, or an answer suddenly took most of the timeout.
+    /// A timeout, or an answer that suddenly took most of it.
     Timeout,
 }
 
@@ -43,7 +43,7 @@ pub struct Change {
     pub at: Duration,
     /// The limit before.
     pub from: usize,
-    /// The limit from here on, another one.
+    /// The new limit.
     pub to: usize,
     /// Why.
     pub reason: Reason,
@@ -57,12 +57,12 @@ pub struct History {
 }
 
 impl History {
-    /// The changes that are kept. Times never decrease.
+    /// The kept changes, in order of time.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// How many more followed.
+    /// The number of later changes.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -78,8 +78,7 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, History, MAX_CHANGES, Reason};
-    use std::time::Duration;
+    use super::{Change, Duration, History, MAX_CHANGES, Reason};
 
     #[test]
     fn the_first_changes_are_kept_and_the_rest_counted() {

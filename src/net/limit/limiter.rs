@@ -1,4 +1,4 @@
-//! Where the requests to one server wait for their turn.
+//! The queue of requests to one server.
 
 use super::concurrency::{Concurrency, Sent};
 use super::history::{History, Reason};
@@ -13,14 +13,14 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep};
 
-/// How long the place of a refused request stays empty where the server names no time. Otherwise the places that are too
-/// many would be filled and refused again as fast as the server refuses.
+/// How long the place of a refused request stays empty if the server names no time: otherwise a new request would take it
+/// and be refused at once.
 const PENALTY: Duration = Duration::from_secs(1);
 
-/// Gives out permits to requests, in the order in which they come.
+/// Grants permits to requests in order of arrival.
 ///
-/// Only the first of them looks for a place; the others wait until it has one. So a request of many tokens is not
-/// overtaken by small ones, and an event wakes one task at most.
+/// Only the first in the queue looks for a place, so that a request with many tokens is not overtaken by small ones, and
+/// an event wakes one task at most.
 #[derive(Debug)]
 pub struct Limiter {
     /// Held by the first in the queue.
@@ -46,31 +46,31 @@ pub struct Permit<'a> {
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// With a good answer.
+    /// A good answer.
     Ok {
-        /// The tokens it took, if the server said so; otherwise the estimate stands.
+        /// The actual tokens, if the server reported them.
         tokens: Option<u64>,
     },
-    /// The server had too much to do: status 429, 503 or 529.
+    /// The server was overloaded: status 429, 503 or 529.
     Refused {
         /// The status.
         status: u16,
         /// The `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// No answer, or no further part of it, came in time.
+    /// No answer, or no further part of it, in time.
     TimedOut,
     /// Another status 5xx, or a broken connection.
     Failed {
         /// The `Retry-After`.
         retry_after: Option<Duration>,
     },
-    /// In a way that says nothing about the server: the request was wrong, or was given up.
+    /// Anything that says nothing about the server's load: a wrong or cancelled request.
     Other,
 }
 
 impl Outcome {
-    /// The outcome that a status stands for.
+    /// The outcome of an answer with this status.
     pub fn of_status(status: u16, retry_after: Option<Duration>) -> Self {
         match status {
             200..=299 => Self::Ok { tokens: None },
@@ -82,19 +82,19 @@ impl Outcome {
 }
 
 impl Limiter {
-    /// A limiter whose time begins now.
+    /// A limiter whose clock starts now.
     pub fn new(settings: &Settings) -> Self {
         let state = Mutex::new(State::new(settings));
         Self { queue: Semaphore::new(1), freed: Notify::new(), start: Instant::now(), state }
     }
 
-    /// Waits until a request of about so many `tokens` may be sent, which will be given up after `timeout` without a sign
-    /// of the server. Dropping the future leaves the queue.
+    /// Waits until a request with an estimate of `tokens` may be sent; `timeout` is its limit for data from the server.
+    /// Dropping the future leaves the queue.
     pub async fn acquire(&self, tokens: u64, timeout: Duration) -> Result<Permit<'_>, HeldOff> {
-        // Never closed; even if it were, only the order would be lost.
+        // Never closed.
         let _first = self.queue.acquire().await.ok();
         loop {
-            // A wake-up between this question and the wait below is kept for the wait.
+            // A notification between this and the wait below is not lost.
             let (asked, now) = self.with(|state, now| (state.send(now, tokens, timeout), now));
             match asked {
                 Ok(sent) => return Ok(Permit { limiter: self, sent, tokens, silence: None, outcome: Outcome::Other }),
@@ -110,20 +110,19 @@ impl Limiter {
         }
     }
 
-    /// How many requests may be under way at once, for now.
+    /// The current limit of requests in flight.
     pub fn limit(&self) -> usize {
         self.with(|state, _| state.concurrency.limit())
     }
 
-    /// How many requests are under way: more than the limit just after it was lowered.
+    /// The number of requests in flight, which exceeds the limit just after a decrease.
     pub fn in_flight(&self) -> usize {
         self.with(|state, _| state.concurrency.in_flight())
     }
 
-    /// Sends nothing for `wait`, for servers that ask for it in other ways than by status and header.
+    /// Pauses for `wait`, for servers that ask for it other than by status and header.
     pub fn hold(&self, wait: Duration, status: u16) {
         self.with(|state, now| state.pause.extend(now, wait, status));
-        // The first in the queue has to learn of it.
         self.freed.notify_one();
     }
 
@@ -133,14 +132,13 @@ impl Limiter {
     }
 
     fn with<T>(&self, ask: impl FnOnce(&mut State, Duration) -> T) -> T {
-        // Nothing panics while it is changed.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         ask(&mut state, self.start.elapsed())
     }
 }
 
 impl Permit<'_> {
-    /// The longest time without a sign of the server so far, for an answer that comes in pieces.
+    /// Sets the longest time without data from the server, for an answer in pieces.
     pub fn heard(&mut self, silence: Duration) {
         self.silence = Some(silence);
     }
@@ -219,7 +217,7 @@ impl State {
         }
     }
 
-    /// Nothing is sent for a while if the server `asked` for it and that binds all requests; otherwise one place stays empty.
+    /// Pauses all requests if the server `asked` for it and the settings say so; otherwise keeps one place empty.
     fn wait(&mut self, now: Duration, wait: Option<Duration>, status: u16, asked: bool) {
         let Some(wait) = wait else { return };
         if asked && self.pause_all {

@@ -1,4 +1,4 @@
-//! One limiter for each provider and key.
+//! One limiter per provider and key.
 
 use super::limiter::Limiter;
 use super::settings::Settings;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The limiters of a process: variants of a run that use one key at one provider share what the provider gives it.
+/// The limiters of a process, shared by all variants with the same provider and key.
 #[derive(Default)]
 pub struct Limiters {
     hasher: RandomState,
@@ -16,15 +16,14 @@ pub struct Limiters {
 
 struct Entry {
     provider: String,
-    /// A hash under a secret of this process, so that no key is kept here; `None` without a key.
+    /// A keyed hash, rather than the key itself.
     key: Option<u64>,
     limiter: Arc<Limiter>,
 }
 
 impl Limiters {
-    /// The limiter of this provider and key, made with `settings` if it is the first time; later ones change nothing.
-    ///
-    /// The provider is the address without user part and query, or a name that stands for it: it goes into the record.
+    /// The limiter of this provider and key, created with `settings` the first time. The provider is a name or a URL without
+    /// secrets, as it is recorded.
     pub fn of(&self, provider: &str, key: Option<&SecretString>, settings: &Settings) -> Arc<Limiter> {
         let key = key.map(|key| self.hasher.hash_one(key.expose_secret()));
         let mut limiters = self.limiters.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +35,7 @@ impl Limiters {
         limiter
     }
 
-    /// All limiters with their providers, the oldest first. A provider that is used with two keys comes twice.
+    /// All limiters with their providers, oldest first, one per key.
     pub fn each(&self) -> Vec<(String, Arc<Limiter>)> {
         let limiters = self.limiters.lock().unwrap_or_else(PoisonError::into_inner);
         limiters.iter().map(|entry| (entry.provider.clone(), Arc::clone(&entry.limiter))).collect()

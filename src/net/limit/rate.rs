@@ -13,7 +13,7 @@ type Direct = RateLimiter<NotKeyed, InMemoryState, TokioClock, NoOpMiddleware<Du
 
 const MINUTE_NANOS: u64 = 60_000_000_000;
 
-/// The runtime's clock, which tests can stop.
+/// The runtime's clock, which tests can pause.
 #[derive(Debug)]
 struct TokioClock(Instant);
 
@@ -25,34 +25,34 @@ impl Clock for TokioClock {
     }
 }
 
-/// What may be sent in a minute.
+/// The limits per minute.
 #[derive(Debug)]
 pub(super) struct Rate {
     requests: Option<Bucket>,
     tokens: Option<Bucket>,
 }
 
-/// A request is sent when those before it are paid for. So one that gives up waiting costs nothing, and a wrong estimate can
-/// be corrected.
+/// A request is sent once the ones before it are paid for, so that a cancelled wait costs nothing and estimates can be
+/// corrected.
 #[derive(Debug)]
 struct Bucket {
     limiter: Direct,
     per_minute: u32,
     burst: NonZeroU32,
-    /// What is not paid for yet; what was paid too much if negative.
+    /// Not yet paid; overpaid if negative.
     owed: i64,
 }
 
 impl Rate {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
-            // The first request is paid for in advance, as every minute counts whole requests.
+            // Requests are paid in advance, as none may exceed the limit.
             requests: settings.requests_per_minute.map(|most| Bucket { owed: 1, ..Bucket::new(most, 100) }),
             tokens: settings.tokens_per_minute.map(|most| Bucket::new(most, 10)),
         }
     }
 
-    /// Counts a request with so many `tokens`, or says how long to wait and counts nothing.
+    /// Counts a request with `tokens`, or returns how long to wait.
     pub(super) fn take(&mut self, tokens: u64) -> Result<(), Duration> {
         self.requests.iter_mut().chain(&mut self.tokens).try_for_each(Bucket::pay)?;
         self.requests.iter_mut().for_each(|requests| requests.owe(1, 0));
@@ -60,14 +60,14 @@ impl Rate {
         Ok(())
     }
 
-    /// A request that was counted with `estimate` tokens took `actual` ones.
+    /// Corrects the estimate of a request to its actual tokens.
     pub(super) fn correct(&mut self, estimate: u64, actual: u64) {
         self.tokens.iter_mut().for_each(|tokens| tokens.owe(actual, estimate));
     }
 }
 
 impl Bucket {
-    /// At most `per_minute` are paid in any 60 s, a part of them at one moment: that is taken off the rest of the minute.
+    /// At most `per_minute` in any 60 s, of which a burst may come at once.
     fn new(per_minute: NonZeroU32, divisor: u32) -> Self {
         let burst = per_minute.min(NonZeroU32::MIN.saturating_add(per_minute.get() / divisor));
         let steady = u64::from(per_minute.get() - burst.get()) + 1;
@@ -77,11 +77,11 @@ impl Bucket {
         Self { limiter, per_minute: per_minute.get(), burst, owed: 0 }
     }
 
-    /// Pays what is owed, as far as the minute allows; otherwise says how long to wait.
+    /// Pays what is owed, or returns how long to wait.
     fn pay(&mut self) -> Result<(), Duration> {
         while let Some(owed) = u32::try_from(self.owed).ok().and_then(NonZeroU32::new) {
             let part = owed.min(self.burst);
-            // A part is never larger than the burst, so the outer result is no error.
+            // The outer result fails only for parts larger than the burst.
             if let Ok(Err(until)) = self.limiter.check_n(part) {
                 return Err(until.wait_time_from(self.limiter.clock().now()));
             }
@@ -90,7 +90,7 @@ impl Bucket {
         Ok(())
     }
 
-    /// Adds to what is owed, and takes away. No more than a minute's share is ever owed, whatever a server claims.
+    /// Changes what is owed, which is never more than a minute's share, even if a server reports more.
     fn owe(&mut self, more: u64, less: u64) {
         let most = i64::from(self.per_minute);
         let capped = |amount: u64| i64::try_from(amount).unwrap_or(most).min(most);

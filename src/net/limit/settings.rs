@@ -1,4 +1,4 @@
-//! What a limiter is told when it is made.
+//! The settings of a limiter.
 
 use std::num::NonZeroU32;
 
@@ -9,23 +9,23 @@ pub struct Settings {
     pub initial: usize,
     /// The largest limit, at least `initial`.
     pub max: usize,
-    /// A limit that never changes, in place of the two above; 0 counts as 1. After a refusal its places are used at once.
-    /// Pauses and the limits per minute hold nevertheless.
+    /// A limit that never changes, instead of the two above; 0 counts as 1. A refused request's place is reused at once;
+    /// pauses and the limits per minute apply.
     pub fixed: Option<usize>,
-    /// Whether the `Retry-After` of one answer pauses all requests. A site asks its visitor to wait. A model's server often
-    /// refuses one request of many; then only the place of that request stays empty for as long.
+    /// Whether a `Retry-After` pauses all requests, as for sites. Otherwise only the place of the refused request stays
+    /// empty that long, as model servers often refuse one request of many.
     pub pause_all: bool,
-    /// The most requests that are sent in any 60 s, retries included.
+    /// Maximum number of requests in any 60 s, including retries.
     pub requests_per_minute: Option<NonZeroU32>,
-    /// The most tokens of the requests that are sent in 60 s, prompt and answer together: estimated first, corrected when
-    /// the server has counted. A minute can exceed it by the last request in it.
+    /// Maximum tokens in any 60 s, of prompts and answers: estimated, then corrected by the server's count. The last
+    /// request of a minute may exceed it.
     pub tokens_per_minute: Option<NonZeroU32>,
 }
 
 impl Default for Settings {
-    /// From 1 to 100, no limits per minute; a `Retry-After` concerns one request only.
+    /// From 1 to 100, no limits per minute; a `Retry-After` applies to one request only.
     fn default() -> Self {
-        // One: a server with a single slot may take half the timeout for an answer, and nothing is known yet.
+        // A server with a single slot may take half the timeout per answer.
         Self { initial: 1, max: 100, fixed: None, pause_all: false, requests_per_minute: None, tokens_per_minute: None }
     }
 }
@@ -36,13 +36,13 @@ impl Settings {
         Self { fixed: Some(places), ..Self::default() }
     }
 
-    /// A limit that begins at `initial` and grows up to `max`.
+    /// A limit that starts at `initial` and grows up to `max`.
     pub fn up_to(initial: usize, max: usize) -> Self {
         Self { initial, max, ..Self::default() }
     }
 
-    /// For Wikipedia: one request after the other, which is how Wikimedia asks to be asked, and fewer than the 200 a minute
-    /// that identified clients may send (2026).
+    /// For Wikipedia: one request at a time, as Wikimedia asks, and fewer than the 200 per minute that identified clients
+    /// may send (2026).
     pub fn wikipedia() -> Self {
         Self { pause_all: true, requests_per_minute: NonZeroU32::new(180), ..Self::up_to(1, 1) }
     }

@@ -1,25 +1,25 @@
-//! Why a request has to wait, and the pause that a server asks for. Times are since the limiter was made.
+//! Why a request has to wait, and pauses that a server asks for. Times are since the limiter's start.
 
 use crate::net::retry::LONGEST_RETRY_AFTER;
 use std::time::Duration;
 
-/// Longer than any run: what an absurd `Retry-After` is cut to.
+/// Longest pause, longer than any run.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
 /// Why a request cannot be sent now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// All places are taken: ask again when a request has ended.
+    /// The limit is reached: try again when a request has ended.
     Full,
-    /// Ask again at this time, which lies ahead, or when a request has ended.
+    /// Try again at this time, or when a request has ended.
     Until(Duration),
     /// Do not wait.
     HeldOff(HeldOff),
 }
 
-/// The server asked for a longer pause than requests wait for, and it is not over.
+/// The server asked for a longer pause than requests wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the server asked with status {status} for a pause of {} s more", .left.as_secs_f64().ceil())]
+#[error("the server asked with status {status} for no further requests for {} s", .left.as_secs_f64().ceil())]
 pub struct HeldOff {
     /// The status with which it asked.
     pub status: u16,
@@ -27,20 +27,20 @@ pub struct HeldOff {
     pub left: Duration,
 }
 
-/// The pause that one server asked for. Of several, the one that ends last counts.
+/// The pause that a server asked for; of several, the one that ends last.
 #[derive(Debug, Default)]
 pub(super) struct Pause {
     until: Duration,
-    /// The status with which the server asked for more than requests wait for.
+    /// The status, if the pause is longer than requests wait for.
     refuses: Option<u16>,
 }
 
 impl Pause {
-    /// At `now` the server asks for a pause of `wait` with this status.
+    /// Extends the pause to `wait` after `now`.
     pub(super) fn extend(&mut self, now: Duration, wait: Duration, status: u16) {
         let until = now.saturating_add(wait.min(FOREVER));
         if until > self.until {
-            // A pause that is too long stays so to its end: no request waits for it.
+            // No request waits for the end of a pause that was too long.
             let already = self.refuses.filter(|_| now < self.until);
             self.until = until;
             self.refuses = already.or((wait > LONGEST_RETRY_AFTER).then_some(status));

@@ -24,7 +24,7 @@ async fn answers_are_found_again_each_occurrence_its_own() {
 }
 
 #[tokio::test]
-async fn what_was_given_out_once_stays_unless_it_cannot_be_read() {
+async fn a_stored_answer_stays_unless_it_cannot_be_read() {
     let dir = tempfile::tempdir().expect("a folder");
     let cache = Cache::open(dir.path()).expect("opens");
     let slot = Cache::only_slot(&asked("a"));
@@ -38,7 +38,7 @@ async fn what_was_given_out_once_stays_unless_it_cannot_be_read() {
 }
 
 #[tokio::test]
-async fn repeats_and_samples_have_places_of_their_own_and_variants_share_them() {
+async fn repeats_and_samples_have_keys_of_their_own_and_variants_share_them() {
     let dir = tempfile::tempdir().expect("a folder");
     let cache = Cache::open(dir.path()).expect("opens");
     let slot = |episode: &str, repeat| in_episode(episode.to_owned(), repeat, async { cache.slot(&asked("a")) });
@@ -55,7 +55,7 @@ async fn repeats_and_samples_have_places_of_their_own_and_variants_share_them() 
     }
     assert_eq!(slot("other/q", 0).await, first);
     assert_eq!(slot("other/q", 1).await, second);
-    assert_eq!(cache.slot(&asked("a")), first, "who is no episode counts as repeat 0");
+    assert_eq!(cache.slot(&asked("a")), first, "outside episodes it counts as repeat 0");
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn one_process_at_a_time_and_no_other_file() {
 }
 
 #[tokio::test]
-async fn a_cut_or_damaged_database_is_an_error_or_gives_what_it_has() {
+async fn a_cut_or_damaged_database_never_panics() {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("cache");
     filled(&folder).await;

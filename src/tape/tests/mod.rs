@@ -1,10 +1,19 @@
-//! Tapes and caches as files: what is written, read back, mended and refused.
+//! Recordings and caches as files: what is written, read, repaired and refused.
 
 mod cache;
-mod tape;
+mod recording;
 
 use super::{Asked, Kind, Miss, Player, TapeError, Why};
 use serde_json::{Value, json};
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A path in a new folder.
+fn file() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("t.jsonl");
+    (dir, path)
+}
 
 fn asked(prompt: &str) -> Asked {
     Asked::new(Kind::Model, &json!({ "prompt": prompt, "model": "m" }))
@@ -15,10 +24,7 @@ async fn play(player: &Player, prompt: &str) -> Result<Value, TapeError> {
 }
 
 async fn why(player: &Player, prompt: &str) -> Why {
-    match play(player, prompt).await.expect_err("a miss") {
-        TapeError::Miss(miss) => miss.why,
-        error => panic!("{error}"),
-    }
+    missed(player, asked(prompt)).await.why
 }
 
 async fn missed(player: &Player, asked: Asked) -> Miss {

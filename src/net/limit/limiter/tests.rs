@@ -15,7 +15,7 @@ fn after(wait: Duration) -> Outcome {
 }
 
 #[tokio::test(start_paused = true)]
-async fn permits_are_given_in_order_of_arrival() {
+async fn permits_are_granted_in_order_of_arrival() {
     let limiter = Arc::new(Limiter::new(&Settings::fixed(2)));
     let order = Arc::new(Mutex::new(Vec::new()));
     let mut tasks = Vec::new();
@@ -38,13 +38,13 @@ async fn permits_are_given_in_order_of_arrival() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_gives_up_leaves_no_trace() {
+async fn a_cancelled_request_leaves_no_trace() {
     let limiter = Limiter::new(&Settings::fixed(1));
     let work = async {
         let _permit = limiter.acquire(0, TIMEOUT).await.expect("a free place");
         sleep(100 * SECOND).await;
     };
-    assert!(timeout(SECOND, work).await.is_err(), "given up while under way");
+    assert!(timeout(SECOND, work).await.is_err(), "cancelled in flight");
     assert_eq!(limiter.in_flight(), 0);
 
     let first = limiter.acquire(0, TIMEOUT).await.expect("a free place");
@@ -57,7 +57,7 @@ async fn a_request_that_gives_up_leaves_no_trace() {
     })
     .await;
     drop(second);
-    // The head is woken and given up before it can look: the wake-up is not lost with it.
+    // The head is woken and cancelled: its notification is not lost.
     first.end(OK);
     drop(head);
     let permit = timeout(SECOND, third).await.expect("it is its turn").expect("no pause");
@@ -66,13 +66,13 @@ async fn a_request_that_gives_up_leaves_no_trace() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_tasks_on_several_threads_lose_no_place() {
+async fn no_place_is_lost_with_many_tasks_on_several_threads() {
     let limiter = Arc::new(Limiter::new(&Settings::up_to(2, 5)));
     let tasks: Vec<_> = (0..400_u32)
         .map(|number| {
             let limiter = Arc::clone(&limiter);
             tokio::spawn(async move {
-                // Some give up while they wait, some while they work.
+                // Some are cancelled while they wait, some while they work.
                 let patience = if number % 5 == 0 { Duration::from_micros(200) } else { Duration::from_hours(1) };
                 let work = async {
                     let permit = limiter.acquire(0, TIMEOUT).await.expect("no pause");
@@ -112,7 +112,7 @@ async fn a_refused_request_leaves_its_place_empty_or_pauses_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn too_long_a_pause_turns_all_requests_away_to_its_end() {
+async fn during_too_long_a_pause_all_requests_fail() {
     let limiter = Limiter::new(&Settings { pause_all: true, ..Settings::fixed(1) });
     let permit = limiter.acquire(0, TIMEOUT).await.expect("a free place");
     let refuse = async {
@@ -135,7 +135,7 @@ async fn too_long_a_pause_turns_all_requests_away_to_its_end() {
     assert_eq!(start.elapsed().as_secs(), 90);
 }
 
-/// Requests of so many tokens, sent for ten minutes as fast as they may be, each ending at once as told; their times.
+/// The times of requests of this many tokens, sent for ten minutes as fast as allowed, with this outcome.
 async fn sent(settings: Settings, tokens: u64, outcome: Outcome) -> Vec<Duration> {
     let limiter = Limiter::new(&settings);
     let start = Instant::now();

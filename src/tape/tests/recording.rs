@@ -1,5 +1,5 @@
 use super::super::{Asked, Kind, Player, Recorder, TapeError, Why, in_episode, in_sample};
-use super::{asked, missed, play, why};
+use super::{asked, file, missed, play, why};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ async fn record(recorder: &Recorder, prompt: &str, answer: Value) {
     recorder.record(place, &answer).await.expect("is recorded");
 }
 
-/// A tape with the answers 1, 2 and 3 to `a`, `b` and `a`.
+/// A recording with the answers 1, 2 and 3 to `a`, `b` and `a`.
 async fn small(path: &Path) {
     let recorder = Recorder::open(path).expect("opens");
     for (prompt, answer) in [("a", 1), ("b", 2), ("a", 3)] {
@@ -21,8 +21,7 @@ async fn small(path: &Path) {
 
 #[tokio::test]
 async fn the_file_is_a_header_and_a_line_for_each_answer() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+    let (_dir, path) = file();
     small(&path).await;
     let text = fs::read_to_string(&path).expect("reads");
     // The keys are those of `printf 'model\n{"prompt":"a","model":"m"}' | sha256sum`, and of the same with `b`.
@@ -39,8 +38,7 @@ async fn the_file_is_a_header_and_a_line_for_each_answer() {
 
 #[tokio::test]
 async fn the_same_request_has_its_answers_in_order_until_they_run_out() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+    let (_dir, path) = file();
     small(&path).await;
     let player = Player::open(&path).expect("opens");
     assert_eq!((player.len(), player.torn()), (3, None));
@@ -51,14 +49,13 @@ async fn the_same_request_has_its_answers_in_order_until_they_run_out() {
     assert_eq!(miss.why, Why::RanOut { recorded: 2 });
     assert!(miss.to_string().ends_with("answers this model request 2 times, and it was made once more"), "{miss}");
     assert_eq!(why(&player, "b").await, Why::RanOut { recorded: 1 });
-    // Whoever opens it anew begins anew.
+    // Opening it again starts again.
     assert_eq!(play(&Player::open(&path).expect("opens"), "a").await, Ok(json!(1)));
 }
 
 #[tokio::test]
 async fn a_request_that_failed_leaves_its_place_empty() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+    let (_dir, path) = file();
     let recorder = Recorder::open(&path).expect("opens");
     drop(recorder.place(asked("a")));
     record(&recorder, "a", json!("second")).await;
@@ -68,9 +65,8 @@ async fn a_request_that_failed_leaves_its_place_empty() {
 }
 
 #[tokio::test]
-async fn a_miss_names_the_nearest_of_its_kind_and_where_it_differs() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+async fn a_miss_names_the_nearest_request_of_its_kind_and_the_difference() {
+    let (_dir, path) = file();
     let recorder = Recorder::open(&path).expect("opens");
     for prompt in ["Question: A\nThought 1:", "Question: B\nThought 1: x", "Question: C"] {
         record(&recorder, prompt, json!("")).await;
@@ -84,16 +80,15 @@ async fn a_miss_names_the_nearest_of_its_kind_and_where_it_differs() {
     let other = Asked::new(Kind::Model, &json!({ "prompt": "Question: C", "model": "n" }));
     let text = missed(&player, other).await.to_string();
     assert!(text.ends_with("in line 4, differs in model, character 1: recorded \"m\", asked \"n\""), "{text}");
-    // No model's request is near a search, however alike they are.
     let search = missed(&player, Asked::new(Kind::Wiki, &json!({ "prompt": "Question: C", "model": "m" }))).await;
     assert_eq!(search.why, Why::Unknown { nearest: None });
-    assert!(search.to_string().ends_with("has no wiki request at all"), "{search}");
+    assert!(search.to_string().ends_with("has no wiki requests"), "{search}");
 }
 
 #[tokio::test]
-async fn wherever_a_crash_cuts_the_last_line_the_rest_is_read_and_appended_to() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let (path, cut) = (dir.path().join("t.jsonl"), dir.path().join("cut.jsonl"));
+async fn wherever_a_crash_cuts_the_file_the_complete_lines_are_read_and_appended_to() {
+    let (dir, path) = file();
+    let cut = dir.path().join("cut.jsonl");
     small(&path).await;
     let whole = fs::read(&path).expect("reads");
     let before = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').expect("lines") + 1;
@@ -101,7 +96,7 @@ async fn wherever_a_crash_cuts_the_last_line_the_rest_is_read_and_appended_to() 
         fs::write(&cut, &whole[..length]).expect("writes");
         let lines = whole[..length].split(|byte| *byte == b'\n').count() - 1;
         let after = length - whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        // A line that lacks nothing but its end is whole; a header is not read without it.
+        // A line that only lacks its line end is complete, except for the header.
         let complete = length > 0 && whole.get(length) == Some(&b'\n') && lines > 0;
         let (entries, torn) = if complete { (lines, None) } else { (lines.saturating_sub(1), Some(after as u64)) };
         let torn = torn.filter(|torn| *torn > 0);
@@ -121,9 +116,8 @@ async fn wherever_a_crash_cuts_the_last_line_the_rest_is_read_and_appended_to() 
 }
 
 #[tokio::test]
-async fn what_is_no_tape_is_neither_read_nor_touched() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("f");
+async fn other_files_are_neither_read_nor_changed() {
+    let (dir, path) = file();
     for text in [
         "{\"v\":1,\"id\":\"q\"}\n",
         "notes\n",
@@ -146,9 +140,8 @@ async fn what_is_no_tape_is_neither_read_nor_touched() {
 }
 
 #[tokio::test]
-async fn newer_and_changed_tapes_are_refused_by_line() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+async fn newer_and_changed_recordings_are_refused_by_line() {
+    let (_dir, path) = file();
     small(&path).await;
     let good = fs::read_to_string(&path).expect("reads");
     let refused = |text: String| {
@@ -160,7 +153,7 @@ async fn newer_and_changed_tapes_are_refused_by_line() {
     assert_eq!(Recorder::open(&path).expect_err("refused"), newer);
     assert_eq!(refused(format!("{HEADER}{{\"v\":2,\"new\":true}}\n")), newer);
     for (from, to, reason) in [
-        ("\"prompt\":\"b\"", "\"prompt\":\"c\"", "the key is not that of the request"),
+        ("\"prompt\":\"b\"", "\"prompt\":\"c\"", "the key does not match the request"),
         ("\"n\":0,\"answer\":2", "\"n\":0,\"more\":1,\"answer\":2", "unknown field `more`"),
         ("\"n\":0,\"answer\":2", "\"answer\":2", "missing field `n`"),
         ("\"n\":0,\"answer\":2", "\"n\":0,\"n\":0,\"answer\":2", "duplicate field `n`"),
@@ -172,15 +165,14 @@ async fn newer_and_changed_tapes_are_refused_by_line() {
             error => panic!("{error}"),
         }
     }
-    // An answer may be edited: it is what a replay is to be told.
+    // An answer may be edited.
     fs::write(&path, good.replace("\"answer\":2", "\"answer\":\"two\"")).expect("writes");
     assert_eq!(play(&Player::open(&path).expect("opens"), "b").await, Ok(json!("two")));
 }
 
 #[tokio::test]
 async fn one_writer_at_a_time() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+    let (_dir, path) = file();
     let first = Recorder::open(&path).expect("opens");
     let locked = Recorder::open(&path).expect_err("refused");
     assert_eq!(locked, TapeError::Locked { path: path.clone() });
@@ -193,64 +185,45 @@ async fn one_writer_at_a_time() {
 }
 
 #[tokio::test]
-async fn an_answer_is_written_even_if_nobody_waits_for_it() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+async fn an_answer_is_written_even_if_its_future_is_dropped() {
+    let (_dir, path) = file();
     let recorder = Recorder::open(&path).expect("opens");
     for number in 0..100 {
         let place = recorder.place(asked("a"));
-        // Polled once, then dropped, as an episode that is stopped does.
+        // Polled once, then dropped, as by an episode that is stopped.
         let _ = futures_util::FutureExt::now_or_never(recorder.record(place, &json!(number)));
     }
     drop(recorder);
     assert_eq!(Player::open(&path).expect("opens").len(), 100);
 }
 
-/// Asks the same twice in each of two samples of an episode, and gives what came.
-async fn episode<F: Future<Output = Value>>(repeat: u32, ask: impl Fn(u32) -> F) -> Vec<Value> {
-    let samples = (0..2).map(|number| {
-        let (first, second) = (ask(number), ask(number));
-        in_sample(number, async { vec![first.await, second.await] })
-    });
-    let name = "main/q".to_owned();
-    in_episode(name, repeat, async { futures_util::future::join_all(samples).await }).await.concat()
-}
-
 #[tokio::test]
-async fn episodes_and_samples_get_their_own_answers_whoever_is_first() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+async fn samples_get_their_own_answers_in_any_order_and_unknown_episodes_get_all() {
+    let (_dir, path) = file();
     let recorder = Recorder::open(&path).expect("opens");
-    let next = std::sync::atomic::AtomicU32::new(0);
-    let ask = |_| async {
-        let place = recorder.place(asked("same"));
-        let answer = json!(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-        recorder.record(place, &answer).await.expect("is recorded");
-        answer
-    };
-    let first_run = tokio::join!(episode(0, ask), episode(1, ask));
-    drop(recorder);
-    let player = Player::open(&path).expect("opens");
-    assert_eq!(player.len(), 8);
-    let replay = |_| async { play(&player, "same").await.expect("is there") };
-    let (second, first) = (episode(1, replay).await, episode(0, replay).await);
-    assert_eq!((first, second), first_run);
-    // Who was never recorded gets all answers, one after the other.
-    let all: Vec<Value> = in_episode("renamed/q".to_owned(), 0, async {
-        let mut all = Vec::new();
-        while let Ok(answer) = play(&player, "same").await {
-            all.push(answer);
+    for repeat in 0..2 {
+        for sample in 0..2 {
+            let ask = async { in_sample(sample, record(&recorder, "same", json!([repeat, sample]))).await };
+            in_episode("main/q".to_owned(), repeat, ask).await;
         }
-        all
+    }
+    let player = Player::open(&path).expect("opens");
+    for (repeat, sample) in [(1, 1), (0, 1), (1, 0), (0, 0)] {
+        let ask = async { in_sample(sample, play(&player, "same")).await };
+        assert_eq!(in_episode("main/q".to_owned(), repeat, ask).await, Ok(json!([repeat, sample])));
+    }
+    in_episode("renamed/q".to_owned(), 0, async {
+        for answer in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+            assert_eq!(play(&player, "same").await, Ok(json!(answer)));
+        }
+        assert_eq!(why(&player, "same").await, Why::RanOut { recorded: 4 });
     })
     .await;
-    assert_eq!(all, (0..8).map(|number| json!(number)).collect::<Vec<_>>());
 }
 
 #[tokio::test]
-async fn an_episode_that_is_done_again_replaces_its_first_attempt() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let path = dir.path().join("t.jsonl");
+async fn an_episode_that_is_repeated_replaces_its_first_attempt() {
+    let (_dir, path) = file();
     for attempt in ["first", "second"] {
         let recorder = Recorder::open(&path).expect("opens");
         let again = async {
