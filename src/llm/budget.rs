@@ -5,7 +5,7 @@
 //! counts no tokens, they are estimated at [`BYTES_PER_TOKEN`](crate::types::request::BYTES_PER_TOKEN) bytes each.
 
 use super::prices::Price;
-use super::{Model, ModelError, OnText};
+use super::{Model, ModelError, OnEvent};
 use crate::types::{Completion, Decoding, Request, Usage};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -61,11 +61,11 @@ impl BudgetKind {
 #[derive(Debug, Default)]
 pub struct Budget {
     limits: Limits,
-    books: Mutex<Books>,
+    ledger: Mutex<Ledger>,
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct Ledger {
     spent: Spent,
     /// Estimates of the prompts in flight.
     pending: Spent,
@@ -95,7 +95,7 @@ impl Spent {
 impl Budget {
     /// A budget of which nothing is spent.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, books: Mutex::default() }
+        Self { limits, ledger: Mutex::default() }
     }
 
     /// What may be spent at most.
@@ -105,38 +105,38 @@ impl Budget {
 
     /// Charges what earlier parts of the run spent.
     pub fn charge(&self, spent: Spent) {
-        self.books().spent.add(spent);
+        self.ledger().spent.add(spent);
     }
 
     /// What was spent so far, calls in flight left out.
     pub fn spent(&self) -> Spent {
-        self.books().spent
+        self.ledger().spent
     }
 
     /// Why no further call may be made, once that is so.
     pub fn refusal(&self) -> Option<ModelError> {
-        self.books().refusal(&self.limits)
+        self.ledger().refusal(&self.limits)
     }
 
     /// Sets the estimate of a call aside, or refuses the call.
     fn begin(self: &Arc<Self>, request: &Request, price: Option<Price>) -> Result<Pending, ModelError> {
         let usage = Usage::estimated(request.prompt.bytes(), 0);
-        let mut books = self.books();
-        if let Some(refusal) = books.refusal(&self.limits) {
+        let mut ledger = self.ledger();
+        if let Some(refusal) = ledger.refusal(&self.limits) {
             return Err(refusal);
         }
         let estimate = Spent::of(1, usage, price);
-        books.pending.add(estimate);
+        ledger.pending.add(estimate);
         Ok(Pending { budget: Arc::clone(self), estimate, price, paid: Spent::of(1, Usage::default(), None) })
     }
 
     /// Counts hold whatever a thread did that panicked while it held them.
-    fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Books {
+impl Ledger {
     fn refusal(&self, limits: &Limits) -> Option<ModelError> {
         let (spent, pending) = (self.spent, self.pending);
         let refused = |which, spent, limit| Some(ModelError::Budget { which, spent, limit });
@@ -180,13 +180,13 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        let mut books = self.budget.books();
-        let pending = &mut books.pending;
+        let mut ledger = self.budget.ledger();
+        let pending = &mut ledger.pending;
         pending.calls -= self.estimate.calls;
         pending.usage.prompt_tokens -= self.estimate.usage.prompt_tokens;
         // Sums of amounts do not come back to the bit.
         pending.usd = if pending.calls == 0 { 0.0 } else { pending.usd - self.estimate.usd };
-        books.spent.add(self.paid);
+        ledger.spent.add(self.paid);
     }
 }
 
@@ -203,10 +203,10 @@ impl Budgeted {
         Self { inner, budget, price }
     }
 
-    async fn answered(&self, request: &Request, on_text: Option<OnText<'_>>) -> Result<Completion, ModelError> {
+    async fn answered(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
         let pending = self.budget.begin(request, self.price)?;
-        let completion = match on_text {
-            Some(on_text) => self.inner.stream(request, on_text).await?,
+        let completion = match on_event {
+            Some(on_event) => self.inner.stream(request, on_event).await?,
             None => self.inner.complete(request).await?,
         };
         pending.settle(request, &completion);
@@ -215,8 +215,8 @@ impl Budgeted {
 }
 
 impl Model for Budgeted {
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
-        self.inner.unfit(decoding)
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
+        self.inner.unsupported(decoding)
     }
 
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
@@ -226,9 +226,9 @@ impl Model for Budgeted {
     fn stream<'a>(
         &'a self,
         request: &'a Request,
-        on_text: OnText<'a>,
+        on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answered(request, Some(on_text)).boxed()
+        self.answered(request, Some(on_event)).boxed()
     }
 }
 

@@ -6,7 +6,7 @@
 //! | [`openai`] | any server that speaks `OpenAI`'s HTTP interface, by chat or by text completion |
 //! | [`anthropic`] | Anthropic's Messages |
 //! | [`gemini`] | Gemini's `generateContent` |
-//! | [`taped`] | any of these with a tape in front: recorded, replayed, or answered from a cache |
+//! | [`recorded`] | any of these with a tape in front: recorded, replayed, or answered from a cache |
 //! | [`budget`] | any of these while a budget lasts; [`prices`] says what tokens cost |
 //!
 //! What those behind servers have in common stands in `remote`, what is known of servers in [`capability`].
@@ -23,9 +23,9 @@ mod error;
 pub mod gemini;
 pub mod openai;
 pub mod prices;
+pub mod recorded;
 mod remote;
 mod stop;
-pub mod taped;
 
 /// Who asks, for tapes and caches: an agent says it once for all that its episode asks of model and tool.
 pub use crate::tape::{in_episode, in_sample};
@@ -34,21 +34,21 @@ pub use budget::{Budget, BudgetKind, Budgeted, Limits, Spent};
 pub use error::ModelError;
 pub use openai::{Endpoint, OpenAiSettings};
 pub use prices::{Price, PriceEntry, Prices};
+pub use recorded::ModelIdentity;
 pub use remote::{Check, Remote, RemoteSettings, Verdict, shown_urls};
 pub use stop::cut as cut_at_stop;
-pub use taped::ModelIdentity;
 
 /// What is shown of a completion while it comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown<'a> {
+pub enum StreamEvent<'a> {
     /// The next piece of the text; never empty.
     Text(&'a str),
     /// The attempt broke off and is made again: what was shown is void, and the text begins anew.
-    Again,
+    Restarted,
 }
 
 /// Is called with each piece of a completion.
-pub type OnText<'a> = &'a (dyn Fn(Shown<'_>) + Send + Sync);
+pub type OnEvent<'a> = &'a (dyn Fn(StreamEvent<'_>) + Send + Sync);
 
 /// Something that answers requests.
 pub trait Model: Send + Sync {
@@ -56,20 +56,20 @@ pub trait Model: Send + Sync {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>>;
 
     /// Says in words why the model cannot be asked with these settings, if so: every request would fail.
-    fn unfit(&self, _decoding: &Decoding) -> Option<String> {
+    fn unsupported(&self, _decoding: &Decoding) -> Option<String> {
         None
     }
 
     /// [`Model::complete`] that shows the text as it comes. When it succeeds, the pieces since the last
-    /// [`Shown::Again`] are the completion's text; when it fails, whatever was shown is void.
+    /// [`StreamEvent::Restarted`] are the completion's text; when it fails, whatever was shown is void.
     fn stream<'a>(
         &'a self,
         request: &'a Request,
-        on_text: OnText<'a>,
+        on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
         let shown = |completion: &Completion| {
             if !completion.text.is_empty() {
-                on_text(Shown::Text(&completion.text));
+                on_event(StreamEvent::Text(&completion.text));
             }
         };
         async move { self.complete(request).await.inspect(shown) }.boxed()

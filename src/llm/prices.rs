@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The table that comes with the program.
 const SHIPPED: &str = include_str!("prices.toml");
 /// A price above this is a slip of the unit, in US dollars a million tokens.
-const MOST: f64 = 1e6;
+const MAX_PRICE: f64 = 1e6;
 
 /// What a model's tokens cost, in US dollars a million.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ impl Prices {
     pub fn parse(text: &str) -> Result<Self, PricesError> {
         let prices: Self = toml::from_str(text).map_err(|error| PricesError::Form(error.to_string()))?;
         for entry in &prices.entries {
-            if ![entry.prompt, entry.completion].iter().all(|amount| (0.0..=MOST).contains(amount)) {
+            if ![entry.prompt, entry.completion].iter().all(|amount| (0.0..=MAX_PRICE).contains(amount)) {
                 return Err(PricesError::Amount(entry.name.clone()));
             }
             if !is_day(&entry.as_of) {

@@ -51,7 +51,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
     let rest = &mut progress.rest;
     match event["type"].as_str().unwrap_or_default() {
         "message_start" => {
-            progress.begun = true;
+            progress.started = true;
             progress.prompt_tokens = prompt(&event["message"]["usage"]);
             rest.model = string(&event["message"]["model"]);
         }
@@ -62,7 +62,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
             return Ok(text(&event["content_block"]).to_owned());
         }
         "content_block_delta" => {
-            progress.begun = true;
+            progress.started = true;
             let delta = &event["delta"];
             return Ok(if delta["type"] == "text_delta" {
                 delta["text"].as_str().unwrap_or_default().to_owned()
@@ -75,7 +75,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
             let prompt = prompt(&event["usage"]).or(progress.prompt_tokens);
             rest.usage = used(prompt, &event["usage"]).or(rest.usage);
         }
-        "message_stop" => progress.over = true,
+        "message_stop" => progress.ended = true,
         "error" => return Err(format!("the stream holds an error: {}", Refusal::read(data).message)),
         // Pings, the ends of blocks, and whatever may be added to the interface.
         _ => {}

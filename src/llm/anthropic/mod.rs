@@ -17,7 +17,7 @@
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
 use super::remote::turns::{Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
@@ -98,12 +98,12 @@ impl Interface for Anthropic {
         join(base, &["/messages", "/v1"], "v1/messages")
     }
 
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
         let too_warm = decoding.temperature > 1.0;
         too_warm.then(|| format!("a temperature of {} is above 1, the most that Anthropic takes", decoding.temperature))
     }
 
-    fn put(&self, model: &str, request: &Request, watched: bool) -> Put {
+    fn encode(&self, model: &str, request: &Request, watched: bool) -> EncodedRequest {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, self.prefill);
         let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty()).collect();
@@ -120,14 +120,14 @@ impl Interface for Anthropic {
         };
         // Strings and numbers always serialise.
         let body = serde_json::to_vec(&body).unwrap_or_default();
-        Put { body, sent: Sent { stream, ..Sent::default() }, label: turns.label }
+        EncodedRequest { body, sent: SentOptions { stream, ..SentOptions::default() }, label: turns.label }
     }
 
-    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
         Ok(answer::decode(answer)?)
     }
 
-    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
         Ok(answer::event(data, progress)?)
     }
 

@@ -73,7 +73,7 @@ async fn a_request_is_put_as_messages_byte_for_byte() {
 #[test]
 fn conversations_settings_and_stops_find_their_places() {
     let put = |request: &Request, prefill| {
-        let put = Anthropic { prefill }.put("m", request, false);
+        let put = Anthropic { prefill }.encode("m", request, false);
         (String::from_utf8(put.body).expect("JSON is UTF-8"), put.sent.stream, put.label)
     };
     let messages = vec![

@@ -2,11 +2,11 @@
 
 use super::question::{Clues, Question};
 use super::text;
-use super::transcript::{Past, quoted};
+use super::transcript::{PastStep, quoted};
 use std::collections::HashSet;
 
 /// Sentences of one page that are kept; a tool shows five of a page and one for each lookup.
-const MOST_SENTENCES: usize = 64;
+const MAX_SENTENCES: usize = 64;
 
 /// A page as far as it was seen.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Page {
 }
 
 impl Notes {
-    pub(super) fn read(steps: &[Past], question: &Question) -> Self {
+    pub(super) fn read(steps: &[PastStep], question: &Question) -> Self {
         let mut notes = Self::default();
         for step in steps {
             let Some((verb, argument)) = step.action.split_once('[') else { continue };
@@ -63,7 +63,7 @@ impl Notes {
                 self.similar.retain(|title| text::fold(title).contains(&text::fold(query)));
             }
         } else if !observation.is_empty() {
-            let sentences = observation.split(". ").take(MOST_SENTENCES).map(str::trim);
+            let sentences = observation.split(". ").take(MAX_SENTENCES).map(str::trim);
             let sentences: Vec<_> = sentences.map(|text| (text.to_owned(), question.clues_in(text))).collect();
             let title = query.split(" (").next().unwrap_or(query).to_owned();
             let mut known = question.clues_in(&title);
@@ -77,7 +77,7 @@ impl Notes {
         let Some(page) = self.pages.last_mut() else { return };
         page.looked_up = true;
         if let Some((_, sentence)) = observation.strip_prefix("(Result").and_then(|rest| rest.split_once(") "))
-            && page.sentences.len() < MOST_SENTENCES
+            && page.sentences.len() < MAX_SENTENCES
         {
             page.sentences.push((sentence.to_owned(), question.clues_in(sentence)));
         }

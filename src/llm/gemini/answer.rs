@@ -48,7 +48,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Faul
     if !body.error.is_null() {
         return Err(Fault::Broken(format!("the stream holds an error: {}", Refusal::read(data).message)));
     }
-    progress.begun |= take(&body, &mut progress.rest)?;
+    progress.started |= take(&body, &mut progress.rest)?;
     Ok(std::mem::take(&mut progress.rest.text))
 }
 

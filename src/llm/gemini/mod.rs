@@ -12,7 +12,7 @@
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
 use super::remote::turns::{Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
@@ -99,12 +99,12 @@ impl Interface for Gemini {
         join(base, &[], &format!("{version}{folder}{}:{method}", escaped(model)))
     }
 
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
         let seed = decoding.seed.filter(|seed| i32::try_from(*seed).is_err())?;
         Some(format!("the seed {seed} is above {}, the most that Gemini takes", i32::MAX))
     }
 
-    fn put(&self, _model: &str, request: &Request, watched: bool) -> Put {
+    fn encode(&self, _model: &str, request: &Request, watched: bool) -> EncodedRequest {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, false);
         let stops = request.stop.len().min(MAX_STOPS);
@@ -122,14 +122,14 @@ impl Interface for Gemini {
         // Strings and numbers always serialise.
         let body = serde_json::to_vec(&body).unwrap_or_default();
         let stream = watched || stops < request.stop.len();
-        Put { body, sent: Sent { stream, ..Sent::default() }, label: String::new() }
+        EncodedRequest { body, sent: SentOptions { stream, ..SentOptions::default() }, label: String::new() }
     }
 
-    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
         answer::decode(answer)
     }
 
-    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
         answer::event(data, progress)
     }
 

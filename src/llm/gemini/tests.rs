@@ -62,13 +62,13 @@ fn conversations_settings_and_stops_find_their_places() {
     ];
     let decoding = Decoding { temperature: 1.5, top_p: 0.5, max_tokens: 7, seed: Some(3) };
     let stop = (0..6).map(|n| format!("s{n}")).collect();
-    let put = Gemini.put("m", &Request { prompt: Prompt::Messages(messages), stop, decoding }, false);
+    let put = Gemini.encode("m", &Request { prompt: Prompt::Messages(messages), stop, decoding }, false);
     assert_eq!(
         String::from_utf8(put.body).expect("JSON is UTF-8"),
         r#"{"systemInstruction":{"parts":[{"text":"Answer."}]},"contents":[{"role":"user","parts":[{"text":"Q"}]},{"role":"model","parts":[{"text":"Thought:"}]},{"role":"user","parts":[{"text":"Response:\nnow"}]}],"generationConfig":{"temperature":1.5,"topP":0.5,"maxOutputTokens":7,"seed":3,"stopSequences":["s0","s1","s2","s3","s4"]}}"#
     );
     assert!(put.sent.stream, "the sixth stop is applied here");
-    let seed = |seed| Gemini.unfit(&Decoding { seed, ..Decoding::default() });
+    let seed = |seed| Gemini.unsupported(&Decoding { seed, ..Decoding::default() });
     assert!(seed(Some(1 << 31)).is_some() && seed(Some((1 << 31) - 1)).is_none() && seed(None).is_none());
 }
 

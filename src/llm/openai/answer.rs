@@ -107,7 +107,7 @@ pub(super) fn chunk(
     rest.usage = used(&chunk.usage).or(rest.usage);
     rest.model = rest.model.take().or_else(|| string(&chunk.model));
     let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() else { return Ok(String::new()) };
-    progress.begun = true;
+    progress.started = true;
     let mut delta = choice.delta.unwrap_or_default();
     rest.reasoning = rest.reasoning.or_else(|| thought(&delta, reasoning));
     let piece = content(match endpoint {

@@ -19,7 +19,7 @@ use serde::Serialize;
 /// How a request is put.
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
+pub(super) struct BodyOptions {
     /// Which interface.
     pub(super) endpoint: Endpoint,
     /// How many stops are sent.
@@ -67,27 +67,27 @@ struct StreamOptions {
 
 /// The request as the bytes to send.
 ///
-/// Put together by hand as far as the prompt, so that the long prefix, which all requests share, is not escaped again
+/// EncodedRequest together by hand as far as the prompt, so that the long prefix, which all requests share, is not escaped again
 /// for each.
-pub(super) fn bytes(model: &str, request: &Request, form: Form) -> Vec<u8> {
+pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> Vec<u8> {
     let decoding = &request.decoding;
-    let messages = Messages::new(&request.prompt, form);
+    let messages = Messages::new(&request.prompt, options);
     let flags = messages.continued == Some(Prefill::Flags);
     let settings = Settings {
         add_generation_prompt: flags.then_some(false),
         continue_final_message: flags.then_some(true),
         temperature: decoding.temperature,
-        top_p: Some(decoding.top_p).filter(|top_p| form.full_top_p || *top_p < 1.0),
-        max_tokens: form.max_tokens.then_some(decoding.max_tokens),
-        max_completion_tokens: (!form.max_tokens).then_some(decoding.max_tokens),
+        top_p: Some(decoding.top_p).filter(|top_p| options.full_top_p || *top_p < 1.0),
+        max_tokens: options.max_tokens.then_some(decoding.max_tokens),
+        max_completion_tokens: (!options.max_tokens).then_some(decoding.max_tokens),
         seed: decoding.seed,
-        stop: &request.stop[..form.stops.min(request.stop.len())],
-        stream: form.stream,
-        stream_options: form.stream_usage.then_some(StreamOptions { include_usage: true }),
+        stop: &request.stop[..options.stops.min(request.stop.len())],
+        stream: options.stream,
+        stream_options: options.stream_usage.then_some(StreamOptions { include_usage: true }),
     };
     let mut body = Body(Vec::with_capacity(request.prompt.bytes() * 9 / 8 + 512));
     body.raw("{\"model\":").value(model);
-    match form.endpoint {
+    match options.endpoint {
         Endpoint::Chat => messages.put(body.raw(",\"messages\":")),
         Endpoint::Completions => put_text(&request.prompt, body.raw(",\"prompt\":")),
     }
@@ -125,8 +125,8 @@ impl Body {
 }
 
 /// The label that the model is given to continue; empty if there is none.
-pub(super) fn label(prompt: &Prompt, form: Form) -> &str {
-    match (prompt, Messages::new(prompt, form).label) {
+pub(super) fn label(prompt: &Prompt, options: BodyOptions) -> &str {
+    match (prompt, Messages::new(prompt, options).label) {
         (Prompt::Text { rest, .. }, Some(at)) => &rest[at..],
         _ => "",
     }
@@ -142,15 +142,15 @@ struct Messages<'a> {
 }
 
 impl<'a> Messages<'a> {
-    fn new(prompt: &'a Prompt, form: Form) -> Self {
+    fn new(prompt: &'a Prompt, options: BodyOptions) -> Self {
         let (label, own) = match prompt {
             Prompt::Text { prefix, rest } => {
-                let label = form.prefill.and_then(|_| label::at(prefix, rest));
+                let label = options.prefill.and_then(|_| label::at(prefix, rest));
                 (label, label.is_some())
             }
             Prompt::Messages(messages) => (None, messages.last().is_some_and(|last| last.role == Role::Assistant)),
         };
-        Self { prompt, label, continued: form.prefill.filter(|_| own) }
+        Self { prompt, label, continued: options.prefill.filter(|_| own) }
     }
 
     fn put(&self, body: &mut Body) {

@@ -7,17 +7,17 @@
 
 mod answer;
 mod body;
-mod learned;
+mod quirks;
 
 use super::capability::{AUTO, Capability, IN_TEXT};
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
 use super::remote::refusal::Refusal;
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
 use crate::types::Request;
-use body::Form;
-use learned::Learned;
+use body::BodyOptions;
+use quirks::ServerQuirks;
 use secrecy::SecretString;
 
 /// Base URL of `OpenAI` itself.
@@ -61,30 +61,30 @@ pub fn model(settings: RemoteSettings, openai: OpenAiSettings) -> Result<Remote,
 #[derive(Debug)]
 struct OpenAi {
     settings: OpenAiSettings,
-    learned: Learned,
+    quirks: ServerQuirks,
 }
 
 impl OpenAi {
     fn new(settings: OpenAiSettings) -> Self {
         // The older name is the only one that text completions have.
         let new_limit = settings.server.new_limit && settings.endpoint == Endpoint::Chat;
-        Self { settings, learned: Learned::new(new_limit, !settings.server.stream_usage) }
+        Self { settings, quirks: ServerQuirks::new(new_limit, !settings.server.stream_usage) }
     }
 
     /// How a request is put, after all that the server has refused.
-    fn form(&self, request: &Request, watched: bool) -> Form {
+    fn options(&self, request: &Request, watched: bool) -> BodyOptions {
         let OpenAiSettings { endpoint, server, prefill } = self.settings;
-        let stops = if self.learned.stop() { 0 } else { server.stops.min(request.stop.len()) };
+        let stops = if self.quirks.stop() { 0 } else { server.stops.min(request.stop.len()) };
         // Where the server does not know all stops, a stream lets us end the answer at those that it does not know.
-        let wanted = watched || stops < request.stop.len() || self.learned.whole();
-        let stream = wanted && !self.learned.stream();
-        Form {
+        let wanted = watched || stops < request.stop.len() || self.quirks.whole();
+        let stream = wanted && !self.quirks.stream();
+        BodyOptions {
             endpoint,
             stops,
-            max_tokens: !self.learned.max_tokens(),
+            max_tokens: !self.quirks.max_tokens(),
             full_top_p: server.full_top_p,
             stream,
-            stream_usage: stream && !self.learned.stream_usage(),
+            stream_usage: stream && !self.quirks.stream_usage(),
             prefill: server.prefill.filter(|_| prefill && endpoint == Endpoint::Chat),
         }
     }
@@ -111,26 +111,30 @@ impl Interface for OpenAi {
         join(base, &["/chat/completions", "/completions"], tail)
     }
 
-    fn put(&self, model: &str, request: &Request, watched: bool) -> Put {
-        let form = self.form(request, watched);
-        let sent = Sent {
-            stop: form.stops > 0,
-            max_tokens: form.max_tokens,
-            stream: form.stream,
-            stream_usage: form.stream_usage,
+    fn encode(&self, model: &str, request: &Request, watched: bool) -> EncodedRequest {
+        let options = self.options(request, watched);
+        let sent = SentOptions {
+            stop: options.stops > 0,
+            max_tokens: options.max_tokens,
+            stream: options.stream,
+            stream_usage: options.stream_usage,
         };
-        Put { body: body::bytes(model, request, form), sent, label: body::label(&request.prompt, form).to_owned() }
+        EncodedRequest {
+            body: body::bytes(model, request, options),
+            sent,
+            label: body::label(&request.prompt, options).to_owned(),
+        }
     }
 
-    fn learn(&self, sent: Sent, status: u16, refusal: &Refusal) -> bool {
-        self.learned.learn(sent, status, refusal)
+    fn learn(&self, sent: SentOptions, status: u16, refusal: &Refusal) -> bool {
+        self.quirks.learn(sent, status, refusal)
     }
 
-    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
         Ok(answer::decode(answer, self.settings.endpoint, self.settings.server.reasoning)?)
     }
 
-    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
         Ok(answer::chunk(data, self.settings.endpoint, self.settings.server.reasoning, progress)?)
     }
 
@@ -139,11 +143,11 @@ impl Interface for OpenAi {
     }
 
     fn refuses_stop(&self) -> bool {
-        self.learned.stop()
+        self.quirks.stop()
     }
 
     fn limit_name(&self) -> &'static str {
-        if self.learned.max_tokens() { "max_completion_tokens" } else { "max_tokens" }
+        if self.quirks.max_tokens() { "max_completion_tokens" } else { "max_tokens" }
     }
 }
 

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// More tokens than this are a lie, and would overflow a sum.
-const MOST_TOKENS: u64 = 1 << 40;
+const MAX_TOKENS: u64 = 1 << 40;
 
 /// A completion as the server sent it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,9 +28,9 @@ pub(in crate::llm) struct Decoded {
 #[derive(Debug, Default)]
 pub(in crate::llm) struct Progress {
     /// Whether a piece of a completion has come, be it empty.
-    pub(in crate::llm) begun: bool,
+    pub(in crate::llm) started: bool,
     /// Whether the server has said that the stream is over.
-    pub(in crate::llm) over: bool,
+    pub(in crate::llm) ended: bool,
     /// Tokens of the prompt, from servers that count them before all else.
     pub(in crate::llm) prompt_tokens: Option<u64>,
     /// All but the text.
@@ -40,7 +40,7 @@ pub(in crate::llm) struct Progress {
 impl Progress {
     /// Whether the completion is whole.
     pub(in crate::llm) fn whole(&self) -> bool {
-        self.over || self.rest.finish_reason.is_some()
+        self.ended || self.rest.finish_reason.is_some()
     }
 }
 
@@ -135,5 +135,5 @@ pub(in crate::llm) fn usage(value: &Value, prompt: &str, completion: &str) -> Op
 
 /// The count of this name, if it is a number.
 pub(in crate::llm) fn count(value: &Value, name: &str) -> Option<u64> {
-    value.get(name).and_then(Value::as_u64).map(|n| n.min(MOST_TOKENS))
+    value.get(name).and_then(Value::as_u64).map(|n| n.min(MAX_TOKENS))
 }

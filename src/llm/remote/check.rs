@@ -1,6 +1,6 @@
 //! What a server supports, found out with two short requests.
 
-use super::{ModelError, Raw, Remote, reveal};
+use super::{ModelError, Raw, Remote, redactor};
 use crate::net::redact;
 use crate::types::{Decoding, Prompt, Request};
 use serde::Serialize;
@@ -102,7 +102,7 @@ impl Remote {
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
-            sample: redact::printable(&reveal::kept(first.decoded.text.clone(), &[], &self.secrets.hidden()), 80),
+            sample: redact::printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden()), 80),
         })
     }
 

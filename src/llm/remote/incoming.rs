@@ -10,9 +10,9 @@
 
 use super::answer::{Decoded, Fault, Progress};
 use super::interface::Interface;
-use super::opening::Opening;
-use super::reveal::Reveal;
-use crate::llm::{OnText, Shown};
+use super::reasoning::ReasoningStripper;
+use super::redactor::StreamRedactor;
+use crate::llm::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
 use crate::types::Usage;
 
@@ -24,8 +24,8 @@ const THINK: &str = "<think>";
 /// Hears the answers to one request until one of them is a completion.
 pub(super) struct Incoming<'a> {
     interface: &'a dyn Interface,
-    on_text: Option<OnText<'a>>,
-    reveal: Reveal<'a>,
+    on_event: Option<OnEvent<'a>>,
+    redactor: StreamRedactor<'a>,
     /// Whether a stream was asked for.
     wanted: bool,
     /// What the model was given to continue.
@@ -34,7 +34,7 @@ pub(super) struct Incoming<'a> {
     estimate: u64,
     /// Whether anything is shown that a new attempt makes void.
     shown: bool,
-    opening: Opening,
+    stripper: ReasoningStripper,
     attempt: Attempt,
 }
 
@@ -52,7 +52,7 @@ struct Attempt {
 
 impl Attempt {
     fn heard(&self) -> Heard {
-        match (self.progress.over, self.progress.whole()) {
+        match (self.progress.ended, self.progress.whole()) {
             (true, _) => Heard::Enough,
             (false, true) => Heard::Whole,
             (false, false) => Heard::More,
@@ -67,7 +67,7 @@ impl Attempt {
         if !self.progress.whole() {
             return Err("the stream ended before the completion did".into());
         }
-        if !self.progress.begun {
+        if !self.progress.started {
             return Err("the stream holds no completion".into());
         }
         Ok(std::mem::take(&mut self.progress.rest))
@@ -75,19 +75,23 @@ impl Attempt {
 }
 
 impl<'a> Incoming<'a> {
-    /// Nothing has come yet. With `on_text`, text is shown as it comes.
-    pub(super) fn new(interface: &'a dyn Interface, on_text: Option<OnText<'a>>, reveal: Reveal<'a>) -> Self {
-        let opening = Opening::new(false, "");
+    /// Nothing has come yet. With `on_event`, text is shown as it comes.
+    pub(super) fn new(
+        interface: &'a dyn Interface,
+        on_event: Option<OnEvent<'a>>,
+        redactor: StreamRedactor<'a>,
+    ) -> Self {
+        let stripper = ReasoningStripper::new(false, "");
         let attempt = Attempt::default();
         Self {
             interface,
-            on_text,
-            reveal,
+            on_event,
+            redactor,
             wanted: false,
             label: String::new(),
             estimate: 0,
             shown: false,
-            opening,
+            stripper,
             attempt,
         }
     }
@@ -107,30 +111,30 @@ impl<'a> Incoming<'a> {
 
     /// Adds a piece to the text; whether the text is at its end.
     fn push(&mut self, piece: &str) -> bool {
-        let Self { on_text, reveal, shown, opening, .. } = self;
-        reveal.push(&opening.push(piece), &mut |text| show(*on_text, shown, text))
+        let Self { on_event, redactor, shown, stripper, .. } = self;
+        redactor.push(&stripper.push(piece), &mut |text| show(*on_event, shown, text))
     }
 
     /// Shows what is left of the text.
     fn finish(&mut self) {
-        let Self { on_text, reveal, shown, opening, .. } = self;
-        let mut show = |text: &str| show(*on_text, shown, text);
-        reveal.push(&opening.finish(), &mut show);
-        reveal.finish(&mut show);
+        let Self { on_event, redactor, shown, stripper, .. } = self;
+        let mut show = |text: &str| show(*on_event, shown, text);
+        redactor.push(&stripper.finish(), &mut show);
+        redactor.finish(&mut show);
     }
 
     /// Puts the text, which is in its final form here only, into the completion.
     fn complete(&mut self, mut decoded: Decoded) -> Decoded {
         self.finish();
-        self.reveal.text().clone_into(&mut decoded.text);
-        if self.opening.thought() {
+        self.redactor.text().clone_into(&mut decoded.text);
+        if self.stripper.thought() {
             decoded.reasoning = Some(THINK);
         }
         decoded
     }
 
     fn piece(&mut self, data: &[u8]) -> Result<Heard, Fault> {
-        let piece = self.interface.event(data, &mut self.attempt.progress)?;
+        let piece = self.interface.decode_event(data, &mut self.attempt.progress)?;
         if self.push(&piece) {
             self.attempt.progress.rest.finish_reason = Some(STOPPED.to_owned());
             return Ok(Heard::Enough);
@@ -154,10 +158,10 @@ impl<'a> Incoming<'a> {
     }
 }
 
-fn show(on_text: Option<OnText<'_>>, shown: &mut bool, text: &str) {
-    if let Some(on_text) = on_text {
+fn show(on_event: Option<OnEvent<'_>>, shown: &mut bool, text: &str) {
+    if let Some(on_event) = on_event {
         *shown = true;
-        on_text(Shown::Text(text));
+        on_event(StreamEvent::Text(text));
     }
 }
 
@@ -169,13 +173,13 @@ fn is_stream(body: &[u8]) -> bool {
 
 impl Listener for Incoming<'_> {
     fn begin(&mut self, head: &Answer) -> bool {
-        if let Some(on_text) = self.on_text
+        if let Some(on_event) = self.on_event
             && std::mem::take(&mut self.shown)
         {
-            on_text(Shown::Again);
+            on_event(StreamEvent::Restarted);
         }
-        self.reveal.clear();
-        self.opening = Opening::new(self.interface.thinks_in_text(), &self.label);
+        self.redactor.clear();
+        self.stripper = ReasoningStripper::new(self.interface.thinks_in_text(), &self.label);
         let kind = head.content_type.as_deref().unwrap_or_default().trim_start().to_ascii_lowercase();
         let streamed = self.wanted && head.ok() && kind.starts_with("text/event-stream");
         self.attempt = Attempt { streamed, ..Attempt::default() };
@@ -185,7 +189,7 @@ impl Listener for Incoming<'_> {
     fn event(&mut self, data: &[u8]) -> Heard {
         let data = data.trim_ascii();
         if data == b"[DONE]" {
-            self.attempt.progress.over = true;
+            self.attempt.progress.ended = true;
             return Heard::Enough;
         }
         match self.piece(data) {
@@ -208,7 +212,7 @@ impl Listener for Incoming<'_> {
         } else if is_stream(&answer.body) {
             self.replay(&answer.body)
         } else {
-            let decoded = self.interface.whole(answer);
+            let decoded = self.interface.decode(answer);
             if let Ok(decoded) = &decoded {
                 self.push(&decoded.text);
             }

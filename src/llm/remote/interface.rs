@@ -8,11 +8,11 @@ use secrecy::SecretString;
 
 /// A request, ready to be sent.
 #[derive(Debug)]
-pub(in crate::llm) struct Put {
+pub(in crate::llm) struct EncodedRequest {
     /// The JSON.
     pub(in crate::llm) body: Vec<u8>,
     /// What is in it that servers may refuse.
-    pub(in crate::llm) sent: Sent,
+    pub(in crate::llm) sent: SentOptions,
     /// The end of the prompt, if the model is given it as the beginning of its own answer.
     pub(in crate::llm) label: String,
 }
@@ -20,7 +20,7 @@ pub(in crate::llm) struct Put {
 /// What is in a request that servers may refuse.
 #[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::llm) struct Sent {
+pub(in crate::llm) struct SentOptions {
     /// Stops.
     pub(in crate::llm) stop: bool,
     /// A limit of the length, under its older name.
@@ -44,20 +44,20 @@ pub(in crate::llm) trait Interface: Send + Sync {
     /// Where a model is asked, below a base URL.
     fn address(&self, base: &str, model: &str, stream: bool) -> String;
     /// Why a model cannot be asked with these settings, if so.
-    fn unfit(&self, _decoding: &Decoding) -> Option<String> {
+    fn unsupported(&self, _decoding: &Decoding) -> Option<String> {
         None
     }
     /// The request as it is sent, after all that the server has refused so far. `watched` if somebody watches the text
     /// come.
-    fn put(&self, model: &str, request: &Request, watched: bool) -> Put;
+    fn encode(&self, model: &str, request: &Request, watched: bool) -> EncodedRequest;
     /// Takes note of what the server refuses in what was sent; whether it is worth sending the request again.
-    fn learn(&self, _sent: Sent, _status: u16, _refusal: &Refusal) -> bool {
+    fn learn(&self, _sent: SentOptions, _status: u16, _refusal: &Refusal) -> bool {
         false
     }
     /// Reads a whole answer.
-    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault>;
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault>;
     /// Reads one event of a stream: takes note of what it says, and gives the piece of the text in it.
-    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault>;
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault>;
     /// Whether a model's reasoning may stand in its text, between `<think>` and `</think>`.
     fn thinks_in_text(&self) -> bool {
         false

@@ -11,9 +11,9 @@
 //! | `answer` | what an answer comes to |
 //! | `incoming` | an answer as it comes, whole or in pieces |
 //! | `label` | the end of a prompt that a chat model may continue |
-//! | `opening` | what stands before a text and is no part of it |
+//! | `stripper` | what stands before a text and is no part of it |
 //! | `turns` | a prompt for providers that know two speakers in turn |
-//! | `reveal` | how much of a text may be shown already |
+//! | `redactor` | how much of a text may be shown already |
 //! | `refusal` | a server's own words when it will not answer |
 //! | `secrets` | what is masked in all that a server says |
 //! | `check` | what a server supports |
@@ -23,9 +23,9 @@ mod check;
 mod incoming;
 pub(super) mod interface;
 pub(super) mod label;
-mod opening;
+mod reasoning;
+mod redactor;
 pub(super) mod refusal;
-mod reveal;
 mod secrets;
 #[cfg(test)]
 pub(super) mod testing;
@@ -33,7 +33,7 @@ pub(super) mod turns;
 
 pub use check::{Check, Verdict};
 
-use super::{Model, ModelError, OnText};
+use super::{Model, ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
 use crate::types::request::BYTES_PER_TOKEN;
@@ -42,9 +42,9 @@ use answer::{Decoded, Fault};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use incoming::Incoming;
-use interface::{Interface, Put};
+use interface::{EncodedRequest, Interface};
+use redactor::StreamRedactor;
 use refusal::Refusal;
-use reveal::Reveal;
 use secrecy::SecretString;
 use secrets::Secrets;
 use std::fmt;
@@ -168,10 +168,10 @@ impl Remote {
         self.interface.endpoint()
     }
 
-    async fn answer(&self, request: &Request, on_text: Option<OnText<'_>>) -> Result<Completion, ModelError> {
-        let Raw { decoded, attempts, elapsed } = self.ask(request, on_text).await?;
+    async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
+        let Raw { decoded, attempts, elapsed } = self.ask(request, on_event).await?;
         Ok(Completion {
-            text: reveal::kept(decoded.text, &request.stop, &self.secrets.hidden()),
+            text: redactor::redacted(decoded.text, &request.stop, &self.secrets.hidden()),
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
@@ -181,16 +181,17 @@ impl Remote {
     }
 
     /// Sends the request, again in another form where the server refuses something in it.
-    async fn ask(&self, request: &Request, on_text: Option<OnText<'_>>) -> Result<Raw, ModelError> {
-        if let Some(reason) = self.unfit(&request.decoding) {
+    async fn ask(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Raw, ModelError> {
+        if let Some(reason) = self.unsupported(&request.decoding) {
             return Err(ModelError::Other(reason));
         }
         let interface = self.interface.as_ref();
-        let mut incoming = Incoming::new(interface, on_text, Reveal::new(&request.stop, self.secrets.hidden()));
+        let mut incoming =
+            Incoming::new(interface, on_event, StreamRedactor::new(&request.stop, self.secrets.hidden()));
         let mut attempts = 0;
         let mut elapsed = Duration::ZERO;
         loop {
-            let Put { body, sent, label } = interface.put(&self.model, request, on_text.is_some());
+            let EncodedRequest { body, sent, label } = interface.encode(&self.model, request, on_event.is_some());
             let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_tokens);
             incoming.expect(sent.stream, label, estimate);
             let answer = self.post(body, sent.stream, &mut incoming).await?;
@@ -249,15 +250,15 @@ impl Model for Remote {
         self.answer(request, None).boxed()
     }
 
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
-        self.interface.unfit(decoding)
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
+        self.interface.unsupported(decoding)
     }
 
     fn stream<'a>(
         &'a self,
         request: &'a Request,
-        on_text: OnText<'a>,
+        on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answer(request, Some(on_text)).boxed()
+        self.answer(request, Some(on_event)).boxed()
     }
 }

@@ -1,7 +1,7 @@
 //! What the tests of all providers need.
 
 use super::{Remote, RemoteSettings};
-use crate::llm::{Model as _, ModelError, Shown};
+use crate::llm::{Model as _, ModelError, StreamEvent};
 use crate::net::RetrySettings;
 use crate::net::testing::Reply;
 use crate::types::{Completion, Decoding, Prompt, Request};
@@ -52,17 +52,17 @@ pub(in crate::llm) fn body(request: &str) -> &str {
     request.split_once("\r\n\r\n").expect("a head and a body").1
 }
 
-/// Watches a completion come: what was shown, with `↺` for [`Shown::Again`] and `|` between pieces.
+/// Watches a completion come: what was shown, with `↺` for [`StreamEvent::Restarted`] and `|` between pieces.
 pub(in crate::llm) async fn watch(model: &Remote, request: &Request) -> (Result<Completion, ModelError>, String) {
     let shown = Mutex::new(Vec::new());
     let answer = {
-        let on_text = |piece: Shown<'_>| {
+        let on_event = |piece: StreamEvent<'_>| {
             shown.lock().expect("no test panics here").push(match piece {
-                Shown::Text(text) => text.to_owned(),
-                Shown::Again => "↺".to_owned(),
+                StreamEvent::Text(text) => text.to_owned(),
+                StreamEvent::Restarted => "↺".to_owned(),
             });
         };
-        model.stream(request, &on_text).await
+        model.stream(request, &on_event).await
     };
     (answer, shown.into_inner().expect("no test panics here").join("|"))
 }

@@ -1,12 +1,12 @@
 //! From a prompt to the question and the steps so far, and from a decision back to text.
 //!
 //! How a step is written, the protocol itself says ([`Protocol::step`]); how its questions and observations look,
-//! `form` learns by letting the protocol write some. What is left is to take conversations apart again:
+//! `labels` learns by letting the protocol write some. What is left is to take conversations apart again:
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `form` | labels of a protocol, as its own writing shows them |
-//! | `story` | what has happened since the last question, event by event |
+//! | `labels` | labels of a protocol, as its own writing shows them |
+//! | `history` | what has happened since the last question, event by event |
 //! | `text` | events of a prompt that is one text: `Thought 1: …` or `Thought: …` |
 //! | `messages` | events of a conversation |
 //! | `step` | what a reply of the model's did, and with what argument |
@@ -18,27 +18,27 @@
 //!
 //! [`Protocol::step`]: crate::protocol::Protocol::step
 
-mod form;
+mod history;
+mod labels;
 mod messages;
 mod observation;
 mod step;
-mod story;
 mod text;
 mod write;
 
 use crate::protocol::Protocol;
 use crate::types::Prompt;
-use form::Form;
+use history::History;
+use labels::Labels;
 use std::sync::Arc;
-use story::Story;
 
 pub(super) use step::quoted;
 
 /// As much of a text as is read, in bytes; what is longer is cut.
-const MOST_QUESTION: usize = 4 << 10;
-const MOST_OBSERVATION: usize = 16 << 10;
+const MAX_QUESTION: usize = 4 << 10;
+const MAX_OBSERVATION: usize = 16 << 10;
 /// More steps than this are not read.
-const MOST_STEPS: usize = 64;
+const MAX_STEPS: usize = 64;
 
 /// Settings of the policy: what a prompt does not tell about itself.
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ pub struct Transcript {
     /// Whether it is a claim to judge.
     pub is_claim: bool,
     /// The steps that were answered; those that failed are answered with nothing.
-    pub steps: Vec<Past>,
+    pub steps: Vec<PastStep>,
     /// The last action, as [`Action::text`] has it, if it was answered with an error.
     pub just_failed: Option<String>,
     /// Whether the prompt says that the answer is due.
@@ -96,7 +96,7 @@ pub struct Transcript {
 
 /// One finished step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Past {
+pub struct PastStep {
     /// The action as [`Action::text`] writes it; where it is none of the known ones, as the model wrote it.
     pub action: String,
     /// What the tool answered, in the wording of the English tool.
@@ -155,28 +155,28 @@ pub struct Decision {
 impl Transcript {
     /// Reads a prompt. Anything can be read; what is missing is empty.
     pub fn read(prompt: &Prompt, settings: &BaselineSettings) -> Self {
-        let form = Form::of(settings);
+        let labels = Labels::of(settings);
         match prompt {
             Prompt::Text { prefix, rest } => {
                 // The question stands in the part of its own, unless someone put all of it into one.
-                if form.labelled(rest).is_some() {
-                    text::read(rest, &form)
+                if labels.labelled(rest).is_some() {
+                    text::read(rest, &labels)
                 } else {
-                    text::read(&format!("{prefix}{rest}"), &form)
+                    text::read(&format!("{prefix}{rest}"), &labels)
                 }
             }
-            Prompt::Messages(messages) => messages::read(messages, &form),
+            Prompt::Messages(messages) => messages::read(messages, &labels),
         }
     }
 
-    /// A story with what is left to be written.
-    fn of(story: Story, form: &Form<'_>, wanted: Wanted, spaced: bool) -> Self {
+    /// A history with what is left to be written.
+    fn of(history: History, labels: &Labels<'_>, wanted: Wanted, spaced: bool) -> Self {
         Self {
-            question: cap(&story.question, MOST_QUESTION).trim().to_owned(),
-            is_claim: story.is_claim || form.claims,
-            just_failed: story.just_failed,
-            steps: story.steps,
-            forced: story.forced,
+            question: cap(&history.question, MAX_QUESTION).trim().to_owned(),
+            is_claim: history.is_claim || labels.claims,
+            just_failed: history.just_failed,
+            steps: history.steps,
+            forced: history.forced,
             wanted,
             spaced,
         }

@@ -3,7 +3,7 @@
 //! The Chinese tool says the same things as the English one. Systems complain each in its own words; the rules need to
 //! know only that nothing was seen.
 
-use super::form::COLONS;
+use super::labels::COLONS;
 
 /// An observation as the English tool would word it; the text of a page stays as it is.
 pub(super) fn worded(text: &str) -> String {

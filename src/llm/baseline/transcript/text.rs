@@ -9,13 +9,13 @@
 //!                          Thought:
 //! ```
 
-use super::form::{COLONS, Form};
-use super::step::{Did, argument, written};
-use super::story::Story;
-use super::{MOST_STEPS, Transcript, Wanted};
+use super::history::History;
+use super::labels::{COLONS, Labels};
+use super::step::{ParsedAction, argument, written};
+use super::{MAX_STEPS, Transcript, Wanted};
 
 /// More parts than this make no more steps than are read.
-const MOST_PARTS: usize = 6 * MOST_STEPS;
+const MAX_PARTS: usize = 6 * MAX_STEPS;
 
 /// What a label begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,36 +29,36 @@ enum Part {
 }
 
 /// Reads a prompt that is one text.
-pub(super) fn read(text: &str, form: &Form<'_>) -> Transcript {
-    let (question, is_claim, after) = form.labelled(text).unwrap_or((text.trim(), false, ""));
-    let mut story = Story::default();
-    story.ask(question, is_claim);
-    if form.numbered {
-        numbered(after, &mut story);
+pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
+    let (question, is_claim, after) = labels.labelled(text).unwrap_or((text.trim(), false, ""));
+    let mut history = History::default();
+    history.ask(question, is_claim);
+    if labels.numbered {
+        numbered(after, &mut history);
     } else {
-        named(after, &mut story);
+        named(after, &mut history);
     }
     // A prompt that ends in a newline after the label's line is still the same request.
     let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
-    let wanted = form.wanted(line, story.next).unwrap_or(Wanted::Step { n: story.next, labelled: false });
-    Transcript::of(story, form, wanted, text.ends_with(char::is_whitespace))
+    let wanted = labels.wanted(line, history.next).unwrap_or(Wanted::Step { n: history.next, labelled: false });
+    Transcript::of(history, labels, wanted, text.ends_with(char::is_whitespace))
 }
 
 /// The action of one reply, labels of any number; nothing if there is none.
-pub(super) fn action(reply: &str, numbered: bool) -> Option<Did> {
+pub(super) fn action(reply: &str, numbered: bool) -> Option<ParsedAction> {
     let parts = parts(reply, numbered, |_, _| true);
     let content = |wanted: Part| parts.iter().find(|(part, _, _)| *part == wanted).map(|(_, _, content)| *content);
     match (content(Part::Action), content(Part::Answer)) {
         (Some(action), _) if numbered => Some(written(action)),
         (Some(tool), _) => {
             let input = content(Part::Input).unwrap_or_default();
-            Some(Did::call(tool, &argument(input), input.to_owned()))
+            Some(ParsedAction::call(tool, &argument(input), input.to_owned()))
         }
-        (None, answer) => answer.map(Did::finish),
+        (None, answer) => answer.map(ParsedAction::finish),
     }
 }
 
-fn numbered(text: &str, story: &mut Story) {
+fn numbered(text: &str, history: &mut History) {
     // The open step, the least number that the next one may have, and that of the newest one.
     let (mut open, mut least, mut newest) = (None, 1, 0);
     // A number out of turn belongs to what a page says.
@@ -77,15 +77,15 @@ fn numbered(text: &str, story: &mut Story) {
     };
     for (part, n, content) in parts(text, true, in_turn) {
         match part {
-            Part::Action => story.step(written(content)),
-            Part::Observation => story.observe(content, Some(n)),
-            Part::Error => story.fail(),
+            Part::Action => history.step(written(content)),
+            Part::Observation => history.observe(content, Some(n)),
+            Part::Error => history.fail(),
             _ => {}
         }
     }
 }
 
-fn named(text: &str, story: &mut Story) {
+fn named(text: &str, history: &mut History) {
     let mut before = None;
     let in_turn = |part: Part, _: usize| {
         let follows = match part {
@@ -105,10 +105,10 @@ fn named(text: &str, story: &mut Story) {
         match part {
             Part::Thought => {}
             Part::Action => tool = content,
-            Part::Input => story.step(Did::call(tool, &argument(content), content.to_owned())),
-            Part::Observation => story.observe(content, None),
-            Part::Answer => story.step(Did::finish(content)),
-            Part::Error => story.fail(),
+            Part::Input => history.step(ParsedAction::call(tool, &argument(content), content.to_owned())),
+            Part::Observation => history.observe(content, None),
+            Part::Answer => history.step(ParsedAction::finish(content)),
+            Part::Error => history.fail(),
         }
     }
 }
@@ -121,7 +121,7 @@ fn parts(text: &str, numbered: bool, mut in_turn: impl FnMut(Part, usize) -> boo
         let start = at;
         at += line.len();
         if let Some((part, n, rest)) = label(line, numbered).filter(|(part, n, _)| in_turn(*part, *n)) {
-            if parts.len() == MOST_PARTS {
+            if parts.len() == MAX_PARTS {
                 return parts;
             }
             parts.extend(begun.map(|(part, n, from)| (part, n, &text[from..start])));

@@ -1,12 +1,12 @@
 //! From a decision to the text that continues the prompt.
 
-use super::form::COLONS;
+use super::labels::COLONS;
 use super::{Action, Decision, Transcript, Wanted};
 use crate::llm::baseline::BaselineSettings;
 use crate::protocol::{Kind, Protocol, react_paper};
 use crate::types::Tool;
 
-/// Says nothing that could be taken for a part of the form.
+/// Says nothing that could be taken for a part of the labels.
 const PLAIN_THOUGHT: &str = "I will go on with the next step.";
 
 impl Transcript {

@@ -3,7 +3,7 @@
 use crate::llm::openai::{self, Endpoint, OpenAiSettings};
 use crate::llm::remote::Remote;
 use crate::llm::remote::testing::{HEAD, KEY, request, settings, stream, watch};
-use crate::llm::{Model as _, ModelError, Shown};
+use crate::llm::{Model as _, ModelError, StreamEvent};
 use crate::net::NetError;
 use crate::net::testing::{Reply, Server, reply};
 use crate::types::{Completion, Usage};
@@ -213,12 +213,12 @@ async fn the_key_is_in_no_piece() {
 #[tokio::test]
 async fn a_model_without_streams_shows_its_text_at_the_end() {
     let shown = Mutex::new(String::new());
-    let on_text = |piece: Shown<'_>| {
-        if let Shown::Text(text) = piece {
+    let on_event = |piece: StreamEvent<'_>| {
+        if let StreamEvent::Text(text) = piece {
             shown.lock().expect("no test panics here").push_str(text);
         }
     };
     let model = crate::llm::Baseline::new(crate::llm::BaselineSettings::default());
-    let answer = model.stream(&request(), &on_text).await.expect("rules always answer");
+    let answer = model.stream(&request(), &on_event).await.expect("rules always answer");
     assert_eq!(*shown.lock().expect("no test panics here"), answer.text);
 }

@@ -1,6 +1,6 @@
 //! Conversations as the protocols with messages have them: what is written is read back, complaints are obeyed.
 
-use super::{Past, Transcript};
+use super::{PastStep, Transcript};
 use crate::llm::{Baseline, BaselineSettings};
 use crate::protocol::{self, Kind, Options, Protocol};
 use crate::types::{Decoding, Message, Prompt, Request, Role, Tool};
@@ -78,8 +78,8 @@ impl Talk {
     }
 }
 
-fn past(action: &str, observation: &str) -> Past {
-    Past { action: action.into(), observation: observation.into() }
+fn past(action: &str, observation: &str) -> PastStep {
+    PastStep { action: action.into(), observation: observation.into() }
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Prompts in the paper's form, and prompts that no one should send.
+//! Prompts in the paper's labels, and prompts that no one should send.
 
 mod conversations;
 
-use super::{Action, BaselineSettings, Decision, Past, Transcript, Wanted};
+use super::{Action, BaselineSettings, Decision, PastStep, Transcript, Wanted};
 use crate::protocol::{self, Kind, Options};
 use crate::types::{Message, Prompt, Role};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn decision() -> Decision {
 fn the_paper_s_prompt() {
     let rest = "Question: Who?\nThought 1: a\nAction 1: Search[B]\nObservation 1: C. D.\nThought 2: e\nAction 2: Lookup[f]\nObservation 2: (Result 1 / 1) g.\nThought 3:";
     let got = read("Question: other\nThought 1: x\nAction 1: Finish[y]\n", rest);
-    let past = |action: &str, observation: &str| Past { action: action.into(), observation: observation.into() };
+    let past = |action: &str, observation: &str| PastStep { action: action.into(), observation: observation.into() };
     assert_eq!(got.question, "Who?");
     assert!(!got.is_claim);
     assert_eq!(got.steps, [past("Search[B]", "C. D."), past("Lookup[f]", "(Result 1 / 1) g.")]);
@@ -78,7 +78,7 @@ fn answers_without_tools() {
     }
 }
 
-/// A thought may quote a question or a page that has words of the form.
+/// A thought may quote a question or a page that has words of the labels.
 #[test]
 fn words_of_the_form_in_a_thought_do_not_break_a_reply() {
     for id in ["lagent", "qwen-agent"] {

@@ -1,12 +1,12 @@
 //! What a server has refused so far, found out from its own words.
 
-use crate::llm::remote::interface::Sent;
+use crate::llm::remote::interface::SentOptions;
 use crate::llm::remote::refusal::Refusal;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a server has refused so far, or is known to refuse.
 #[derive(Debug)]
-pub(super) struct Learned {
+pub(super) struct ServerQuirks {
     stop: AtomicBool,
     max_tokens: AtomicBool,
     stream: AtomicBool,
@@ -16,7 +16,7 @@ pub(super) struct Learned {
 
 /// A setting that some servers refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum About {
+enum Quirk {
     /// `stop`.
     Stop,
     /// `max_tokens`.
@@ -29,7 +29,7 @@ enum About {
     Whole,
 }
 
-impl Learned {
+impl ServerQuirks {
     /// What is known before anything is sent.
     pub(super) fn new(max_tokens: bool, stream_usage: bool) -> Self {
         Self {
@@ -67,15 +67,15 @@ impl Learned {
     }
 
     /// Takes note of a refusal; whether leaving something out may help.
-    pub(super) fn learn(&self, sent: Sent, status: u16, refusal: &Refusal) -> bool {
+    pub(super) fn learn(&self, sent: SentOptions, status: u16, refusal: &Refusal) -> bool {
         let refused = match about(refusal, status, sent) {
-            Some(About::Stop) => &self.stop,
-            Some(About::MaxTokens) => &self.max_tokens,
-            Some(About::Stream) => &self.stream,
-            Some(About::StreamOptions) => &self.stream_usage,
+            Some(Quirk::Stop) => &self.stop,
+            Some(Quirk::MaxTokens) => &self.max_tokens,
+            Some(Quirk::Stream) => &self.stream,
+            Some(Quirk::StreamOptions) => &self.stream_usage,
             // A server that refuses both would be asked for ever.
-            Some(About::Whole) if self.stream() => return false,
-            Some(About::Whole) => &self.whole,
+            Some(Quirk::Whole) if self.stream() => return false,
+            Some(Quirk::Whole) => &self.whole,
             None => return false,
         };
         refused.store(true, Ordering::Relaxed);
@@ -84,7 +84,7 @@ impl Learned {
 }
 
 /// The setting that the server will not have, of those that were sent, if leaving it out may help.
-fn about(refusal: &Refusal, status: u16, sent: Sent) -> Option<About> {
+fn about(refusal: &Refusal, status: u16, sent: SentOptions) -> Option<Quirk> {
     if !matches!(status, 400 | 422) {
         return None;
     }
@@ -99,11 +99,11 @@ fn about(refusal: &Refusal, status: u16, sent: Sent) -> Option<About> {
     let whole = stream && (text.contains("only support") || text.contains("non-stream"));
     // Streams are often named along with what cannot be had in them, which comes first.
     let candidates = [
-        (About::MaxTokens, limit && sent.max_tokens),
-        (About::StreamOptions, options && sent.stream_usage),
-        (About::Stop, stop && sent.stop),
-        (About::Stream, stream && sent.stream),
-        (About::Whole, whole && !sent.stream),
+        (Quirk::MaxTokens, limit && sent.max_tokens),
+        (Quirk::StreamOptions, options && sent.stream_usage),
+        (Quirk::Stop, stop && sent.stop),
+        (Quirk::Stream, stream && sent.stream),
+        (Quirk::Whole, whole && !sent.stream),
     ];
     candidates.into_iter().find(|(_, refused)| *refused).map(|(about, _)| about)
 }
@@ -126,30 +126,30 @@ fn unknown(refusal: &Refusal, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{About, about};
-    use crate::llm::remote::interface::Sent;
+    use super::{Quirk, about};
+    use crate::llm::remote::interface::SentOptions;
     use crate::llm::remote::refusal::Refusal;
 
     #[test]
     fn refused_settings_are_recognised_and_others_left_alone() {
-        let all = Sent { stop: true, max_tokens: true, stream: true, stream_usage: true };
+        let all = SentOptions { stop: true, max_tokens: true, stream: true, stream_usage: true };
         for (status, body, expected) in [
             (
                 400,
                 r#"{"error":{"message":"Unsupported parameter: 'stop' is not supported with this model.","param":"stop","code":"unsupported_parameter"}}"#,
-                Some(About::Stop),
+                Some(Quirk::Stop),
             ),
-            (400, r#"{"error":{"message":"`stop` is not available"}}"#, Some(About::Stop)),
-            (422, r#"{"detail":[{"loc":["body","stop"],"msg":"extra fields not permitted"}]}"#, Some(About::Stop)),
+            (400, r#"{"error":{"message":"`stop` is not available"}}"#, Some(Quirk::Stop)),
+            (422, r#"{"detail":[{"loc":["body","stop"],"msg":"extra fields not permitted"}]}"#, Some(Quirk::Stop)),
             (
                 400,
                 r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens"}}"#,
-                Some(About::MaxTokens),
+                Some(Quirk::MaxTokens),
             ),
             (
                 400,
                 r#"{"error":{"message":"no","param":"max_tokens","code":"unsupported_parameter"}}"#,
-                Some(About::MaxTokens),
+                Some(Quirk::MaxTokens),
             ),
             (
                 400,
@@ -161,10 +161,10 @@ mod tests {
             (
                 400,
                 r#"{"error":{"message":"Your organization must be verified to stream this model.","param":"stream","code":"unsupported_value"}}"#,
-                Some(About::Stream),
+                Some(Quirk::Stream),
             ),
-            (422, r#"{"detail":[{"loc":["body","stream_options"],"msg":"extra"}]}"#, Some(About::StreamOptions)),
-            (400, r#"{"error":"`stop` cannot be used in a stream"}"#, Some(About::Stop)),
+            (422, r#"{"detail":[{"loc":["body","stream_options"],"msg":"extra"}]}"#, Some(Quirk::StreamOptions)),
+            (400, r#"{"error":"`stop` cannot be used in a stream"}"#, Some(Quirk::Stop)),
             (501, r#"{"error":{"message":"no streaming"}}"#, None),
             (401, r#"{"error":{"message":"stop"}}"#, None),
             (404, r#"{"error":{"message":"max_completion_tokens"}}"#, None),
@@ -180,8 +180,8 @@ mod tests {
             "This model only support stream mode, please enable the stream parameter to access the model.",
             "parameter.enable_thinking must be set to false for non-streaming calls",
         ] {
-            assert_eq!(about(&read(text), 400, Sent::default()), Some(About::Whole), "{text}");
+            assert_eq!(about(&read(text), 400, SentOptions::default()), Some(Quirk::Whole), "{text}");
         }
-        assert_eq!(about(&read("no stream"), 400, Sent::default()), None);
+        assert_eq!(about(&read("no stream"), 400, SentOptions::default()), None);
     }
 }

@@ -1,27 +1,27 @@
 //! What has happened since the last question, event by event.
 
 use super::observation::{is_complaint, worded};
-use super::step::Did;
-use super::{MOST_OBSERVATION, MOST_QUESTION, MOST_STEPS, Past, cap};
+use super::step::ParsedAction;
+use super::{MAX_OBSERVATION, MAX_QUESTION, MAX_STEPS, PastStep, cap};
 
 /// The last question and what came after it.
 #[derive(Debug, Default)]
-pub(super) struct Story {
+pub(super) struct History {
     pub(super) question: String,
     pub(super) is_claim: bool,
-    pub(super) steps: Vec<Past>,
+    pub(super) steps: Vec<PastStep>,
     /// The last action, if it was answered with an error.
     pub(super) just_failed: Option<String>,
     pub(super) forced: bool,
     /// Number of the step after the last one that was answered; 0 before there is a question.
     pub(super) next: usize,
-    pending: Option<Did>,
+    pending: Option<ParsedAction>,
 }
 
-impl Story {
+impl History {
     /// A question is put; what was before it belongs to another one.
     pub(super) fn ask(&mut self, question: &str, is_claim: bool) {
-        let question = cap(question, MOST_QUESTION).trim();
+        let question = cap(question, MAX_QUESTION).trim();
         *self = Self { question: question.to_owned(), is_claim, next: 1, ..Self::default() };
     }
 
@@ -41,14 +41,14 @@ impl Story {
     }
 
     /// The model did something.
-    pub(super) fn step(&mut self, did: Did) {
+    pub(super) fn step(&mut self, did: ParsedAction) {
         self.forced = false;
         self.pending = Some(did);
     }
 
     /// A tool or the system answered; `number` is the one in its label.
     pub(super) fn observe(&mut self, text: &str, number: Option<usize>) {
-        let text = cap(text, MOST_OBSERVATION).trim();
+        let text = cap(text, MAX_OBSERVATION).trim();
         let complaint = is_complaint(text, self.pending.as_ref().map(|did| &*did.input));
         if self.pending.is_none() && !complaint {
             return;
@@ -76,8 +76,8 @@ impl Story {
     }
 
     fn push(&mut self, action: String, observation: String) {
-        if self.steps.len() < MOST_STEPS {
-            self.steps.push(Past { action, observation });
+        if self.steps.len() < MAX_STEPS {
+            self.steps.push(PastStep { action, observation });
         }
     }
 }

@@ -13,7 +13,7 @@ const CLOSE: &str = "</think>";
 
 /// Takes the beginning away.
 #[derive(Debug)]
-pub(super) struct Opening {
+pub(super) struct ReasoningStripper {
     state: State,
     label: String,
     thought: bool,
@@ -33,7 +33,7 @@ enum State {
     Text,
 }
 
-impl Opening {
+impl ReasoningStripper {
     /// The beginning of a text. Thinking is looked for where `thinks`; `label` is the end of the prompt, if the model
     /// was given it to continue.
     pub(super) fn new(thinks: bool, label: &str) -> Self {
@@ -107,13 +107,13 @@ fn thinking(held: &str) -> (State, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::Opening;
+    use super::ReasoningStripper;
     use proptest::prelude::*;
 
     fn text(pieces: &[&str], label: &str) -> String {
-        let mut opening = Opening::new(true, label);
-        let text: String = pieces.iter().map(|piece| opening.push(piece)).collect();
-        text + &opening.finish()
+        let mut stripper = ReasoningStripper::new(true, label);
+        let text: String = pieces.iter().map(|piece| stripper.push(piece)).collect();
+        text + &stripper.finish()
     }
 
     #[test]
@@ -141,8 +141,8 @@ mod tests {
                 "{sent:?} by character"
             );
         }
-        let mut opening = Opening::new(false, "");
-        assert_eq!((opening.push("<think>a</think>b"), opening.thought()), ("<think>a</think>b".to_owned(), false));
+        let mut stripper = ReasoningStripper::new(false, "");
+        assert_eq!((stripper.push("<think>a</think>b"), stripper.thought()), ("<think>a</think>b".to_owned(), false));
     }
 
     proptest! {

@@ -9,7 +9,7 @@ use crate::net::redact;
 
 /// A text as it is kept: cut, without secrets. Completions are stored; a server that echoes the key must not bring it
 /// there.
-pub(super) fn kept(mut text: String, stops: &[String], secrets: &[&str]) -> String {
+pub(super) fn redacted(mut text: String, stops: &[String], secrets: &[&str]) -> String {
     text.truncate(stop::cut(&text, stops));
     let mut done = 0;
     let mut out = String::new();
@@ -33,7 +33,7 @@ fn mask(text: &str, done: &mut usize, secrets: &[&str], out: &mut String) {
 
 /// The text so far. No secret may stand in another.
 #[derive(Debug)]
-pub(super) struct Reveal<'a> {
+pub(super) struct StreamRedactor<'a> {
     stops: &'a [String],
     secrets: Vec<&'a str>,
     text: String,
@@ -41,7 +41,7 @@ pub(super) struct Reveal<'a> {
     done: usize,
 }
 
-impl<'a> Reveal<'a> {
+impl<'a> StreamRedactor<'a> {
     pub(super) fn new(stops: &'a [String], secrets: Vec<&'a str>) -> Self {
         Self { stops, secrets, text: String::new(), done: 0 }
     }
@@ -106,17 +106,17 @@ fn begun(text: &str, pattern: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reveal, kept};
+    use super::{StreamRedactor, redacted};
     use proptest::prelude::*;
 
     /// Everything that is shown, and after how many pieces the end was known.
     fn shown(pieces: &[&str], stops: &[&str], secrets: &[&str]) -> (Vec<String>, Option<usize>) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
-        let mut reveal = Reveal::new(&stops, secrets.to_vec());
+        let mut redactor = StreamRedactor::new(&stops, secrets.to_vec());
         let mut all = Vec::new();
         let mut show = |text: &str| all.push(text.to_owned());
-        let ended = pieces.iter().position(|piece| reveal.push(piece, &mut show)).map(|at| at + 1);
-        reveal.finish(&mut show);
+        let ended = pieces.iter().position(|piece| redactor.push(piece, &mut show)).map(|at| at + 1);
+        redactor.finish(&mut show);
         (all, ended)
     }
 
@@ -168,10 +168,10 @@ mod tests {
             let inside = |key: &&str| keys.iter().any(|other| other != key && key.contains(other.as_str()));
             let keys: Vec<&str> = keys.iter().map(String::as_str).filter(|key| !inside(key)).collect();
             let (all, ended) = shown(&parts, &ends, &keys);
-            prop_assert_eq!(all.concat(), kept(pieces.concat(), &stops, &keys));
+            prop_assert_eq!(all.concat(), redacted(pieces.concat(), &stops, &keys));
             if let Some(at) = ended {
                 // What came later cannot have mattered.
-                prop_assert_eq!(all.concat(), kept(pieces[..at].concat(), &stops, &keys));
+                prop_assert_eq!(all.concat(), redacted(pieces[..at].concat(), &stops, &keys));
             }
         }
     }

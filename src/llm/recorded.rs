@@ -3,7 +3,7 @@
 //! A request is the same when provider, model, endpoint, prompt, stops and decoding are the same, whichever server
 //! stands behind them; a cache also tells servers apart. Keys, headers and addresses never come near a tape.
 
-use super::{Model, ModelError, OnText, Shown};
+use super::{Model, ModelError, OnEvent, StreamEvent};
 use crate::net::redact;
 use crate::tape::{Asked, Cache, Kind, Player, Recorder};
 use crate::types::{Completion, Decoding, Message, Prompt, Request};
@@ -24,8 +24,8 @@ pub struct ModelIdentity {
 /// A request as it stands on a tape. The prompt comes first, so that the nearest of two requests is the one whose prompt
 /// is nearest.
 #[derive(Serialize)]
-struct OnTape<'a> {
-    prompt: PromptOnTape<'a>,
+struct RecordedRequest<'a> {
+    prompt: RecordedPrompt<'a>,
     stop: &'a [String],
     decoding: &'a Decoding,
     provider: &'a str,
@@ -38,7 +38,7 @@ struct OnTape<'a> {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum PromptOnTape<'a> {
+enum RecordedPrompt<'a> {
     /// The whole text, however it is shared in memory.
     Text(String),
     Messages(&'a [Message]),
@@ -62,10 +62,10 @@ impl ModelIdentity {
 
     fn asked(&self, request: &Request, server: Option<&str>) -> Asked {
         let prompt = match &request.prompt {
-            text @ Prompt::Text { .. } => PromptOnTape::Text(text.to_text()),
-            Prompt::Messages(messages) => PromptOnTape::Messages(messages),
+            text @ Prompt::Text { .. } => RecordedPrompt::Text(text.to_text()),
+            Prompt::Messages(messages) => RecordedPrompt::Messages(messages),
         };
-        let on_tape = OnTape {
+        let for_recording = RecordedRequest {
             prompt,
             stop: &request.stop,
             decoding: &request.decoding,
@@ -74,14 +74,14 @@ impl ModelIdentity {
             endpoint: &self.endpoint,
             server,
         };
-        Asked::new(Kind::Model, &on_tape)
+        Asked::new(Kind::Model, &for_recording)
     }
 
-    fn on_tape(&self, request: &Request) -> Asked {
+    fn for_recording(&self, request: &Request) -> Asked {
         self.asked(request, None)
     }
 
-    fn in_cache(&self, request: &Request) -> Asked {
+    fn for_cache(&self, request: &Request) -> Asked {
         self.asked(request, self.server.as_deref())
     }
 }
@@ -104,7 +104,7 @@ impl Recording {
         request: &'a Request,
         answer: BoxFuture<'a, Result<Completion, ModelError>>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let place = self.recorder.place(self.identity.on_tape(request));
+        let place = self.recorder.place(self.identity.for_recording(request));
         async move {
             let completion = answer.await?;
             self.recorder.record(place, &completion).await?;
@@ -115,8 +115,8 @@ impl Recording {
 }
 
 impl Model for Recording {
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
-        self.inner.unfit(decoding)
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
+        self.inner.unsupported(decoding)
     }
 
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
@@ -126,9 +126,9 @@ impl Model for Recording {
     fn stream<'a>(
         &'a self,
         request: &'a Request,
-        on_text: OnText<'a>,
+        on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.recorded(request, self.inner.stream(request, on_text))
+        self.recorded(request, self.inner.stream(request, on_event))
     }
 }
 
@@ -148,7 +148,7 @@ impl Replaying {
 
 impl Model for Replaying {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let answer = self.player.answer(self.identity.on_tape(request));
+        let answer = self.player.answer(self.identity.for_recording(request));
         async move { Ok(answer.await?) }.boxed()
     }
 }
@@ -172,18 +172,18 @@ impl Cached {
     fn answered<'a>(
         &'a self,
         request: &'a Request,
-        on_text: Option<OnText<'a>>,
+        on_event: Option<OnEvent<'a>>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let slot = self.cache.slot(&self.identity.in_cache(request));
+        let slot = self.cache.slot(&self.identity.for_cache(request));
         async move {
             if let Some(kept) = self.cache.get::<Completion>(slot) {
-                if let Some(on_text) = on_text.filter(|_| !kept.text.is_empty()) {
-                    on_text(Shown::Text(&kept.text));
+                if let Some(on_event) = on_event.filter(|_| !kept.text.is_empty()) {
+                    on_event(StreamEvent::Text(&kept.text));
                 }
                 return Ok(Completion { cached: true, attempts: 0, ..kept });
             }
-            let completion = match on_text {
-                Some(on_text) => self.inner.stream(request, on_text).await?,
+            let completion = match on_event {
+                Some(on_event) => self.inner.stream(request, on_event).await?,
                 None => self.inner.complete(request).await?,
             };
             if is_worth_keeping(&completion) {
@@ -196,8 +196,8 @@ impl Cached {
 }
 
 impl Model for Cached {
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
-        self.inner.unfit(decoding)
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
+        self.inner.unsupported(decoding)
     }
 
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
@@ -207,9 +207,9 @@ impl Model for Cached {
     fn stream<'a>(
         &'a self,
         request: &'a Request,
-        on_text: OnText<'a>,
+        on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answered(request, Some(on_text))
+        self.answered(request, Some(on_event))
     }
 }
 

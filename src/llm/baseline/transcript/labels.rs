@@ -17,7 +17,7 @@ const LEAST_FORCE_STOP: usize = 8;
 
 /// How a conversation of this protocol looks.
 #[derive(Debug)]
-pub(super) struct Form<'a> {
+pub(super) struct Labels<'a> {
     /// Writes the steps.
     pub(super) protocol: &'a dyn Protocol,
     /// Labels before a question, with their colon, and whether it is a claim's.
@@ -34,7 +34,7 @@ pub(super) struct Form<'a> {
     force_stop: Option<&'a str>,
 }
 
-impl<'a> Form<'a> {
+impl<'a> Labels<'a> {
     pub(super) fn of(settings: &'a BaselineSettings) -> Self {
         let protocol: &dyn Protocol = settings.protocol.as_deref().unwrap_or(&react_paper::Paper);
         let number = NUMBER.to_string();

@@ -2,7 +2,7 @@
 
 use super::{Cached, ModelIdentity, Recording, Replaying};
 use crate::llm::openai::{self, OpenAiSettings};
-use crate::llm::{Model, ModelError, RemoteSettings, Shown, anthropic, in_episode};
+use crate::llm::{Model, ModelError, RemoteSettings, StreamEvent, anthropic, in_episode};
 use crate::net::RetrySettings;
 use crate::net::testing::{Server, reply};
 use crate::tape::{Cache, Player, Recorder, TapeError, Why};
@@ -63,9 +63,9 @@ async fn answers(model: &dyn Model, prompts: &[&str]) -> Vec<Result<Completion, 
 /// What is shown of a streamed answer.
 async fn shown(model: &dyn Model, prompt: &str) -> String {
     let text = Mutex::new(String::new());
-    let show = |piece: Shown<'_>| match piece {
-        Shown::Text(piece) => text.lock().expect("sound").push_str(piece),
-        Shown::Again => text.lock().expect("sound").clear(),
+    let show = |piece: StreamEvent<'_>| match piece {
+        StreamEvent::Text(piece) => text.lock().expect("sound").push_str(piece),
+        StreamEvent::Restarted => text.lock().expect("sound").clear(),
     };
     let completion = model.stream(&request(prompt), &show).await.expect("an answer");
     let text = text.into_inner().expect("sound");
@@ -254,5 +254,5 @@ fn what_a_model_cannot_be_asked_is_known_in_front_of_it_too() {
     let recorder = Arc::new(Recorder::open(&dir.path().join("t.jsonl")).expect("opens"));
     let warm = |temperature| Decoding { temperature, ..Decoding::default() };
     let model = Recording::new(cached, identity, recorder);
-    assert!(model.unfit(&warm(1.5)).is_some() && model.unfit(&warm(0.5)).is_none());
+    assert!(model.unsupported(&warm(1.5)).is_some() && model.unsupported(&warm(0.5)).is_none());
 }
