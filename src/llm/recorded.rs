@@ -1,9 +1,9 @@
-//! Models with a tape in front: recorded, replayed, or answered from a cache.
+//! Wrappers that record the answers of a model, replay them, or answer from a cache.
 //!
-//! A request is the same when provider, model, endpoint, prompt, stops and decoding are the same, whichever server
-//! stands behind them; a cache also tells servers apart. Keys, headers and addresses never come near a tape.
+//! Two requests are the same when provider, model, endpoint, prompt, stops and decoding are the same, whichever server
+//! answers; a cache also distinguishes servers. Keys, headers and addresses are never recorded.
 
-use super::{Model, ModelError, OnEvent, StreamEvent};
+use super::{Model, ModelError, OnEvent, ask, report};
 use crate::net::redact;
 use crate::tape::{Asked, Cache, Kind, Player, Recorder};
 use crate::types::{Completion, Decoding, Message, Prompt, Request};
@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Which model answers, as tapes and caches know it.
+/// Which model answers, as recordings and caches identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelIdentity {
     provider: String,
@@ -21,8 +21,8 @@ pub struct ModelIdentity {
     server: Option<String>,
 }
 
-/// A request as it stands on a tape. The prompt comes first, so that the nearest of two requests is the one whose prompt
-/// is nearest.
+/// A request as it is recorded. The prompt comes first, so that the most similar recorded request is the one with the
+/// most similar prompt.
 #[derive(Serialize)]
 struct RecordedRequest<'a> {
     prompt: RecordedPrompt<'a>,
@@ -52,41 +52,22 @@ impl ModelIdentity {
         endpoint: impl Into<String>,
         server: Option<&str>,
     ) -> Self {
-        Self {
-            provider: provider.into(),
-            model: model.into(),
-            endpoint: endpoint.into(),
-            server: server.map(redact::url),
-        }
+        let server = server.map(redact::url);
+        Self { provider: provider.into(), model: model.into(), endpoint: endpoint.into(), server }
     }
 
-    fn asked(&self, request: &Request, server: Option<&str>) -> Asked {
+    fn request(&self, request: &Request, server: Option<&str>) -> Asked {
         let prompt = match &request.prompt {
             text @ Prompt::Text { .. } => RecordedPrompt::Text(text.to_text()),
             Prompt::Messages(messages) => RecordedPrompt::Messages(messages),
         };
-        let for_recording = RecordedRequest {
-            prompt,
-            stop: &request.stop,
-            decoding: &request.decoding,
-            provider: &self.provider,
-            model: &self.model,
-            endpoint: &self.endpoint,
-            server,
-        };
-        Asked::new(Kind::Model, &for_recording)
-    }
-
-    fn for_recording(&self, request: &Request) -> Asked {
-        self.asked(request, None)
-    }
-
-    fn for_cache(&self, request: &Request) -> Asked {
-        self.asked(request, self.server.as_deref())
+        let Self { provider, model, endpoint, .. } = self;
+        let (stop, decoding) = (&request.stop, &request.decoding);
+        Asked::new(Kind::Model, &RecordedRequest { prompt, stop, decoding, provider, model, endpoint, server })
     }
 }
 
-/// A model whose answers are recorded. Those that cannot be recorded are errors: a recording with holes is none.
+/// A model whose answers are recorded. An answer that cannot be recorded is an error, so that a recording has no gaps.
 pub struct Recording {
     inner: Arc<dyn Model>,
     identity: ModelIdentity,
@@ -99,40 +80,22 @@ impl Recording {
         Self { inner, identity, recorder }
     }
 
-    fn recorded<'a>(
+    fn answer<'a>(
         &'a self,
         request: &'a Request,
-        answer: BoxFuture<'a, Result<Completion, ModelError>>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let place = self.recorder.place(self.identity.for_recording(request));
+        on_event: Option<OnEvent<'a>>,
+    ) -> impl Future<Output = Result<Completion, ModelError>> + Send + 'a {
+        // Before the first poll: the order of the calls decides which occurrence of a request this is.
+        let place = self.recorder.place(self.identity.request(request, None));
         async move {
-            let completion = answer.await?;
+            let completion = ask(&*self.inner, request, on_event).await?;
             self.recorder.record(place, &completion).await?;
             Ok(completion)
         }
-        .boxed()
     }
 }
 
-impl Model for Recording {
-    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
-        self.inner.unsupported(decoding)
-    }
-
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.recorded(request, self.inner.complete(request))
-    }
-
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        on_event: OnEvent<'a>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.recorded(request, self.inner.stream(request, on_event))
-    }
-}
-
-/// A recorded model: every answer comes from the tape as it was, times included, and nothing is sent anywhere.
+/// A recorded model: every answer is as it was recorded, times included, and no request is sent.
 #[derive(Debug)]
 pub struct Replaying {
     identity: ModelIdentity,
@@ -148,15 +111,15 @@ impl Replaying {
 
 impl Model for Replaying {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let answer = self.player.answer(self.identity.for_recording(request));
+        let answer = self.player.answer(self.identity.request(request, None));
         async move { Ok(answer.await?) }.boxed()
     }
 }
 
-/// A model that is asked only what no earlier run has asked it.
+/// A model that is only asked what no earlier run asked it.
 ///
-/// Each repeat, each sample and each occurrence of a request has an answer of its own. Errors, refusals and empty
-/// answers are not kept. What comes from the cache says so, with the time that it took then and no attempts.
+/// Each repeat, each sample and each occurrence of a request has its own answer. Errors, refusals and empty answers are
+/// not cached. A cached answer is marked as such, with its original latency and no attempts.
 pub struct Cached {
     inner: Arc<dyn Model>,
     identity: ModelIdentity,
@@ -169,55 +132,36 @@ impl Cached {
         Self { inner, identity, cache }
     }
 
-    fn answered<'a>(
+    fn answer<'a>(
         &'a self,
         request: &'a Request,
         on_event: Option<OnEvent<'a>>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let slot = self.cache.slot(&self.identity.for_cache(request));
+    ) -> impl Future<Output = Result<Completion, ModelError>> + Send + 'a {
+        let slot = self.cache.slot(&self.identity.request(request, self.identity.server.as_deref()));
         async move {
             if let Some(kept) = self.cache.get::<Completion>(slot) {
-                if let Some(on_event) = on_event.filter(|_| !kept.text.is_empty()) {
-                    on_event(StreamEvent::Text(&kept.text));
+                if let Some(on_event) = on_event {
+                    report(&kept, on_event);
                 }
                 return Ok(Completion { cached: true, attempts: 0, ..kept });
             }
-            let completion = match on_event {
-                Some(on_event) => self.inner.stream(request, on_event).await?,
-                None => self.inner.complete(request).await?,
-            };
+            let completion = ask(&*self.inner, request, on_event).await?;
             if is_worth_keeping(&completion) {
                 self.cache.put(slot, &completion).await;
             }
             Ok(completion)
         }
-        .boxed()
     }
 }
 
-impl Model for Cached {
-    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
-        self.inner.unsupported(decoding)
-    }
-
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answered(request, None)
-    }
-
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        on_event: OnEvent<'a>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answered(request, Some(on_event))
-    }
-}
-
-/// Neither empty (nothing was said, or the length went on thoughts that are not shown) nor withheld by a filter.
+/// Neither empty (nothing was said, or reasoning used up all tokens) nor withheld by a filter.
 fn is_worth_keeping(completion: &Completion) -> bool {
     let withheld = matches!(completion.finish_reason.as_deref(), Some("content_filter" | "refusal"));
     !withheld && !completion.text.trim().is_empty()
 }
+
+super::wrapper!(Recording);
+super::wrapper!(Cached);
 
 #[cfg(test)]
 mod tests;

@@ -1,90 +1,68 @@
-//! What a server has refused so far, found out from its own words.
+//! Which options a server refuses, learned from its error messages.
 
 use crate::llm::remote::interface::SentOptions;
 use crate::llm::remote::refusal::Refusal;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What a server has refused so far, or is known to refuse.
-#[derive(Debug)]
-pub(super) struct ServerQuirks {
-    stop: AtomicBool,
-    max_tokens: AtomicBool,
-    stream: AtomicBool,
-    stream_usage: AtomicBool,
-    whole: AtomicBool,
+#[derive(Debug, Default)]
+pub(super) struct ServerQuirks(Mutex<Refused>);
+
+/// The refused options.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Refused {
+    /// `stop`.
+    pub(super) stop: bool,
+    /// `max_tokens`: `max_completion_tokens` is sent instead.
+    pub(super) max_tokens: bool,
+    /// `stream`.
+    pub(super) stream: bool,
+    /// `stream_options` with a count of tokens.
+    pub(super) stream_usage: bool,
+    /// Answers that are not streams.
+    pub(super) whole: bool,
 }
 
-/// A setting that some servers refuse.
+/// One of the fields of [`Refused`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quirk {
-    /// `stop`.
     Stop,
-    /// `max_tokens`.
     MaxTokens,
-    /// `stream`.
     Stream,
-    /// `stream_options`.
     StreamOptions,
-    /// An answer that is no stream.
     Whole,
 }
 
 impl ServerQuirks {
-    /// What is known before anything is sent.
-    pub(super) fn new(max_tokens: bool, stream_usage: bool) -> Self {
-        Self {
-            stop: AtomicBool::new(false),
-            max_tokens: AtomicBool::new(max_tokens),
-            stream: AtomicBool::new(false),
-            stream_usage: AtomicBool::new(stream_usage),
-            whole: AtomicBool::new(false),
-        }
+    /// What is known before the first request.
+    pub(super) fn new(known: Refused) -> Self {
+        Self(Mutex::new(known))
     }
 
-    /// Whether `stop` is refused.
-    pub(super) fn stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    /// What is refused so far.
+    pub(super) fn refused(&self) -> Refused {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether `max_tokens` is refused, so that `max_completion_tokens` is sent instead.
-    pub(super) fn max_tokens(&self) -> bool {
-        self.max_tokens.load(Ordering::Relaxed)
-    }
-
-    /// Whether streams are refused.
-    pub(super) fn stream(&self) -> bool {
-        self.stream.load(Ordering::Relaxed)
-    }
-
-    /// Whether the count of a stream's tokens is refused.
-    pub(super) fn stream_usage(&self) -> bool {
-        self.stream_usage.load(Ordering::Relaxed)
-    }
-
-    /// Whether all but streams is refused.
-    pub(super) fn whole(&self) -> bool {
-        self.whole.load(Ordering::Relaxed)
-    }
-
-    /// Takes note of a refusal; whether leaving something out may help.
+    /// Notes a refusal. Returns whether a request without that option may succeed.
     pub(super) fn learn(&self, sent: SentOptions, status: u16, refusal: &Refusal) -> bool {
-        let refused = match about(refusal, status, sent) {
-            Some(Quirk::Stop) => &self.stop,
-            Some(Quirk::MaxTokens) => &self.max_tokens,
-            Some(Quirk::Stream) => &self.stream,
-            Some(Quirk::StreamOptions) => &self.stream_usage,
-            // A server that refuses both would be asked for ever.
-            Some(Quirk::Whole) if self.stream() => return false,
-            Some(Quirk::Whole) => &self.whole,
-            None => return false,
-        };
-        refused.store(true, Ordering::Relaxed);
+        let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match quirk(refusal, status, sent) {
+            Some(Quirk::Stop) => refused.stop = true,
+            Some(Quirk::MaxTokens) => refused.max_tokens = true,
+            Some(Quirk::Stream) => refused.stream = true,
+            Some(Quirk::StreamOptions) => refused.stream_usage = true,
+            // A server that refuses streams as well would be asked forever.
+            Some(Quirk::Whole) if !refused.stream => refused.whole = true,
+            Some(Quirk::Whole) | None => return false,
+        }
         true
     }
 }
 
-/// The setting that the server will not have, of those that were sent, if leaving it out may help.
-fn about(refusal: &Refusal, status: u16, sent: SentOptions) -> Option<Quirk> {
+/// The sent option that the server refuses, if leaving it out may help.
+fn quirk(refusal: &Refusal, status: u16, sent: SentOptions) -> Option<Quirk> {
     if !matches!(status, 400 | 422) {
         return None;
     }
@@ -97,7 +75,7 @@ fn about(refusal: &Refusal, status: u16, sent: SentOptions) -> Option<Quirk> {
     let stream = param == Some("stream") || names("stream") || names("streaming");
     let stop = param == Some("stop") || names("stop");
     let whole = stream && (text.contains("only support") || text.contains("non-stream"));
-    // Streams are often named along with what cannot be had in them, which comes first.
+    // Messages often name streams along with an option that streams do not allow, which comes first.
     let candidates = [
         (Quirk::MaxTokens, limit && sent.max_tokens),
         (Quirk::StreamOptions, options && sent.stream_usage),
@@ -105,10 +83,10 @@ fn about(refusal: &Refusal, status: u16, sent: SentOptions) -> Option<Quirk> {
         (Quirk::Stream, stream && sent.stream),
         (Quirk::Whole, whole && !sent.stream),
     ];
-    candidates.into_iter().find(|(_, refused)| *refused).map(|(about, _)| about)
+    candidates.into_iter().find(|(_, refused)| *refused).map(|(quirk, _)| quirk)
 }
 
-/// Whether the setting itself is refused, not its value: a limit that is too large stays an error.
+/// Whether the option itself is refused, not its value: a limit that is too large is an error.
 fn unknown(refusal: &Refusal, text: &str) -> bool {
     let words = [
         "unsupported",
@@ -126,50 +104,40 @@ fn unknown(refusal: &Refusal, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Quirk, about};
+    use super::{Quirk, quirk};
     use crate::llm::remote::interface::SentOptions;
     use crate::llm::remote::refusal::Refusal;
 
     #[test]
     fn refused_settings_are_recognised_and_others_left_alone() {
         let all = SentOptions { stop: true, max_tokens: true, stream: true, stream_usage: true };
+        let openai = |message: &str, param: &str, code: &str| serde_json::json!({"error": {"message": message, "param": param, "code": code}});
+        let detail =
+            |name: &str| serde_json::json!({"detail": [{"loc": ["body", name], "msg": "extra fields not permitted"}]});
+        let newer = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+        let large = "max_tokens is too large: 5000. This model supports at most 4096 tokens";
+        let verify = "Your organization must be verified to stream this model.";
         for (status, body, expected) in [
             (
                 400,
-                r#"{"error":{"message":"Unsupported parameter: 'stop' is not supported with this model.","param":"stop","code":"unsupported_parameter"}}"#,
+                openai("'stop' is not supported with this model.", "stop", "unsupported_parameter"),
                 Some(Quirk::Stop),
             ),
-            (400, r#"{"error":{"message":"`stop` is not available"}}"#, Some(Quirk::Stop)),
-            (422, r#"{"detail":[{"loc":["body","stop"],"msg":"extra fields not permitted"}]}"#, Some(Quirk::Stop)),
-            (
-                400,
-                r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens"}}"#,
-                Some(Quirk::MaxTokens),
-            ),
-            (
-                400,
-                r#"{"error":{"message":"no","param":"max_tokens","code":"unsupported_parameter"}}"#,
-                Some(Quirk::MaxTokens),
-            ),
-            (
-                400,
-                r#"{"error":{"message":"max_tokens is too large: 5000. This model supports at most 4096 tokens","param":"max_tokens"}}"#,
-                None,
-            ),
-            (400, r#"{"error":{"message":"maximum context length is 4097 tokens"}}"#, None),
-            (400, r#"{"error":{"message":"unstoppable stop_token_ids"}}"#, None),
-            (
-                400,
-                r#"{"error":{"message":"Your organization must be verified to stream this model.","param":"stream","code":"unsupported_value"}}"#,
-                Some(Quirk::Stream),
-            ),
-            (422, r#"{"detail":[{"loc":["body","stream_options"],"msg":"extra"}]}"#, Some(Quirk::StreamOptions)),
-            (400, r#"{"error":"`stop` cannot be used in a stream"}"#, Some(Quirk::Stop)),
-            (501, r#"{"error":{"message":"no streaming"}}"#, None),
-            (401, r#"{"error":{"message":"stop"}}"#, None),
-            (404, r#"{"error":{"message":"max_completion_tokens"}}"#, None),
+            (400, openai("`stop` is not available", "", ""), Some(Quirk::Stop)),
+            (422, detail("stop"), Some(Quirk::Stop)),
+            (400, openai("`stop` cannot be used in a stream", "", ""), Some(Quirk::Stop)),
+            (400, openai("unstoppable stop_token_ids", "", ""), None),
+            (400, openai(newer, "max_tokens", ""), Some(Quirk::MaxTokens)),
+            (400, openai("no", "max_tokens", "unsupported_parameter"), Some(Quirk::MaxTokens)),
+            (400, openai(large, "max_tokens", ""), None),
+            (400, openai("maximum context length is 4097 tokens", "", ""), None),
+            (400, openai(verify, "stream", "unsupported_value"), Some(Quirk::Stream)),
+            (422, detail("stream_options"), Some(Quirk::StreamOptions)),
+            (501, openai("no streaming", "", ""), None),
+            (401, openai("stop", "", ""), None),
+            (404, openai("max_completion_tokens", "", ""), None),
         ] {
-            assert_eq!(about(&Refusal::read(body.as_bytes()), status, all), expected, "{body}");
+            assert_eq!(quirk(&Refusal::read(body.to_string().as_bytes()), status, all), expected, "{body}");
         }
     }
 
@@ -180,8 +148,8 @@ mod tests {
             "This model only support stream mode, please enable the stream parameter to access the model.",
             "parameter.enable_thinking must be set to false for non-streaming calls",
         ] {
-            assert_eq!(about(&read(text), 400, SentOptions::default()), Some(Quirk::Whole), "{text}");
+            assert_eq!(quirk(&read(text), 400, SentOptions::default()), Some(Quirk::Whole), "{text}");
         }
-        assert_eq!(about(&read("no stream"), 400, SentOptions::default()), None);
+        assert_eq!(quirk(&read("no stream"), 400, SentOptions::default()), None);
     }
 }

@@ -1,12 +1,12 @@
-//! An answer as it comes: whole, or as a stream of events that are shown one by one.
+//! An answer as it arrives: whole, or as a stream of events.
 //!
-//! | in the stream | what becomes of it |
+//! | in the stream | what happens |
 //! |---|---|
-//! | a piece of the text | shown as far as it is certain |
-//! | why the model ended, or that the stream is over | the completion is whole |
-//! | a stop that is complete | the connection is closed: the model need not go on |
-//! | no JSON, an error, an end before the completion's | no completion: tried again, then an error |
-//! | that the provider will not answer | no completion, and no other attempt |
+//! | a piece of the text | reported as far as it is certain |
+//! | a finish reason, or the end of the stream | the completion is complete |
+//! | a complete stop | the connection is closed, so that the model does not generate on |
+//! | invalid JSON, an error, a premature end | retried, then an error |
+//! | a refusal by the provider | an error, without a retry |
 
 use super::answer::{Decoded, Fault, Progress};
 use super::interface::Interface;
@@ -16,37 +16,37 @@ use crate::llm::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
 use crate::types::Usage;
 
-/// Why the server stopped, where we stopped it.
+/// Finish reason where the client stopped the stream.
 const STOPPED: &str = "stop";
-/// Where reasoning was, if it stood in the text.
+/// Where reasoning was, if it was in the text.
 const THINK: &str = "<think>";
 
-/// Hears the answers to one request until one of them is a completion.
+/// Listens to the answers to one request until one of them is a completion.
 pub(super) struct Incoming<'a> {
     interface: &'a dyn Interface,
     on_event: Option<OnEvent<'a>>,
     redactor: StreamRedactor<'a>,
-    /// Whether a stream was asked for.
+    /// Whether a stream was requested.
     wanted: bool,
-    /// What the model was given to continue.
+    /// The label that the model continues.
     label: String,
     /// Tokens that the request may cost.
     estimate: u64,
-    /// Whether anything is shown that a new attempt makes void.
+    /// Whether text was reported that a new attempt makes void.
     shown: bool,
     stripper: ReasoningStripper,
     attempt: Attempt,
 }
 
-/// What is known of one attempt's answer.
+/// The answer of one attempt.
 #[derive(Default)]
 struct Attempt {
-    /// Whether it is heard event by event.
+    /// Whether it is read event by event.
     streamed: bool,
     progress: Progress,
-    /// Why the stream is no completion.
+    /// Why the stream is not a completion.
     fault: Option<Fault>,
-    /// What it came to, if its status was one of the 2xx.
+    /// The result, if the status was 2xx.
     result: Option<Result<Decoded, Fault>>,
 }
 
@@ -59,7 +59,7 @@ impl Attempt {
         }
     }
 
-    /// The completion that the events make, without its text.
+    /// The streamed completion, without its text.
     fn decoded(&mut self) -> Result<Decoded, Fault> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -68,54 +68,44 @@ impl Attempt {
             return Err("the stream ended before the completion did".into());
         }
         if !self.progress.started {
-            return Err("the stream holds no completion".into());
+            return Err("the stream has no completion".into());
         }
         Ok(std::mem::take(&mut self.progress.rest))
     }
 }
 
 impl<'a> Incoming<'a> {
-    /// Nothing has come yet. With `on_event`, text is shown as it comes.
+    /// Nothing has arrived yet. With `on_event`, text is reported as it arrives.
     pub(super) fn new(
         interface: &'a dyn Interface,
         on_event: Option<OnEvent<'a>>,
         redactor: StreamRedactor<'a>,
     ) -> Self {
-        let stripper = ReasoningStripper::new(false, "");
-        let attempt = Attempt::default();
-        Self {
-            interface,
-            on_event,
-            redactor,
-            wanted: false,
-            label: String::new(),
-            estimate: 0,
-            shown: false,
-            stripper,
-            attempt,
-        }
+        let (stripper, attempt) = (ReasoningStripper::new(false, ""), Attempt::default());
+        let (wanted, shown, label, estimate) = (false, false, String::new(), 0);
+        Self { interface, on_event, redactor, wanted, label, estimate, shown, stripper, attempt }
     }
 
-    /// Says what the next answers are to: whether a stream was asked for, and what the model was given to continue.
-    /// And how many tokens the request may cost.
+    /// Describes the next request: whether it asks for a stream, the label that the model continues, and how many tokens
+    /// it may cost.
     pub(super) fn expect(&mut self, stream: bool, label: String, estimate: u64) {
         self.wanted = stream;
         self.label = label;
         self.estimate = estimate;
     }
 
-    /// What the last answer holds; nothing unless its status was one of the 2xx.
+    /// The result of the last answer; `None` unless its status was 2xx.
     pub(super) fn take(&mut self) -> Option<Result<Decoded, Fault>> {
         self.attempt.result.take()
     }
 
-    /// Adds a piece to the text; whether the text is at its end.
+    /// Adds a piece to the text. Returns whether the text has ended.
     fn push(&mut self, piece: &str) -> bool {
         let Self { on_event, redactor, shown, stripper, .. } = self;
         redactor.push(&stripper.push(piece), &mut |text| show(*on_event, shown, text))
     }
 
-    /// Shows what is left of the text.
+    /// Reports the rest of the text.
     fn finish(&mut self) {
         let Self { on_event, redactor, shown, stripper, .. } = self;
         let mut show = |text: &str| show(*on_event, shown, text);
@@ -123,7 +113,7 @@ impl<'a> Incoming<'a> {
         redactor.finish(&mut show);
     }
 
-    /// Puts the text, which is in its final form here only, into the completion.
+    /// Puts the final text into the completion.
     fn complete(&mut self, mut decoded: Decoded) -> Decoded {
         self.finish();
         self.redactor.text().clone_into(&mut decoded.text);
@@ -142,7 +132,7 @@ impl<'a> Incoming<'a> {
         Ok(self.attempt.heard())
     }
 
-    /// A stream that was not announced as one, or not asked for, all at once.
+    /// Reads a stream that was not announced or not requested, all at once.
     fn replay(&mut self, body: &[u8]) -> Result<Decoded, Fault> {
         let mut events = Events::default();
         let mut enough = false;
@@ -165,10 +155,11 @@ fn show(on_event: Option<OnEvent<'_>>, shown: &mut bool, text: &str) {
     }
 }
 
-/// Whether a body is a stream, whatever its head says.
+/// Whether a body is a stream, whatever its content type.
 fn is_stream(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
-    body.starts_with(b"data:") || body.starts_with(b"event:")
+    // A stream may start with a comment.
+    [&b"data:"[..], b"event:", b":"].iter().any(|start| body.starts_with(start))
 }
 
 impl Listener for Incoming<'_> {
@@ -194,7 +185,7 @@ impl Listener for Incoming<'_> {
         }
         match self.piece(data) {
             Ok(heard) => heard,
-            // What comes after a whole completion cannot take it back.
+            // Nothing after a complete completion invalidates it.
             Err(_) if self.attempt.progress.whole() => Heard::Whole,
             Err(fault) => {
                 self.attempt.fault = Some(fault);
@@ -233,6 +224,3 @@ impl Listener for Incoming<'_> {
         decoded.usage.map(Usage::total)
     }
 }
-
-#[cfg(test)]
-mod tests;

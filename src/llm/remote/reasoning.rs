@@ -1,17 +1,17 @@
-//! What stands at the beginning of an answer and is no part of it.
+//! Removes from the start of an answer what is not part of it.
 //!
-//! | at the beginning | what becomes of it |
+//! | at the start | what happens |
 //! |---|---|
-//! | `<think>` … `</think>`, and the white space after it | left out: servers that do not part a model's reasoning from its answer send it so |
-//! | `<think>` that nothing ends | all of the text is reasoning, and nothing is left |
-//! | the label that the model was given to continue | left out: some servers, and models that were not continued after all, repeat it |
+//! | `<think>` … `</think>` and the white space after it | removed: some servers send reasoning this way |
+//! | `<think>` without an end | all of the text is reasoning: nothing is left |
+//! | the label that the model continues | removed: some servers and models repeat it |
 //!
-//! The text comes in pieces that end anywhere; what may still become one of these waits.
+//! The text arrives in pieces that end anywhere; what may still become one of these is held back.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Takes the beginning away.
+/// Strips reasoning and a repeated label from the start of a text.
 #[derive(Debug)]
 pub(super) struct ReasoningStripper {
     state: State,
@@ -21,32 +21,31 @@ pub(super) struct ReasoningStripper {
 
 #[derive(Debug)]
 enum State {
-    /// Thinking may begin; holds the text so far.
+    /// Reasoning may begin; holds the text so far.
     Before(String),
-    /// The thinking goes on; holds what may be the beginning of its end.
+    /// Inside the reasoning; holds what may be the start of `</think>`.
     Thinking(String),
-    /// The thinking is over, and no text has come.
+    /// After the reasoning, before any text.
     After,
-    /// The label may come; holds the text so far.
+    /// The label may follow; holds the text so far.
     Label(String),
-    /// All that comes is text.
+    /// Everything from here on is text.
     Text,
 }
 
 impl ReasoningStripper {
-    /// The beginning of a text. Thinking is looked for where `thinks`; `label` is the end of the prompt, if the model
-    /// was given it to continue.
+    /// Before the first piece. `thinks`: whether there may be reasoning; `label`: what the model continues, or empty.
     pub(super) fn new(thinks: bool, label: &str) -> Self {
         let state = if thinks { State::Before(String::new()) } else { State::Label(String::new()) };
         Self { state, label: label.trim().to_owned(), thought: false }
     }
 
-    /// Whether there was thinking.
+    /// Whether there was reasoning.
     pub(super) fn thought(&self) -> bool {
         self.thought
     }
 
-    /// Takes the next piece, and gives what is known to be text.
+    /// Takes the next piece, and returns what is certainly text.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut piece = piece.to_owned();
         loop {
@@ -69,7 +68,7 @@ impl ReasoningStripper {
         }
     }
 
-    /// No more pieces come: gives the text that waited.
+    /// After the last piece: returns the text that was held back.
     pub(super) fn finish(&mut self) -> String {
         match std::mem::replace(&mut self.state, State::Text) {
             State::Before(held) | State::Label(held) => held,

@@ -85,8 +85,8 @@ async fn an_answer_has_the_type_that_is_asked_for() {
         ("How many kilometres long is the river on which Tolvsund lies?", "120"),
         ("Which is longer, the River Ark or the River Bel?", "River Bel"),
         ("Who was born first, Mara Lindqvist or Otto Brandt?", "Otto Brandt"),
-        ("ParsedAction Mara Lindqvist study medicine?", "yes"),
-        ("ParsedAction Mara Lindqvist collect antique clocks and breed northern honey bees?", "no"),
+        ("Did Mara Lindqvist study medicine?", "yes"),
+        ("Did Mara Lindqvist collect antique clocks and breed northern honey bees?", "no"),
     ] {
         let actions = episode(&format!("Question: {question}")).await;
         assert_eq!(actions.last(), Some(&format!("Finish[{answer}]")), "{question} {actions:?}");

@@ -1,8 +1,8 @@
-//! Events of a conversation.
+//! Parses conversations.
 //!
-//! Solved examples stand before the question as turns of their own, so a question ends what was before it. Whoever
-//! speaks an observation, its label tells; in protocols without a label before a question, every other message of the
-//! user's is one.
+//! Solved examples are turns before the question, so a question discards what was before it. Observations are recognised
+//! by their label, whatever their role; in protocols without a label before a question, every other message of the user
+//! is one.
 
 use super::history::History;
 use super::labels::Labels;
@@ -10,7 +10,7 @@ use super::observation::is_error;
 use super::{Transcript, Wanted, step, text};
 use crate::types::{Message, Role};
 
-/// Reads a conversation.
+/// Parses a conversation.
 pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
     if labels.template()
         && let Some(last) = messages.iter().rfind(|message| message.role == Role::User)
@@ -34,8 +34,7 @@ pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
     Transcript::of(history, labels, wanted, true)
 }
 
-/// A tool's answer where the system speaks it. Otherwise an instruction, which after the question can only be that
-/// the answer is due.
+/// An observation, if the system role is used for them. Otherwise an instruction: after the question, to answer now.
 fn system(text: &str, labels: &Labels<'_>, history: &mut History) {
     match labels.observation(text) {
         Some((observation, number)) if history.waits() => history.observe(observation, number),
@@ -63,12 +62,12 @@ fn turn(text: &str, labels: &Labels<'_>, history: &mut History) {
     } else if history.waits() {
         history.fail();
     } else {
-        // Not a question, not about a reply: an instruction.
+        // Neither a question nor about a reply: an instruction.
         history.forced = true;
     }
 }
 
-/// A question without the label in the line below it that asks for its answer.
+/// A question without the label below it that asks for the answer.
 fn without_tail<'t>(question: &'t str, labels: &Labels<'_>) -> &'t str {
     match question.trim_end().rsplit_once('\n') {
         Some((before, line)) if labels.wanted(line, 1).is_some() => before,
@@ -79,7 +78,7 @@ fn without_tail<'t>(question: &'t str, labels: &Labels<'_>) -> &'t str {
 fn wanted(messages: &[Message], labels: &Labels<'_>, history: &History) -> Wanted {
     let step = Wanted::Step { n: history.next.max(1), labelled: false };
     match messages.last() {
-        // The request for an answer when all steps are spent comes without the instructions that explain the labels.
+        // The request for an answer when no steps are left comes without the instructions.
         Some(last) if last.role == Role::System && labels.raw => {
             let explained = messages.first().is_some_and(|first| first.role == Role::System);
             if explained { step } else { Wanted::Answer }

@@ -1,4 +1,4 @@
-//! What a reply of the model's did, and with what argument.
+//! The action in a reply of the model.
 
 use super::labels::Labels;
 use super::text;
@@ -9,19 +9,19 @@ use serde_json::Value;
 /// An action, taken from a reply.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ParsedAction {
-    /// As [`Action::text`](super::Action::text) has it where the tool is known; otherwise as it was written.
+    /// As [`Action::text`](super::Action::text) writes it, or as the model wrote it if the tool is unknown.
     pub(super) action: String,
-    /// What the tool was given, as it was written.
+    /// The input of the tool, as the model wrote it.
     pub(super) input: String,
-    /// Whether it is the answer.
+    /// Whether it is an answer.
     pub(super) finish: bool,
 }
 
-/// Reads a reply, which is step `n` as far as that can be known.
+/// Parses a reply, probably of step `n`.
 pub(super) fn read(reply: &str, labels: &Labels<'_>, n: usize) -> ParsedAction {
     let parsed = labels.protocol.parse(reply, n);
     let did = known(&parsed);
-    // What the system cannot read may still be an action, of another number for one.
+    // What the protocol rejects may still be an action, for example with another number.
     did.or_else(|| text::action(reply, labels.numbered)).unwrap_or_else(|| written(reply))
 }
 
@@ -38,7 +38,7 @@ fn known(parsed: &Parsed) -> Option<ParsedAction> {
     }
 }
 
-/// A numbered action, which is written as it is kept.
+/// A numbered action, already in the common format.
 pub(super) fn written(action: &str) -> ParsedAction {
     let action = cap(action, MAX_QUESTION).trim();
     let finish = action.get(..7).is_some_and(|verb| verb.eq_ignore_ascii_case("finish["));
@@ -66,7 +66,7 @@ impl ParsedAction {
     }
 }
 
-/// The first text among the values of an object, written in JSON or as Python shows it; the input itself if it is none.
+/// The first string value of an object in JSON or Python notation; the input itself if it is not an object.
 pub(super) fn argument(input: &str) -> String {
     let input = cap(input, MAX_QUESTION).trim();
     if !input.starts_with('{') {
@@ -84,7 +84,7 @@ pub(super) fn argument(input: &str) -> String {
     quoted(&mut chars)
 }
 
-/// The next text in quotes, its escapes undone.
+/// The next quoted string, unescaped.
 pub(in crate::llm::baseline) fn quoted(chars: &mut std::str::Chars<'_>) -> String {
     let mut text = String::new();
     let Some(quote) = chars.find(|c| matches!(c, '\'' | '"')) else { return text };

@@ -1,4 +1,4 @@
-//! Events of a prompt that is one text, in which each part stands behind a label at the start of a line.
+//! Parses prompts that are one text, in which each part follows a label at the start of a line.
 //!
 //! ```text
 //! Question: …              Question: …
@@ -14,10 +14,10 @@ use super::labels::{COLONS, Labels};
 use super::step::{ParsedAction, argument, written};
 use super::{MAX_STEPS, Transcript, Wanted};
 
-/// More parts than this make no more steps than are read.
+/// More parts than this cannot add a step.
 const MAX_PARTS: usize = 6 * MAX_STEPS;
 
-/// What a label begins.
+/// What a label announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Thought,
@@ -28,7 +28,7 @@ enum Part {
     Error,
 }
 
-/// Reads a prompt that is one text.
+/// Parses a prompt that is one text.
 pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
     let (question, is_claim, after) = labels.labelled(text).unwrap_or((text.trim(), false, ""));
     let mut history = History::default();
@@ -38,13 +38,13 @@ pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
     } else {
         named(after, &mut history);
     }
-    // A prompt that ends in a newline after the label's line is still the same request.
+    // Trailing newlines after the label make no difference.
     let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
     let wanted = labels.wanted(line, history.next).unwrap_or(Wanted::Step { n: history.next, labelled: false });
     Transcript::of(history, labels, wanted, text.ends_with(char::is_whitespace))
 }
 
-/// The action of one reply, labels of any number; nothing if there is none.
+/// The action of one reply, if there is one, whatever the numbers of its labels.
 pub(super) fn action(reply: &str, numbered: bool) -> Option<ParsedAction> {
     let parts = parts(reply, numbered, |_, _| true);
     let content = |wanted: Part| parts.iter().find(|(part, _, _)| *part == wanted).map(|(_, _, content)| *content);
@@ -59,9 +59,9 @@ pub(super) fn action(reply: &str, numbered: bool) -> Option<ParsedAction> {
 }
 
 fn numbered(text: &str, history: &mut History) {
-    // The open step, the least number that the next one may have, and that of the newest one.
+    // The open step, the lowest number of the next one, and the number of the latest one.
     let (mut open, mut least, mut newest) = (None, 1, 0);
-    // A number out of turn belongs to what a page says.
+    // An unexpected number is part of a page.
     let in_turn = |part: Part, n: usize| match part {
         Part::Thought => open.is_none() && (least..=newest + 1).contains(&n),
         Part::Action if open.is_none() && (least..=newest + 1).contains(&n) => {
@@ -113,7 +113,7 @@ fn named(text: &str, history: &mut History) {
     }
 }
 
-/// The parts behind labels that are `in_turn`, in order, each with its number (0 for none) and its content.
+/// The parts after labels that are `in_turn`, each with its number (0 for none) and its content.
 fn parts(text: &str, numbered: bool, mut in_turn: impl FnMut(Part, usize) -> bool) -> Vec<(Part, usize, &str)> {
     let mut parts: Vec<(Part, usize, &str)> = Vec::new();
     let (mut at, mut begun): (usize, Option<(Part, usize, usize)>) = (0, None);
