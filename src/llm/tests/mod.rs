@@ -18,7 +18,7 @@ use std::time::Duration;
 const KEY: &str = "sk-test-0123456789abcdef";
 /// The head of a stream.
 const HEAD: &str = "HTTP/1.1 200 X\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
-/// The end of an OpenAI stream.
+/// The end of an `OpenAI` stream.
 const DONE: &str = "data: [DONE]\n\n";
 
 /// A provider's API, as the test servers speak it.
