@@ -2,7 +2,7 @@
 
 use super::log::Log;
 use super::watch::Watch;
-use crate::llm::{Model, ModelError, Shown};
+use crate::llm::{Model, ModelError, StreamEvent};
 use crate::protocol::{Dialogue, Stop, Turn};
 use crate::types::{Completion, Question, Reply, Request, ToolCall};
 use crate::wiki::Session;
@@ -61,11 +61,11 @@ pub(super) async fn drive(
 impl Partners<'_> {
     async fn ask(&self, request: &Request) -> Result<Completion, ModelError> {
         let Some(watch) = self.watch else { return self.model.complete(request).await };
-        let on_text = |shown: Shown<'_>| match shown {
-            Shown::Text(text) => watch.text(text),
-            Shown::Again => watch.again(),
+        let on_event = |shown: StreamEvent<'_>| match shown {
+            StreamEvent::Text(text) => watch.text(text),
+            StreamEvent::Restarted => watch.again(),
         };
-        let completion = self.model.stream(request, &on_text).await?;
+        let completion = self.model.stream(request, &on_event).await?;
         watch.call_ended();
         Ok(completion)
     }

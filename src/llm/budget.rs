@@ -1,17 +1,17 @@
-//! What a run may spend, looked at before every call: calls, tokens, US dollars.
+//! What a run may spend, checked before every call: calls, tokens, US dollars.
 //!
-//! All variants of a run share one [`Budget`]. A call is begun while what was spent, and what the prompts in flight are
-//! estimated to cost, lie below every limit; so a budget is exceeded by no more than the calls in flight. Where a server
-//! counts no tokens, they are estimated at [`BYTES_PER_TOKEN`](crate::types::request::BYTES_PER_TOKEN) bytes each.
+//! All variants of a run share one [`Budget`]. A call starts only while the amount spent plus the estimated cost of the
+//! prompts in flight is below every limit, so a budget is exceeded by at most the calls in flight. Where a server does
+//! not count tokens, they are estimated at [`BYTES_PER_TOKEN`](crate::types::request::BYTES_PER_TOKEN) bytes each.
 
 use super::prices::Price;
-use super::{Model, ModelError, OnText};
+use super::{Model, ModelError, OnEvent, ask};
 use crate::types::{Completion, Decoding, Request, Usage};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What may be spent at most; absent limits do not limit.
+/// The most that may be spent; `None` means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Limits {
     /// Model calls; the attempts of one call count once.
@@ -27,11 +27,11 @@ pub struct Limits {
 pub struct Spent {
     /// Model calls.
     pub calls: u64,
-    /// Calls among them whose tokens nobody counted, so that they are estimated.
+    /// Calls for which the server did not count tokens, so that they are estimated.
     pub estimated: u64,
-    /// Tokens, estimated ones among them.
+    /// Tokens, including estimated ones.
     pub usage: Usage,
-    /// US dollars, where prices are known.
+    /// US dollars, for models with a known price.
     pub usd: f64,
 }
 
@@ -47,7 +47,7 @@ pub enum BudgetKind {
 }
 
 impl BudgetKind {
-    /// The unit in words.
+    /// The unit, as messages name it.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Calls => "model calls",
@@ -57,15 +57,15 @@ impl BudgetKind {
     }
 }
 
-/// The budget of a run, shared by all who spend from it.
+/// The budget of a run, shared by all its models.
 #[derive(Debug, Default)]
 pub struct Budget {
     limits: Limits,
-    books: Mutex<Books>,
+    ledger: Mutex<Ledger>,
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct Ledger {
     spent: Spent,
     /// Estimates of the prompts in flight.
     pending: Spent,
@@ -79,7 +79,7 @@ impl Limits {
 }
 
 impl Spent {
-    /// These tokens, at this price.
+    /// So many calls and tokens, at this price.
     pub fn of(calls: u64, usage: Usage, price: Option<Price>) -> Self {
         Self { calls, estimated: 0, usage, usd: price.map_or(0.0, |price| price.of(usage)) }
     }
@@ -93,50 +93,50 @@ impl Spent {
 }
 
 impl Budget {
-    /// A budget of which nothing is spent.
+    /// A budget of which nothing is spent yet.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, books: Mutex::default() }
+        Self { limits, ledger: Mutex::default() }
     }
 
-    /// What may be spent at most.
+    /// The limits.
     pub fn limits(&self) -> Limits {
         self.limits
     }
 
     /// Charges what earlier parts of the run spent.
     pub fn charge(&self, spent: Spent) {
-        self.books().spent.add(spent);
+        self.ledger().spent.add(spent);
     }
 
-    /// What was spent so far, calls in flight left out.
+    /// What was spent so far, without the calls in flight.
     pub fn spent(&self) -> Spent {
-        self.books().spent
+        self.ledger().spent
     }
 
-    /// Why no further call may be made, once that is so.
+    /// Why no further call may be made, once a limit is reached.
     pub fn refusal(&self) -> Option<ModelError> {
-        self.books().refusal(&self.limits)
+        self.ledger().refusal(&self.limits)
     }
 
-    /// Sets the estimate of a call aside, or refuses the call.
+    /// Reserves the estimate of a call, or refuses the call.
     fn begin(self: &Arc<Self>, request: &Request, price: Option<Price>) -> Result<Pending, ModelError> {
         let usage = Usage::estimated(request.prompt.bytes(), 0);
-        let mut books = self.books();
-        if let Some(refusal) = books.refusal(&self.limits) {
+        let mut ledger = self.ledger();
+        if let Some(refusal) = ledger.refusal(&self.limits) {
             return Err(refusal);
         }
         let estimate = Spent::of(1, usage, price);
-        books.pending.add(estimate);
+        ledger.pending.add(estimate);
         Ok(Pending { budget: Arc::clone(self), estimate, price, paid: Spent::of(1, Usage::default(), None) })
     }
 
-    /// Counts hold whatever a thread did that panicked while it held them.
-    fn books(&self) -> MutexGuard<'_, Books> {
-        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A panic in another thread cannot leave the counts half updated.
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Books {
+impl Ledger {
     fn refusal(&self, limits: &Limits) -> Option<ModelError> {
         let (spent, pending) = (self.spent, self.pending);
         let refused = |which, spent, limit| Some(ModelError::Budget { which, spent, limit });
@@ -156,12 +156,12 @@ impl Books {
     }
 }
 
-/// A call in flight. However it ends, its estimate is given back; what it is known to have cost is charged.
+/// A call in flight. However it ends, its reservation is released and its known cost is charged.
 struct Pending {
     budget: Arc<Budget>,
     estimate: Spent,
     price: Option<Price>,
-    /// A call that failed counts as a call; whether its tokens were charged, nobody knows.
+    /// A failed call counts as a call; whether the server charged its tokens is unknown.
     paid: Spent,
 }
 
@@ -180,13 +180,13 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        let mut books = self.budget.books();
-        let pending = &mut books.pending;
+        let mut ledger = self.budget.ledger();
+        let pending = &mut ledger.pending;
         pending.calls -= self.estimate.calls;
         pending.usage.prompt_tokens -= self.estimate.usage.prompt_tokens;
-        // Sums of amounts do not come back to the bit.
+        // Floating-point sums do not cancel exactly.
         pending.usd = if pending.calls == 0 { 0.0 } else { pending.usd - self.estimate.usd };
-        books.spent.add(self.paid);
+        ledger.spent.add(self.paid);
     }
 }
 
@@ -198,39 +198,20 @@ pub struct Budgeted {
 }
 
 impl Budgeted {
-    /// Spends from `budget` at this price; without one, nothing counts against a budget of dollars.
+    /// Spends from `budget` at this price; without one, nothing counts towards a budget in dollars.
     pub fn new(inner: Arc<dyn Model>, budget: Arc<Budget>, price: Option<Price>) -> Self {
         Self { inner, budget, price }
     }
 
-    async fn answered(&self, request: &Request, on_text: Option<OnText<'_>>) -> Result<Completion, ModelError> {
+    async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
         let pending = self.budget.begin(request, self.price)?;
-        let completion = match on_text {
-            Some(on_text) => self.inner.stream(request, on_text).await?,
-            None => self.inner.complete(request).await?,
-        };
+        let completion = ask(&*self.inner, request, on_event).await?;
         pending.settle(request, &completion);
         Ok(completion)
     }
 }
 
-impl Model for Budgeted {
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
-        self.inner.unfit(decoding)
-    }
-
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answered(request, None).boxed()
-    }
-
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        on_text: OnText<'a>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answered(request, Some(on_text)).boxed()
-    }
-}
+super::wrapper!(Budgeted);
 
 #[cfg(test)]
 mod tests;

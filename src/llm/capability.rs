@@ -1,9 +1,9 @@
-//! What is known of the servers that speak `OpenAI`'s interface, each in its own way.
+//! How `OpenAI`-compatible servers differ.
 //!
-//! Whoever does not say which server it is gets `auto`: the most careful form, and what the server refuses is learnt.
-//! Naming it saves the refusals, sends more stops where more are taken, and makes `--prefill` possible.
+//! Without a name, a server is `auto`: requests take the most conservative form, and what the server refuses is learned.
+//! Naming it saves the refusals, sends more stops where more are accepted, and makes `--prefill` possible.
 //!
-//! What the rows say comes from these pages:
+//! Sources:
 //!
 //! - `openai`: four stops, which newer reasoning models refuse, and `max_tokens` only for older models:
 //!   <https://platform.openai.com/docs/api-reference/chat/create>,
@@ -30,10 +30,10 @@
 //! - `deepseek`: sixteen stops: <https://api-docs.deepseek.com/api/create-chat-completion>; prefill, at its beta
 //!   address only: <https://api-docs.deepseek.com/guides/chat_prefix_completion>
 
-/// How a server is told to continue the last message, which is the model's own.
+/// How a server is told to continue a last message that is the model's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prefill {
-    /// It does so unasked.
+    /// It always does.
     Unasked,
     /// By `continue_final_message` and `add_generation_prompt`, beside the messages.
     Flags,
@@ -41,123 +41,94 @@ pub enum Prefill {
     Field(&'static str),
 }
 
-/// Reasoning that stands in the text, between tags; one of [`Capability::reasoning`].
+/// Reasoning in the text, between tags; one of [`Capability::reasoning`].
 pub const IN_TEXT: &str = "<think>";
 
-/// What is known of one family of servers.
+/// What is known about one family of servers.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Capability {
     /// Its name, as `--server` takes it.
     pub name: &'static str,
-    /// How many stops it takes at most. All of them are applied on our side in any case.
+    /// Most stops that it accepts. The client applies all of them in any case.
     pub stops: usize,
-    /// Whether a chat's length is limited by `max_completion_tokens` instead of `max_tokens`.
+    /// Whether the length limit of a chat is `max_completion_tokens` instead of `max_tokens`.
     pub new_limit: bool,
-    /// Whether it counts the tokens of a stream if it is asked to.
+    /// Whether it can count the tokens of a stream.
     pub stream_usage: bool,
-    /// Whether it takes a `top_p` of 1; where not, the setting is left out, which means the same.
+    /// Whether it accepts a `top_p` of 1; if not, the setting is left out, which means the same.
     pub full_top_p: bool,
-    /// Fields of a message in which reasoning may stand, and [`IN_TEXT`].
+    /// Fields of a message that may hold reasoning, and [`IN_TEXT`].
     pub reasoning: &'static [&'static str],
-    /// How the model is made to continue its own message, where that is possible.
+    /// How to have the model continue its own message, if that is possible.
     pub prefill: Option<Prefill>,
 }
 
-/// One row a family of servers; the first one is for servers that nobody has named.
+/// What is assumed about a server that nobody named.
+const UNKNOWN: Capability = Capability {
+    name: "auto",
+    stops: 4,
+    new_limit: false,
+    stream_usage: true,
+    full_top_p: true,
+    reasoning: &["reasoning_content", "reasoning", IN_TEXT],
+    prefill: None,
+};
+
+/// One row per family of servers; the first is for servers that nobody named.
 pub const SERVERS: [Capability; 10] = [
-    Capability {
-        name: "auto",
-        stops: 4,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: true,
-        reasoning: &["reasoning_content", "reasoning", IN_TEXT],
-        prefill: None,
-    },
-    Capability {
-        name: "openai",
-        stops: 4,
-        new_limit: true,
-        stream_usage: true,
-        full_top_p: true,
-        reasoning: &[],
-        prefill: None,
-    },
+    UNKNOWN,
+    Capability { name: "openai", new_limit: true, reasoning: &[], ..UNKNOWN },
     Capability {
         name: "vllm",
         stops: usize::MAX,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: true,
         reasoning: &["reasoning", "reasoning_content", IN_TEXT],
         prefill: Some(Prefill::Flags),
+        ..UNKNOWN
     },
     Capability {
         name: "sglang",
         stops: usize::MAX,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: true,
         reasoning: &["reasoning_content", IN_TEXT],
         prefill: Some(Prefill::Flags),
+        ..UNKNOWN
     },
     Capability {
         name: "llama.cpp",
         stops: usize::MAX,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: true,
         reasoning: &["reasoning_content", IN_TEXT],
         prefill: Some(Prefill::Unasked),
+        ..UNKNOWN
     },
     Capability {
         name: "ollama",
         stops: usize::MAX,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: true,
         reasoning: &["reasoning", IN_TEXT],
         prefill: Some(Prefill::Unasked),
+        ..UNKNOWN
     },
-    Capability {
-        name: "tgi",
-        stops: 4,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: false,
-        reasoning: &[IN_TEXT],
-        prefill: Some(Prefill::Flags),
-    },
+    Capability { name: "tgi", full_top_p: false, reasoning: &[IN_TEXT], prefill: Some(Prefill::Flags), ..UNKNOWN },
     Capability {
         name: "openrouter",
-        stops: 4,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: true,
         reasoning: &["reasoning", "reasoning_content"],
         prefill: Some(Prefill::Unasked),
+        ..UNKNOWN
     },
     Capability {
         name: "dashscope",
-        stops: 4,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: true,
         reasoning: &["reasoning_content"],
         prefill: Some(Prefill::Field("partial")),
+        ..UNKNOWN
     },
     Capability {
         name: "deepseek",
         stops: 16,
-        new_limit: false,
-        stream_usage: true,
-        full_top_p: true,
         reasoning: &["reasoning_content"],
         prefill: Some(Prefill::Field("prefix")),
+        ..UNKNOWN
     },
 ];
 
-/// The row for servers that nobody has named.
+/// The row for servers that nobody named.
 pub const AUTO: &Capability = &SERVERS[0];
 
 /// The row of this name.
@@ -179,7 +150,7 @@ mod tests {
         for row in &SERVERS {
             assert_eq!(of(row.name), Some(row));
             assert_eq!(names().filter(|name| *name == row.name).count(), 1);
-            assert!(row.stops >= AUTO.stops, "a server that nobody named must not be sent more than the least");
+            assert!(row.stops >= AUTO.stops, "an unknown server must be sent no more stops than any other");
         }
         assert_eq!((AUTO.name, of("tgi ")), ("auto", None));
     }

@@ -4,42 +4,42 @@ use super::budget::BudgetKind;
 use crate::net::NetError;
 use crate::tape::TapeError;
 
-/// Why there is no completion. [`ModelError::Budget`] makes an episode `budget`, every other kind `not_measured`; none is
-/// a wrong answer.
+/// Why there is no completion. [`ModelError::Budget`] makes an episode `budget`, every other kind `not_measured`; none
+/// counts as a wrong answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The server will not answer this request, however often it is sent.
+    /// The server rejected the request; a retry would not help.
     #[error("the model's server refused the request with status {status}: {message}")]
     Refused {
         /// HTTP status.
         status: u16,
-        /// The server's own words, at most 300 characters, without the key.
+        /// The server's message, at most 300 characters, without secrets.
         message: String,
     },
-    /// The server was overloaded or broken at every attempt.
+    /// The server was overloaded or failed at every attempt.
     #[error("the model's server failed with {reason} (attempts: {attempts})")]
     Exhausted {
-        /// How often the request was sent.
+        /// Requests sent.
         attempts: u32,
-        /// The last status and the server's own words.
+        /// The last status and the server's message.
         reason: String,
     },
-    /// The server said that all was well, but what it sent is no completion.
+    /// The server reported success, but did not send a completion.
     #[error("the model's server sent no completion: {reason} (attempts: {attempts})")]
     Undecodable {
-        /// How often the request was sent.
+        /// Requests sent.
         attempts: u32,
         /// What is wrong with the last answer.
         reason: String,
     },
-    /// No whole answer came.
+    /// No complete answer arrived.
     #[error("the model's server did not answer: {0}")]
     Net(NetError),
-    /// A replay has no such answer, or a recording cannot be written.
+    /// A recording lacks the answer, or cannot be written.
     #[error("{0}")]
     Tape(TapeError),
-    /// The run may not spend more, so the request was not sent.
+    /// The budget is spent, so the request was not sent.
     #[error("the run's budget of {limit} {} is spent ({spent} with what is in flight)", which.unit())]
     Budget {
         /// Which limit was reached.
@@ -49,19 +49,19 @@ pub enum ModelError {
         /// The limit.
         limit: String,
     },
-    /// A model that is no server could not answer.
+    /// The request was not sent, or a model without a server failed.
     #[error("{0}")]
     Other(String),
 }
 
-// Not `#[from]`: that would name the same failure twice where a chain of causes is printed.
+// Not `#[from]`, which would print the same failure twice in a chain of causes.
 impl From<NetError> for ModelError {
     fn from(error: NetError) -> Self {
         Self::Net(error)
     }
 }
 
-const KEY_HINT: &str = "the server wants a key that it knows: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name another variable with --key-env or a file with --key-file";
+const KEY_HINT: &str = "the server rejects the key: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name another variable with --key-env or a file with --key-file";
 
 impl From<TapeError> for ModelError {
     fn from(error: TapeError) -> Self {
@@ -76,31 +76,33 @@ impl ModelError {
             Self::Refused { status: 401 | 403, .. } => KEY_HINT,
             Self::Refused { message, .. } if message.to_ascii_lowercase().contains("api key") => KEY_HINT,
             Self::Refused { message, .. } if is_length(message) => {
-                "the prompt is longer than the model takes: use fewer examples, or a model with a larger window"
+                "the prompt is too long for the model: use fewer examples, or a model with a larger context window"
             }
             Self::Refused { status: 404 | 405 | 300..=399, .. } => {
                 "check the model's name and --base-url, which usually ends in /v1"
             }
             Self::Refused { message, .. } if message.to_ascii_lowercase().contains("prefill") => {
-                "the model does not continue an answer that was begun for it: leave out --prefill"
+                "the model does not support prefill: leave out --prefill"
             }
             Self::Refused { message, .. } if message.contains("temperature") => {
-                "the model allows no other temperature than its own: try --temperature 1"
+                "the model only supports its default temperature: try --temperature 1"
             }
-            Self::Exhausted { .. } => "the server is overloaded or broken: ask less at once, or allow more attempts",
-            Self::Undecodable { .. } => "does --base-url name the API itself? it usually ends in /v1",
+            Self::Exhausted { .. } => {
+                "the server is overloaded or failing: lower --concurrency or raise --model-attempts"
+            }
+            Self::Undecodable { .. } => "check that --base-url is the URL of the API, which usually ends in /v1",
             Self::Net(error) => error.hint()?,
             Self::Tape(error) => error.hint(),
-            Self::Budget { which: BudgetKind::Calls, .. } => "go on with --resume and a larger --max-calls",
-            Self::Budget { which: BudgetKind::Tokens, .. } => "go on with --resume and a larger --budget-tokens",
-            Self::Budget { which: BudgetKind::Usd, .. } => "go on with --resume and a larger --budget-usd",
+            Self::Budget { which: BudgetKind::Calls, .. } => "continue with --resume and a larger --max-calls",
+            Self::Budget { which: BudgetKind::Tokens, .. } => "continue with --resume and a larger --budget-tokens",
+            Self::Budget { which: BudgetKind::Usd, .. } => "continue with --resume and a larger --budget-usd",
             Self::Refused { .. } | Self::Other(_) => return None,
         };
         Some(text.to_owned())
     }
 }
 
-/// Whether a refusal speaks of the length of the prompt.
+/// Whether a refusal is about the length of the prompt.
 fn is_length(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     ["context length", "context_length", "context window", "maximum context", "context size", "too long"]

@@ -1,19 +1,43 @@
-//! Models: a [`Request`] goes in, a [`Completion`] comes out, whatever stands behind it.
+//! Models: a [`Request`] goes in, a [`Completion`] comes out, whatever produces it.
 //!
-//! | model | what it is |
+//! | module | what it is |
 //! |---|---|
 //! | [`baseline`] | rules in this process: no key, no network, the same answer every time |
-//! | [`openai`] | any server that speaks `OpenAI`'s HTTP interface, by chat or by text completion |
-//! | [`anthropic`] | Anthropic's Messages |
-//! | [`gemini`] | Gemini's `generateContent` |
-//! | [`taped`] | any of these with a tape in front: recorded, replayed, or answered from a cache |
-//! | [`budget`] | any of these while a budget lasts; [`prices`] says what tokens cost |
+//! | [`openai`] | any server with an `OpenAI`-compatible HTTP API, by chat or by text completion |
+//! | [`anthropic`] | Anthropic's Messages API |
+//! | [`gemini`] | Gemini's `generateContent` API |
+//! | [`recorded`] | a wrapper that records the answers of a model, replays them, or caches them |
+//! | [`budget`] | a wrapper that stops when a budget is spent; [`prices`] says what tokens cost |
 //!
-//! What those behind servers have in common stands in `remote`, what is known of servers in [`capability`].
+//! What all providers share is in `remote`; what is known about particular servers is in [`capability`].
 
 use crate::types::{Completion, Decoding, Request};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+
+/// Implements [`Model`] for a wrapper of `inner` that has an `answer(request, on_event)`.
+macro_rules! wrapper {
+    ($wrapper:ty) => {
+        impl crate::llm::Model for $wrapper {
+            fn unsupported(&self, decoding: &Decoding) -> Option<String> {
+                self.inner.unsupported(decoding)
+            }
+
+            fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+                self.answer(request, None).boxed()
+            }
+
+            fn stream<'a>(
+                &'a self,
+                request: &'a Request,
+                on_event: OnEvent<'a>,
+            ) -> BoxFuture<'a, Result<Completion, ModelError>> {
+                self.answer(request, Some(on_event)).boxed()
+            }
+        }
+    };
+}
+use wrapper;
 
 pub mod anthropic;
 pub mod baseline;
@@ -23,55 +47,67 @@ mod error;
 pub mod gemini;
 pub mod openai;
 pub mod prices;
+pub mod recorded;
 mod remote;
 mod stop;
-pub mod taped;
+#[cfg(test)]
+mod tests;
 
-/// Who asks, for tapes and caches: an agent says it once for all that its episode asks of model and tool.
+/// Who asks, for recordings and caches: an agent sets it once for all requests of its episode.
 pub use crate::tape::{in_episode, in_sample};
 pub use baseline::{Baseline, BaselineSettings};
 pub use budget::{Budget, BudgetKind, Budgeted, Limits, Spent};
 pub use error::ModelError;
 pub use openai::{Endpoint, OpenAiSettings};
 pub use prices::{Price, PriceEntry, Prices};
+pub use recorded::ModelIdentity;
 pub use remote::{Check, Remote, RemoteSettings, Verdict, shown_urls};
 pub use stop::cut as cut_at_stop;
-pub use taped::ModelIdentity;
 
-/// What is shown of a completion while it comes in.
+/// What happens while a completion streams in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown<'a> {
+pub enum StreamEvent<'a> {
     /// The next piece of the text; never empty.
     Text(&'a str),
-    /// The attempt broke off and is made again: what was shown is void, and the text begins anew.
-    Again,
+    /// The attempt failed and is retried: discard the text so far.
+    Restarted,
 }
 
-/// Is called with each piece of a completion.
-pub type OnText<'a> = &'a (dyn Fn(Shown<'_>) + Send + Sync);
+/// Called with each event of a streamed completion.
+pub type OnEvent<'a> = &'a (dyn Fn(StreamEvent<'_>) + Send + Sync);
 
 /// Something that answers requests.
 pub trait Model: Send + Sync {
-    /// Answers one request. The text is cut before the first stop, whatever the server did.
+    /// Answers one request. The text ends before the first stop, whatever the server did.
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>>;
 
-    /// Says in words why the model cannot be asked with these settings, if so: every request would fail.
-    fn unfit(&self, _decoding: &Decoding) -> Option<String> {
+    /// Why every request with these settings would fail, if so.
+    fn unsupported(&self, _decoding: &Decoding) -> Option<String> {
         None
     }
 
-    /// [`Model::complete`] that shows the text as it comes. When it succeeds, the pieces since the last
-    /// [`Shown::Again`] are the completion's text; when it fails, whatever was shown is void.
+    /// [`Model::complete`], reporting the text as it arrives. On success, the pieces since the last
+    /// [`StreamEvent::Restarted`] are the completion's text; on failure, discard them.
     fn stream<'a>(
         &'a self,
         request: &'a Request,
-        on_text: OnText<'a>,
+        on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let shown = |completion: &Completion| {
-            if !completion.text.is_empty() {
-                on_text(Shown::Text(&completion.text));
-            }
-        };
-        async move { self.complete(request).await.inspect(shown) }.boxed()
+        async move { self.complete(request).await.inspect(|completion| report(completion, on_event)) }.boxed()
+    }
+}
+
+/// Reports a whole completion as one piece of text.
+fn report(completion: &Completion, on_event: OnEvent<'_>) {
+    if !completion.text.is_empty() {
+        on_event(StreamEvent::Text(&completion.text));
+    }
+}
+
+/// Streams the answer if somebody listens, and asks for it whole otherwise.
+async fn ask(model: &dyn Model, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
+    match on_event {
+        Some(on_event) => model.stream(request, on_event).await,
+        None => model.complete(request).await,
     }
 }

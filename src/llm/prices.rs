@@ -1,19 +1,19 @@
-//! What models cost: the table that comes with the program, and files of the same form.
+//! What models cost: the built-in table, and files in the same format.
 
 use crate::types::{PriceRecord, Usage};
 use serde::{Deserialize, Serialize};
 
-/// The table that comes with the program.
+/// The built-in table.
 const SHIPPED: &str = include_str!("prices.toml");
-/// A price above this is a slip of the unit, in US dollars a million tokens.
-const MOST: f64 = 1e6;
+/// Higher prices, in US dollars per million tokens, are rejected as a wrong unit.
+const MAX_PRICE: f64 = 1e6;
 
-/// What a model's tokens cost, in US dollars a million.
+/// What a model's tokens cost, in US dollars per million.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// A million tokens of prompt.
+    /// Per million prompt tokens.
     pub prompt: f64,
-    /// A million tokens of completion.
+    /// Per million completion tokens.
     pub completion: f64,
 }
 
@@ -36,7 +36,7 @@ impl From<&PriceRecord> for Price {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// One entry a model.
+    /// One entry per model.
     #[serde(rename = "model", default)]
     entries: Vec<PriceEntry>,
 }
@@ -45,40 +45,40 @@ pub struct Prices {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceEntry {
-    /// The server that asks this price; any server where it is absent.
+    /// The server with this price; any server if absent.
     #[serde(default)]
     pub host: Option<String>,
-    /// The model's name as the server knows it, without the date of a snapshot.
+    /// The model's name as the server knows it, without a snapshot's date.
     pub name: String,
-    /// A million tokens of prompt, in US dollars.
+    /// US dollars per million prompt tokens.
     pub prompt: f64,
-    /// A million tokens of completion, in US dollars.
+    /// US dollars per million completion tokens.
     pub completion: f64,
-    /// The day for which the source states the price, or on which it was read, as `YYYY-MM-DD`.
+    /// The day of the price, or on which the source was read, as `YYYY-MM-DD`.
     pub as_of: String,
-    /// A page that states it.
+    /// A page that states the price.
     #[serde(default)]
     pub source: Option<String>,
 }
 
-/// A file of prices cannot be used.
+/// Why a price file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PricesError {
-    /// It is no TOML of this form.
+    /// It is not TOML of this format.
     #[error("{0}")]
     Form(String),
-    /// An amount is none.
-    #[error("the price of `{0}` is not an amount from 0 to a million US dollars a million tokens")]
+    /// An amount is negative or too large.
+    #[error("the price of `{0}` is not between 0 and 1,000,000 US dollars per million tokens")]
     Amount(String),
-    /// A date is none.
-    #[error("`as_of` of `{0}` is not a day such as 2026-11-21")]
+    /// A date is invalid.
+    #[error("`as_of` of `{0}` is not a date such as 2026-11-21")]
     Date(String),
 }
 
 impl Prices {
-    /// The prices that come with the program.
+    /// The built-in prices.
     pub fn shipped() -> Self {
-        // A test reads the table; should it be broken all the same, no price is known.
+        // A test checks the table; without it, no price is known.
         Self::parse(SHIPPED).unwrap_or(Self { entries: Vec::new() })
     }
 
@@ -86,7 +86,7 @@ impl Prices {
     pub fn parse(text: &str) -> Result<Self, PricesError> {
         let prices: Self = toml::from_str(text).map_err(|error| PricesError::Form(error.to_string()))?;
         for entry in &prices.entries {
-            if ![entry.prompt, entry.completion].iter().all(|amount| (0.0..=MOST).contains(amount)) {
+            if ![entry.prompt, entry.completion].iter().all(|amount| (0.0..=MAX_PRICE).contains(amount)) {
                 return Err(PricesError::Amount(entry.name.clone()));
             }
             if !is_day(&entry.as_of) {
@@ -96,8 +96,7 @@ impl Prices {
         Ok(prices)
     }
 
-    /// The entry of the model of that name on that server: under its own name first, else under the name of which it is
-    /// a dated snapshot.
+    /// The entry of the model of that name on that server: under its own name, else without the date of a snapshot.
     pub fn find(&self, host: &str, model: &str) -> Option<&PriceEntry> {
         let here = |entry: &&PriceEntry| entry.host.as_deref().is_none_or(|its| its.eq_ignore_ascii_case(host));
         let named = |name: &str| self.entries.iter().filter(here).find(|entry| entry.name == name);
@@ -106,14 +105,14 @@ impl Prices {
 }
 
 impl PriceEntry {
-    /// The price as it is recorded.
+    /// The price, for the manifest.
     pub fn record(&self) -> PriceRecord {
         let (as_of, source) = (Some(self.as_of.clone()), self.source.clone());
         PriceRecord { prompt: self.prompt, completion: self.completion, as_of, source }
     }
 }
 
-/// `gpt-4o-mini` of `gpt-4o-mini-2024-07-18`, also where the date is written `20240718`.
+/// `gpt-4o-mini` of `gpt-4o-mini-2024-07-18` or `gpt-4o-mini-20240718`.
 fn without_date(model: &str) -> Option<&str> {
     [11, 9].into_iter().find_map(|length| {
         let (name, date) = model.split_at_checked(model.len().checked_sub(length)?)?;

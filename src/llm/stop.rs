@@ -1,10 +1,10 @@
-//! Stops, applied on our side: some servers refuse them, some forget them.
+//! Applies stops in the client: some servers refuse them, some ignore them.
 
-/// The length, in bytes, of `text` before the earliest occurrence of any stop; empty stops stop nothing.
+/// The length, in bytes, of `text` before the earliest occurrence of any stop; empty stops are ignored.
 pub fn cut<S: AsRef<str>>(text: &str, stops: &[S]) -> usize {
     let stops = stops.iter().map(AsRef::as_ref).filter(|stop: &&str| !stop.is_empty());
     stops.fold(text.len(), |end, stop| {
-        // A stop may begin before `end` and reach beyond it, so the whole text is searched.
+        // A stop may begin before `end` and extend beyond it, so search the whole text.
         text.find(stop).map_or(end, |at| at.min(end))
     })
 }

@@ -41,7 +41,7 @@ impl BuiltModel {
     /// Whether the model can be asked with these settings, and those of the samples, if there are any.
     pub(super) fn fits(&self, decoding: &Decoding, voting: Option<Voting>) -> Result<(), RunError> {
         let samples = voting.map(|voting| Decoding { temperature: voting.temperature, ..decoding.clone() });
-        let reason = std::iter::once(decoding).chain(&samples).find_map(|decoding| self.model.unfit(decoding));
+        let reason = std::iter::once(decoding).chain(&samples).find_map(|decoding| self.model.unsupported(decoding));
         reason.map_or(Ok(()), |reason| {
             Err(RunError::usage(reason, "set it lower with --temperature, --sample-temperature or --seed"))
         })

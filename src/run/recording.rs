@@ -4,7 +4,7 @@ use super::error::RunError;
 use super::model::BuiltModel;
 use super::wiki::BuiltWiki;
 use crate::experiment::Recording;
-use crate::llm::{ModelIdentity, taped};
+use crate::llm::{ModelIdentity, recorded};
 use crate::tape::{Cache, CacheCounts, Player, Recorder};
 use crate::types::Compat;
 use crate::wiki::{SourceIdentity, taped_source};
@@ -38,14 +38,14 @@ impl Tapes {
         let (provider, name) = built.label.split_once(':').unwrap_or((&built.label, ""));
         let identity = ModelIdentity::new(provider, name, built.endpoint, built.base_url.as_deref());
         if let Some(player) = &self.player {
-            built.model = Arc::new(taped::Replaying::new(identity, player.clone()));
+            built.model = Arc::new(recorded::Replaying::new(identity, player.clone()));
             return built;
         }
         if let Some(cache) = &self.cache {
-            built.model = Arc::new(taped::Cached::new(built.model, identity.clone(), Arc::clone(cache)));
+            built.model = Arc::new(recorded::Cached::new(built.model, identity.clone(), Arc::clone(cache)));
         }
         if let Some(recorder) = &self.recorder {
-            built.model = Arc::new(taped::Recording::new(built.model, identity, Arc::clone(recorder)));
+            built.model = Arc::new(recorded::Recording::new(built.model, identity, Arc::clone(recorder)));
         }
         built
     }

@@ -155,7 +155,7 @@ fn a_question_that_cannot_be_answered_says_why_and_the_next_one_can() {
     let (code, stdout, stderr) = out(&child.wait_with_output().expect("it ends"));
     assert_eq!(code, 4);
     assert!(stderr.starts_with("error: there is no answer: model: the model's server refused the request with status 400: This model's maximum"), "{stderr}");
-    assert!(stderr.contains("\nhint: the prompt is longer than the model takes"), "{stderr}");
+    assert!(stderr.contains("\nhint: the prompt is too long for the model"), "{stderr}");
     assert!(stdout.ends_with("\nanswer       yes\n"), "{stdout}");
     let outcomes: Vec<Value> = lines(&dir.path().join("s.jsonl")).iter().map(|t| t["outcome"].clone()).collect();
     assert_eq!(outcomes, ["not_measured", "finished"]);

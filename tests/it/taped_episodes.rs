@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wikitrail::agent::{Acting, Agent, Answering, Approach, Episode};
-use wikitrail::llm::{Model, ModelError, ModelIdentity, taped};
+use wikitrail::llm::{Model, ModelError, ModelIdentity, recorded};
 use wikitrail::protocol::{Frame, Setup, react_paper};
 use wikitrail::tape::{Player, Recorder};
 use wikitrail::types::{
@@ -86,13 +86,13 @@ fn agent(model: Arc<dyn Model>, source: Arc<dyn Source>, approach: Approach) -> 
 
 fn replaying(path: &Path, approach: Approach) -> Agent {
     let player = Player::open(path).expect("opens");
-    let model = taped::Replaying::new(model(), player.clone());
+    let model = recorded::Replaying::new(model(), player.clone());
     agent(Arc::new(model), Arc::new(taped_source::Replaying::new(source(), player)), approach)
 }
 
 fn recording(path: &Path, approach: Approach) -> Agent {
     let tape = Arc::new(Recorder::open(path).expect("opens"));
-    let model = taped::Recording::new(Arc::new(Undecided::default()), model(), Arc::clone(&tape));
+    let model = recorded::Recording::new(Arc::new(Undecided::default()), model(), Arc::clone(&tape));
     agent(Arc::new(model), Arc::new(taped_source::Recording::new(Arc::new(OnePage), source(), tape)), approach)
 }
 

@@ -1,6 +1,6 @@
 //! What can be done about a model that failed: a record keeps the reason, not the hint.
 
-use crate::llm::{Model, ModelError, OnText};
+use crate::llm::{Model, ModelError, OnEvent};
 use crate::types::{Completion, Request};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -35,8 +35,8 @@ impl Model for Hints {
     fn stream<'a>(
         &'a self,
         request: &'a Request,
-        on_text: OnText<'a>,
+        on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        async move { self.model.stream(request, on_text).await.inspect_err(|error| self.note(error)) }.boxed()
+        async move { self.model.stream(request, on_event).await.inspect_err(|error| self.note(error)) }.boxed()
     }
 }

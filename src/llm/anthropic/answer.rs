@@ -1,12 +1,12 @@
-//! What Anthropic's answers say.
+//! Decodes Anthropic's answers.
 //!
-//! | in an answer | what becomes of it |
+//! | in an answer | in the completion |
 //! |---|---|
 //! | content of type `text` | the text |
-//! | content of type `thinking` or `redacted_thinking` | no part of the text; that it is there is noted |
+//! | content of type `thinking` or `redacted_thinking` | left out of the text, but noted |
 //! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `refusal` is `content_filter` |
-//! | `usage` | tokens read from a cache or written to it are tokens of the prompt |
-//! | in a stream, a stop of ours before the count of tokens | no usage: it would be a guess |
+//! | `usage` | tokens read from or written to a cache count as prompt tokens |
+//! | a stream that the client stops before the count of tokens | no usage |
 
 use crate::llm::remote::answer::{Decoded, Progress, count, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
@@ -28,11 +28,11 @@ struct Body {
     model: Value,
 }
 
-/// Reads a whole answer; the error says in words why it is no completion.
+/// Decodes a whole answer; the error says why it is not a completion.
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
     let body: Body = read(answer)?;
     if body.kind == "error" {
-        return Err(format!("it holds an error: {}", Refusal::read(&answer.body).message));
+        return Err(format!("it reports an error: {}", Refusal::read(&answer.body).message));
     }
     let content = body.content.ok_or("`content` is missing")?;
     let thought = content.iter().any(|block| is_thinking(&block["type"]));
@@ -45,13 +45,13 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
     })
 }
 
-/// Reads one event of a stream.
+/// Decodes one event of a stream.
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, String> {
-    let event: Value = parse(data).map_err(|e| format!("the stream holds no event in JSON: {e}"))?;
+    let event: Value = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     let rest = &mut progress.rest;
     match event["type"].as_str().unwrap_or_default() {
         "message_start" => {
-            progress.begun = true;
+            progress.started = true;
             progress.prompt_tokens = prompt(&event["message"]["usage"]);
             rest.model = string(&event["message"]["model"]);
         }
@@ -62,7 +62,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
             return Ok(text(&event["content_block"]).to_owned());
         }
         "content_block_delta" => {
-            progress.begun = true;
+            progress.started = true;
             let delta = &event["delta"];
             return Ok(if delta["type"] == "text_delta" {
                 delta["text"].as_str().unwrap_or_default().to_owned()
@@ -75,9 +75,9 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
             let prompt = prompt(&event["usage"]).or(progress.prompt_tokens);
             rest.usage = used(prompt, &event["usage"]).or(rest.usage);
         }
-        "message_stop" => progress.over = true,
-        "error" => return Err(format!("the stream holds an error: {}", Refusal::read(data).message)),
-        // Pings, the ends of blocks, and whatever may be added to the interface.
+        "message_stop" => progress.ended = true,
+        "error" => return Err(format!("the stream reports an error: {}", Refusal::read(data).message)),
+        // Pings, ends of blocks, and unknown events.
         _ => {}
     }
     Ok(String::new())
@@ -102,14 +102,14 @@ fn reason(value: &Value) -> Option<String> {
     })
 }
 
-/// Tokens of the prompt, if any are counted.
+/// Prompt tokens, if counted.
 fn prompt(usage: &Value) -> Option<u64> {
     let all = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
     let counts = all.iter().filter_map(|name| count(usage, name));
     counts.reduce(|sum, tokens| sum + tokens)
 }
 
-/// Tokens used, if those of the completion are counted.
+/// Tokens used, if completion tokens are counted.
 fn used(prompt: Option<u64>, usage: &Value) -> Option<Usage> {
     let completion = count(usage, "output_tokens")?;
     Some(Usage { prompt_tokens: prompt.unwrap_or(0), completion_tokens: completion })

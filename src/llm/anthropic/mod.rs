@@ -1,14 +1,14 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages API.
 //!
-//! | in a request | how it travels |
+//! | in a request | how it is sent |
 //! |---|---|
-//! | the prompt | a system text and turns (the rules stand in `remote/turns.rs`); no white space ends the model's last one |
-//! | stops | as `stop_sequences`, but those of nothing but white space, which are refused; they are applied on our side |
-//! | a temperature of 1, a `top_p` of 1 | left out: they are the defaults, and newer models take nothing else |
-//! | a temperature above 1 | not at all: such a request is an error |
-//! | a seed | not at all: there is none |
+//! | the prompt | a system text and turns (see `remote/turns.rs`), without white space at the end of the model's last one |
+//! | stops | as `stop_sequences`, except blank ones, which are refused and applied by the client |
+//! | a temperature of 1, a `top_p` of 1 | left out: they are the defaults, and newer models accept no other |
+//! | a temperature above 1 | an error |
+//! | a seed | left out: not supported |
 //!
-//! The pages: <https://docs.claude.com/en/api/messages>, <https://docs.claude.com/en/docs/build-with-claude/streaming>;
+//! Sources: <https://docs.claude.com/en/api/messages>, <https://docs.claude.com/en/docs/build-with-claude/streaming>;
 //! stops of white space: <https://github.com/BerriAI/litellm/issues/3286>; temperature and `top_p` together:
 //! <https://github.com/BerriAI/litellm/issues/15097>; models without temperature:
 //! <https://github.com/The-PR-Agent/pr-agent/issues/2456>; models without prefill:
@@ -17,7 +17,7 @@
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
 use super::remote::turns::{Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
@@ -28,16 +28,15 @@ use serde::{Serialize, Serializer};
 /// Base URL of Anthropic itself.
 pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 
-/// The version of the interface that is spoken here.
+/// The API version.
 const VERSION: &str = "2023-06-01";
 
-/// A model behind such a server; with `prefill`, the last line of a text prompt, if it is a label, goes as the beginning
-/// of the model's answer. Sends nothing yet.
+/// A model behind such a server; with `prefill`, the last line of a text prompt, if it is a label, is sent as the
+/// beginning of the model's answer. Sends nothing yet.
 pub fn model(settings: RemoteSettings, prefill: bool) -> Result<Remote, ModelError> {
     Remote::new(settings, Box::new(Anthropic { prefill }))
 }
 
-/// The interface.
 #[derive(Debug)]
 struct Anthropic {
     prefill: bool,
@@ -67,12 +66,12 @@ struct Said<'a> {
     content: &'a str,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that the derived code calls")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn role<S: Serializer>(own: &bool, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(if *own { "assistant" } else { "user" })
 }
 
-/// The turns, the last one without white space at its end if it is the model's: it would be refused.
+/// The turns; trailing white space of a last turn by the model is removed, as it would be refused.
 fn said(turns: &[Turn]) -> Vec<Said<'_>> {
     let mut all: Vec<_> = turns.iter().map(|turn| Said { role: turn.own, content: &turn.text }).collect();
     if let Some(last) = all.last_mut().filter(|last| last.role) {
@@ -98,12 +97,14 @@ impl Interface for Anthropic {
         join(base, &["/messages", "/v1"], "v1/messages")
     }
 
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
         let too_warm = decoding.temperature > 1.0;
-        too_warm.then(|| format!("a temperature of {} is above 1, the most that Anthropic takes", decoding.temperature))
+        too_warm.then(|| {
+            format!("a temperature of {} is above 1, the maximum that Anthropic supports", decoding.temperature)
+        })
     }
 
-    fn put(&self, model: &str, request: &Request, watched: bool) -> Put {
+    fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, self.prefill);
         let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty()).collect();
@@ -118,16 +119,15 @@ impl Interface for Anthropic {
             stop_sequences: &stops,
             stream,
         };
-        // Strings and numbers always serialise.
-        let body = serde_json::to_vec(&body).unwrap_or_default();
-        Put { body, sent: Sent { stream, ..Sent::default() }, label: turns.label }
+        let body = serde_json::to_vec(&body)?;
+        Ok(EncodedRequest { body, sent: SentOptions { stream, ..SentOptions::default() }, label: turns.label })
     }
 
-    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
         Ok(answer::decode(answer)?)
     }
 
-    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
         Ok(answer::event(data, progress)?)
     }
 
@@ -139,6 +139,3 @@ impl Interface for Anthropic {
         &["seed"]
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,21 +1,21 @@
-//! The best answer that the notes hold.
+//! The best answer according to the notes.
 
 use super::notes::{Notes, Page};
 use super::question::{Clues, Kind, Question};
 use super::text::{self, Span};
 
-/// An answer, and how much of the question is covered by what leads to it, from 0 to 1.
+/// An answer, and the share of the question that its evidence covers, from 0 to 1.
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) answer: String,
     pub(super) share: f64,
 }
 
-/// Share of a claim from which it is supported, and below which nothing is known about it.
+/// A claim is supported from this share on, and unknown below the other.
 const SUPPORTED: f64 = 0.75;
 const UNKNOWN: f64 = 0.5;
 
-/// The best answer so far; a guess if nothing was read that has one.
+/// The best answer so far; a guess if no page has one.
 pub(super) fn best(question: &Question, notes: &Notes) -> Found {
     let certain = |answer: String| Found { answer, share: 1.0 };
     let found = match question.kind {
@@ -33,7 +33,7 @@ pub(super) fn best(question: &Question, notes: &Notes) -> Found {
     })
 }
 
-/// By how much of the claim was read anywhere, and whether all of its names and numbers were.
+/// Judges by the share of the claim that was read anywhere, and whether that includes all its names and numbers.
 fn verdict(claim: &Question, notes: &Notes) -> Found {
     let read: Clues = notes.pages.iter().flat_map(|page| page.clues(claim)).collect();
     let share = claim.share(&read);
@@ -48,14 +48,14 @@ fn verdict(claim: &Question, notes: &Notes) -> Found {
     Found { answer: answer.to_owned(), share }
 }
 
-/// Yes, if every page that was read holds a third of what the question says; the rest may be about the others.
+/// Yes, if every page covers a third of the question; the rest may be about the other pages.
 fn yes_or_no(question: &Question, notes: &Notes) -> Option<String> {
     let shares = notes.pages.iter().map(|page| question.share(&page.clues(question)));
     let least = shares.reduce(f64::min)?;
     Some(if least >= 1.0 / 3.0 { "yes" } else { "no" }.to_owned())
 }
 
-/// The title whose page has the least, or the greatest, number in the sentence that holds most of the question.
+/// The title whose page has the lowest or highest number in the sentence that covers most of the question.
 fn choice(question: &Question, notes: &Notes, sign: f64) -> Option<String> {
     let value = |title: &String| -> Option<f64> {
         let title = text::fold(title);
@@ -76,7 +76,7 @@ fn number(text: &str) -> Option<f64> {
     greatest(values).map(|(value, _)| value)
 }
 
-/// What the first sentence of a page says that its topic is: `a French mathematician`.
+/// How the first sentence of a page describes its topic: `a French mathematician`.
 fn description(notes: &Notes) -> Option<String> {
     let (first, _) = notes.pages.first()?.sentences.first()?;
     let verbs = [" is ", " was ", " are ", " were "];
@@ -87,7 +87,7 @@ fn description(notes: &Notes) -> Option<String> {
     Some(words.join(" ").trim_end_matches('.').to_owned()).filter(|said| !said.is_empty())
 }
 
-/// The span of the wanted type in the sentence that, with what is known already, covers most of the question.
+/// The span of the right type in the sentence that, with what is already known, covers most of the question.
 fn span(question: &Question, notes: &Notes) -> Option<Found> {
     let mut found = Vec::new();
     for page in &notes.pages {
@@ -99,7 +99,7 @@ fn span(question: &Question, notes: &Notes) -> Option<Found> {
             let answer = near.map(|(answer, fit)| (Found { answer, share }, 1.5 * share + news + 0.4 * fit));
             found.extend(answer);
         }
-        // A page that the question does not name may itself be the answer.
+        // A page that the question does not name may be the answer.
         if question.kind == Kind::Name && !question.mentions(&page.title) {
             let share = question.share(&page.known);
             found.push((Found { answer: page.title.clone(), share }, 1.5 * share));
@@ -108,7 +108,7 @@ fn span(question: &Question, notes: &Notes) -> Option<Found> {
     greatest(found).map(|(found, _)| found)
 }
 
-/// The span of the wanted type that is nearest to words of the question, and how near it is.
+/// The span of the right type that is closest to words of the question, and how close it is.
 fn nearest(question: &Question, page: &Page, text: &str, clues: &Clues) -> Option<(String, f64)> {
     let numbers = text::numbers(text).into_iter();
     let spans = match question.kind {
@@ -122,7 +122,7 @@ fn nearest(question: &Question, page: &Page, text: &str, clues: &Clues) -> Optio
     greatest(new.map(|span| (span.text.to_owned(), near(&span))))
 }
 
-/// Names on a page that neither the question nor the page's title holds.
+/// Names on a page that are neither in the question nor in the page's title.
 pub(super) fn names<'a>(question: &Question, page: &Page, text: &'a str) -> Vec<Span<'a>> {
     let title = format!(" {} ", text::fold(&page.title));
     let is_new = |span: &Span<'_>| {
@@ -133,7 +133,7 @@ pub(super) fn names<'a>(question: &Question, page: &Page, text: &'a str) -> Vec<
     text::titles(text).into_iter().filter(is_new).collect()
 }
 
-/// How near a span of a text is to the words of these clues, from 0 to 1; one behind a word is nearer than one before it.
+/// How close a span is to the words of these clues, from 0 to 1; a span after a word is closer than one before it.
 pub(super) fn nearness(question: &Question, text: &str, clues: &Clues) -> impl Fn(&Span<'_>) -> f64 {
     let stems: Vec<String> = clues.iter().map(|i| text::stem(&question.clues[*i])).collect();
     let is_clue = |word: &Span<'_>| stems.contains(&text::stem(word.text));
@@ -148,7 +148,7 @@ pub(super) fn nearness(question: &Question, text: &str, clues: &Clues) -> impl F
     }
 }
 
-/// The first of those with the greatest score, with that score.
+/// The first item with the highest score.
 pub(super) fn greatest<T>(scored: impl IntoIterator<Item = (T, f64)>) -> Option<(T, f64)> {
     scored.into_iter().reduce(|best, other| if other.1 > best.1 { other } else { best })
 }

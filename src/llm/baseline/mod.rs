@@ -1,15 +1,15 @@
-//! `--model baseline`: a dull policy of rules behind the same interface as a real model.
+//! `--model baseline`: a simple rule-based policy with the interface of a real model.
 //!
-//! It searches the titles that the question names, looks up its rarest words, follows names that it reads, and answers
-//! with the span that fits best. It needs no key, no network and no weights and knows nothing but the prompt, so that a
-//! run can be tried, tested and measured on any machine, with the same answers every time. A model should beat it.
+//! It searches for the titles that the question names, looks up its rarest words, follows names that it reads, and
+//! answers with the best matching span. It needs no key, network or weights and knows only the prompt, so runs can be
+//! tried, tested and measured on any machine, with the same answers every time. A real model should beat it.
 
 mod answer;
 mod notes;
 mod policy;
 mod question;
 mod text;
-pub mod transcript;
+mod transcript;
 
 use super::{Model, ModelError, stop};
 use crate::types::{Completion, Request};

@@ -1,37 +1,37 @@
-//! What has been read so far.
+//! What was read so far.
 
 use super::question::{Clues, Question};
 use super::text;
-use super::transcript::{Past, quoted};
+use super::transcript::{PastStep, quoted};
 use std::collections::HashSet;
 
-/// Sentences of one page that are kept; a tool shows five of a page and one for each lookup.
-const MOST_SENTENCES: usize = 64;
+/// Most sentences of a page; a tool shows five, and one for each lookup.
+const MAX_SENTENCES: usize = 64;
 
-/// A page as far as it was seen.
+/// The visible part of a page.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// What was searched for when it opened, without what distinguishes it in brackets.
+    /// The search that opened it, without a qualifier in brackets.
     pub(super) title: String,
-    /// Clues of the question in its title and first sentence, and on all pages before it.
+    /// Clues in its title and first sentence, and on all earlier pages.
     pub(super) known: Clues,
-    /// Its sentences with the clues that they hold.
+    /// Its sentences and their clues.
     pub(super) sentences: Vec<(String, Clues)>,
     /// Whether a word was looked up on it.
     pub(super) looked_up: bool,
 }
 
-/// All that the steps so far have shown.
+/// Everything that the steps so far have shown.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) pages: Vec<Page>,
-    /// The titles that the last action was offered instead of a page.
+    /// Titles that the last search was offered instead of a page.
     pub(super) similar: Vec<String>,
     tried: HashSet<String>,
 }
 
 impl Page {
-    /// The clues of the question in its title and sentences.
+    /// The clues in its title and sentences.
     pub(super) fn clues(&self, question: &Question) -> Clues {
         let sentences = self.sentences.iter().flat_map(|(_, clues)| clues);
         sentences.copied().chain(question.clues_in(&self.title)).collect()
@@ -39,7 +39,7 @@ impl Page {
 }
 
 impl Notes {
-    pub(super) fn read(steps: &[Past], question: &Question) -> Self {
+    pub(super) fn read(steps: &[PastStep], question: &Question) -> Self {
         let mut notes = Self::default();
         for step in steps {
             let Some((verb, argument)) = step.action.split_once('[') else { continue };
@@ -58,12 +58,12 @@ impl Notes {
         self.tried.insert(text::fold(query));
         if let Some(missed) = observation.strip_prefix("Could not find ") {
             self.similar = missed.rsplit_once("Similar: [").map_or_else(Vec::new, |(_, list)| list_items(list));
-            // What is like a name from a page is rarely what the question is about.
+            // Titles similar to a name from a page are rarely relevant.
             if !self.pages.is_empty() && !question.mentions(query) {
                 self.similar.retain(|title| text::fold(title).contains(&text::fold(query)));
             }
         } else if !observation.is_empty() {
-            let sentences = observation.split(". ").take(MOST_SENTENCES).map(str::trim);
+            let sentences = observation.split(". ").take(MAX_SENTENCES).map(str::trim);
             let sentences: Vec<_> = sentences.map(|text| (text.to_owned(), question.clues_in(text))).collect();
             let title = query.split(" (").next().unwrap_or(query).to_owned();
             let mut known = question.clues_in(&title);
@@ -77,19 +77,19 @@ impl Notes {
         let Some(page) = self.pages.last_mut() else { return };
         page.looked_up = true;
         if let Some((_, sentence)) = observation.strip_prefix("(Result").and_then(|rest| rest.split_once(") "))
-            && page.sentences.len() < MOST_SENTENCES
+            && page.sentences.len() < MAX_SENTENCES
         {
             page.sentences.push((sentence.to_owned(), question.clues_in(sentence)));
         }
     }
 
-    /// Whether this was searched for before; a search is cut to a line.
+    /// Whether this was searched for before, cut to a line as searches are.
     pub(super) fn tried(&self, query: &str) -> bool {
         self.tried.contains(&text::fold(&text::line(query)))
     }
 }
 
-/// The items of a list as Python shows it: `'a', "b's", 'c \'d\''`.
+/// The items of a list in Python notation: `'a', "b's", 'c \'d\''`.
 fn list_items(list: &str) -> Vec<String> {
     let mut chars = list.chars();
     std::iter::from_fn(|| Some(quoted(&mut chars)).filter(|item| !item.is_empty())).collect()

@@ -1,4 +1,4 @@
-//! What to do next: search what the question names, look up a rare word, follow a name that was read, answer.
+//! Decides what to do next: search for a title in the question, look up a rare word, follow a name on a page, answer.
 
 use super::answer::{self, Found, greatest};
 use super::notes::{Notes, Page};
@@ -6,22 +6,22 @@ use super::question::{Kind, Question, weight};
 use super::text;
 use super::transcript::{Action, Decision, Transcript};
 
-/// Share of the question that must be covered before it is answered with steps left.
+/// Share of the question that must be covered to answer while steps are left.
 const ENOUGH: f64 = 0.9;
-/// Steps that are kept for searches before a word is looked up.
+/// Words are only looked up with more steps left than this.
 const SPARE: usize = 4;
 
-/// What to do next; an answer at the last step.
+/// The next step; an answer if it is the last.
 pub(super) fn decide(transcript: &Transcript, last_step: usize) -> Decision {
     let question = Question::read(&transcript.question, transcript.is_claim);
-    // The step that is written may lag behind the steps that are there; the later one counts.
+    // The number of the step to write may lag behind the steps so far.
     let step = transcript.step().max(transcript.steps.len() + 1);
     let left = if transcript.must_answer() { 1 } else { (last_step + 1).saturating_sub(step) };
     let notes = Notes::read(&transcript.steps, &question);
     next_step(&question, &notes, transcript.just_failed.as_deref(), left)
 }
 
-/// The next step with `left` steps to go, this one included; an answer that was just refused is not given again.
+/// The next step, with `left` steps left including it; an answer that was just refused is not repeated.
 fn next_step(question: &Question, notes: &Notes, refused: Option<&str>, left: usize) -> Decision {
     let Found { answer, share } = answer::best(question, notes);
     let answer = text::line(&answer);
@@ -41,7 +41,7 @@ fn next_step(question: &Question, notes: &Notes, refused: Option<&str>, left: us
     Decision { thought, action }
 }
 
-/// What to read next, unless what was read is enough.
+/// What to read next, unless enough was read.
 fn use_tool(question: &Question, notes: &Notes, share: f64, left: usize) -> Option<Action> {
     let untried = |title: &&String| !notes.tried(title);
     let search = |query: &String| Action::Search(text::line(query));
@@ -65,14 +65,14 @@ fn use_tool(question: &Question, notes: &Notes, share: f64, left: usize) -> Opti
             .map(search);
     };
     let keyword = lookup(question, page).map(Action::Lookup);
-    // The page that the question names may say more further down, if there are steps to spare.
+    // A page that the question names may say more further down.
     if keyword.is_some() && left > SPARE && question.mentions(&page.title) {
         return keyword;
     }
     link(question, notes).as_ref().map(search).or(named).or(keyword)
 }
 
-/// The name in what was read that is nearest to what the question says.
+/// The name on the pages that is closest to words of the question.
 fn link(question: &Question, notes: &Notes) -> Option<String> {
     let mut links = Vec::new();
     for page in &notes.pages {
@@ -88,7 +88,7 @@ fn link(question: &Question, notes: &Notes) -> Option<String> {
     greatest(links).map(|(name, _)| name.to_owned())
 }
 
-/// The rarest word of the question that the page has not shown; one a page.
+/// The rarest word of the question that the page has not shown; one per page.
 fn lookup(question: &Question, page: &Page) -> Option<String> {
     let shown = page.clues(question);
     let open = question.clues.iter().enumerate().filter(|(i, _)| !page.looked_up && !shown.contains(i));

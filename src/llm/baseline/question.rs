@@ -1,4 +1,4 @@
-//! What a question names, and what type of answer it asks for.
+//! The titles in a question, and the type of its answer.
 
 use super::text;
 use std::collections::{BTreeSet, HashSet};
@@ -9,9 +9,9 @@ pub(super) enum Kind {
     /// `SUPPORTS`, `REFUTES` or `NOT ENOUGH INFO`.
     Verdict,
     YesNo,
-    /// One of the titles that the question names: that with the greatest number or the latest year.
+    /// The title in the question with the highest number or latest year.
     Most,
-    /// That with the least number or the earliest year.
+    /// The title in the question with the lowest number or earliest year.
     Least,
     /// What something is: `Who was X?`
     Description,
@@ -25,13 +25,13 @@ pub(super) enum Kind {
 /// Clues of a question, by their index.
 pub(super) type Clues = BTreeSet<usize>;
 
-/// A question or a claim, understood.
+/// A parsed question or claim.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) kind: Kind,
-    /// Title-like spans, quoted ones first; no two are the same.
+    /// Title-like spans without duplicates, quoted ones first.
     pub(super) titles: Vec<String>,
-    /// Its words without the small ones, in lower case; no two have the same stem.
+    /// Its words except small ones, in lower case, one per stem.
     pub(super) clues: Vec<String>,
     folded: String,
 }
@@ -44,7 +44,7 @@ impl Question {
     pub(super) fn read(text: &str, is_claim: bool) -> Self {
         let folded = text::fold(text).replace("'s ", " ");
         let mut stems = HashSet::new();
-        // The word behind `which` is a type, not a clue.
+        // The word after `which` is a type, not a clue.
         let words = std::iter::once("").chain(folded.split(' ')).zip(folded.split(' '));
         let clues = words.filter(|(before, word)| !matches!(*before, "which" | "what") && !text::is_small(word));
         let clues = clues.map(|(_, word)| word.to_owned()).filter(|word| stems.insert(text::stem(word))).collect();
@@ -53,12 +53,12 @@ impl Question {
         Self { kind, titles, clues, folded: format!(" {folded} ") }
     }
 
-    /// Whether the question holds these words in a row.
+    /// Whether the question contains these words in a row.
     pub(super) fn mentions(&self, name: &str) -> bool {
         self.folded.contains(&format!(" {} ", text::fold(name)))
     }
 
-    /// The clues that a text holds, parts of compounds (`German-born`) included.
+    /// The clues in a text, including parts of compounds (`German-born`).
     pub(super) fn clues_in(&self, text: &str) -> Clues {
         let words = text::words(text);
         let parts = words.iter().flat_map(|word| std::iter::once(word.text).chain(word.text.split('-')));
@@ -66,14 +66,14 @@ impl Question {
         (0..self.clues.len()).filter(|i| stems.contains(&text::stem(&self.clues[*i]))).collect()
     }
 
-    /// How much of the question these clues are, from 0 to 1.
+    /// The share of the question that these clues cover, from 0 to 1.
     pub(super) fn share(&self, clues: &Clues) -> f64 {
         let total: f64 = self.clues.iter().map(|clue| weight(clue)).sum();
         clues.iter().map(|i| weight(&self.clues[*i])).sum::<f64>() / total.max(1.0)
     }
 }
 
-/// How rare a word is, from 1 to 8: long words are rare.
+/// Rarity of a word, from 1 to 8: long words are rare.
 pub(super) fn weight(word: &str) -> f64 {
     f64::from(u8::try_from(word.chars().count()).unwrap_or(8).clamp(1, 8))
 }
@@ -82,10 +82,10 @@ fn kind(folded: &str, titles: &[String]) -> Kind {
     let words: Vec<&str> = folded.split(' ').collect();
     let choice = titles.len() > 1 && (words.contains(&"or") || matches!(words[0], "of" | "between"));
     let asks = |word: &&&str| text::is_one_of(ASKING, word);
-    // The question word is the first but for small words, or the last that opens no relative clause.
+    // The question word is the first except small words, or the last that does not start a relative clause.
     let early = words.iter().take_while(|word| text::is_small(word)).find(asks);
     let asked = early.or_else(|| words.iter().rev().filter(asks).find(|word| !word.starts_with("who")));
-    // `Who was X?`: nothing else but a title.
+    // `Who was X?`: only a title.
     let is = words.get(1).is_some_and(|verb| text::is_one_of(AUXILIARIES, verb));
     let name = words.get(2..).unwrap_or_default().join(" ");
     let bare = || is && titles.iter().any(|title| text::fold(title) == name.trim_start_matches("the "));
@@ -101,7 +101,7 @@ fn kind(folded: &str, titles: &[String]) -> Kind {
     }
 }
 
-/// Quoted spans, then capitalised ones; adjectives only where there is no other.
+/// Quoted spans, then capitalised ones; adjectives only if there are no others.
 fn titles(text: &str) -> Vec<String> {
     let mut titles: Vec<String> = text.split(['"', '“', '”']).skip(1).step_by(2).map(str::to_owned).collect();
     let (adjectives, names): (Vec<_>, Vec<_>) =

@@ -1,8 +1,8 @@
-//! Words, titles, years and numbers in plain text; nothing here knows a word of a particular dataset.
+//! Words, titles, years and numbers in plain text, independent of any dataset.
 
 use std::ops::Range;
 
-/// A piece of a text and where it is, in bytes.
+/// A part of a text and its position, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Span<'a> {
     pub(super) text: &'a str,
@@ -21,7 +21,7 @@ const INNER: &str = "of the de la le von van der du di da del";
 const MONTHS: &str = "January February March April May June July August September October November December";
 const NUMBERS: &str = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
     seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred";
-/// Whether a list of words with spaces between has this one.
+/// Whether a list of words, separated by spaces, contains this one.
 pub(super) fn is_one_of(list: &str, word: &str) -> bool {
     list.split(' ').any(|known| known == word)
 }
@@ -38,18 +38,18 @@ pub(super) fn is_small(word: &str) -> bool {
     is_one_of(SMALL, &word.to_lowercase())
 }
 
-/// The beginning of a word, which words of one root share: `directed` and `director`.
+/// The start of a word, which related words share: `directed` and `director`.
 pub(super) fn stem(word: &str) -> String {
     word.to_lowercase().trim_end_matches("'s").trim_end_matches("’s").chars().take(6).collect()
 }
 
-/// Words in lower case with one space between: two names that differ in case or punctuation are the same.
+/// Words in lower case, separated by single spaces, so that case and punctuation do not matter.
 pub(super) fn fold(text: &str) -> String {
     let folded: Vec<String> = words(text).iter().map(|word| word.text.to_lowercase().replace('’', "'")).collect();
     folded.join(" ")
 }
 
-/// One line of moderate length: whatever a page says, an action stays an action.
+/// One short line, so that page text cannot break out of an action.
 pub(super) fn line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().take(40).collect();
     words.join(" ").chars().filter(|c| !c.is_control()).take(300).collect()
@@ -64,7 +64,7 @@ pub(super) fn titles(text: &str) -> Vec<Span<'_>> {
     while let Some(from) = (next..words.len()).find(|i| is_capital(words[*i].text)) {
         let (mut start, mut end) = (from, from);
         next = from + 1;
-        // A capital, a short number, or small words and a capital carry the title on.
+        // A capital, a short number, or small words and a capital continue the title.
         while let [one, word, ..] = &words[next - 1..] {
             let gap = &text[one.at.end..word.at.start];
             let number = word.text.len() < 4 && word.text.parse::<u32>().is_ok();
@@ -76,7 +76,7 @@ pub(super) fn titles(text: &str) -> Vec<Span<'_>> {
             next += 1;
         }
         let opens = from == 0 || text[..words[from].at.start].trim_end().ends_with(['.', ':', '?', '!']);
-        // Inside a sentence a small word may belong to the title: `in The Piano`.
+        // Inside a sentence, a small word may belong to the title: `in The Piano`.
         while (opens || start == end) && start <= end && is_small(words[start].text) {
             start += 1;
         }

@@ -1,12 +1,12 @@
-//! What Gemini's answers say. An event of a stream has the form of a whole answer.
+//! Decodes Gemini's answers. An event of a stream has the same format as a whole answer.
 //!
-//! | in an answer | what becomes of it |
+//! | in an answer | in the completion |
 //! |---|---|
 //! | parts with `text` | the text, joined |
-//! | parts with `thought` | no part of the text; that they are there is noted |
-//! | `finishReason` | `STOP` is `stop`, `MAX_TOKENS` is `length`, what was withheld is `content_filter` |
-//! | `promptFeedback` with `blockReason` | the request is refused: asking again would not help |
-//! | `usageMetadata` | tokens of thoughts are tokens of the completion, as they are paid for |
+//! | parts with `thought` | left out of the text, but noted |
+//! | `finishReason` | `STOP` is `stop`, `MAX_TOKENS` is `length`, what is withheld is `content_filter` |
+//! | `promptFeedback` with `blockReason` | an error that is not retried |
+//! | `usageMetadata` | tokens of thoughts count as completion tokens, as they are billed |
 
 use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
@@ -29,11 +29,11 @@ struct Body {
     error: Value,
 }
 
-/// Reads a whole answer.
+/// Decodes a whole answer.
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
     if !body.error.is_null() {
-        return Err(Fault::Broken(format!("it holds an error: {}", Refusal::read(&answer.body).message)));
+        return Err(Fault::Broken(format!("it reports an error: {}", Refusal::read(&answer.body).message)));
     }
     let mut decoded = Decoded::default();
     if take(&body, &mut decoded)? {
@@ -42,17 +42,17 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     Err(if body.candidates.is_some() { "`candidates` is empty" } else { "`candidates` is missing" }.into())
 }
 
-/// Reads one event of a stream.
+/// Decodes one event of a stream.
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-    let body: Body = parse(data).map_err(|e| format!("the stream holds no event in JSON: {e}"))?;
+    let body: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     if !body.error.is_null() {
-        return Err(Fault::Broken(format!("the stream holds an error: {}", Refusal::read(data).message)));
+        return Err(Fault::Broken(format!("the stream reports an error: {}", Refusal::read(data).message)));
     }
-    progress.begun |= take(&body, &mut progress.rest)?;
+    progress.started |= take(&body, &mut progress.rest)?;
     Ok(std::mem::take(&mut progress.rest.text))
 }
 
-/// Adds what the body says to what is known; whether it holds a candidate.
+/// Adds what the body says to `known`. Returns whether it has a candidate.
 fn take(body: &Body, known: &mut Decoded) -> Result<bool, Fault> {
     known.usage = used(&body.usage_metadata).or(known.usage);
     known.model = known.model.take().or_else(|| string(&body.model_version));

@@ -1,18 +1,18 @@
-//! Gemini's `generateContent`.
+//! Gemini's `generateContent` API.
 //!
-//! | in a request | how it travels |
+//! | in a request | how it is sent |
 //! |---|---|
-//! | the prompt | a system instruction and turns of `user` and `model` (the rules stand in `remote/turns.rs`) |
-//! | stops | as `stopSequences`, five at most; all of them are applied on our side |
-//! | a seed above 2,147,483,647 | not at all: such a request is an error |
+//! | the prompt | a system instruction and turns of `user` and `model` (see `remote/turns.rs`) |
+//! | stops | as `stopSequences`, at most five; the client applies all of them |
+//! | a seed above 2,147,483,647 | an error |
 //!
-//! The pages: <https://ai.google.dev/api/generate-content>; five stops:
+//! Sources: <https://ai.google.dev/api/generate-content>; five stops:
 //! <https://github.com/continuedev/continue/issues/2702>.
 
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
 use super::remote::turns::{Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
@@ -24,9 +24,9 @@ use std::fmt::Write as _;
 /// Base URL of Gemini itself.
 pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
 
-/// The version of the interface, unless the base URL names another one.
+/// The API version, unless the base URL names another one.
 const VERSION: &str = "v1beta";
-/// How many stops are taken.
+/// Most stops that are accepted.
 const MAX_STOPS: usize = 5;
 
 /// A model behind such a server. Sends nothing yet.
@@ -34,7 +34,6 @@ pub fn model(settings: RemoteSettings) -> Result<Remote, ModelError> {
     Remote::new(settings, Box::new(Gemini))
 }
 
-/// The interface.
 #[derive(Debug)]
 struct Gemini;
 
@@ -99,12 +98,12 @@ impl Interface for Gemini {
         join(base, &[], &format!("{version}{folder}{}:{method}", escaped(model)))
     }
 
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
         let seed = decoding.seed.filter(|seed| i32::try_from(*seed).is_err())?;
-        Some(format!("the seed {seed} is above {}, the most that Gemini takes", i32::MAX))
+        Some(format!("the seed {seed} is above {}, the maximum that Gemini supports", i32::MAX))
     }
 
-    fn put(&self, _model: &str, request: &Request, watched: bool) -> Put {
+    fn encode(&self, _model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, false);
         let stops = request.stop.len().min(MAX_STOPS);
@@ -119,17 +118,16 @@ impl Interface for Gemini {
                 stop_sequences: &request.stop[..stops],
             },
         };
-        // Strings and numbers always serialise.
-        let body = serde_json::to_vec(&body).unwrap_or_default();
+        let body = serde_json::to_vec(&body)?;
         let stream = watched || stops < request.stop.len();
-        Put { body, sent: Sent { stream, ..Sent::default() }, label: String::new() }
+        Ok(EncodedRequest { body, sent: SentOptions { stream, ..SentOptions::default() }, label: String::new() })
     }
 
-    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
         answer::decode(answer)
     }
 
-    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
         answer::event(data, progress)
     }
 
@@ -151,6 +149,3 @@ fn escaped(name: &str) -> String {
     }
     out
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,14 +1,14 @@
-//! What a server's 2xx answer says, read leniently where nothing depends on it.
+//! Decodes the answers of `OpenAI`-compatible servers, leniently where nothing depends on it.
 //!
-//! | in the answer | what becomes of it |
+//! | in the answer | what happens |
 //! |---|---|
-//! | HTML, cut or other JSON, an `error` object, no `choices` | no completion: tried again, then an error |
+//! | HTML, truncated or other JSON, an `error` object, no `choices` | not a completion: retried, then an error |
 //! | content `null` or absent (tool calls, reasoning only) | an empty text |
-//! | fields of reasoning | no part of the text; that they are there is noted |
+//! | reasoning fields | left out of the text, but noted |
 //! | content in parts | the texts of the parts, joined |
-//! | `finish_reason` absent, empty or no string | none |
+//! | `finish_reason` absent, empty or not a string | none |
 //! | `usage` absent or not made of numbers | none |
-//! | broken UTF-8, halves of surrogate pairs | replaced by U+FFFD |
+//! | broken UTF-8, unpaired surrogates | replaced by U+FFFD |
 
 use super::Endpoint;
 use crate::llm::remote::answer::{Decoded, Progress, parse, read, string, usage};
@@ -18,20 +18,10 @@ use crate::types::Usage;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+/// A whole answer, or one event of a stream.
 #[derive(Deserialize)]
 struct Body {
     choices: Option<Vec<Choice>>,
-    #[serde(default)]
-    usage: Value,
-    #[serde(default)]
-    model: Value,
-    #[serde(default)]
-    error: Value,
-}
-
-#[derive(Deserialize)]
-struct Chunk {
-    choices: Option<Vec<Piece>>,
     #[serde(default)]
     object: Value,
     #[serde(default)]
@@ -43,20 +33,12 @@ struct Chunk {
 }
 
 #[derive(Deserialize)]
-struct Piece {
-    #[serde(default)]
-    delta: Option<Map<String, Value>>,
-    #[serde(default)]
-    text: Value,
-    #[serde(default)]
-    finish_reason: Value,
-}
-
-#[derive(Deserialize)]
 struct Choice {
-    #[serde(default)]
+    /// In whole answers of the chat endpoint.
     message: Option<Map<String, Value>>,
-    /// Absent is not null: an answer in the form of the other endpoint holds no completion at all.
+    /// In events of the chat endpoint.
+    delta: Option<Map<String, Value>>,
+    /// Absent is not null: without it, this is not an answer of the completions endpoint.
     #[serde(default, deserialize_with = "present")]
     text: Option<Value>,
     #[serde(default)]
@@ -67,11 +49,11 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
     Value::deserialize(value).map(Some)
 }
 
-/// Reads the answer of `endpoint`; the error says in words why it is no completion.
+/// Decodes a whole answer of `endpoint`; the error says why it is not a completion.
 pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static str]) -> Result<Decoded, String> {
     let body: Body = read(answer)?;
     if !body.error.is_null() {
-        return Err(format!("it holds an error: {}", Refusal::read(&answer.body).message));
+        return Err(format!("it reports an error: {}", Refusal::read(&answer.body).message));
     }
     let choices = body.choices.ok_or("`choices` is missing")?;
     let choice = choices.into_iter().next().ok_or("`choices` is empty")?;
@@ -92,33 +74,33 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
     })
 }
 
-/// Reads one event of a stream, as far as it is about the first choice.
+/// Decodes one event of a stream, as far as it is about the first choice.
 pub(super) fn chunk(
     data: &[u8],
     endpoint: Endpoint,
     reasoning: &[&'static str],
     progress: &mut Progress,
 ) -> Result<String, String> {
-    let chunk: Chunk = parse(data).map_err(|e| format!("the stream holds no chunk in JSON: {e}"))?;
+    let chunk: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     if !chunk.error.is_null() || chunk.object == "error" {
-        return Err(format!("the stream holds an error: {}", Refusal::read(data).message));
+        return Err(format!("the stream reports an error: {}", Refusal::read(data).message));
     }
     let rest = &mut progress.rest;
     rest.usage = used(&chunk.usage).or(rest.usage);
     rest.model = rest.model.take().or_else(|| string(&chunk.model));
     let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() else { return Ok(String::new()) };
-    progress.begun = true;
+    progress.started = true;
     let mut delta = choice.delta.unwrap_or_default();
     rest.reasoning = rest.reasoning.or_else(|| thought(&delta, reasoning));
     let piece = content(match endpoint {
         Endpoint::Chat => delta.remove("content").unwrap_or_default(),
-        Endpoint::Completions => choice.text,
+        Endpoint::Completions => choice.text.unwrap_or_default(),
     })?;
     rest.finish_reason = string(&choice.finish_reason).or_else(|| rest.finish_reason.take());
     Ok(piece)
 }
 
-/// The field of a message in which reasoning stands, if it does.
+/// The field of a message that holds reasoning, if any.
 fn thought(message: &Map<String, Value>, fields: &[&'static str]) -> Option<&'static str> {
     let filled = |field: &str| message.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     fields.iter().copied().find(|field| filled(field))
@@ -136,7 +118,7 @@ fn content(value: Value) -> Result<String, String> {
     }
 }
 
-/// Tokens used, as far as they are numbers.
+/// Tokens used, if counted.
 fn used(value: &Value) -> Option<Usage> {
     usage(value, "prompt_tokens", "completion_tokens")
 }
@@ -145,7 +127,6 @@ fn used(value: &Value) -> Option<Usage> {
 mod tests {
     use super::{Decoded, Endpoint, decode};
     use crate::net::Answer;
-    use crate::types::Usage;
     use std::time::Duration;
 
     fn answer(body: &[u8], content_type: &str) -> Answer {
@@ -163,21 +144,6 @@ mod tests {
 
     fn chat(body: &str) -> Result<Decoded, String> {
         decode(&answer(body.as_bytes(), "application/json"), Endpoint::Chat, &["reasoning"])
-    }
-
-    #[test]
-    fn a_whole_answer() {
-        let body = r#"{"id":"x","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}"#;
-        let want = Decoded {
-            text: "hi".into(),
-            finish_reason: Some("stop".into()),
-            usage: Some(Usage { prompt_tokens: 3, completion_tokens: 1 }),
-            model: Some("m-1".into()),
-            reasoning: None,
-        };
-        assert_eq!(chat(body), Ok(want.clone()));
-        let body = body.replace(r#""message":{"role":"assistant","content":"hi"}"#, r#""text":"hi""#);
-        assert_eq!(decode(&answer(body.as_bytes(), ""), Endpoint::Completions, &[]), Ok(want));
     }
 
     #[test]
@@ -220,7 +186,7 @@ mod tests {
             ("{}", "`choices` is missing"),
             (r#"{"choices":[{}]}"#, "`message` is missing"),
             (r#"{"choices":[{"message":{"content":7}}]}"#, "the content is not text"),
-            (r#"{"error":{"message":"overloaded","code":502}}"#, "it holds an error: overloaded"),
+            (r#"{"error":{"message":"overloaded","code":502}}"#, "it reports an error: overloaded"),
         ] {
             assert_eq!(chat(body), Err(reason.to_owned()), "{body}");
         }

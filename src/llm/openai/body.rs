@@ -1,13 +1,12 @@
-//! The JSON that a request becomes.
+//! Encodes a request as JSON.
 //!
-//! Messages for a text endpoint are joined by this rule: contents in their order without the roles' names, each
-//! message on a new line (one newline is added where the text before does not end in one), and a newline after the
-//! last message too, unless it is the model's own, which is then continued. Protocols write labels such as
-//! `Question:` into their messages, so the text reads like a few-shot prompt.
+//! Messages for a text endpoint are joined without role names, each on a new line, with a newline after the last message
+//! unless it is the model's own, which is then continued. Protocols write labels such as `Question:` into their messages,
+//! so the text reads like a few-shot prompt.
 //!
-//! With prefill, a text prompt for a chat whose last line is a label travels as two messages: all before the label is
-//! the user's, the label is the beginning of the model's own, and the server is told to continue it. So it is told to
-//! continue messages that end in one of the model's own.
+//! With prefill, a text prompt for a chat whose last line is a label is sent as two messages: everything before the label
+//! is the user's, the label is the beginning of the model's own, and the server is told to continue it. A conversation
+//! that ends in a message of the model is continued the same way.
 
 use super::Endpoint;
 use crate::llm::capability::Prefill;
@@ -16,27 +15,27 @@ use crate::llm::remote::label;
 use crate::types::{Message, Prefix, Prompt, Request, Role};
 use serde::Serialize;
 
-/// How a request is put.
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+/// How a request is encoded.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
-    /// Which interface.
+pub(super) struct BodyOptions {
+    /// Which endpoint.
     pub(super) endpoint: Endpoint,
     /// How many stops are sent.
     pub(super) stops: usize,
-    /// Whether the length is limited by `max_tokens`, or by its newer name.
+    /// Whether the length limit is called `max_tokens`, not `max_completion_tokens`.
     pub(super) max_tokens: bool,
-    /// Whether the server takes a `top_p` of 1.
+    /// Whether the server accepts a `top_p` of 1.
     pub(super) full_top_p: bool,
-    /// Whether the answer is to come in pieces.
+    /// Whether to stream the answer.
     pub(super) stream: bool,
-    /// Whether the last piece is to count the tokens.
+    /// Whether the stream is to count tokens.
     pub(super) stream_usage: bool,
-    /// How the server is told to continue the last message, if it is to.
+    /// How the server is told to continue the last message, if it should.
     pub(super) prefill: Option<Prefill>,
 }
 
-/// What stands behind the prompt.
+/// What follows the prompt.
 #[derive(Serialize)]
 struct Settings<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,40 +64,38 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-/// The request as the bytes to send.
-///
-/// Put together by hand as far as the prompt, so that the long prefix, which all requests share, is not escaped again
-/// for each.
-pub(super) fn bytes(model: &str, request: &Request, form: Form) -> Vec<u8> {
+/// The JSON to send. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
+/// only escaped once.
+pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> serde_json::Result<Vec<u8>> {
     let decoding = &request.decoding;
-    let messages = Messages::new(&request.prompt, form);
+    let messages = Messages::new(&request.prompt, options);
     let flags = messages.continued == Some(Prefill::Flags);
     let settings = Settings {
         add_generation_prompt: flags.then_some(false),
         continue_final_message: flags.then_some(true),
         temperature: decoding.temperature,
-        top_p: Some(decoding.top_p).filter(|top_p| form.full_top_p || *top_p < 1.0),
-        max_tokens: form.max_tokens.then_some(decoding.max_tokens),
-        max_completion_tokens: (!form.max_tokens).then_some(decoding.max_tokens),
+        top_p: Some(decoding.top_p).filter(|top_p| options.full_top_p || *top_p < 1.0),
+        max_tokens: options.max_tokens.then_some(decoding.max_tokens),
+        max_completion_tokens: (!options.max_tokens).then_some(decoding.max_tokens),
         seed: decoding.seed,
-        stop: &request.stop[..form.stops.min(request.stop.len())],
-        stream: form.stream,
-        stream_options: form.stream_usage.then_some(StreamOptions { include_usage: true }),
+        stop: &request.stop[..options.stops.min(request.stop.len())],
+        stream: options.stream,
+        stream_options: options.stream_usage.then_some(StreamOptions { include_usage: true }),
     };
     let mut body = Body(Vec::with_capacity(request.prompt.bytes() * 9 / 8 + 512));
-    body.raw("{\"model\":").value(model);
-    match form.endpoint {
-        Endpoint::Chat => messages.put(body.raw(",\"messages\":")),
-        Endpoint::Completions => put_text(&request.prompt, body.raw(",\"prompt\":")),
+    body.raw("{\"model\":").value(model)?;
+    match options.endpoint {
+        Endpoint::Chat => messages.write(body.raw(",\"messages\":"))?,
+        Endpoint::Completions => write_text(&request.prompt, body.raw(",\"prompt\":"))?,
     }
     let settings_at = body.0.len();
-    body.value(&settings);
-    // The settings' members go on with the object that is open.
+    body.value(&settings)?;
+    // The settings continue the open object.
     body.0[settings_at] = b',';
-    body.0
+    Ok(body.0)
 }
 
-/// The JSON under way.
+/// The JSON so far.
 struct Body(Vec<u8>);
 
 impl Body {
@@ -107,26 +104,25 @@ impl Body {
         self
     }
 
-    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> &mut Self {
-        // Strings and numbers always serialise, and a vector takes all that is written.
-        let _ = serde_json::to_writer(&mut self.0, value);
-        self
+    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> serde_json::Result<&mut Self> {
+        serde_json::to_writer(&mut self.0, value)?;
+        Ok(self)
     }
 
     /// A prefix and what follows it, as one string.
-    fn string(&mut self, prefix: &Prefix, rest: &str) -> &mut Self {
+    fn string(&mut self, prefix: &Prefix, rest: &str) -> serde_json::Result<()> {
         self.raw("\"").raw(prefix.json());
         let quote = self.0.len();
-        self.value(rest);
-        // The rest comes with a quote of its own in front.
+        self.value(rest)?;
+        // Drop the opening quote of the rest.
         self.0.remove(quote);
-        self
+        Ok(())
     }
 }
 
-/// The label that the model is given to continue; empty if there is none.
-pub(super) fn label(prompt: &Prompt, form: Form) -> &str {
-    match (prompt, Messages::new(prompt, form).label) {
+/// The label that the model continues, or empty.
+pub(super) fn label(prompt: &Prompt, options: BodyOptions) -> &str {
+    match (prompt, Messages::new(prompt, options).label) {
         (Prompt::Text { rest, .. }, Some(at)) => &rest[at..],
         _ => "",
     }
@@ -135,67 +131,69 @@ pub(super) fn label(prompt: &Prompt, form: Form) -> &str {
 /// A prompt as messages.
 struct Messages<'a> {
     prompt: &'a Prompt,
-    /// Where in the rest of a text prompt the label begins that the model continues.
+    /// Where in the rest of a text prompt the label to continue begins.
     label: Option<usize>,
-    /// How the server is told to continue the last message, if that is the model's.
+    /// How the server is told to continue the last message, if that is the model's own.
     continued: Option<Prefill>,
 }
 
 impl<'a> Messages<'a> {
-    fn new(prompt: &'a Prompt, form: Form) -> Self {
+    fn new(prompt: &'a Prompt, options: BodyOptions) -> Self {
         let (label, own) = match prompt {
             Prompt::Text { prefix, rest } => {
-                let label = form.prefill.and_then(|_| label::at(prefix, rest));
+                let label = options.prefill.and_then(|_| label::at(prefix, rest));
                 (label, label.is_some())
             }
             Prompt::Messages(messages) => (None, messages.last().is_some_and(|last| last.role == Role::Assistant)),
         };
-        Self { prompt, label, continued: form.prefill.filter(|_| own) }
+        Self { prompt, label, continued: options.prefill.filter(|_| own) }
     }
 
-    fn put(&self, body: &mut Body) {
+    fn write(&self, body: &mut Body) -> serde_json::Result<()> {
         body.raw("[");
         match self.prompt {
             Prompt::Messages(messages) => {
                 for (at, Message { role, content }) in messages.iter().enumerate() {
                     body.raw(if at > 0 { "," } else { "" });
-                    open(*role, body).value(content);
-                    self.close(at + 1 == messages.len(), body);
+                    open(*role, body)?.value(content)?;
+                    self.close(at + 1 == messages.len(), body)?;
                 }
             }
             Prompt::Text { prefix, rest } => {
                 let (before, label) = rest.split_at(self.label.unwrap_or(rest.len()));
-                open(Role::User, body).string(prefix, before);
-                self.close(self.label.is_none(), body);
+                open(Role::User, body)?.string(prefix, before)?;
+                self.close(self.label.is_none(), body)?;
                 if self.label.is_some() {
-                    open(Role::Assistant, body.raw(",")).value(label);
-                    self.close(true, body);
+                    open(Role::Assistant, body.raw(","))?.value(label)?;
+                    self.close(true, body)?;
                 }
             }
         }
         body.raw("]");
+        Ok(())
     }
 
-    /// Ends a message, with the field that has the last one continued, if there is one.
-    fn close(&self, last: bool, body: &mut Body) {
+    /// Ends a message; the last one with the field that asks to continue it, if there is one.
+    fn close(&self, last: bool, body: &mut Body) -> serde_json::Result<()> {
         if let (true, Some(Prefill::Field(name))) = (last, self.continued) {
-            body.raw(",").value(name).raw(":true");
+            body.raw(",").value(name)?.raw(":true");
         }
         body.raw("}");
+        Ok(())
     }
 }
 
 /// Begins a message, up to its content.
-fn open(role: Role, body: &mut Body) -> &mut Body {
-    body.raw("{\"role\":").value(&role).raw(",\"content\":")
+fn open(role: Role, body: &mut Body) -> serde_json::Result<&mut Body> {
+    Ok(body.raw("{\"role\":").value(&role)?.raw(",\"content\":"))
 }
 
 /// A prompt as one text.
-fn put_text(prompt: &Prompt, body: &mut Body) {
+fn write_text(prompt: &Prompt, body: &mut Body) -> serde_json::Result<()> {
     match prompt {
         Prompt::Text { prefix, rest } => body.string(prefix, rest),
-        Prompt::Messages(messages) => body.value(&joined(messages)),
-    };
+        Prompt::Messages(messages) => body.value(&joined(messages)).map(|_| ()),
+    }
 }
 
 fn joined(messages: &[Message]) -> String {

@@ -1,29 +1,29 @@
-//! Servers that speak `OpenAI`'s HTTP interface: chat completions and text completions.
+//! Servers with an `OpenAI`-compatible HTTP API: chat completions and text completions.
 //!
-//! A request travels as the endpoint has it: a text prompt goes to a chat endpoint as one user message, or, with
-//! prefill, its last line as the beginning of the model's answer; messages go to a text endpoint as one text (the rules
-//! stand in `openai/body.rs`). What a server is known to refuse ([`capability`](crate::llm::capability)), or refuses
-//! (`stop`, `max_tokens`, `stream`, answers that are no stream), is left out from then on; stops are applied on our side in any case.
+//! A text prompt goes to a chat endpoint as one user message or, with prefill, with its last line as the beginning of the
+//! model's answer; messages go to a text endpoint as one text (the rules are in `openai/body.rs`). Options that a server
+//! is known to refuse ([`capability`](crate::llm::capability)) or has refused (`stop`, `max_tokens`, `stream`, answers
+//! that are not streams) are no longer sent; the client applies stops in any case.
 
 mod answer;
 mod body;
-mod learned;
+mod quirks;
 
 use super::capability::{AUTO, Capability, IN_TEXT};
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{Interface, Put, Sent, join};
+use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
 use super::remote::refusal::Refusal;
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
 use crate::types::Request;
-use body::Form;
-use learned::Learned;
+use body::BodyOptions;
+use quirks::{Refused, ServerQuirks};
 use secrecy::SecretString;
 
 /// Base URL of `OpenAI` itself.
 pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
-/// Which of the two interfaces a request takes.
+/// Which of the two endpoints is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Endpoint {
     /// `POST {base}/chat/completions`.
@@ -33,20 +33,20 @@ pub enum Endpoint {
     Completions,
 }
 
-/// What kind of server it is, and which of its interfaces is used.
+/// What kind of server it is, and how it is used.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenAiSettings {
-    /// The interface.
+    /// The endpoint.
     pub endpoint: Endpoint,
-    /// What is known of the server.
+    /// What is known about the server.
     pub server: &'static Capability,
-    /// Whether the last line of a text prompt, if it is a label, goes to a chat as the beginning of the model's answer.
-    /// Has no effect where the server cannot continue one.
+    /// Whether the last line of a text prompt, if it is a label, is sent to a chat as the beginning of the model's answer.
+    /// Has no effect if the server cannot continue one.
     pub prefill: bool,
 }
 
 impl Default for OpenAiSettings {
-    /// Chat, at a server of which nothing is known.
+    /// Chat, at an unknown server.
     fn default() -> Self {
         Self { endpoint: Endpoint::Chat, server: AUTO, prefill: false }
     }
@@ -57,34 +57,35 @@ pub fn model(settings: RemoteSettings, openai: OpenAiSettings) -> Result<Remote,
     Remote::new(settings, Box::new(OpenAi::new(openai)))
 }
 
-/// The interface.
 #[derive(Debug)]
 struct OpenAi {
     settings: OpenAiSettings,
-    learned: Learned,
+    quirks: ServerQuirks,
 }
 
 impl OpenAi {
     fn new(settings: OpenAiSettings) -> Self {
-        // The older name is the only one that text completions have.
-        let new_limit = settings.server.new_limit && settings.endpoint == Endpoint::Chat;
-        Self { settings, learned: Learned::new(new_limit, !settings.server.stream_usage) }
+        // Text completions only have the older name.
+        let max_tokens = settings.server.new_limit && settings.endpoint == Endpoint::Chat;
+        let stream_usage = !settings.server.stream_usage;
+        Self { settings, quirks: ServerQuirks::new(Refused { max_tokens, stream_usage, ..Refused::default() }) }
     }
 
-    /// How a request is put, after all that the server has refused.
-    fn form(&self, request: &Request, watched: bool) -> Form {
+    /// The options of a request, without those that the server has refused.
+    fn options(&self, request: &Request, watched: bool) -> BodyOptions {
         let OpenAiSettings { endpoint, server, prefill } = self.settings;
-        let stops = if self.learned.stop() { 0 } else { server.stops.min(request.stop.len()) };
-        // Where the server does not know all stops, a stream lets us end the answer at those that it does not know.
-        let wanted = watched || stops < request.stop.len() || self.learned.whole();
-        let stream = wanted && !self.learned.stream();
-        Form {
+        let refused = self.quirks.refused();
+        let stops = if refused.stop { 0 } else { server.stops.min(request.stop.len()) };
+        // If not all stops are sent, a stream lets the client end the answer at the others.
+        let wanted = watched || stops < request.stop.len() || refused.whole;
+        let stream = wanted && !refused.stream;
+        BodyOptions {
             endpoint,
             stops,
-            max_tokens: !self.learned.max_tokens(),
+            max_tokens: !refused.max_tokens,
             full_top_p: server.full_top_p,
             stream,
-            stream_usage: stream && !self.learned.stream_usage(),
+            stream_usage: stream && !refused.stream_usage,
             prefill: server.prefill.filter(|_| prefill && endpoint == Endpoint::Chat),
         }
     }
@@ -111,26 +112,27 @@ impl Interface for OpenAi {
         join(base, &["/chat/completions", "/completions"], tail)
     }
 
-    fn put(&self, model: &str, request: &Request, watched: bool) -> Put {
-        let form = self.form(request, watched);
-        let sent = Sent {
-            stop: form.stops > 0,
-            max_tokens: form.max_tokens,
-            stream: form.stream,
-            stream_usage: form.stream_usage,
+    fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
+        let options = self.options(request, watched);
+        let sent = SentOptions {
+            stop: options.stops > 0,
+            max_tokens: options.max_tokens,
+            stream: options.stream,
+            stream_usage: options.stream_usage,
         };
-        Put { body: body::bytes(model, request, form), sent, label: body::label(&request.prompt, form).to_owned() }
+        let label = body::label(&request.prompt, options).to_owned();
+        Ok(EncodedRequest { body: body::bytes(model, request, options)?, sent, label })
     }
 
-    fn learn(&self, sent: Sent, status: u16, refusal: &Refusal) -> bool {
-        self.learned.learn(sent, status, refusal)
+    fn learn(&self, sent: SentOptions, status: u16, refusal: &Refusal) -> bool {
+        self.quirks.learn(sent, status, refusal)
     }
 
-    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault> {
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
         Ok(answer::decode(answer, self.settings.endpoint, self.settings.server.reasoning)?)
     }
 
-    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
         Ok(answer::chunk(data, self.settings.endpoint, self.settings.server.reasoning, progress)?)
     }
 
@@ -139,13 +141,10 @@ impl Interface for OpenAi {
     }
 
     fn refuses_stop(&self) -> bool {
-        self.learned.stop()
+        self.quirks.refused().stop
     }
 
     fn limit_name(&self) -> &'static str {
-        if self.learned.max_tokens() { "max_completion_tokens" } else { "max_tokens" }
+        if self.quirks.refused().max_tokens { "max_completion_tokens" } else { "max_tokens" }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,32 +1,33 @@
-//! What a server supports, found out with two short requests.
+//! Probes what a server supports, with two short requests.
 
-use super::{ModelError, Raw, Remote, reveal};
+use super::{ModelError, Raw, Remote, redactor};
+use crate::types::text::printable;
 use crate::types::{Decoding, Prompt, Request};
 use serde::Serialize;
 
-/// Tokens that the first request allows; the text that it asks for is several times as long.
+/// Token limit of the first request, which asks for a text several times as long.
 const FEW_TOKENS: u32 = 48;
-/// A text longer than this, in characters, cannot have come from so few tokens.
+/// A text of more characters than this must have more tokens than that.
 const FEW_CHARS: usize = FEW_TOKENS as usize * 20;
 
-/// Whether a server does as it is told.
+/// Whether a server honours a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It does.
     Honoured,
-    /// It takes the setting and does not heed it.
+    /// It accepts the setting and ignores it.
     Ignored,
     /// It refuses requests with the setting; they are sent without it.
     Refused,
-    /// The answers do not tell.
+    /// The answers do not show it.
     Unclear,
 }
 
 /// What [`Remote::check`] found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
-    /// The address that was asked, without user part and query.
+    /// The URL that was asked, without user part and query.
     pub url: String,
     /// `chat`, `completions`, `messages`, …
     pub endpoint: &'static str,
@@ -34,25 +35,25 @@ pub struct Check {
     pub asked: String,
     /// The model that answered, as the server calls it.
     pub answered: Option<String>,
-    /// Whether `stop` ends the text. It is applied on our side in any case.
+    /// Whether `stop` ends the text. The client applies stops in any case.
     pub stop: Verdict,
-    /// Whether the limit of tokens holds.
+    /// Whether the token limit is honoured.
     pub max_tokens: Verdict,
     /// The name under which the limit is sent, such as `max_completion_tokens`.
     pub max_tokens_name: &'static str,
-    /// Whether it takes a temperature of 0. Where it is refused, the rest was found out with 1.
+    /// Whether it accepts a temperature of 0. If not, the other checks used 1.
     pub temperature: Verdict,
     /// Whether the server counts tokens.
     pub usage: bool,
-    /// Where the model's reasoning came, which is no part of the text: a field's name, or `<think>`.
+    /// Where the model's reasoning was: a field's name, or `<think>`.
     pub reasoning: Option<&'static str>,
-    /// Settings that the provider does not know, and is not sent.
+    /// Settings that the provider does not support and that are not sent.
     pub left_out: &'static [&'static str],
     /// Why the server stopped the first answer.
     pub finish_reason: Option<String>,
-    /// Time of the first request, in milliseconds.
+    /// Latency of the first request, in milliseconds.
     pub latency_ms: u64,
-    /// Requests sent, retries included.
+    /// Requests sent, including retries.
     pub requests: u32,
     /// Beginning of the first answer, at most 80 characters.
     pub sample: String,
@@ -101,10 +102,7 @@ impl Remote {
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
-            sample: crate::types::text::printable(
-                &reveal::kept(first.decoded.text.clone(), &[], &self.secrets.hidden()),
-                80,
-            ),
+            sample: printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden()), 80),
         })
     }
 
@@ -122,7 +120,7 @@ impl Remote {
     }
 }
 
-/// A word from the middle of `text` that stands in it only from there on.
+/// A word that first occurs after the first third of `text`.
 fn later_word(text: &str) -> Option<&str> {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|w| w.chars().count() >= 3).collect();
     let middle = text.len() / 3;
@@ -141,7 +139,7 @@ fn judge_limit(first: &Raw) -> Verdict {
 }
 
 impl Verdict {
-    /// The word under which it is shown.
+    /// The verdict, as output shows it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Honoured => "honoured",

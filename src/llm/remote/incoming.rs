@@ -1,65 +1,65 @@
-//! An answer as it comes: whole, or as a stream of events that are shown one by one.
+//! An answer as it arrives: whole, or as a stream of events.
 //!
-//! | in the stream | what becomes of it |
+//! | in the stream | what happens |
 //! |---|---|
-//! | a piece of the text | shown as far as it is certain |
-//! | why the model ended, or that the stream is over | the completion is whole |
-//! | a stop that is complete | the connection is closed: the model need not go on |
-//! | no JSON, an error, an end before the completion's | no completion: tried again, then an error |
-//! | that the provider will not answer | no completion, and no other attempt |
+//! | a piece of the text | reported as far as it is certain |
+//! | a finish reason, or the end of the stream | the completion is complete |
+//! | a complete stop | the connection is closed, so that the model does not generate on |
+//! | invalid JSON, an error, a premature end | retried, then an error |
+//! | a refusal by the provider | an error, without a retry |
 
 use super::answer::{Decoded, Fault, Progress};
 use super::interface::Interface;
-use super::opening::Opening;
-use super::reveal::Reveal;
-use crate::llm::{OnText, Shown};
+use super::reasoning::ReasoningStripper;
+use super::redactor::StreamRedactor;
+use crate::llm::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
 use crate::types::Usage;
 
-/// Why the server stopped, where we stopped it.
+/// Finish reason where the client stopped the stream.
 const STOPPED: &str = "stop";
-/// Where reasoning was, if it stood in the text.
+/// Where reasoning was, if it was in the text.
 const THINK: &str = "<think>";
 
-/// Hears the answers to one request until one of them is a completion.
+/// Listens to the answers to one request until one of them is a completion.
 pub(super) struct Incoming<'a> {
     interface: &'a dyn Interface,
-    on_text: Option<OnText<'a>>,
-    reveal: Reveal<'a>,
-    /// Whether a stream was asked for.
+    on_event: Option<OnEvent<'a>>,
+    redactor: StreamRedactor<'a>,
+    /// Whether a stream was requested.
     wanted: bool,
-    /// What the model was given to continue.
+    /// The label that the model continues.
     label: String,
     /// Tokens that the request may cost.
     estimate: u64,
-    /// Whether anything is shown that a new attempt makes void.
+    /// Whether text was reported that a new attempt makes void.
     shown: bool,
-    opening: Opening,
+    stripper: ReasoningStripper,
     attempt: Attempt,
 }
 
-/// What is known of one attempt's answer.
+/// The answer of one attempt.
 #[derive(Default)]
 struct Attempt {
-    /// Whether it is heard event by event.
+    /// Whether it is read event by event.
     streamed: bool,
     progress: Progress,
-    /// Why the stream is no completion.
+    /// Why the stream is not a completion.
     fault: Option<Fault>,
-    /// What it came to, if its status was one of the 2xx.
+    /// The result, if the status was 2xx.
     result: Option<Result<Decoded, Fault>>,
 }
 
 impl Attempt {
     fn heard(&self) -> Heard {
-        match (self.progress.over, self.progress.whole()) {
+        match (self.progress.ended, self.progress.whole()) {
             (true, _) => Heard::Enough,
             (false, true) => Heard::Whole,
             (false, false) => Heard::More,
         }
     }
 
-    /// The completion that the events make, without its text.
+    /// The streamed completion, without its text.
     fn decoded(&mut self) -> Result<Decoded, Fault> {
         if let Some(fault) = self.fault.take() {
             return Err(fault);
@@ -67,70 +67,64 @@ impl Attempt {
         if !self.progress.whole() {
             return Err("the stream ended before the completion did".into());
         }
-        if !self.progress.begun {
-            return Err("the stream holds no completion".into());
+        if !self.progress.started {
+            return Err("the stream has no completion".into());
         }
         Ok(std::mem::take(&mut self.progress.rest))
     }
 }
 
 impl<'a> Incoming<'a> {
-    /// Nothing has come yet. With `on_text`, text is shown as it comes.
-    pub(super) fn new(interface: &'a dyn Interface, on_text: Option<OnText<'a>>, reveal: Reveal<'a>) -> Self {
-        let opening = Opening::new(false, "");
-        let attempt = Attempt::default();
-        Self {
-            interface,
-            on_text,
-            reveal,
-            wanted: false,
-            label: String::new(),
-            estimate: 0,
-            shown: false,
-            opening,
-            attempt,
-        }
+    /// Nothing has arrived yet. With `on_event`, text is reported as it arrives.
+    pub(super) fn new(
+        interface: &'a dyn Interface,
+        on_event: Option<OnEvent<'a>>,
+        redactor: StreamRedactor<'a>,
+    ) -> Self {
+        let (stripper, attempt) = (ReasoningStripper::new(false, ""), Attempt::default());
+        let (wanted, shown, label, estimate) = (false, false, String::new(), 0);
+        Self { interface, on_event, redactor, wanted, label, estimate, shown, stripper, attempt }
     }
 
-    /// Says what the next answers are to: whether a stream was asked for, and what the model was given to continue.
-    /// And how many tokens the request may cost.
+    /// Describes the next request: whether it asks for a stream, the label that the model continues, and how many tokens
+    /// it may cost.
     pub(super) fn expect(&mut self, stream: bool, label: String, estimate: u64) {
         self.wanted = stream;
         self.label = label;
         self.estimate = estimate;
     }
 
-    /// What the last answer holds; nothing unless its status was one of the 2xx.
+    /// The result of the last answer; `None` unless its status was 2xx.
     pub(super) fn take(&mut self) -> Option<Result<Decoded, Fault>> {
         self.attempt.result.take()
     }
 
-    /// Adds a piece to the text; whether the text is at its end.
+    /// Adds a piece to the text. Returns whether the text has ended.
     fn push(&mut self, piece: &str) -> bool {
-        let Self { on_text, reveal, shown, opening, .. } = self;
-        reveal.push(&opening.push(piece), &mut |text| show(*on_text, shown, text))
+        let Self { on_event, redactor, shown, stripper, .. } = self;
+        redactor.push(&stripper.push(piece), &mut |text| show(*on_event, shown, text))
     }
 
-    /// Shows what is left of the text.
+    /// Reports the rest of the text.
     fn finish(&mut self) {
-        let Self { on_text, reveal, shown, opening, .. } = self;
-        let mut show = |text: &str| show(*on_text, shown, text);
-        reveal.push(&opening.finish(), &mut show);
-        reveal.finish(&mut show);
+        let Self { on_event, redactor, shown, stripper, .. } = self;
+        let mut show = |text: &str| show(*on_event, shown, text);
+        redactor.push(&stripper.finish(), &mut show);
+        redactor.finish(&mut show);
     }
 
-    /// Puts the text, which is in its final form here only, into the completion.
+    /// Puts the final text into the completion.
     fn complete(&mut self, mut decoded: Decoded) -> Decoded {
         self.finish();
-        self.reveal.text().clone_into(&mut decoded.text);
-        if self.opening.thought() {
+        self.redactor.text().clone_into(&mut decoded.text);
+        if self.stripper.thought() {
             decoded.reasoning = Some(THINK);
         }
         decoded
     }
 
     fn piece(&mut self, data: &[u8]) -> Result<Heard, Fault> {
-        let piece = self.interface.event(data, &mut self.attempt.progress)?;
+        let piece = self.interface.decode_event(data, &mut self.attempt.progress)?;
         if self.push(&piece) {
             self.attempt.progress.rest.finish_reason = Some(STOPPED.to_owned());
             return Ok(Heard::Enough);
@@ -138,7 +132,7 @@ impl<'a> Incoming<'a> {
         Ok(self.attempt.heard())
     }
 
-    /// A stream that was not announced as one, or not asked for, all at once.
+    /// Reads a stream that was not announced or not requested, all at once.
     fn replay(&mut self, body: &[u8]) -> Result<Decoded, Fault> {
         let mut events = Events::default();
         let mut enough = false;
@@ -154,28 +148,29 @@ impl<'a> Incoming<'a> {
     }
 }
 
-fn show(on_text: Option<OnText<'_>>, shown: &mut bool, text: &str) {
-    if let Some(on_text) = on_text {
+fn show(on_event: Option<OnEvent<'_>>, shown: &mut bool, text: &str) {
+    if let Some(on_event) = on_event {
         *shown = true;
-        on_text(Shown::Text(text));
+        on_event(StreamEvent::Text(text));
     }
 }
 
-/// Whether a body is a stream, whatever its head says.
+/// Whether a body is a stream, whatever its content type.
 fn is_stream(body: &[u8]) -> bool {
     let body = body.trim_ascii_start();
-    body.starts_with(b"data:") || body.starts_with(b"event:")
+    // A stream may start with a comment.
+    [&b"data:"[..], b"event:", b":"].iter().any(|start| body.starts_with(start))
 }
 
 impl Listener for Incoming<'_> {
     fn begin(&mut self, head: &Answer) -> bool {
-        if let Some(on_text) = self.on_text
+        if let Some(on_event) = self.on_event
             && std::mem::take(&mut self.shown)
         {
-            on_text(Shown::Again);
+            on_event(StreamEvent::Restarted);
         }
-        self.reveal.clear();
-        self.opening = Opening::new(self.interface.thinks_in_text(), &self.label);
+        self.redactor.clear();
+        self.stripper = ReasoningStripper::new(self.interface.thinks_in_text(), &self.label);
         let kind = head.content_type.as_deref().unwrap_or_default().trim_start().to_ascii_lowercase();
         let streamed = self.wanted && head.ok() && kind.starts_with("text/event-stream");
         self.attempt = Attempt { streamed, ..Attempt::default() };
@@ -185,12 +180,12 @@ impl Listener for Incoming<'_> {
     fn event(&mut self, data: &[u8]) -> Heard {
         let data = data.trim_ascii();
         if data == b"[DONE]" {
-            self.attempt.progress.over = true;
+            self.attempt.progress.ended = true;
             return Heard::Enough;
         }
         match self.piece(data) {
             Ok(heard) => heard,
-            // What comes after a whole completion cannot take it back.
+            // Nothing after a complete completion invalidates it.
             Err(_) if self.attempt.progress.whole() => Heard::Whole,
             Err(fault) => {
                 self.attempt.fault = Some(fault);
@@ -208,7 +203,7 @@ impl Listener for Incoming<'_> {
         } else if is_stream(&answer.body) {
             self.replay(&answer.body)
         } else {
-            let decoded = self.interface.whole(answer);
+            let decoded = self.interface.decode(answer);
             if let Ok(decoded) = &decoded {
                 self.push(&decoded.text);
             }
@@ -229,6 +224,3 @@ impl Listener for Incoming<'_> {
         decoded.usage.map(Usage::total)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,4 @@
-//! What each provider's interface has of its own: how requests are put, and what answers say.
+//! What differs between providers: how requests are encoded and answers decoded.
 
 use super::answer::{Decoded, Fault, Progress};
 use super::refusal::Refusal;
@@ -8,57 +8,57 @@ use secrecy::SecretString;
 
 /// A request, ready to be sent.
 #[derive(Debug)]
-pub(in crate::llm) struct Put {
+pub(in crate::llm) struct EncodedRequest {
     /// The JSON.
     pub(in crate::llm) body: Vec<u8>,
-    /// What is in it that servers may refuse.
-    pub(in crate::llm) sent: Sent,
-    /// The end of the prompt, if the model is given it as the beginning of its own answer.
+    /// The options in it that servers may refuse.
+    pub(in crate::llm) sent: SentOptions,
+    /// The end of the prompt, if it is sent as the beginning of the model's own answer.
     pub(in crate::llm) label: String,
 }
 
-/// What is in a request that servers may refuse.
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+/// The options of a request that servers may refuse.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::llm) struct Sent {
-    /// Stops.
+pub(in crate::llm) struct SentOptions {
+    /// `stop`.
     pub(in crate::llm) stop: bool,
-    /// A limit of the length, under its older name.
+    /// `max_tokens`, the older name of the length limit.
     pub(in crate::llm) max_tokens: bool,
-    /// The wish for an answer in pieces.
+    /// `stream`.
     pub(in crate::llm) stream: bool,
-    /// The wish for a count of tokens along with them.
+    /// `stream_options` with a count of tokens.
     pub(in crate::llm) stream_usage: bool,
 }
 
-/// One provider's interface.
+/// One provider's API.
 pub(in crate::llm) trait Interface: Send + Sync {
-    /// The name under which it is stored.
+    /// The name under which manifests and recordings store it.
     fn endpoint(&self) -> &'static str;
-    /// How the key travels.
+    /// How the key is sent.
     fn credential<'k>(&self, key: &'k SecretString) -> Credential<'k>;
     /// Headers of every request.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
-    /// Where a model is asked, below a base URL.
+    /// The URL of a model below a base URL.
     fn address(&self, base: &str, model: &str, stream: bool) -> String;
-    /// Why a model cannot be asked with these settings, if so.
-    fn unfit(&self, _decoding: &Decoding) -> Option<String> {
+    /// Why every request with these settings would fail, if so.
+    fn unsupported(&self, _decoding: &Decoding) -> Option<String> {
         None
     }
-    /// The request as it is sent, after all that the server has refused so far. `watched` if somebody watches the text
-    /// come.
-    fn put(&self, model: &str, request: &Request, watched: bool) -> Put;
-    /// Takes note of what the server refuses in what was sent; whether it is worth sending the request again.
-    fn learn(&self, _sent: Sent, _status: u16, _refusal: &Refusal) -> bool {
+    /// Encodes a request without the options that the server has refused so far. `watched` if somebody listens to the
+    /// stream.
+    fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest>;
+    /// Notes which of the sent options the server refuses. Returns whether to send the request again without it.
+    fn learn(&self, _sent: SentOptions, _status: u16, _refusal: &Refusal) -> bool {
         false
     }
-    /// Reads a whole answer.
-    fn whole(&self, answer: &Answer) -> Result<Decoded, Fault>;
-    /// Reads one event of a stream: takes note of what it says, and gives the piece of the text in it.
-    fn event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault>;
-    /// Whether a model's reasoning may stand in its text, between `<think>` and `</think>`.
+    /// Decodes a whole answer.
+    fn decode(&self, answer: &Answer) -> Result<Decoded, Fault>;
+    /// Decodes one event of a stream into `progress`, and returns its piece of the text.
+    fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault>;
+    /// Whether the text may contain the model's reasoning, between `<think>` and `</think>`.
     fn thinks_in_text(&self) -> bool {
         false
     }
@@ -66,16 +66,15 @@ pub(in crate::llm) trait Interface: Send + Sync {
     fn refuses_stop(&self) -> bool {
         false
     }
-    /// The name under which the length is limited.
+    /// The name of the setting that limits the length.
     fn limit_name(&self) -> &'static str;
-    /// Settings of a request that the provider does not know, and is not sent.
+    /// Settings that the provider does not support and that are not sent.
     fn left_out(&self) -> &'static [&'static str] {
         &[]
     }
 }
 
-/// An address with `tail` below `base`; one that ends in one of the tails in `known` already is taken at its word. A
-/// query of the base is kept.
+/// The URL of `tail` below `base`, from which a `known` tail is removed first. A query of the base is kept.
 pub(in crate::llm) fn join(base: &str, known: &[&str], tail: &str) -> String {
     let (path, query) = base.split_once('?').map_or((base, None), |(path, query)| (path, Some(query)));
     let mut path = path.trim().trim_end_matches('/');
@@ -89,7 +88,7 @@ pub(in crate::llm) fn join(base: &str, known: &[&str], tail: &str) -> String {
     }
 }
 
-/// Adds a message to a text: on a new line, for which one newline is added where the text does not end in one.
+/// Appends a message to a text, on a new line.
 pub(in crate::llm) fn add_line(text: &mut String, content: &str) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -97,7 +96,7 @@ pub(in crate::llm) fn add_line(text: &mut String, content: &str) {
     text.push_str(content);
 }
 
-/// The contents in their order, each on a new line.
+/// The contents of the messages, each on a new line.
 pub(in crate::llm) fn lines<'m>(messages: impl IntoIterator<Item = &'m Message>) -> String {
     let mut text = String::new();
     for message in messages {

@@ -1,11 +1,11 @@
-//! The label at the end of a text prompt, such as `Thought 1:`, which a chat model can be given as the beginning of its
+//! The label at the end of a text prompt, such as `Thought 1:`, which can be sent to a chat model as the beginning of its
 //! own answer.
 
-/// Longer last lines, in characters, are no label.
+/// Longer last lines, in characters, are not labels.
 const LABEL_CHARS: usize = 40;
 
-/// Where in `rest` the label begins that a prompt, `prefix` and `rest`, ends in: its last line, if that is short and
-/// ends in a colon, white space aside, and if something stands before it.
+/// Where in `rest` the label at the end of a prompt begins: its last line, if that is short, ends in a colon (white
+/// space aside) and is not the whole prompt.
 pub(in crate::llm) fn at(prefix: &str, rest: &str) -> Option<usize> {
     let start = match rest.rfind('\n') {
         Some(newline) => newline + 1,

@@ -1,21 +1,20 @@
-//! Models behind servers: all that the providers' interfaces have in common.
+//! Models behind servers: what all providers share.
 //!
-//! A [`Remote`] sends a request in the form that its interface puts it into, hears the answer, cuts it at the first
-//! stop, masks the key, and turns what goes wrong into a [`ModelError`]. An answer is heard in pieces if somebody
-//! watches, or if the server does not know all the stops: then the connection is closed at the first of them, and the
-//! model need not go on.
+//! A [`Remote`] encodes a request for its provider, reads the answer, cuts it at the first stop, masks the key, and turns
+//! failures into a [`ModelError`]. An answer is streamed if somebody listens, or if the server does not support all
+//! stops: the connection is then closed at the first stop, so that the model does not generate on.
 //!
 //! | file | what it holds |
 //! |---|---|
-//! | `interface` | what each provider has of its own |
-//! | `answer` | what an answer comes to |
-//! | `incoming` | an answer as it comes, whole or in pieces |
+//! | `interface` | what differs between providers |
+//! | `answer` | a decoded answer |
+//! | `incoming` | an answer as it arrives, whole or streamed |
 //! | `label` | the end of a prompt that a chat model may continue |
-//! | `opening` | what stands before a text and is no part of it |
-//! | `turns` | a prompt for providers that know two speakers in turn |
-//! | `reveal` | how much of a text may be shown already |
-//! | `refusal` | a server's own words when it will not answer |
-//! | `secrets` | what is masked in all that a server says |
+//! | `reasoning` | removes reasoning and an echoed label from the start of a text |
+//! | `turns` | a prompt as alternating turns |
+//! | `redactor` | how much of a streamed text can be shown already |
+//! | `refusal` | the error message of a server |
+//! | `secrets` | what is masked in everything a server says |
 //! | `check` | what a server supports |
 
 pub(super) mod answer;
@@ -23,17 +22,15 @@ mod check;
 mod incoming;
 pub(super) mod interface;
 pub(super) mod label;
-mod opening;
+mod reasoning;
+mod redactor;
 pub(super) mod refusal;
-mod reveal;
 mod secrets;
-#[cfg(test)]
-pub(super) mod testing;
 pub(super) mod turns;
 
 pub use check::{Check, Verdict};
 
-use super::{Model, ModelError, OnText};
+use super::{Model, ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
 use crate::types::request::BYTES_PER_TOKEN;
@@ -42,9 +39,9 @@ use answer::{Decoded, Fault};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use incoming::Incoming;
-use interface::{Interface, Put};
+use interface::{EncodedRequest, Interface};
+use redactor::StreamRedactor;
 use refusal::Refusal;
-use reveal::Reveal;
 use secrecy::SecretString;
 use secrets::Secrets;
 use std::fmt;
@@ -56,23 +53,23 @@ use std::time::Duration;
 pub struct RemoteSettings {
     /// The model's name, as the server knows it.
     pub model: String,
-    /// Where the API is, such as `http://127.0.0.1:8000/v1`; a query is kept, for gateways that want one, and masked in
-    /// what servers say, for it may hold a key. Of several servers, each request goes to the one with the least in flight.
+    /// Base URLs of the API, such as `http://127.0.0.1:8000/v1`; a query is kept, and masked in what servers say, as it
+    /// may hold a key. Of several servers, each request goes to the one with the fewest requests in flight.
     pub base_urls: Vec<String>,
-    /// The key, if the server wants one.
+    /// The key, if the server requires one.
     pub key: Option<SecretString>,
-    /// Where requests wait for their turn. Models of one provider and key share it.
+    /// Limits the requests at once. Models of one provider and key share it.
     pub limiter: Arc<Limiter>,
-    /// Longest time for one attempt; for one that is streamed, longest wait for the next piece.
+    /// Time limit of one attempt; of a streamed one, for each piece.
     pub timeout: Duration,
     /// Largest answer, in bytes after decompression.
     pub max_body: usize,
-    /// What is tried again.
+    /// When to retry.
     pub retry: RetrySettings,
 }
 
 impl Default for RemoteSettings {
-    /// No model at no server, without a key; 16 at once, 120 s, 8 MiB, five attempts.
+    /// No model, server or key; 16 requests at once, 120 s, 8 MiB, five attempts.
     fn default() -> Self {
         Self {
             model: String::new(),
@@ -100,18 +97,18 @@ impl fmt::Debug for RemoteSettings {
     }
 }
 
-/// Addresses as records and errors name them: joined by `,`, without user part and query.
+/// URLs as records and errors name them: joined by `,`, without user part and query.
 pub fn shown_urls<S: AsRef<str>>(urls: &[S]) -> String {
     urls.iter().map(|url| redact::url(url.as_ref())).collect::<Vec<_>>().join(",")
 }
 
-/// A model behind one server, or several that do the same work.
+/// A model behind one or several equivalent servers.
 pub struct Remote {
     client: Client,
     balance: Balance,
-    /// Where whole answers are asked for, at each server.
+    /// The URL for whole answers, at each server.
     whole_urls: Vec<String>,
-    /// Where streams are asked for.
+    /// The URL for streams, at each server.
     stream_urls: Vec<String>,
     model: String,
     secrets: Secrets,
@@ -124,7 +121,7 @@ impl fmt::Debug for Remote {
     }
 }
 
-/// A completion before it is cut, with what it took.
+/// A completion before it is cut.
 #[derive(Debug)]
 struct Raw {
     decoded: Decoded,
@@ -158,20 +155,20 @@ impl Remote {
         })
     }
 
-    /// The addresses that requests go to, joined by `,`, without user part and query.
+    /// The URLs that requests go to, joined by `,`, without user part and query.
     pub fn address(&self) -> String {
         shown_urls(&self.whole_urls)
     }
 
-    /// The interface's name, as it is stored: `chat`, `chat+prefill`, `completions`, `messages`, …
+    /// The API's name, as it is stored: `chat`, `chat+prefill`, `completions`, `messages`, …
     pub fn endpoint(&self) -> &'static str {
         self.interface.endpoint()
     }
 
-    async fn answer(&self, request: &Request, on_text: Option<OnText<'_>>) -> Result<Completion, ModelError> {
-        let Raw { decoded, attempts, elapsed } = self.ask(request, on_text).await?;
+    async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
+        let Raw { decoded, attempts, elapsed } = self.ask(request, on_event).await?;
         Ok(Completion {
-            text: reveal::kept(decoded.text, &request.stop, &self.secrets.hidden()),
+            text: redactor::redacted(decoded.text, &request.stop, &self.secrets.hidden()),
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
@@ -180,17 +177,20 @@ impl Remote {
         })
     }
 
-    /// Sends the request, again in another form where the server refuses something in it.
-    async fn ask(&self, request: &Request, on_text: Option<OnText<'_>>) -> Result<Raw, ModelError> {
-        if let Some(reason) = self.unfit(&request.decoding) {
+    /// Sends the request; again without an option that the server refuses.
+    async fn ask(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Raw, ModelError> {
+        if let Some(reason) = self.unsupported(&request.decoding) {
             return Err(ModelError::Other(reason));
         }
         let interface = self.interface.as_ref();
-        let mut incoming = Incoming::new(interface, on_text, Reveal::new(&request.stop, self.secrets.hidden()));
+        let mut incoming =
+            Incoming::new(interface, on_event, StreamRedactor::new(&request.stop, self.secrets.hidden()));
         let mut attempts = 0;
         let mut elapsed = Duration::ZERO;
         loop {
-            let Put { body, sent, label } = interface.put(&self.model, request, on_text.is_some());
+            let encoded = interface.encode(&self.model, request, on_event.is_some());
+            let EncodedRequest { body, sent, label } = encoded
+                .map_err(|error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}")))?;
             let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_tokens);
             incoming.expect(sent.stream, label, estimate);
             let answer = self.post(body, sent.stream, &mut incoming).await?;
@@ -238,7 +238,7 @@ impl Remote {
         ModelError::Refused { status, message }
     }
 
-    /// A server's words, fit for an error: on one line, short, without secrets.
+    /// A server's message, for an error: on one line, short, without secrets.
     fn shown(&self, text: &str) -> String {
         crate::types::text::printable(self.secrets.out_of(text).trim(), refusal::MESSAGE_CHARS)
     }
@@ -249,15 +249,15 @@ impl Model for Remote {
         self.answer(request, None).boxed()
     }
 
-    fn unfit(&self, decoding: &Decoding) -> Option<String> {
-        self.interface.unfit(decoding)
+    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
+        self.interface.unsupported(decoding)
     }
 
     fn stream<'a>(
         &'a self,
         request: &'a Request,
-        on_text: OnText<'a>,
+        on_event: OnEvent<'a>,
     ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answer(request, Some(on_text)).boxed()
+        self.answer(request, Some(on_event)).boxed()
     }
 }

@@ -1,26 +1,26 @@
-//! What a server says when it will not answer.
+//! The error message of a server that refuses a request.
 
 use serde_json::Value;
 
 /// Longest message that an error quotes, in characters.
 pub(super) const MESSAGE_CHARS: usize = 300;
-/// As much of a body as is searched for a message, in bytes.
+/// How much of a body is searched for a message, in bytes.
 const SEARCHED: usize = 1 << 16;
 
-/// A server's own words.
+/// A server's error message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::llm) struct Refusal {
-    /// The message, on one line; not yet redacted nor capped.
+    /// The message, on one line; not yet masked or cut.
     pub(in crate::llm) message: String,
-    /// The setting that it is about, where the server names it.
+    /// The setting that it is about, if the server names it.
     pub(in crate::llm) param: Option<String>,
-    /// The error's short name, where it has one.
+    /// The error code, if there is one.
     pub(in crate::llm) code: Option<String>,
 }
 
 impl Refusal {
     /// Finds the message in an error's body: `error.message`, `error`, `message`, `detail` (text, or a list with
-    /// `msg`), the title of a web page, or the text itself. A list of errors is read for its first one.
+    /// `msg`), the title of a web page, or the text itself. Of a list of errors, the first is used.
     pub(in crate::llm) fn read(body: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(body).unwrap_or_default();
         let json = json.get(0).unwrap_or(&json);
@@ -31,13 +31,13 @@ impl Refusal {
             let text = String::from_utf8_lossy(&body[..body.len().min(SEARCHED)]);
             title(&text).unwrap_or(&text).to_owned()
         });
-        let message = one_line(&message);
+        let message = message.split_whitespace().take(MESSAGE_CHARS).collect::<Vec<_>>().join(" ");
         let message = if message.is_empty() { "no message was given".to_owned() } else { message };
         Self { message, param: field("param"), code: field("code") }
     }
 }
 
-/// The form of `FastAPI` and servers built on it.
+/// The format of `FastAPI` and servers built on it.
 fn detail(json: &Value) -> Option<String> {
     let detail = json.get("detail")?;
     if let Some(text) = detail.as_str() {
@@ -56,17 +56,6 @@ fn title(html: &str) -> Option<&str> {
     let start = open + lower[open..].find('>')? + 1;
     let end = start + lower[start..].find("</title")?;
     Some(&html[start..end])
-}
-
-fn one_line(text: &str) -> String {
-    let mut line = String::new();
-    for word in text.split_whitespace().take(MESSAGE_CHARS) {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
-    }
-    line
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What no text of a server's may bring into a record: the key, and what stands in user parts and queries of addresses.
+//! What is masked in everything a server says: the key, and the secrets in user parts and queries of URLs.
 
 use crate::net::{NetError, SecretSet, redact};
 use secrecy::SecretString;
@@ -16,27 +16,27 @@ impl Secrets {
         Self { key, hidden }
     }
 
-    /// The key, to be sent.
+    /// The key, for sending.
     pub(super) fn key(&self) -> Option<&SecretString> {
         self.key.as_ref()
     }
 
-    /// What must not get into a completion.
+    /// What must not appear in a completion.
     pub(super) fn hidden(&self) -> Vec<&str> {
         self.hidden.all()
     }
 
-    /// A short text of the server's that is kept, without them.
+    /// A short text from the server, masked for a record.
     pub(super) fn masked(&self, text: &str) -> String {
         self.hidden.out_of(text)
     }
 
-    /// A text for an error, without them; a key of any length is none of an error's words.
+    /// A text masked for an error; here, keys too short to mask elsewhere are masked as well.
     pub(super) fn out_of(&self, text: &str) -> String {
         self.key.iter().fold(self.masked(text), |text, key| redact::secret(&text, key))
     }
 
-    /// An error without them.
+    /// An error, masked.
     pub(super) fn out_of_error(&self, error: NetError) -> NetError {
         self.hidden.out_of_error(error)
     }

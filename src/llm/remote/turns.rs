@@ -1,13 +1,13 @@
-//! A prompt as providers want it that know a system text and then two speakers in turn.
+//! A prompt for providers that take a system text and then alternating turns of two speakers.
 //!
-//! | in the prompt | what becomes of it |
+//! | in the prompt | in the turns |
 //! |---|---|
-//! | a text | one turn of the user's; with prefill, a label at its end is the beginning of the model's turn |
+//! | a text | one turn of the user; with prefill, a label at its end is the beginning of the model's turn |
 //! | system messages at the start | the system text, each on a new line |
-//! | later system messages | the user's |
+//! | later system messages | part of the user's turn |
 //! | messages of one speaker in a row | one turn, each on a new line |
-//! | messages of nothing but white space | left out: providers refuse them |
-//! | system messages only | the user's turn: somebody has to say something |
+//! | blank messages | left out: providers refuse them |
+//! | system messages only | the user's turn: providers refuse an empty conversation |
 
 use super::interface::{add_line, lines};
 use super::label;
@@ -16,20 +16,20 @@ use crate::types::{Prompt, Role};
 /// A conversation in that form.
 #[derive(Debug, PartialEq, Eq, Default)]
 pub(in crate::llm) struct Turns {
-    /// What stands above the conversation; empty if nothing does.
+    /// The system text, or empty.
     pub(in crate::llm) system: String,
-    /// Who says what; speakers alternate.
+    /// The turns; speakers alternate.
     pub(in crate::llm) said: Vec<Turn>,
-    /// The label that the model is given to continue; empty if there is none.
+    /// The label that the model continues, or empty.
     pub(in crate::llm) label: String,
 }
 
-/// What one speaker says before the other one does.
+/// What one speaker says before the other.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::llm) struct Turn {
-    /// Whether the model says it, or the user.
+    /// Whether the model says it, not the user.
     pub(in crate::llm) own: bool,
-    /// What is said.
+    /// The text of the turn.
     pub(in crate::llm) text: String,
 }
 
@@ -101,21 +101,5 @@ mod tests {
         assert_eq!(turns, [(false, "Q\nCall a tool."), (true, "A"), (false, "Stop now.")]);
         assert_eq!(of(&messages[..2]), (String::new(), vec![(false, "Answer.\nBriefly.\n".to_owned())]));
         assert_eq!(of(&[]), (String::new(), vec![]));
-    }
-
-    #[test]
-    fn a_text_is_the_users_turn_up_to_its_label() {
-        let prompt = Prompt::text("Examples.\n".into(), "Question: x\nThought 1:");
-        let plain = Turns::of(&prompt, false);
-        assert_eq!(
-            (plain.said.len(), plain.said[0].text.as_str(), plain.label.as_str()),
-            (1, "Examples.\nQuestion: x\nThought 1:", "")
-        );
-        let split = Turns::of(&prompt, true);
-        assert_eq!(
-            split.said.iter().map(|turn| turn.text.as_str()).collect::<Vec<_>>(),
-            ["Examples.\nQuestion: x\n", "Thought 1:"]
-        );
-        assert_eq!((split.said[1].own, split.label.as_str()), (true, "Thought 1:"));
     }
 }

@@ -139,7 +139,7 @@ fn flags_that_have_no_meaning_together_are_refused() {
 fn settings_that_a_provider_cannot_take_are_refused_before_anything_is_asked() {
     let warm = Decoding { temperature: 1.2, ..Decoding::default() };
     let error = built("--model anthropic:m").fits(&warm, None).expect_err("too warm");
-    assert_eq!(error.to_string(), "a temperature of 1.2 is above 1, the most that Anthropic takes");
+    assert_eq!(error.to_string(), "a temperature of 1.2 is above 1, the maximum that Anthropic supports");
     let voting = Voting { temperature: 1.5, ..Voting::default() };
     assert!(built("--model anthropic:m").fits(&Decoding::default(), Some(voting)).is_err());
     for line in ["--model openai:m", "--model gemini:m"] {

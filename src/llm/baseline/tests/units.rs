@@ -3,7 +3,7 @@
 use crate::llm::baseline::notes::Notes;
 use crate::llm::baseline::question::{Kind, Question};
 use crate::llm::baseline::text::{self, Span};
-use crate::llm::baseline::transcript::Past;
+use crate::llm::baseline::transcript::PastStep;
 
 fn texts(spans: Vec<Span<'_>>) -> Vec<&str> {
     spans.into_iter().map(|span| span.text).collect()
@@ -74,7 +74,7 @@ fn titles_leave_out_adjectives_and_put_quotations_first() {
 
 #[test]
 fn notes_keep_offers_pages_and_lookups() {
-    let past = |action: &str, observation: &str| Past { action: action.into(), observation: observation.into() };
+    let past = |action: &str, observation: &str| PastStep { action: action.into(), observation: observation.into() };
     let question = Question::read("Who is the mayor of X?", false);
     let steps = [
         past("Search[Y]", r#"Could not find Y. Similar: ['X', "b's", 'c \'d\'', 'e, f']."#),

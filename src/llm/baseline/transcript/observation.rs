@@ -1,11 +1,11 @@
-//! Answers of tools and systems, in the words that the rules know.
+//! Answers of tools and systems, in one wording.
 //!
-//! The Chinese tool says the same things as the English one. Systems complain each in its own words; the rules need to
-//! know only that nothing was seen.
+//! The Chinese tool says the same as the English one. Systems report errors in different words; the policy only needs to
+//! know that there is no observation.
 
-use super::form::COLONS;
+use super::labels::COLONS;
 
-/// An observation as the English tool would word it; the text of a page stays as it is.
+/// An observation in the words of the English tool; text of pages is unchanged.
 pub(super) fn worded(text: &str) -> String {
     if let Some(missed) = missed(text) {
         return missed;
@@ -27,7 +27,7 @@ fn missed(text: &str) -> Option<String> {
     Some(format!("Could not find {name}. Similar: {list}."))
 }
 
-/// Whether a system says that a step could not be taken. `input` is what the model gave to the tool, as it wrote it.
+/// Whether this reports that a step failed. `input` is the input of the tool, as the model wrote it.
 pub(super) fn is_complaint(text: &str, input: Option<&str>) -> bool {
     const STARTS: [&str; 12] = [
         "Invalid action:",
@@ -46,12 +46,12 @@ pub(super) fn is_complaint(text: &str, input: Option<&str>) -> bool {
     const UNKNOWN_TOOL: [&str; 3] =
         [" does not exists.", " does not exist", " not found. Please select a tool that is available."];
     let unknown = || text.starts_with("Tool ") && UNKNOWN_TOOL.iter().any(|end| text.ends_with(end));
-    // lagent hands the arguments of an unknown tool back as its result.
+    // lagent returns the arguments of an unknown tool as its result.
     let echo = || input.map(str::trim).is_some_and(|input| input.starts_with('{') && input == text);
     STARTS.iter().any(|start| text.starts_with(start)) || is_error(text) || unknown() || echo()
 }
 
-/// Whether a message is a system's complaint about the last reply.
+/// Whether a message rejects the last reply.
 pub(super) fn is_error(message: &str) -> bool {
     const STARTS: [&str; 2] = ["Error while parsing the output:", "FAILURE:"];
     let message = message.trim_start();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_are_told_from_pages() {
+    fn complaints_are_distinguished_from_pages() {
         for text in [
             "Invalid action: search x",
             "无效动作:查找",

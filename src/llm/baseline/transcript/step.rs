@@ -1,53 +1,53 @@
-//! What a reply of the model's did, and with what argument.
+//! The action in a reply of the model.
 
-use super::form::Form;
+use super::labels::Labels;
 use super::text;
-use super::{MOST_QUESTION, cap};
+use super::{MAX_QUESTION, cap};
 use crate::protocol::{Kind, Parsed};
 use serde_json::Value;
 
 /// An action, taken from a reply.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Did {
-    /// As [`Action::text`](super::Action::text) has it where the tool is known; otherwise as it was written.
+pub(super) struct ParsedAction {
+    /// As [`Action::text`](super::Action::text) writes it, or as the model wrote it if the tool is unknown.
     pub(super) action: String,
-    /// What the tool was given, as it was written.
+    /// The input of the tool, as the model wrote it.
     pub(super) input: String,
-    /// Whether it is the answer.
+    /// Whether it is an answer.
     pub(super) finish: bool,
 }
 
-/// Reads a reply, which is step `n` as far as that can be known.
-pub(super) fn read(reply: &str, form: &Form<'_>, n: usize) -> Did {
-    let parsed = form.protocol.parse(reply, n);
+/// Parses a reply, probably of step `n`.
+pub(super) fn read(reply: &str, labels: &Labels<'_>, n: usize) -> ParsedAction {
+    let parsed = labels.protocol.parse(reply, n);
     let did = known(&parsed);
-    // What the system cannot read may still be an action, of another number for one.
-    did.or_else(|| text::action(reply, form.numbered)).unwrap_or_else(|| written(reply))
+    // What the protocol rejects may still be an action, for example with another number.
+    did.or_else(|| text::action(reply, labels.numbered)).unwrap_or_else(|| written(reply))
 }
 
-fn known(parsed: &Parsed) -> Option<Did> {
+fn known(parsed: &Parsed) -> Option<ParsedAction> {
     match parsed.kind {
-        Kind::Finish => Some(Did::finish(parsed.answer.as_deref().unwrap_or_default())),
+        Kind::Finish => Some(ParsedAction::finish(parsed.answer.as_deref().unwrap_or_default())),
         Kind::Invalid => None,
         Kind::Act => {
             let input = parsed.input.clone().unwrap_or_default();
             let object = parsed.args.as_ref().and_then(|args| args.object().values().find_map(Value::as_str));
             let argument = object.map_or_else(|| argument(&input), str::to_owned);
-            Some(Did::call(parsed.tool.as_deref().unwrap_or_default(), &argument, input))
+            Some(ParsedAction::call(parsed.tool.as_deref().unwrap_or_default(), &argument, input))
         }
     }
 }
 
-/// A numbered action, which is written as it is kept.
-pub(super) fn written(action: &str) -> Did {
-    let action = cap(action, MOST_QUESTION).trim();
+/// A numbered action, already in the common format.
+pub(super) fn written(action: &str) -> ParsedAction {
+    let action = cap(action, MAX_QUESTION).trim();
     let finish = action.get(..7).is_some_and(|verb| verb.eq_ignore_ascii_case("finish["));
-    Did { action: action.to_owned(), input: action.to_owned(), finish }
+    ParsedAction { action: action.to_owned(), input: action.to_owned(), finish }
 }
 
-impl Did {
+impl ParsedAction {
     pub(super) fn finish(answer: &str) -> Self {
-        let answer = cap(answer, MOST_QUESTION).trim();
+        let answer = cap(answer, MAX_QUESTION).trim();
         Self { action: format!("Finish[{answer}]"), input: answer.to_owned(), finish: true }
     }
 
@@ -61,14 +61,14 @@ impl Did {
             () if says(&["finish"]) => return Self::finish(argument),
             () => tool.trim(),
         };
-        let argument = cap(argument, MOST_QUESTION).trim();
+        let argument = cap(argument, MAX_QUESTION).trim();
         Self { action: format!("{verb}[{argument}]"), input, finish: false }
     }
 }
 
-/// The first text among the values of an object, written in JSON or as Python shows it; the input itself if it is none.
+/// The first string value of an object in JSON or Python notation; the input itself if it is not an object.
 pub(super) fn argument(input: &str) -> String {
-    let input = cap(input, MOST_QUESTION).trim();
+    let input = cap(input, MAX_QUESTION).trim();
     if !input.starts_with('{') {
         return input.to_owned();
     }
@@ -84,7 +84,7 @@ pub(super) fn argument(input: &str) -> String {
     quoted(&mut chars)
 }
 
-/// The next text in quotes, its escapes undone.
+/// The next quoted string, unescaped.
 pub(in crate::llm::baseline) fn quoted(chars: &mut std::str::Chars<'_>) -> String {
     let mut text = String::new();
     let Some(quote) = chars.find(|c| matches!(c, '\'' | '"')) else { return text };
@@ -114,7 +114,7 @@ fn escaped(chars: &mut std::str::Chars<'_>) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Did, argument};
+    use super::{ParsedAction, argument};
 
     #[test]
     fn arguments_are_read_however_they_are_quoted() {
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn tools_are_known_by_their_names() {
-        let action = |tool: &str| Did::call(tool, "x", String::new()).action;
+        let action = |tool: &str| ParsedAction::call(tool, "x", String::new()).action;
         assert_eq!(action(" WikiSearch"), "Search[x]");
         assert_eq!(action("lookup"), "Lookup[x]");
         assert_eq!(action("FinishAction"), "Finish[x]");

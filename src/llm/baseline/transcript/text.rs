@@ -1,4 +1,4 @@
-//! Events of a prompt that is one text, in which each part stands behind a label at the start of a line.
+//! Parses prompts that are one text, in which each part follows a label at the start of a line.
 //!
 //! ```text
 //! Question: …              Question: …
@@ -9,15 +9,15 @@
 //!                          Thought:
 //! ```
 
-use super::form::{COLONS, Form};
-use super::step::{Did, argument, written};
-use super::story::Story;
-use super::{MOST_STEPS, Transcript, Wanted};
+use super::history::History;
+use super::labels::{COLONS, Labels};
+use super::step::{ParsedAction, argument, written};
+use super::{MAX_STEPS, Transcript, Wanted};
 
-/// More parts than this make no more steps than are read.
-const MOST_PARTS: usize = 6 * MOST_STEPS;
+/// More parts than this cannot add a step.
+const MAX_PARTS: usize = 6 * MAX_STEPS;
 
-/// What a label begins.
+/// What a label announces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Thought,
@@ -28,40 +28,40 @@ enum Part {
     Error,
 }
 
-/// Reads a prompt that is one text.
-pub(super) fn read(text: &str, form: &Form<'_>) -> Transcript {
-    let (question, is_claim, after) = form.labelled(text).unwrap_or((text.trim(), false, ""));
-    let mut story = Story::default();
-    story.ask(question, is_claim);
-    if form.numbered {
-        numbered(after, &mut story);
+/// Parses a prompt that is one text.
+pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
+    let (question, is_claim, after) = labels.labelled(text).unwrap_or((text.trim(), false, ""));
+    let mut history = History::default();
+    history.ask(question, is_claim);
+    if labels.numbered {
+        numbered(after, &mut history);
     } else {
-        named(after, &mut story);
+        named(after, &mut history);
     }
-    // A prompt that ends in a newline after the label's line is still the same request.
+    // Trailing newlines after the label make no difference.
     let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
-    let wanted = form.wanted(line, story.next).unwrap_or(Wanted::Step { n: story.next, labelled: false });
-    Transcript::of(story, form, wanted, text.ends_with(char::is_whitespace))
+    let wanted = labels.wanted(line, history.next).unwrap_or(Wanted::Step { n: history.next, labelled: false });
+    Transcript::of(history, labels, wanted, text.ends_with(char::is_whitespace))
 }
 
-/// The action of one reply, labels of any number; nothing if there is none.
-pub(super) fn action(reply: &str, numbered: bool) -> Option<Did> {
+/// The action of one reply, if there is one, whatever the numbers of its labels.
+pub(super) fn action(reply: &str, numbered: bool) -> Option<ParsedAction> {
     let parts = parts(reply, numbered, |_, _| true);
     let content = |wanted: Part| parts.iter().find(|(part, _, _)| *part == wanted).map(|(_, _, content)| *content);
     match (content(Part::Action), content(Part::Answer)) {
         (Some(action), _) if numbered => Some(written(action)),
         (Some(tool), _) => {
             let input = content(Part::Input).unwrap_or_default();
-            Some(Did::call(tool, &argument(input), input.to_owned()))
+            Some(ParsedAction::call(tool, &argument(input), input.to_owned()))
         }
-        (None, answer) => answer.map(Did::finish),
+        (None, answer) => answer.map(ParsedAction::finish),
     }
 }
 
-fn numbered(text: &str, story: &mut Story) {
-    // The open step, the least number that the next one may have, and that of the newest one.
+fn numbered(text: &str, history: &mut History) {
+    // The open step, the lowest number of the next one, and the number of the latest one.
     let (mut open, mut least, mut newest) = (None, 1, 0);
-    // A number out of turn belongs to what a page says.
+    // An unexpected number is part of a page.
     let in_turn = |part: Part, n: usize| match part {
         Part::Thought => open.is_none() && (least..=newest + 1).contains(&n),
         Part::Action if open.is_none() && (least..=newest + 1).contains(&n) => {
@@ -77,15 +77,15 @@ fn numbered(text: &str, story: &mut Story) {
     };
     for (part, n, content) in parts(text, true, in_turn) {
         match part {
-            Part::Action => story.step(written(content)),
-            Part::Observation => story.observe(content, Some(n)),
-            Part::Error => story.fail(),
+            Part::Action => history.step(written(content)),
+            Part::Observation => history.observe(content, Some(n)),
+            Part::Error => history.fail(),
             _ => {}
         }
     }
 }
 
-fn named(text: &str, story: &mut Story) {
+fn named(text: &str, history: &mut History) {
     let mut before = None;
     let in_turn = |part: Part, _: usize| {
         let follows = match part {
@@ -105,15 +105,15 @@ fn named(text: &str, story: &mut Story) {
         match part {
             Part::Thought => {}
             Part::Action => tool = content,
-            Part::Input => story.step(Did::call(tool, &argument(content), content.to_owned())),
-            Part::Observation => story.observe(content, None),
-            Part::Answer => story.step(Did::finish(content)),
-            Part::Error => story.fail(),
+            Part::Input => history.step(ParsedAction::call(tool, &argument(content), content.to_owned())),
+            Part::Observation => history.observe(content, None),
+            Part::Answer => history.step(ParsedAction::finish(content)),
+            Part::Error => history.fail(),
         }
     }
 }
 
-/// The parts behind labels that are `in_turn`, in order, each with its number (0 for none) and its content.
+/// The parts after labels that are `in_turn`, each with its number (0 for none) and its content.
 fn parts(text: &str, numbered: bool, mut in_turn: impl FnMut(Part, usize) -> bool) -> Vec<(Part, usize, &str)> {
     let mut parts: Vec<(Part, usize, &str)> = Vec::new();
     let (mut at, mut begun): (usize, Option<(Part, usize, usize)>) = (0, None);
@@ -121,7 +121,7 @@ fn parts(text: &str, numbered: bool, mut in_turn: impl FnMut(Part, usize) -> boo
         let start = at;
         at += line.len();
         if let Some((part, n, rest)) = label(line, numbered).filter(|(part, n, _)| in_turn(*part, *n)) {
-            if parts.len() == MOST_PARTS {
+            if parts.len() == MAX_PARTS {
                 return parts;
             }
             parts.extend(begun.map(|(part, n, from)| (part, n, &text[from..start])));

@@ -1,17 +1,17 @@
-//! From a decision to the text that continues the prompt.
+//! Writes a decision as the text that continues the prompt.
 
-use super::form::COLONS;
+use super::labels::COLONS;
 use super::{Action, Decision, Transcript, Wanted};
 use crate::llm::baseline::BaselineSettings;
 use crate::protocol::{Kind, Protocol, react_paper};
 use crate::types::Tool;
 
-/// Says nothing that could be taken for a part of the form.
+/// Contains no label of any protocol.
 const PLAIN_THOUGHT: &str = "I will go on with the next step.";
 
 impl Transcript {
     /// A decision as the text that continues the prompt.
-    pub fn write(&self, decision: &Decision, settings: &BaselineSettings) -> String {
+    pub(in crate::llm::baseline) fn write(&self, decision: &Decision, settings: &BaselineSettings) -> String {
         let protocol: &dyn Protocol = settings.protocol.as_deref().unwrap_or(&react_paper::Paper);
         let gap = if self.spaced { "" } else { " " };
         let answer = match &decision.action {
@@ -29,13 +29,13 @@ impl Transcript {
                     if labelled { self.after_label(&step) } else { step }
                 };
                 let reply = written(&decision.thought);
-                // A thought quotes the question and pages, and these may hold words that the system takes for its own.
+                // A thought quotes the question and pages, which may contain labels of the protocol.
                 if reads_back(protocol, &reply, n, &decision.action) { reply } else { written(PLAIN_THOUGHT) }
             }
         }
     }
 
-    /// A step without its first label, which ends the prompt. Some protocols write none, as their prompts always do.
+    /// A step without its first label, which ends the prompt; some protocols leave it to the prompt.
     fn after_label(&self, step: &str) -> String {
         let labelled = step.split_once(COLONS).filter(|(label, _)| {
             let word = label.trim_end_matches(|c: char| c == ' ' || c.is_ascii_digit());

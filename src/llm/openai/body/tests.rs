@@ -1,6 +1,6 @@
 //! The bytes that are sent.
 
-use super::{Form, bytes, label};
+use super::{BodyOptions, bytes, label};
 use crate::llm::capability::Prefill;
 use crate::llm::openai::Endpoint;
 use crate::types::{Decoding, Message, Prompt, Request, Role};
@@ -10,7 +10,7 @@ fn request(prompt: Prompt, stops: usize) -> Request {
     Request { prompt, stop, decoding: Decoding { seed: (stops > 5).then_some(7), ..Decoding::default() } }
 }
 
-const FORM: Form = Form {
+const OPTIONS: BodyOptions = BodyOptions {
     endpoint: Endpoint::Chat,
     stops: 4,
     max_tokens: true,
@@ -20,25 +20,12 @@ const FORM: Form = Form {
     prefill: None,
 };
 
-fn put(request: &Request, form: Form) -> String {
-    String::from_utf8(bytes("m", request, form)).expect("JSON is UTF-8")
+fn encoded(request: &Request, options: BodyOptions) -> String {
+    String::from_utf8(bytes("m", request, options).expect("valid JSON")).expect("JSON is UTF-8")
 }
 
 fn sent(endpoint: Endpoint, request: &Request) -> String {
-    put(request, Form { endpoint, ..FORM })
-}
-
-#[test]
-fn a_text_goes_to_either_endpoint() {
-    let request = request(Prompt::text("Q: \"é\"\n".into(), "Thought 1:"), 1);
-    assert_eq!(
-        sent(Endpoint::Completions, &request),
-        r#"{"model":"m","prompt":"Q: \"é\"\nThought 1:","temperature":0.0,"top_p":1.0,"max_tokens":100,"stop":["\nObservation 0:"]}"#
-    );
-    assert_eq!(
-        sent(Endpoint::Chat, &request),
-        r#"{"model":"m","messages":[{"role":"user","content":"Q: \"é\"\nThought 1:"}],"temperature":0.0,"top_p":1.0,"max_tokens":100,"stop":["\nObservation 0:"]}"#
-    );
+    encoded(request, BodyOptions { endpoint, ..OPTIONS })
 }
 
 #[test]
@@ -69,17 +56,17 @@ fn four_stops_are_sent_and_refused_settings_left_out() {
         (true, false, r#""seed":7,"stream":true}"#),
         (true, true, r#""seed":7,"stream":true,"stream_options":{"include_usage":true}}"#),
     ] {
-        let text = put(&request, Form { stops: 0, max_tokens: false, stream, stream_usage, ..FORM });
+        let text = encoded(&request, BodyOptions { stops: 0, max_tokens: false, stream, stream_usage, ..OPTIONS });
         assert!(text.ends_with(&format!(r#""top_p":1.0,"max_completion_tokens":100,{end}"#)), "{text}");
     }
-    let text = put(&request, Form { stops: usize::MAX, full_top_p: false, ..FORM });
+    let text = encoded(&request, BodyOptions { stops: usize::MAX, full_top_p: false, ..OPTIONS });
     assert!(
         text.contains(r#""temperature":0.0,"max_tokens":100,"#) && text.contains(r#""\nObservation 5:"]"#),
         "{text}"
     );
     let mut narrow = request.clone();
     narrow.decoding.top_p = 0.5;
-    assert!(put(&narrow, Form { full_top_p: false, ..FORM }).contains(r#""top_p":0.5"#));
+    assert!(encoded(&narrow, BodyOptions { full_top_p: false, ..OPTIONS }).contains(r#""top_p":0.5"#));
 }
 
 #[test]
@@ -93,18 +80,24 @@ fn a_label_is_continued_in_each_servers_way() {
         (Prefill::Field("prefix"), r#","prefix":true}],"#),
         (Prefill::Field("partial"), r#","partial":true}],"#),
     ] {
-        let form = Form { prefill: Some(prefill), ..FORM };
-        assert_eq!(put(&text, form), format!(r#"{user},{{"role":"assistant","content":"Thought 1:"{end}{rest}"#));
-        assert_eq!(label(&text.prompt, form), "Thought 1:");
-        assert_eq!(label(&text.prompt, FORM), "");
+        let options = BodyOptions { prefill: Some(prefill), ..OPTIONS };
+        assert_eq!(
+            encoded(&text, options),
+            format!(r#"{user},{{"role":"assistant","content":"Thought 1:"{end}{rest}"#)
+        );
+        assert_eq!(label(&text.prompt, options), "Thought 1:");
+        assert_eq!(label(&text.prompt, OPTIONS), "");
         // Nothing to continue.
         let open = request(Prompt::text("Examples.\n".into(), "Question: x\n"), 0);
-        assert_eq!((put(&open, form), label(&open.prompt, form)), (put(&open, FORM), ""));
+        assert_eq!((encoded(&open, options), label(&open.prompt, options)), (encoded(&open, OPTIONS), ""));
         // A message of the model's own is continued, and is no label.
         let messages = Prompt::Messages(vec![Message::user("Q"), Message::assistant("Thought:")]);
         let own = request(messages, 0);
         let want = r#"{"model":"m","messages":[{"role":"user","content":"Q"},{"role":"assistant","content":"Thought:""#;
-        assert_eq!((put(&own, form), label(&own.prompt, form)), (format!("{want}{end}{rest}"), ""));
-        assert_eq!(put(&request(Prompt::Messages(vec![Message::user("Q")]), 0), form).matches("true").count(), 0);
+        assert_eq!((encoded(&own, options), label(&own.prompt, options)), (format!("{want}{end}{rest}"), ""));
+        assert_eq!(
+            encoded(&request(Prompt::Messages(vec![Message::user("Q")]), 0), options).matches("true").count(),
+            0
+        );
     }
 }

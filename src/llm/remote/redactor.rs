@@ -1,15 +1,13 @@
-//! A completion that comes in pieces: how much of it may be shown already.
+//! Cuts a streamed completion at stops and masks secrets in it.
 //!
-//! What has been shown stays shown, so nothing is that could still turn out to be the beginning of a stop or of the
-//! key. In the end exactly the text has been shown that a whole answer would have come to: cut before the earliest
-//! stop, the key masked.
+//! Text cannot be taken back once it is shown, so whatever may still become a stop or a secret is held back. In the end,
+//! the text shown is exactly that of a whole answer: cut before the earliest stop, with secrets masked.
 
 use crate::llm::stop;
 use crate::net::redact;
 
-/// A text as it is kept: cut, without secrets. Completions are stored; a server that echoes the key must not bring it
-/// there.
-pub(super) fn kept(mut text: String, stops: &[String], secrets: &[&str]) -> String {
+/// The text before the earliest stop, secrets masked: a server that echoes the key must not bring it into a record.
+pub(super) fn redacted(mut text: String, stops: &[String], secrets: &[&str]) -> String {
     text.truncate(stop::cut(&text, stops));
     let mut done = 0;
     let mut out = String::new();
@@ -18,7 +16,7 @@ pub(super) fn kept(mut text: String, stops: &[String], secrets: &[&str]) -> Stri
     out
 }
 
-/// Moves the text from `done` up to the end of the last secret in it to `out`, each secret masked.
+/// Moves the text from `done` to the end of its last secret to `out`, masking each secret.
 fn mask(text: &str, done: &mut usize, secrets: &[&str], out: &mut String) {
     let first = |from: usize| {
         let found = secrets.iter().filter_map(|secret| Some((text[from..].find(secret)? + from, secret.len())));
@@ -31,22 +29,22 @@ fn mask(text: &str, done: &mut usize, secrets: &[&str], out: &mut String) {
     }
 }
 
-/// The text so far. No secret may stand in another.
+/// The text so far. No secret may contain another.
 #[derive(Debug)]
-pub(super) struct Reveal<'a> {
+pub(super) struct StreamRedactor<'a> {
     stops: &'a [String],
     secrets: Vec<&'a str>,
     text: String,
-    /// Bytes of the text that have been dealt with. No stop and no key that is still to come begins before.
+    /// Bytes of the text that are dealt with: no later stop or secret begins before.
     done: usize,
 }
 
-impl<'a> Reveal<'a> {
+impl<'a> StreamRedactor<'a> {
     pub(super) fn new(stops: &'a [String], secrets: Vec<&'a str>) -> Self {
         Self { stops, secrets, text: String::new(), done: 0 }
     }
 
-    /// Forgets the text.
+    /// Starts over with an empty text.
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.done = 0;
@@ -57,19 +55,19 @@ impl<'a> Reveal<'a> {
         &self.text
     }
 
-    /// Takes the next piece and shows what has become certain. Whether the text is at its end: a stop is complete, and
-    /// none that begins before it can follow.
+    /// Takes the next piece and shows what has become certain. Returns whether the text has ended: a stop is complete,
+    /// and no other can begin before it.
     pub(super) fn push(&mut self, piece: &str, show: &mut dyn FnMut(&str)) -> bool {
         self.text.push_str(piece);
         let cut = self.cut();
         let stops = self.stops.iter().map(String::as_str);
         let open =
-            stops.map(|stop| begun(&self.text[self.done..], stop)).min().map_or(self.text.len(), |at| self.done + at);
+            stops.map(|stop| partial(&self.text[self.done..], stop)).min().map_or(self.text.len(), |at| self.done + at);
         self.show(cut.min(open), false, show);
         cut < self.text.len() && cut <= open
     }
 
-    /// No more pieces come: shows the rest.
+    /// After the last piece: shows the rest.
     pub(super) fn finish(&mut self, show: &mut dyn FnMut(&str)) {
         self.show(self.cut(), true, show);
         self.done = self.text.len();
@@ -79,13 +77,13 @@ impl<'a> Reveal<'a> {
         self.done + stop::cut(&self.text[self.done..], self.stops)
     }
 
-    /// Shows the text up to `end` without secrets; unless it is the `last` time, what may become one waits.
+    /// Shows the text up to `end` without secrets; unless this is the `last` call, holds back what may become one.
     fn show(&mut self, mut end: usize, last: bool, show: &mut dyn FnMut(&str)) {
         let mut out = String::new();
         mask(&self.text[..end], &mut self.done, &self.secrets, &mut out);
         if !last {
             let rest = &self.text[self.done..end];
-            end = self.done + self.secrets.iter().map(|secret| begun(rest, secret)).min().unwrap_or(rest.len());
+            end = self.done + self.secrets.iter().map(|secret| partial(rest, secret)).min().unwrap_or(rest.len());
         }
         out.push_str(&self.text[self.done..end]);
         self.done = end;
@@ -95,28 +93,28 @@ impl<'a> Reveal<'a> {
     }
 }
 
-/// Where in `text` its longest ending begins with which `pattern` begins, but does not end; its length if none does.
-fn begun(text: &str, pattern: &str) -> usize {
+/// Where in `text` the longest proper start of `pattern` begins that `text` ends in; its length if there is none.
+fn partial(text: &str, pattern: &str) -> usize {
     let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
     let longest = text.len().min(pattern.len().saturating_sub(1));
-    // Both are UTF-8 and a pattern begins with a whole character, so this is the border of one.
+    // Both are UTF-8 and a pattern starts with a whole character, so this is a character boundary.
     let length = (1..=longest).rev().find(|length| text.ends_with(&pattern[..*length]));
     text.len() - length.unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Reveal, kept};
+    use super::{StreamRedactor, redacted};
     use proptest::prelude::*;
 
     /// Everything that is shown, and after how many pieces the end was known.
     fn shown(pieces: &[&str], stops: &[&str], secrets: &[&str]) -> (Vec<String>, Option<usize>) {
         let stops: Vec<String> = stops.iter().map(|stop| (*stop).to_owned()).collect();
-        let mut reveal = Reveal::new(&stops, secrets.to_vec());
+        let mut redactor = StreamRedactor::new(&stops, secrets.to_vec());
         let mut all = Vec::new();
         let mut show = |text: &str| all.push(text.to_owned());
-        let ended = pieces.iter().position(|piece| reveal.push(piece, &mut show)).map(|at| at + 1);
-        reveal.finish(&mut show);
+        let ended = pieces.iter().position(|piece| redactor.push(piece, &mut show)).map(|at| at + 1);
+        redactor.finish(&mut show);
         (all, ended)
     }
 
@@ -168,10 +166,10 @@ mod tests {
             let inside = |key: &&str| keys.iter().any(|other| other != key && key.contains(other.as_str()));
             let keys: Vec<&str> = keys.iter().map(String::as_str).filter(|key| !inside(key)).collect();
             let (all, ended) = shown(&parts, &ends, &keys);
-            prop_assert_eq!(all.concat(), kept(pieces.concat(), &stops, &keys));
+            prop_assert_eq!(all.concat(), redacted(pieces.concat(), &stops, &keys));
             if let Some(at) = ended {
                 // What came later cannot have mattered.
-                prop_assert_eq!(all.concat(), kept(pieces[..at].concat(), &stops, &keys));
+                prop_assert_eq!(all.concat(), redacted(pieces[..at].concat(), &stops, &keys));
             }
         }
     }

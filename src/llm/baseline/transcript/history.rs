@@ -1,31 +1,31 @@
-//! What has happened since the last question, event by event.
+//! The steps since the last question.
 
 use super::observation::{is_complaint, worded};
-use super::step::Did;
-use super::{MOST_OBSERVATION, MOST_QUESTION, MOST_STEPS, Past, cap};
+use super::step::ParsedAction;
+use super::{MAX_OBSERVATION, MAX_QUESTION, MAX_STEPS, PastStep, cap};
 
-/// The last question and what came after it.
+/// The last question and the steps after it.
 #[derive(Debug, Default)]
-pub(super) struct Story {
+pub(super) struct History {
     pub(super) question: String,
     pub(super) is_claim: bool,
-    pub(super) steps: Vec<Past>,
-    /// The last action, if it was answered with an error.
+    pub(super) steps: Vec<PastStep>,
+    /// The last action, if it failed.
     pub(super) just_failed: Option<String>,
     pub(super) forced: bool,
-    /// Number of the step after the last one that was answered; 0 before there is a question.
+    /// Number of the next step; 0 before there is a question.
     pub(super) next: usize,
-    pending: Option<Did>,
+    pending: Option<ParsedAction>,
 }
 
-impl Story {
-    /// A question is put; what was before it belongs to another one.
+impl History {
+    /// Starts over with a new question.
     pub(super) fn ask(&mut self, question: &str, is_claim: bool) {
-        let question = cap(question, MOST_QUESTION).trim();
+        let question = cap(question, MAX_QUESTION).trim();
         *self = Self { question: question.to_owned(), is_claim, next: 1, ..Self::default() };
     }
 
-    /// Whether a question was put.
+    /// Whether there is a question.
     pub(super) fn asked(&self) -> bool {
         self.next > 0
     }
@@ -40,15 +40,15 @@ impl Story {
         self.pending.as_ref().is_some_and(|did| did.finish)
     }
 
-    /// The model did something.
-    pub(super) fn step(&mut self, did: Did) {
+    /// The model acted.
+    pub(super) fn step(&mut self, did: ParsedAction) {
         self.forced = false;
         self.pending = Some(did);
     }
 
-    /// A tool or the system answered; `number` is the one in its label.
+    /// A tool or the system answered; `number` is that of the label.
     pub(super) fn observe(&mut self, text: &str, number: Option<usize>) {
-        let text = cap(text, MOST_OBSERVATION).trim();
+        let text = cap(text, MAX_OBSERVATION).trim();
         let complaint = is_complaint(text, self.pending.as_ref().map(|did| &*did.input));
         if self.pending.is_none() && !complaint {
             return;
@@ -65,19 +65,19 @@ impl Story {
         }
     }
 
-    /// The last reply could not be followed. It counts as a step all the same.
+    /// The last reply failed. It counts as a step.
     pub(super) fn fail(&mut self) {
         self.forced = false;
         self.next = self.next.saturating_add(1);
         let Some(did) = self.pending.take() else { return };
         self.just_failed = Some(did.action.clone());
-        // Nothing was seen, but the step is spent and its argument is tried.
+        // Without an observation, but the step is used and its argument was tried.
         self.push(did.action, String::new());
     }
 
     fn push(&mut self, action: String, observation: String) {
-        if self.steps.len() < MOST_STEPS {
-            self.steps.push(Past { action, observation });
+        if self.steps.len() < MAX_STEPS {
+            self.steps.push(PastStep { action, observation });
         }
     }
 }

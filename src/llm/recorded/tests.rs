@@ -1,8 +1,8 @@
-//! Models with a tape in front, over a model made up here, and over a server that gives away what it is sent.
+//! Recordings and caches of a made-up model, and of a server that echoes secrets.
 
 use super::{Cached, ModelIdentity, Recording, Replaying};
 use crate::llm::openai::{self, OpenAiSettings};
-use crate::llm::{Model, ModelError, RemoteSettings, Shown, anthropic, in_episode};
+use crate::llm::{Model, ModelError, RemoteSettings, StreamEvent, anthropic, in_episode};
 use crate::net::RetrySettings;
 use crate::net::testing::{Server, reply};
 use crate::tape::{Cache, Player, Recorder, TapeError, Why};
@@ -63,9 +63,9 @@ async fn answers(model: &dyn Model, prompts: &[&str]) -> Vec<Result<Completion, 
 /// What is shown of a streamed answer.
 async fn shown(model: &dyn Model, prompt: &str) -> String {
     let text = Mutex::new(String::new());
-    let show = |piece: Shown<'_>| match piece {
-        Shown::Text(piece) => text.lock().expect("sound").push_str(piece),
-        Shown::Again => text.lock().expect("sound").clear(),
+    let show = |piece: StreamEvent<'_>| match piece {
+        StreamEvent::Text(piece) => text.lock().expect("sound").push_str(piece),
+        StreamEvent::Restarted => text.lock().expect("sound").clear(),
     };
     let completion = model.stream(&request(prompt), &show).await.expect("an answer");
     let text = text.into_inner().expect("sound");
@@ -104,8 +104,7 @@ async fn failures_are_not_recorded_and_miss_when_replayed() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("t.jsonl");
     assert!(answers(&recording(&path), &["fail"]).await[0].is_err());
-    let replay = replaying(&path);
-    let error = answers(&replay, &["fail"]).await.remove(0).expect_err("a miss");
+    let error = answers(&replaying(&path), &["fail"]).await.remove(0).expect_err("a miss");
     assert!(matches!(&error, ModelError::Tape(TapeError::Miss(miss)) if miss.why == Why::Unknown { nearest: None }));
     assert!(error.hint().expect("a hint").contains("--record"));
 }
@@ -114,44 +113,30 @@ async fn failures_are_not_recorded_and_miss_when_replayed() {
 async fn every_setting_makes_another_request_and_a_miss_names_it() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("t.jsonl");
-    answers(&recording(&path), &["Question: Who?"]).await;
-    let missed = async |identity: ModelIdentity, request: Request| {
-        let replay = Replaying::new(identity, Player::open(&path).expect("opens"));
-        let error = replay.complete(&request).await.expect_err("a miss").to_string();
-        error.split_once("differs in ").expect("a difference").1.to_owned()
-    };
     let asked = || request("Question: Who?");
-    let warm = |decoding: Decoding| Request { decoding, ..asked() };
-    let default = Decoding::default();
+    answers(&recording(&path), &["Question: Who?"]).await;
+    let replayed = async |identity: ModelIdentity, request: Request| {
+        Replaying::new(identity, Player::open(&path).expect("opens")).complete(&request).await
+    };
+    let decoding = Decoding { temperature: 0.7, ..Decoding::default() };
+    let messages = Prompt::Messages(vec![Message::user("Question: Who?")]);
+    let other = |model, endpoint| ModelIdentity::new("openai", model, endpoint, None);
     for (identity, request, difference) in [
-        (
-            identity(),
-            request("Question: When?"),
-            r#"prompt, character 13: recorded "Question: Who?", asked "Question: When?""#,
-        ),
+        (identity(), request("Question: When?"), "prompt, character 13: "),
+        (identity(), Request { prompt: messages, ..asked() }, r#"prompt: recorded "Question: Who?", asked [{"role":"#),
         (identity(), Request { stop: Vec::new(), ..asked() }, r#"stop[0]: recorded "\n", asked nothing"#),
-        (
-            identity(),
-            warm(Decoding { temperature: 0.7, ..default.clone() }),
-            "decoding.temperature: recorded 0.0, asked 0.7",
-        ),
-        (identity(), warm(Decoding { seed: Some(1), ..default.clone() }), "decoding.seed: recorded nothing, asked 1"),
-        (ModelIdentity::new("openai", "n", "chat", None), asked(), r#"model, character 1: recorded "m", asked "n""#),
-        (
-            ModelIdentity::new("openai", "m", "completions", None),
-            asked(),
-            r#"endpoint, character 2: recorded "chat", asked "completions""#,
-        ),
+        (identity(), Request { decoding, ..asked() }, "decoding.temperature: recorded 0.0, asked 0.7"),
+        (other("n", "chat"), asked(), r#"model, character 1: recorded "m", asked "n""#),
+        (other("m", "completions"), asked(), "endpoint, character 2: "),
     ] {
-        assert_eq!(missed(identity, request).await, difference);
+        let error = replayed(identity, request).await.expect_err("a miss").to_string();
+        let (_, found) = error.split_once("differs in ").expect("a difference");
+        assert!(found.starts_with(difference), "{found}");
     }
-    let messages = Request { prompt: Prompt::Messages(vec![Message::user("Question: Who?")]), ..asked() };
-    assert!(missed(identity(), messages).await.starts_with("prompt: recorded \"Question: Who?\", asked [{\"role\":"));
-    // Where the shared part of a prompt ends makes no difference, nor does the server that stands behind a replay.
+    // Neither the split of a prompt nor the server of a replay makes a difference.
     let split = Request { prompt: Prompt::text("Question: ".into(), "Who?"), ..asked() };
-    let other = ModelIdentity::new("openai", "m", "chat", Some("http://elsewhere/v1"));
-    let replay = Replaying::new(other, Player::open(&path).expect("opens"));
-    assert!(replay.complete(&split).await.is_ok());
+    let elsewhere = ModelIdentity::new("openai", "m", "chat", Some("http://elsewhere/v1"));
+    assert!(replayed(elsewhere, split).await.is_ok());
 }
 
 #[tokio::test]
@@ -183,7 +168,7 @@ async fn a_later_run_finds_what_was_worth_keeping() {
 }
 
 #[tokio::test]
-async fn a_cache_tells_servers_and_repeats_apart_and_lets_variants_share() {
+async fn a_cache_distinguishes_servers_and_repeats_but_not_variants() {
     let dir = tempfile::tempdir().expect("a folder");
     let cache = Arc::new(Cache::open(dir.path()).expect("opens"));
     let inner = Arc::new(Made::default());
@@ -205,7 +190,7 @@ async fn a_cache_tells_servers_and_repeats_apart_and_lets_variants_share() {
 }
 
 #[tokio::test]
-async fn neither_tape_nor_cache_holds_a_secret() {
+async fn neither_recording_nor_cache_holds_a_secret() {
     const KEY: &str = "sk-0123456789abcdef";
     // A bad server: it sends back what it was sent.
     let echo = format!(
@@ -245,7 +230,7 @@ async fn neither_tape_nor_cache_holds_a_secret() {
 }
 
 #[test]
-fn what_a_model_cannot_be_asked_is_known_in_front_of_it_too() {
+fn wrappers_report_unsupported_settings() {
     let dir = tempfile::tempdir().expect("a folder");
     let model: Arc<dyn Model> = Arc::new(anthropic::model(RemoteSettings::default(), false).expect("a model"));
     let identity = ModelIdentity::new("anthropic", "m", "messages", None);
@@ -254,5 +239,5 @@ fn what_a_model_cannot_be_asked_is_known_in_front_of_it_too() {
     let recorder = Arc::new(Recorder::open(&dir.path().join("t.jsonl")).expect("opens"));
     let warm = |temperature| Decoding { temperature, ..Decoding::default() };
     let model = Recording::new(cached, identity, recorder);
-    assert!(model.unfit(&warm(1.5)).is_some() && model.unfit(&warm(0.5)).is_none());
+    assert!(model.unsupported(&warm(1.5)).is_some() && model.unsupported(&warm(0.5)).is_none());
 }

@@ -1,19 +1,19 @@
-//! What stands at the beginning of an answer and is no part of it.
+//! Removes from the start of an answer what is not part of it.
 //!
-//! | at the beginning | what becomes of it |
+//! | at the start | what happens |
 //! |---|---|
-//! | `<think>` … `</think>`, and the white space after it | left out: servers that do not part a model's reasoning from its answer send it so |
-//! | `<think>` that nothing ends | all of the text is reasoning, and nothing is left |
-//! | the label that the model was given to continue | left out: some servers, and models that were not continued after all, repeat it |
+//! | `<think>` … `</think>` and the white space after it | removed: some servers send reasoning this way |
+//! | `<think>` without an end | all of the text is reasoning: nothing is left |
+//! | the label that the model continues | removed: some servers and models repeat it |
 //!
-//! The text comes in pieces that end anywhere; what may still become one of these waits.
+//! The text arrives in pieces that end anywhere; what may still become one of these is held back.
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Takes the beginning away.
+/// Strips reasoning and a repeated label from the start of a text.
 #[derive(Debug)]
-pub(super) struct Opening {
+pub(super) struct ReasoningStripper {
     state: State,
     label: String,
     thought: bool,
@@ -21,32 +21,31 @@ pub(super) struct Opening {
 
 #[derive(Debug)]
 enum State {
-    /// Thinking may begin; holds the text so far.
+    /// Reasoning may begin; holds the text so far.
     Before(String),
-    /// The thinking goes on; holds what may be the beginning of its end.
+    /// Inside the reasoning; holds what may be the start of `</think>`.
     Thinking(String),
-    /// The thinking is over, and no text has come.
+    /// After the reasoning, before any text.
     After,
-    /// The label may come; holds the text so far.
+    /// The label may follow; holds the text so far.
     Label(String),
-    /// All that comes is text.
+    /// Everything from here on is text.
     Text,
 }
 
-impl Opening {
-    /// The beginning of a text. Thinking is looked for where `thinks`; `label` is the end of the prompt, if the model
-    /// was given it to continue.
+impl ReasoningStripper {
+    /// Before the first piece. `thinks`: whether there may be reasoning; `label`: what the model continues, or empty.
     pub(super) fn new(thinks: bool, label: &str) -> Self {
         let state = if thinks { State::Before(String::new()) } else { State::Label(String::new()) };
         Self { state, label: label.trim().to_owned(), thought: false }
     }
 
-    /// Whether there was thinking.
+    /// Whether there was reasoning.
     pub(super) fn thought(&self) -> bool {
         self.thought
     }
 
-    /// Takes the next piece, and gives what is known to be text.
+    /// Takes the next piece, and returns what is certainly text.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut piece = piece.to_owned();
         loop {
@@ -69,7 +68,7 @@ impl Opening {
         }
     }
 
-    /// No more pieces come: gives the text that waited.
+    /// After the last piece: returns the text that was held back.
     pub(super) fn finish(&mut self) -> String {
         match std::mem::replace(&mut self.state, State::Text) {
             State::Before(held) | State::Label(held) => held,
@@ -107,13 +106,13 @@ fn thinking(held: &str) -> (State, Option<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::Opening;
+    use super::ReasoningStripper;
     use proptest::prelude::*;
 
     fn text(pieces: &[&str], label: &str) -> String {
-        let mut opening = Opening::new(true, label);
-        let text: String = pieces.iter().map(|piece| opening.push(piece)).collect();
-        text + &opening.finish()
+        let mut stripper = ReasoningStripper::new(true, label);
+        let text: String = pieces.iter().map(|piece| stripper.push(piece)).collect();
+        text + &stripper.finish()
     }
 
     #[test]
@@ -141,8 +140,8 @@ mod tests {
                 "{sent:?} by character"
             );
         }
-        let mut opening = Opening::new(false, "");
-        assert_eq!((opening.push("<think>a</think>b"), opening.thought()), ("<think>a</think>b".to_owned(), false));
+        let mut stripper = ReasoningStripper::new(false, "");
+        assert_eq!((stripper.push("<think>a</think>b"), stripper.thought()), ("<think>a</think>b".to_owned(), false));
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! The labels of a protocol, as its own writing shows them.
+//! A protocol's labels, learned from what it writes.
 
 use super::Wanted;
 use super::observation::is_error;
@@ -6,35 +6,35 @@ use crate::llm::baseline::BaselineSettings;
 use crate::protocol::{Layout, Protocol, react_paper};
 use crate::types::Tool;
 
-/// Stands for a text of the protocol's; no protocol escapes it.
+/// Placeholder that no protocol escapes.
 const MARK: &str = "⁂";
-/// A number that stands in no label by itself.
+/// A step number that no label contains otherwise.
 const NUMBER: usize = 7;
-/// Both colons: what is written in Chinese may have either.
+/// Both colons: Chinese text may use either.
 pub(super) const COLONS: [char; 2] = [':', '：'];
-/// Shortest part of a force-stop text by which it is recognised, in bytes.
+/// Shortest part that identifies a force-stop text, in bytes.
 const LEAST_FORCE_STOP: usize = 8;
 
-/// How a conversation of this protocol looks.
+/// How conversations of this protocol look.
 #[derive(Debug)]
-pub(super) struct Form<'a> {
+pub(super) struct Labels<'a> {
     /// Writes the steps.
     pub(super) protocol: &'a dyn Protocol,
-    /// Labels before a question, with their colon, and whether it is a claim's.
+    /// Labels before a question, with their colon, and whether they announce a claim.
     questions: Vec<(String, bool)>,
-    /// Whether a question is a message without a label.
+    /// Whether questions are messages without a label.
     pub(super) raw: bool,
     /// Whether every question is a claim.
     pub(super) claims: bool,
     /// Whether labels of steps are numbered.
     pub(super) numbered: bool,
-    /// What stands before an observation: all of it, or what is left and right of the step's number.
+    /// The label of an observation, split at the step's number if it has one.
     observation: (String, Option<String>),
-    /// A piece of the text which says that the answer is due.
+    /// A part of the force-stop text.
     force_stop: Option<&'a str>,
 }
 
-impl<'a> Form<'a> {
+impl<'a> Labels<'a> {
     pub(super) fn of(settings: &'a BaselineSettings) -> Self {
         let protocol: &dyn Protocol = settings.protocol.as_deref().unwrap_or(&react_paper::Paper);
         let number = NUMBER.to_string();
@@ -57,7 +57,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Whether question and steps stand in one message.
+    /// Whether question and steps are in one message.
     pub(super) fn template(&self) -> bool {
         self.protocol.layout() == Layout::Template
     }
@@ -70,20 +70,20 @@ impl<'a> Form<'a> {
     /// The last question of a text: its words, whether it is a claim, and what follows its line.
     pub(super) fn labelled<'t>(&self, text: &'t str) -> Option<(&'t str, bool, &'t str)> {
         let last = |label: &str| {
-            // Observations are single lines, so a label at the start of a line is the protocol's own.
+            // Observations are single lines, so a label at the start of a line comes from the protocol.
             let at = text.rmatch_indices(label).find(|(at, _)| *at == 0 || text[..*at].ends_with('\n'));
             at.map(|(at, _)| at + label.len())
         };
         let found: Vec<(usize, bool)> =
             self.questions.iter().filter_map(|(label, claim)| Some((last(label)?, *claim))).collect();
         let start = found.iter().map(|(start, _)| *start).max()?;
-        // Where questions and claims have the same label, it says nothing.
+        // If questions and claims share a label, it does not decide.
         let claim = found.iter().filter(|(at, _)| *at == start).all(|(_, claim)| *claim);
         let line = text[start..].split('\n').next().unwrap_or_default();
         Some((line, claim, &text[start + line.len()..]))
     }
 
-    /// What follows the label of a question at the start of a message, and whether that is a claim's.
+    /// What follows the label of a question at the start of a message, and whether it is a claim.
     pub(super) fn question<'t>(&self, message: &'t str) -> Option<(&'t str, bool)> {
         let message = message.trim_start();
         let found: Vec<(&str, bool)> = self
@@ -108,13 +108,13 @@ impl<'a> Form<'a> {
         Some((rest[digits..].strip_prefix(&**right)?, Some(number)))
     }
 
-    /// A message without the words at its end which say that the answer is due, and whether there were any.
+    /// A message without a force-stop text at its end, and whether there was one.
     pub(super) fn force_stop<'t>(&self, message: &'t str) -> (&'t str, bool) {
         if let Some((before, _)) = self.force_stop.and_then(|said| message.rsplit_once(said)) {
             return (before, true);
         }
-        // Without knowing the words: a last line that names the action of answering is no tool's. A complaint names all
-        // actions, though.
+        // Without a known text: a last line that names the finish action is not from a tool. But error messages name
+        // all actions.
         match message.trim_end().rsplit_once('\n') {
             Some((before, last)) if self.numbered && last.contains("Finish[") && !message.lines().any(is_error) => {
                 (before, true)
@@ -123,7 +123,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// What a prompt that ends in this line leaves to be written; nothing if the line is no label.
+    /// What to write after a prompt that ends in this line; `None` if the line is not a label.
     pub(super) fn wanted(&self, line: &str, next: usize) -> Option<Wanted> {
         let label = line.trim().strip_suffix(COLONS)?.trim_end();
         let number = |word: &str| -> Option<usize> { label.strip_prefix(word)?.trim().parse().ok() };
@@ -142,13 +142,13 @@ impl<'a> Form<'a> {
     }
 }
 
-/// What a text has before the mark, on the mark's line, without white space around it.
+/// The text before the placeholder on its line, trimmed.
 fn before_mark(shown: &str) -> &str {
     let before = shown.split(MARK).next().unwrap_or_default();
     before.rsplit('\n').next().unwrap_or_default().trim()
 }
 
-/// Labels as the protocol writes them, as they are set, and as the templates have them that know only one.
+/// Labels as the protocol writes them, as they are set, and the one of templates that only have one.
 fn labels(protocol: &dyn Protocol, settings: &BaselineSettings) -> Vec<(String, bool)> {
     let mut labels: Vec<(String, bool)> = Vec::new();
     let mut add = |label: String, claim: bool| {
@@ -166,7 +166,7 @@ fn labels(protocol: &dyn Protocol, settings: &BaselineSettings) -> Vec<(String, 
     labels
 }
 
-/// The longest part of a text between its slots (`{…}`).
+/// The longest part of a text between slots (`{…}`).
 fn piece(text: &str) -> Option<&str> {
     let pieces = text.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after));
     let longest = pieces.map(str::trim).max_by_key(|piece| piece.len())?;

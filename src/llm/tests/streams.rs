@@ -1,0 +1,211 @@
+//! Streams that arrive in odd pieces, break off, hang, lie and are refused.
+
+use super::{APIS, Api, DONE, HEAD, KEY, closed, request, stream, watch, watch_of};
+use crate::llm::{Model as _, ModelError};
+use crate::net::NetError;
+use crate::net::testing::{Reply, Server, reply};
+use crate::types::Usage;
+
+const CHAT: Api = Api::Chat;
+
+fn error_event(api: Api, message: &str) -> String {
+    format!("data: {}\n\n", api.error(message))
+}
+
+/// A stream that is sent piece by piece.
+fn pieces(pieces: &[String]) -> Reply {
+    Reply::Pieces([&[HEAD.to_owned()], pieces].concat().into_iter().map(String::into_bytes).collect())
+}
+
+#[tokio::test]
+async fn text_is_shown_as_it_arrives() {
+    for api in APIS {
+        let events =
+            [api.start(), api.delta(" I "), api.delta("think. 東\u{1f600}"), api.delta("!"), api.end()].concat();
+        // Five bytes at a time: in the middle of lines, events and characters.
+        let bytes = [HEAD.as_bytes(), events.as_bytes()].concat();
+        let chunks = Reply::Pieces(bytes.chunks(5).map(<[u8]>::to_vec).collect());
+        let (answer, shown, server) = watch_of(api, vec![chunks]).await;
+        let answer = answer.expect("an answer");
+        assert_eq!(shown, " I |think. 東\u{1f600}|!", "{api:?}");
+        assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), (" I think. 東\u{1f600}!", Some("stop")));
+        assert_eq!(answer.usage, Some(Usage { prompt_tokens: 9, completion_tokens: 4 }));
+        assert_eq!(answer.attempts, 1);
+        let sent = &server.requests()[0];
+        let asks = match api {
+            Api::Chat | Api::Completions => r#""stream":true,"stream_options":{"include_usage":true}"#,
+            Api::Messages => r#""stream":true"#,
+            Api::Gemini => "POST /v1beta/models/m:streamGenerateContent?alt=sse ",
+        };
+        assert!(sent.contains(asks), "{sent}");
+        assert!(sent.contains("accept: text/event-stream") && sent.contains(KEY), "{sent}");
+    }
+}
+
+#[tokio::test]
+async fn a_stop_closes_the_connection_and_cuts_the_text() {
+    for api in APIS {
+        let deltas = ["a\nObs", "tacle\nObserv", "ation 1:", " made up"].map(|text| api.delta(text));
+        let (answer, shown, server) = watch_of(api, vec![pieces(&[&[api.start()], &deltas[..]].concat())]).await;
+        let answer = answer.expect("an answer");
+        assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), ("a\nObstacle", Some("stop")), "{api:?}");
+        assert_eq!(shown, "a|\nObstacle");
+        closed(&server).await;
+    }
+    // Stops that the server does not support are applied to a stream, watched or not.
+    for (api, stops) in [
+        (Api::Chat, &["1", "2", "3", "4", "\n"][..]),
+        (Api::Messages, &["\n"]),
+        (Api::Gemini, &["1", "2", "3", "4", "5", "\n"]),
+    ] {
+        let stop = stops.iter().map(|stop| (*stop).to_owned()).collect();
+        let request = crate::types::Request { stop, ..request() };
+        let deltas = ["one line", "\nand another", " and"].map(|text| api.delta(text));
+        let server = Server::start(vec![pieces(&[&[api.start()], &deltas[..]].concat())]).await;
+        let answer = api.model(&server.url).complete(&request).await.expect("an answer");
+        assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), ("one line", Some("stop")), "{api:?}");
+        // What Anthropic counts at the start is not what was used.
+        assert_eq!(answer.usage.is_some(), api == Api::Gemini);
+        closed(&server).await;
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_breaks_off_is_discarded_and_retried() {
+    for api in APIS {
+        let par = api.start() + &api.delta("par");
+        let cut = format!("{par}{}", &api.delta("tial")[..30]);
+        let framed = format!("HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\ncontent-length: 9999\r\n\r\n{cut}");
+        for (first, shown_first) in [
+            (stream(&[par.clone(), api.delta("tial")]), "par|tial|↺|"),
+            (Reply::Raw(framed.into_bytes()), "par|↺|"),
+            (stream(&[cut]), "par|↺|"),
+            (stream(&[par, error_event(api, "overloaded")]), "par|↺|"),
+            (stream(&[]), ""),
+            (stream(&[DONE.into()]), ""),
+            (stream(&["data: {\"type\":\"message_stop\"}\n\n".into()]), ""),
+            (reply(429, "retry-after: 0\r\n", b"{}"), ""),
+            (reply(500, "content-type: text/event-stream\r\n", b"data: x\n\n"), ""),
+            (Reply::Close, ""),
+        ] {
+            let name = format!("{api:?} {first:?}");
+            let (answer, shown, server) = watch_of(api, vec![first, api.stream(&["partly"])]).await;
+            let answer = answer.expect(&name);
+            assert_eq!((answer.text.as_str(), answer.attempts, server.requests().len()), ("partly", 2, 2), "{name}");
+            assert_eq!(shown, format!("{shown_first}partly"), "{name}");
+        }
+    }
+    let stalled = Reply::Stall([HEAD, &CHAT.delta("par")].concat().into_bytes());
+    let (answer, shown, _) = watch_of(CHAT, vec![stalled, CHAT.stream(&["partly"])]).await;
+    assert_eq!((answer.expect("an answer").attempts, shown.as_str()), (2, "par|↺|partly"));
+}
+
+#[tokio::test]
+async fn streams_that_always_fail_are_typed_errors() {
+    let malformed = |reason: &str| ModelError::Undecodable { attempts: 3, reason: reason.into() };
+    let error = |body: &str| stream(&[format!("data: {body}\n\n")]);
+    for (bad, expected) in [
+        (stream(&[CHAT.delta("a")]), malformed("the stream ended before the completion did")),
+        (stream(&[DONE.into()]), malformed("the stream has no completion")),
+        (stream(&[error_event(CHAT, "no  way")]), malformed("the stream reports an error: no way")),
+        (error(r#"{"object":"error","message":"old"}"#), malformed("the stream reports an error: old")),
+        (stream(&["error: {\"message\":\"older\"}\n\n".into()]), malformed("the stream reports an error: older")),
+        (
+            stream(&[error_event(CHAT, &format!("wrong key {KEY}"))]),
+            malformed("the stream reports an error: wrong key ***"),
+        ),
+    ] {
+        let (answer, _, server) = watch_of(CHAT, vec![bad]).await;
+        assert_eq!((answer.expect_err("no answer"), server.requests().len()), (expected, 3));
+    }
+    for api in APIS {
+        let (answer, _, _) = watch_of(api, vec![error("<html>")]).await;
+        let Err(ModelError::Undecodable { reason, .. }) = answer else { panic!("{answer:?}") };
+        assert!(reason.starts_with("the stream has an event that is not JSON: "), "{api:?} {reason}");
+    }
+    let blocked = error(r#"{"promptFeedback":{"blockReason":"OTHER"}}"#);
+    let (answer, _, server) = watch_of(Api::Gemini, vec![blocked]).await;
+    let expected = ModelError::Refused { status: 200, message: "the prompt was blocked: OTHER".into() };
+    assert_eq!((answer.expect_err("blocked"), server.requests().len()), (expected, 1));
+}
+
+#[tokio::test]
+async fn silence_and_size_are_errors_and_comments_are_silence() {
+    let (answer, _, _) = watch_of(CHAT, vec![pieces(&vec![": waiting\n\n".to_owned(); 5000])]).await;
+    assert!(matches!(answer, Err(ModelError::Net(error)) if matches!(error.last(), NetError::Timeout { .. })));
+    for large in [vec![CHAT.delta(&"a".repeat(1000)); 400], vec![CHAT.delta(&"a".repeat(30_000))]] {
+        let (answer, _, server) = watch_of(CHAT, vec![stream(&large)]).await;
+        assert!(matches!(answer, Err(ModelError::Net(NetError::TooLarge { limit: 20_000, .. }))), "{answer:?}");
+        assert_eq!(server.requests().len(), 1);
+    }
+    // The time limit is per piece: a slow stream may take longer.
+    let mut slow = vec![CHAT.delta("a"); 900];
+    slow.push(CHAT.end());
+    let (answer, _, _) = watch_of(CHAT, vec![pieces(&slow)]).await;
+    let answer = answer.expect("an answer");
+    assert!(answer.latency_ms > 2000 && answer.text.len() == 900, "{answer:?}");
+}
+
+#[tokio::test]
+async fn nothing_after_the_end_is_an_error() {
+    let finished = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
+    let end = |tail: &str| [HEAD, &CHAT.delta("ok"), finished, tail].concat().into_bytes();
+    for last in [
+        Reply::Raw(end("")),
+        Reply::Raw(end("data: {\"cho\n\n")),
+        Reply::Stall(end("")),
+        Reply::Raw(end(&CHAT.delta(""))),
+        stream(&[CHAT.delta("ok"), "data:[DONE]".into()]),
+    ] {
+        let name = format!("{last:?}");
+        let (answer, shown, server) = watch_of(CHAT, vec![last]).await;
+        let answer = answer.expect(&name);
+        assert_eq!((answer.text.as_str(), shown.as_str(), server.requests().len()), ("ok", "ok", 1), "{name}");
+    }
+    let reason = r#""delta":{"stop_reason":"max_tokens"}"#;
+    let events = [Api::Messages.start(), Api::Messages.delta("ok"), super::event("message_delta", reason)];
+    let (answer, _, _) = watch_of(Api::Messages, vec![stream(&events)]).await;
+    assert_eq!(answer.expect("an answer").finish_reason.as_deref(), Some("length"));
+}
+
+#[tokio::test]
+async fn whole_answers_and_unannounced_streams_are_read_as_well() {
+    for api in APIS {
+        let whole = api.whole("a\nObservation 1: b");
+        let (answer, shown, _) = watch_of(api, vec![reply(200, "content-type: application/json\r\n", &whole)]).await;
+        assert_eq!((answer.expect("an answer").text.as_str(), shown.as_str()), ("a", "a"));
+        let events = [api.delta("a "), api.delta("b"), api.end()].concat();
+        let (answer, shown, _) = watch_of(api, vec![reply(200, "", events.as_bytes())]).await;
+        assert_eq!((answer.expect("an answer").text.as_str(), shown.as_str()), ("a b", "a |b"), "{api:?}");
+        let server = Server::start(vec![api.stream(&["a\nObser", "vation 1: b"])]).await;
+        let answer = api.model(&server.url).complete(&request()).await.expect("an answer");
+        assert_eq!((answer.text.as_str(), answer.attempts), ("a", 1));
+        assert!(!server.requests()[0].contains("\"stream\""));
+    }
+}
+
+#[tokio::test]
+async fn a_refused_stream_is_remembered() {
+    let no = |param: &str| {
+        let body = serde_json::json!({"error": {"message": format!("`{param}` is not supported"), "param": param}});
+        reply(400, "", body.to_string().as_bytes())
+    };
+    let json = reply(200, "", &CHAT.whole("ok"));
+    let server = Server::start(vec![no("stream_options"), CHAT.stream(&["ok"]), no("stream"), json]).await;
+    let model = CHAT.model(&server.url);
+    for attempts in [2, 2, 1] {
+        let (answer, shown) = watch(&model, &request()).await;
+        let answer = answer.expect("an answer");
+        assert_eq!((answer.text.as_str(), answer.attempts, shown.as_str()), ("ok", attempts, "ok"));
+    }
+    let sent = server.requests();
+    let forms: Vec<(bool, bool)> =
+        sent.iter().map(|r| (r.contains("\"stream\":true"), r.contains("stream_options"))).collect();
+    assert_eq!(forms, [(true, true), (true, false), (true, false), (false, false), (false, false)]);
+}
+
+#[tokio::test]
+async fn the_key_is_in_no_piece() {
+    let (answer, shown, _) = watch_of(CHAT, vec![CHAT.stream(&["your key: sk-test-0123", "456789abcdef."])]).await;
+    assert_eq!((answer.expect("an answer").text.as_str(), shown.as_str()), ("your key: ***.", "your key: |***."));
+}
