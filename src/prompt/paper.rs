@@ -22,12 +22,10 @@ pub(super) fn text_of(file: &str, json: &str, key: &str) -> Result<String, Promp
         reason: reason_without_place(&error),
     })?;
     let Value::Object(mut texts) = value else {
-        return Err(PromptError::NotAnObject { file: file_name(), found: type_of(&value) });
+        return Err(PromptError::NotAnObject(file_name(), type_of(&value)));
     };
     match texts.get_mut(key).map(Value::take) {
-        Some(Value::String(text)) if text.is_empty() => {
-            Err(PromptError::EmptyKey { file: file_name(), key: quoted(key) })
-        }
+        Some(Value::String(text)) if text.is_empty() => Err(PromptError::EmptyKey(file_name(), quoted(key))),
         Some(Value::String(text)) => Ok(text),
         Some(other) => Err(PromptError::NotText { file: file_name(), key: quoted(key), found: type_of(&other) }),
         None => Err(PromptError::NoSuchKey {

@@ -94,20 +94,20 @@ pub fn render(
     let (protocol, method) = (settings.protocol, settings.method);
     let direct = matches!(method, Method::Standard | Method::Cot);
     if !direct && !matches!(method, Method::Act | Method::React) {
-        return Err(PromptError::Compound { method: method.name() });
+        return Err(PromptError::Compound(method.name()));
     }
     if method == Method::Act && !protocol.acts_without_thoughts() {
-        return Err(PromptError::NeedsThoughts { protocol: protocol.id() });
+        return Err(PromptError::NeedsThoughts(protocol.id()));
     }
     let layout = if direct { Layout::Text } else { protocol.layout() };
     let file = match source {
         PromptSource::File(file) => file,
         PromptSource::Text(paper) => {
             if settings.shots.is_some() || settings.order != ExemplarOrder::File {
-                return Err(PromptError::FinishedText { spec: paper.spec.clone() });
+                return Err(PromptError::FinishedText(paper.spec.clone()));
             }
             if !direct && protocol.id() != react_paper::ID {
-                return Err(PromptError::FinishedForm { spec: paper.spec.clone(), protocol: protocol.id() });
+                return Err(PromptError::FinishedForm(paper.spec.clone(), protocol.id()));
             }
             return Ok(Rendered::new(Frame::text(paper.text.as_str()), layout, None));
         }
@@ -136,21 +136,16 @@ impl Job<'_> {
     /// The prompt file's instruction for the method, filled in; it ends with one line break.
     fn instruction(&self) -> Result<String, PromptError> {
         let (file, method) = (self.file, self.settings.method.name());
-        let instruction = file
-            .instructions
-            .get(method)
-            .ok_or_else(|| PromptError::NoInstruction { file: file.file.clone(), method: method.to_owned() })?;
+        let missing = || PromptError::NoInstruction(file.file.clone(), method);
+        let instruction = file.instructions.get(method).ok_or_else(missing)?;
         let values = Values {
             question_label: &file.question_label,
             max_steps: self.settings.max_steps,
             tools: file.tools.as_ref(),
             language: &file.language,
         };
-        template::fill(&instruction.template, values).map_err(|reason| PromptError::Template {
-            file: file.file.clone(),
-            method: method.to_owned(),
-            reason,
-        })
+        let failed = |reason| PromptError::Template { file: file.file.clone(), method, reason };
+        template::fill(instruction, values).map_err(failed)
     }
 }
 

@@ -77,7 +77,7 @@ pub fn load(
     let section = section.to_owned();
     if form::of(&section).is_none() {
         return match spec {
-            Some(_) => Err(PromptError::NoTextsTaken { protocol: section }),
+            Some(_) => Err(PromptError::NoTextsTaken(section)),
             None => Ok(ProtocolTexts { section, ..ProtocolTexts::default() }),
         };
     }
@@ -129,7 +129,7 @@ impl ProtocolTexts {
 
     /// What is said where a text is needed that is not there.
     pub(super) fn lacks(&self, key: &'static str) -> PromptError {
-        PromptError::NoProtocolText { section: self.section.clone(), key }
+        PromptError::NoProtocolText(self.section.clone(), key)
     }
 
     /// The file's texts for particular occasions, by key.
