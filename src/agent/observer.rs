@@ -1,15 +1,15 @@
-//! Looking on while an episode runs.
+//! Observing an episode while it runs.
 
 use crate::types::Step;
 
-/// Someone who is told what happens in an episode, in order.
-pub trait Watch: Send + Sync {
-    /// More of the model's text, as it comes.
+/// Receives the events of an episode in order.
+pub trait EpisodeObserver: Send + Sync {
+    /// The next piece of the model's text.
     fn text(&self, text: &str);
-    /// The reply being shown was broken off and begins anew.
+    /// The reply broke off and starts again.
     fn again(&self) {}
     /// The reply is complete.
     fn call_ended(&self) {}
-    /// A step is complete, its observation included.
+    /// A step is complete, including its observation.
     fn step(&self, step: &Step);
 }
