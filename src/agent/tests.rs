@@ -18,9 +18,12 @@ use std::sync::{Arc, Mutex};
 include!("../../tests/it/common/one_page.rs");
 include!("../../tests/it/common/variant.rs");
 
+/// The reply to a prompt by its number; none is an error.
+type Answer = dyn Fn(&str, usize) -> Option<String> + Send + Sync;
+
 /// Answers by the prompt's last line and the number of requests so far; fails where there is no answer.
 pub(super) struct Scripted {
-    answer: Box<dyn Fn(&str, usize) -> Option<String> + Send + Sync>,
+    answer: Box<Answer>,
     asked: Mutex<Vec<Request>>,
 }
 

@@ -1,15 +1,15 @@
-//! The paper's prompt files: JSON objects of finished texts, one of which is used as it stands.
+//! The paper's prompt files: JSON objects of finished texts.
 
 use super::error::PromptError;
 use super::problems::{closest, quoted};
 use serde_json::Value;
 
-/// A finished prompt text; nothing in it is rendered, so a digest of the paper can be met to the last byte.
+/// A finished prompt text, used byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaperText {
     /// `FILE.json#KEY`, as it was named.
     pub spec: String,
-    /// The instruction file's text, then the key's text; nothing between, nothing trimmed.
+    /// The instruction file's text, directly followed by the key's text.
     pub text: String,
 }
 

@@ -9,6 +9,9 @@ use crate::types::text::shell_word;
 use crate::types::text::visible_line;
 use std::collections::{BTreeMap, HashSet};
 
+/// A fact about a run.
+type OfRun = fn(&Origin) -> String;
+
 /// Characters of a digest that are shown.
 const DIGEST: usize = 12;
 
@@ -21,7 +24,7 @@ pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
         let values = rows.iter().map(|(_, values)| value(values[at].clone())).collect();
         Setting { name, values }
     };
-    let of_run: [(&str, fn(&Origin) -> String); 4] = [
+    let of_run: [(&str, OfRun); 4] = [
         ("dataset", |origin| origin.dataset.name.clone()),
         ("dataset.sha256", |origin| origin.dataset.sha256.clone()),
         ("repeats", |origin| origin.repeats.to_string()),

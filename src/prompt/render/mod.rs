@@ -1,4 +1,4 @@
-//! From a prompt to what is said around the question, in the syntax of every protocol and method.
+//! Renders a prompt into the frame around the question, for every protocol and method.
 
 mod direct;
 mod examples;
@@ -17,15 +17,15 @@ use crate::types::{Method, sha256_hex};
 /// How a prompt is rendered.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderSettings<'a> {
-    /// The protocol; methods without tools are the same under each.
+    /// The protocol; it does not affect methods without tools.
     pub protocol: &'a dyn Protocol,
-    /// Prompting method; one that is made of others is rendered once for each of its parts.
+    /// Prompting method; each part of a combined method is rendered by itself.
     pub method: Method,
-    /// How many exemplars are shown, the first ones of the order; all when absent.
+    /// Number of exemplars, the first ones of the order; all if absent.
     pub shots: Option<usize>,
     /// Order of the exemplars.
     pub order: ExemplarOrder,
-    /// Step limit, for texts that name it.
+    /// Step limit, for texts that state it.
     pub max_steps: usize,
 }
 
@@ -37,8 +37,8 @@ pub enum ExemplarOrder {
     File,
     /// The last of the file first.
     Reversed,
-    /// By SHA-256 of `{seed}`, a line break and the question. A seed gives the same order wherever an exemplar
-    /// stands in its file, and fewer shots are a part of more shots.
+    /// By SHA-256 of `{seed}`, a line break and the question. The order does not depend on positions in the file, and
+    /// fewer shots are a prefix of more shots.
     Seeded(u64),
 }
 
@@ -67,25 +67,24 @@ impl ExemplarOrder {
 /// A rendered prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// What is said around the question.
+    /// The frame around the question.
     pub frame: Frame,
-    /// Which parts of the frame are in use, and so its stored form: the protocol's layout, or
-    /// [`Layout::Text`] for methods without tools.
+    /// The protocol's layout, or [`Layout::Text`] for methods without tools. It determines the stored form.
     pub layout: Layout,
-    /// The form in which it is stored and digested.
+    /// The stored form.
     pub stored: String,
     /// SHA-256 of the stored form's UTF-8 bytes, hexadecimal.
     pub sha256: String,
     /// Its length in characters (Unicode scalar values).
     pub chars: usize,
-    /// How many exemplars it shows; unknown for a finished text.
+    /// Number of exemplars; unknown for a finished text.
     pub exemplars: Option<usize>,
 }
 
 /// Renders a prompt for one of the methods standard, cot, act and react.
 ///
-/// Examples are made from the same exemplars by leaving parts out, in the syntax of the protocol. `texts` are those
-/// of the protocol's section. A finished text comes back as it is.
+/// All methods use the same exemplars in the protocol's syntax and omit parts of them. `texts` is the protocol's section.
+/// A finished text stays unchanged.
 pub fn render(
     source: &PromptSource,
     texts: &ProtocolTexts,
@@ -123,12 +122,12 @@ pub fn render(
     Ok(Rendered::new(frame, layout, Some(shown)))
 }
 
-/// What the frames of all layouts are made from.
+/// The input of all layouts.
 struct Job<'a> {
     file: &'a PromptFile,
     texts: &'a ProtocolTexts,
     settings: &'a RenderSettings<'a>,
-    /// The exemplars that are to be shown.
+    /// The selected exemplars.
     exemplars: Vec<&'a Exemplar>,
 }
 
