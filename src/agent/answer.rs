@@ -1,11 +1,11 @@
 //! One question to one trajectory, by method.
 
-use super::approach::{Acting, Answering, Approach};
-use super::drive::{Broken, Partners, drive};
+use super::approach::{Acting, Answering, Approach, backed_off};
+use super::drive::{EpisodeContext, EpisodeError, drive};
 use super::episode::Episode;
 use super::log::Log;
+use super::observer::EpisodeObserver;
 use super::vote::{is_majority, tally};
-use super::watch::Watch;
 use crate::llm::{Model, Price, in_episode, in_sample};
 use crate::protocol::{Dialogue, Stop};
 use crate::types::{Message, Outcome, Trajectory, Vote, Voting};
@@ -17,7 +17,7 @@ use std::time::Instant;
 /// Everything that the episodes of one variant share.
 #[derive(Clone)]
 pub struct Agent {
-    /// Who answers requests.
+    /// The model.
     pub model: Arc<dyn Model>,
     /// Where pages come from.
     pub source: Arc<dyn Source>,
@@ -25,37 +25,40 @@ pub struct Agent {
     pub session: SessionOptions,
     /// The method, with what its parts are built from.
     pub approach: Approach,
-    /// What tokens cost, where that is known.
+    /// The price of tokens, if known.
     pub price: Option<Price>,
 }
 
-/// An episode on its way.
+/// An episode while it runs.
 struct Running<'a> {
     agent: &'a Agent,
     episode: &'a Episode,
-    watch: Option<&'a dyn Watch>,
+    observer: Option<&'a dyn EpisodeObserver>,
     log: Log,
     votes: Vec<Vote>,
-    /// The conversation as the agent's system keeps it.
+    /// The conversation that the protocol keeps.
     memory: Vec<Message>,
 }
 
 impl Agent {
-    /// Runs one episode to its end. Never fails: what goes wrong outside the agent is `not_measured`, and what a
-    /// budget cuts short is `budget`.
+    /// Runs one episode. Never fails: an error outside the agent has the outcome `not_measured`, a spent budget
+    /// `budget`.
     pub async fn answer(&self, episode: &Episode) -> Trajectory {
-        self.answer_watched(episode, None).await.0
+        self.answer_observed(episode, None).await.0
     }
 
-    /// The same with someone who looks on, and with the conversation that the agent's system keeps afterwards: the
-    /// [`history`](crate::protocol::Setup::history) of the next question. Systems that forget, and direct methods, keep
-    /// nothing.
-    pub async fn answer_watched(&self, episode: &Episode, watch: Option<&dyn Watch>) -> (Trajectory, Vec<Message>) {
+    /// The same with an observer. Also returns the conversation that the protocol keeps as the
+    /// [`history`](crate::protocol::Setup::history) of the next question; some protocols and direct methods keep none.
+    pub async fn answer_observed(
+        &self,
+        episode: &Episode,
+        observer: Option<&dyn EpisodeObserver>,
+    ) -> (Trajectory, Vec<Message>) {
         let started = Instant::now();
         let mut record = Trajectory { detail: None, ..episode.not_measured("") };
-        // A part without tools, which alone may answer in a back-off, leaves what was said before as it is.
+        // If only the part without tools answers, the earlier conversation stays unchanged.
         let memory = self.approach.acting().map_or_else(Vec::new, |acting| acting.setup.history.clone());
-        let mut running = Running { agent: self, episode, watch, log: Log::default(), votes: Vec::new(), memory };
+        let mut running = Running { agent: self, episode, observer, log: Log::default(), votes: Vec::new(), memory };
         let name = format!("{}/{}", episode.variant.name, episode.question.id);
         let approach = self.approach.repeated(episode.repeat);
         let end = in_episode(name, episode.repeat, running.by(&approach)).await;
@@ -68,8 +71,8 @@ impl Agent {
                 record.detail = stop.detail;
                 record.repairs = stop.repairs;
             }
-            Err(Broken::Failed(reason)) => record.detail = Some(reason),
-            Err(Broken::Budget(reason)) => {
+            Err(EpisodeError::Failed(reason)) => record.detail = Some(reason),
+            Err(EpisodeError::Budget(reason)) => {
                 record.outcome = Outcome::Budget;
                 record.detail = Some(reason);
             }
@@ -84,7 +87,7 @@ impl Agent {
 }
 
 impl Running<'_> {
-    async fn by(&mut self, approach: &Approach) -> Result<Stop, Broken> {
+    async fn by(&mut self, approach: &Approach) -> Result<Stop, EpisodeError> {
         match approach {
             Approach::Act(acting) => self.act(acting).await,
             Approach::Answer(answering) => self.go(answering.dialogue()).await,
@@ -94,43 +97,39 @@ impl Running<'_> {
                 if first.answers() {
                     return Ok(first);
                 }
-                let mut second = self.vote(answering, voting).await?;
-                second.repairs.splice(0..0, first.repairs);
-                Ok(second)
+                Ok(backed_off(first, self.vote(answering, voting).await?))
             }
             Approach::VoteThenAct(answering, voting, acting) => {
                 let first = self.vote(answering, voting).await?;
                 if is_majority(&self.votes, voting) {
                     return Ok(first);
                 }
-                let mut second = self.act(acting).await?;
-                second.repairs.splice(0..0, first.repairs);
-                Ok(second)
+                Ok(backed_off(first, self.act(acting).await?))
             }
         }
     }
 
-    async fn act(&mut self, acting: &Acting) -> Result<Stop, Broken> {
+    async fn act(&mut self, acting: &Acting) -> Result<Stop, EpisodeError> {
         self.go(acting.dialogue()).await
     }
 
-    async fn go(&mut self, mut dialogue: Box<dyn Dialogue>) -> Result<Stop, Broken> {
-        let mut partners = self.partners(self.watch);
-        let stop = drive(dialogue.as_mut(), &self.episode.question, &mut partners, &mut self.log).await?;
+    async fn go(&mut self, mut dialogue: Box<dyn Dialogue>) -> Result<Stop, EpisodeError> {
+        let mut context = self.context(self.observer);
+        let stop = drive(dialogue.as_mut(), &self.episode.question, &mut context, &mut self.log).await?;
         self.memory = dialogue.memory();
         Ok(stop)
     }
 
-    /// Draws all samples at once and lets the majority answer. One that fails for good spoils the vote: a majority of
-    /// fewer samples than asked for would be another method.
-    async fn vote(&mut self, answering: &Answering, voting: &Voting) -> Result<Stop, Broken> {
+    /// Draws all samples at once and returns the majority's answer. If one fails for good, so does the vote: a majority
+    /// of fewer samples would be another method.
+    async fn vote(&mut self, answering: &Answering, voting: &Voting) -> Result<Stop, EpisodeError> {
         let samples = (0..voting.samples).map(|number| {
             let mut dialogue = answering.sample(number, voting).dialogue();
-            let mut partners = self.partners(None);
+            let mut context = self.context(None);
             let question = &self.episode.question;
             let sample = async move {
                 let mut log = Log::default();
-                let stop = drive(dialogue.as_mut(), question, &mut partners, &mut log).await;
+                let stop = drive(dialogue.as_mut(), question, &mut context, &mut log).await;
                 (stop, log)
             };
             in_sample(number, sample)
@@ -140,8 +139,8 @@ impl Running<'_> {
         for (number, (stop, log)) in (1..).zip(ended) {
             let begin = self.log.steps.len();
             self.log.absorb(log, number);
-            if let Some(watch) = self.watch {
-                self.log.steps.iter().skip(begin).for_each(|step| watch.step(step));
+            if let Some(observer) = self.observer {
+                self.log.steps.iter().skip(begin).for_each(|step| observer.step(step));
             }
             stops.push(stop);
         }
@@ -157,12 +156,12 @@ impl Running<'_> {
         Ok(Stop { outcome: Outcome::Finished, answer: Some(vote.answer.clone()), detail: None, repairs })
     }
 
-    fn partners<'s>(&self, watch: Option<&'s dyn Watch>) -> Partners<'s>
+    fn context<'s>(&self, observer: Option<&'s dyn EpisodeObserver>) -> EpisodeContext<'s>
     where
         Self: 's,
     {
         let compat = self.episode.variant.compat;
         let session = Session::new(Arc::clone(&self.agent.source), compat, self.agent.session);
-        Partners { model: self.agent.model.as_ref(), session, watch }
+        EpisodeContext { model: self.agent.model.as_ref(), session, observer }
     }
 }

@@ -1,7 +1,7 @@
-//! The methods as data: which parts an episode has, and what each is built from.
+//! The methods as data: the parts of an episode and their settings.
 
 use crate::protocol::direct::Direct;
-use crate::protocol::{Dialogue, Frame, Layout, Protocol, Setup};
+use crate::protocol::{Dialogue, Frame, Layout, Protocol, Setup, Stop};
 use crate::types::{Method, Voting, sha256_hex};
 use std::sync::Arc;
 
@@ -56,27 +56,20 @@ impl StoredPrompt {
     }
 }
 
-/// Seeds between one repeat and the next: more than a vote has samples.
+/// Distance between the seeds of two repeats; a vote has fewer samples.
 const SEEDS_A_REPEAT: u64 = 1_000;
 
 fn move_seed(setup: &mut Setup, by: u64) {
     setup.decoding.seed = setup.decoding.seed.map(|seed| seed.wrapping_add(by));
 }
 
-fn repeated(setup: &Arc<Setup>, repeat: u32) -> Arc<Setup> {
-    if repeat == 0 || setup.decoding.seed.is_none() {
-        return Arc::clone(setup);
-    }
-    let mut setup = Setup::clone(setup);
-    move_seed(&mut setup, SEEDS_A_REPEAT * u64::from(repeat));
-    Arc::new(setup)
+/// The end of a back-off: its second part's, with the repairs of both.
+pub(super) fn backed_off(first: Stop, mut second: Stop) -> Stop {
+    second.repairs.splice(0..0, first.repairs);
+    second
 }
 
 impl Acting {
-    fn repeated(&self, repeat: u32) -> Self {
-        Self { setup: repeated(&self.setup, repeat), ..self.clone() }
-    }
-
     fn prompt(&self) -> StoredPrompt {
         StoredPrompt::of(&self.setup.frame, self.protocol.layout())
     }
@@ -97,8 +90,8 @@ impl Answering {
         Box::new(Direct::new(&self.setup, self.reasons, self.oracle_context))
     }
 
-    /// The same for sample `number` (from 0) of a vote: at the vote's temperature, and with a seed of its own where
-    /// there is one, because a server that takes seeds would give all samples the same text.
+    /// The same for sample `number` (from 0) of a vote: at the vote's temperature, with a seed of its own if the variant
+    /// has one, because a server would give all samples the same text.
     #[must_use]
     pub fn sample(&self, number: u32, voting: &Voting) -> Self {
         let mut setup = Setup::clone(&self.setup);
@@ -106,15 +99,10 @@ impl Answering {
         move_seed(&mut setup, u64::from(number));
         Self { setup: Arc::new(setup), ..self.clone() }
     }
-
-    fn repeated(&self, repeat: u32) -> Self {
-        Self { setup: repeated(&self.setup, repeat), ..self.clone() }
-    }
 }
 
 impl Approach {
-    /// The approach of a method, from what makes its parts; each is called with the method that it is to make, and only
-    /// where the method has that part.
+    /// The approach of a method. `acting` and `answering` build its parts and are called only for parts that it has.
     pub fn of<E>(
         method: Method,
         acting: impl FnOnce(Method) -> Result<Acting, E>,
@@ -130,8 +118,7 @@ impl Approach {
         })
     }
 
-    /// The prompts in the form in which they are stored: the first part's (of a back-off, that of the part with tools),
-    /// and the direct part's of a back-off.
+    /// The stored prompts: the only part's, or of a back-off that of the part with tools and that of the direct part.
     pub fn prompts(&self) -> (StoredPrompt, Option<StoredPrompt>) {
         match self {
             Self::Act(acting) => (acting.prompt(), None),
@@ -142,21 +129,22 @@ impl Approach {
         }
     }
 
-    /// The same for a repeat (from 0) of a question. Where requests carry a seed, each repeat has seeds of its own, or a
-    /// server that takes them would repeat itself.
+    /// The same for a repeat (from 0) of a question. Seeds differ between repeats, or a server would repeat itself.
     #[must_use]
     pub fn repeated(&self, repeat: u32) -> Self {
-        match self {
-            Self::Act(acting) => Self::Act(acting.repeated(repeat)),
-            Self::Answer(answering) => Self::Answer(answering.repeated(repeat)),
-            Self::Vote(answering, voting) => Self::Vote(answering.repeated(repeat), *voting),
-            Self::ActThenVote(acting, answering, voting) => {
-                Self::ActThenVote(acting.repeated(repeat), answering.repeated(repeat), *voting)
+        let mut repeated = self.clone();
+        let (acting, answering) = match &mut repeated {
+            Self::Act(acting) => (Some(acting), None),
+            Self::Answer(answering) | Self::Vote(answering, _) => (None, Some(answering)),
+            Self::ActThenVote(acting, answering, _) | Self::VoteThenAct(answering, _, acting) => {
+                (Some(acting), Some(answering))
             }
-            Self::VoteThenAct(answering, voting, acting) => {
-                Self::VoteThenAct(answering.repeated(repeat), *voting, acting.repeated(repeat))
-            }
+        };
+        let setups = [acting.map(|part| &mut part.setup), answering.map(|part| &mut part.setup)];
+        for setup in setups.into_iter().flatten().filter(|setup| repeat > 0 && setup.decoding.seed.is_some()) {
+            move_seed(Arc::make_mut(setup), SEEDS_A_REPEAT * u64::from(repeat));
         }
+        repeated
     }
 
     /// The part that uses tools, if there is one.

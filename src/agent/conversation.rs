@@ -1,53 +1,53 @@
 //! A recorded episode as a conversation between a user and a model, for fine-tuning.
 //!
-//! The dialogue runs again on the record, so that user turns are what the protocol sent. An assistant turn is what the
-//! model wrote, up to the end of the action that was taken from it: what a reply went on with was set aside, and an
-//! observation among it was invented. Of calls for the same step only the last counts, as for the next step.
+//! The dialogue is replayed, so that user turns are what the protocol sent. An assistant turn is the model's reply up to
+//! the end of its action: the protocol discarded the rest, which may hold invented observations. Of several calls for
+//! one step only the last counts.
 
 use super::Approach;
 use super::approach::Acting;
-use super::replay::{Event, overheard};
+use super::replay::{Event, replay_observed};
 use crate::protocol::{Kind, Layout, Parsed, Protocol, direct};
 use crate::types::python::is_python_space;
 use crate::types::{Message, Prompt, Question, Role, Tool, ToolCall, Trajectory};
 
-/// Lines of a reply after which its action is not looked for any more; a longer reply is kept whole.
+/// Lines of a reply in which the action must end; otherwise the reply is kept whole.
 const MAX_LINES: usize = 256;
 
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// Who said what. A system message stands first or nowhere.
+    /// Role and text. A system message comes first or not at all.
     pub message: Message,
-    /// Whether a model should learn to say it: the replies of the episode that named a tool.
+    /// Whether a model should learn it: replies of the episode that name a tool.
     pub learn: bool,
 }
 
-/// Why an episode is no conversation to learn from.
+/// Why an episode gives no conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum NoConversation {
-    /// It was not finished by an answer of the model's.
+    /// The model did not finish with an answer.
     #[error("no answer was given")]
     NoAnswer,
-    /// The dialogue does not come to the same as the record.
+    /// The replay differs from the record.
     #[error("the record does not replay")]
     Differs,
-    /// A reply that was used holds an observation that no tool gave.
+    /// A reply contains an observation that the model invented.
     #[error("a reply holds an invented observation")]
     Invented,
-    /// The transcript does not show the reply as the record has it.
+    /// The transcript does not contain the recorded reply.
     #[error("the transcript cannot be taken apart")]
     Unclear,
 }
 
-/// One step that was taken, with the calls that led to it.
+/// One step with the calls that led to it.
 struct Taken {
     calls: Vec<(Prompt, String)>,
     call: ToolCall,
     observation: String,
 }
 
-/// What one dialogue of the episode did.
+/// The steps of one dialogue.
 #[derive(Default)]
 struct Part {
     sample: Option<u32>,
@@ -55,11 +55,10 @@ struct Part {
     steps: Vec<Taken>,
 }
 
-/// The conversation of the part of an episode that gave its answer; of a vote, the first sample that gave it.
+/// The conversation of the dialogue that gave the episode's answer; of a vote, the first sample with that answer.
 ///
-/// Turns alternate between user and assistant after a system message, where the protocol has one; none is empty, and
-/// the last is the assistant's. `exemplars` adds the solved examples, and what stands before the question in protocols
-/// of one text.
+/// After an optional system message, turns of user and assistant alternate; none is empty, and the last is the
+/// assistant's. `exemplars` includes the solved examples and, for prompts of one text, what precedes the question.
 pub fn conversation(
     recorded: &Trajectory,
     question: &Question,
@@ -67,7 +66,7 @@ pub fn conversation(
     exemplars: bool,
 ) -> Result<Vec<Said>, NoConversation> {
     let mut parts: Vec<Part> = Vec::new();
-    let replayed = overheard(recorded, question, approach, &mut |sample, event| hear(&mut parts, sample, event));
+    let replayed = replay_observed(recorded, question, approach, &mut |sample, event| hear(&mut parts, sample, event));
     if !replayed.differences.is_empty() {
         return Err(NoConversation::Differs);
     }
@@ -102,7 +101,7 @@ fn hear(parts: &mut Vec<Part>, sample: Option<u32>, event: Event<'_>) {
 }
 
 impl Taken {
-    /// What was asked first for this step: with it the answer to the step before was sent.
+    /// The first prompt for this step, which contains the observation of the step before.
     fn asked(&self) -> Result<&Prompt, NoConversation> {
         self.calls.first().map(|(prompt, _)| prompt).ok_or(NoConversation::NoAnswer)
     }
@@ -113,8 +112,8 @@ impl Taken {
 struct Turns(Vec<Said>);
 
 impl Turns {
-    /// Adds a turn. Who speaks twice in a row goes on with the same turn, or says it again with more. After the first
-    /// message the system speaks as the user, which is what a tool's answer is everywhere else.
+    /// Adds a turn, or extends the last one if it has the same role. A later system message becomes the user's, as tool
+    /// answers are in other protocols.
     fn say(&mut self, role: Role, text: &str, learn: bool) {
         let text = text.trim_matches(is_python_space);
         if text.is_empty() {

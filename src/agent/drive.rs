@@ -1,29 +1,29 @@
-//! The loop of every dialogue: it knows the dialogue's trait and nothing of any protocol.
+//! The loop of every dialogue, whatever the protocol.
 
 use super::log::Log;
-use super::watch::Watch;
+use super::observer::EpisodeObserver;
 use crate::llm::{Model, ModelError, StreamEvent};
 use crate::protocol::{Dialogue, Stop, Turn};
 use crate::types::{Completion, Question, Reply, Request, ToolCall};
 use crate::wiki::Session;
 
-/// What a dialogue talks to.
-pub(super) struct Partners<'a> {
+/// The model and the tool of a dialogue, and who observes it.
+pub(super) struct EpisodeContext<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) session: Session,
-    pub(super) watch: Option<&'a dyn Watch>,
+    pub(super) observer: Option<&'a dyn EpisodeObserver>,
 }
 
-/// Why a dialogue did not come to its stop.
+/// Why a dialogue did not reach its end.
 #[derive(Debug)]
-pub(super) enum Broken {
-    /// Model or Wikipedia failed for good.
+pub(super) enum EpisodeError {
+    /// The model or Wikipedia failed after all retries.
     Failed(String),
-    /// The run may not spend more.
+    /// The run's budget is spent.
     Budget(String),
 }
 
-impl From<ModelError> for Broken {
+impl From<ModelError> for EpisodeError {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Budget { .. } => Self::Budget(error.to_string()),
@@ -32,25 +32,25 @@ impl From<ModelError> for Broken {
     }
 }
 
-/// Carries a dialogue from its first turn to its stop; an error is the reason why the episode cannot be measured.
+/// Runs a dialogue from its first turn to its stop; the error says why the episode cannot be measured.
 pub(super) async fn drive(
     dialogue: &mut dyn Dialogue,
     question: &Question,
-    partners: &mut Partners<'_>,
+    context: &mut EpisodeContext<'_>,
     log: &mut Log,
-) -> Result<Stop, Broken> {
+) -> Result<Stop, EpisodeError> {
     let mut turn = dialogue.begin(question);
     loop {
         turn = match turn {
             Turn::Ask(request) => {
-                let completion = partners.ask(&request).await?;
+                let completion = context.ask(&request).await?;
                 let next = dialogue.completion(&completion.text);
                 log.call(request, completion);
                 next
             }
             Turn::Use(call) => {
-                let failed = |error| Broken::Failed(format!("wikipedia: {error}"));
-                let text = partners.use_tool(call, log).await.map_err(failed)?;
+                let failed = |error| EpisodeError::Failed(format!("wikipedia: {error}"));
+                let text = context.use_tool(call, log).await.map_err(failed)?;
                 dialogue.observation(&text)
             }
             Turn::Stop(stop) => return Ok(stop),
@@ -58,19 +58,19 @@ pub(super) async fn drive(
     }
 }
 
-impl Partners<'_> {
+impl EpisodeContext<'_> {
     async fn ask(&self, request: &Request) -> Result<Completion, ModelError> {
-        let Some(watch) = self.watch else { return self.model.complete(request).await };
-        let on_event = |shown: StreamEvent<'_>| match shown {
-            StreamEvent::Text(text) => watch.text(text),
-            StreamEvent::Restarted => watch.again(),
+        let Some(observer) = self.observer else { return self.model.complete(request).await };
+        let on_event = |event: StreamEvent<'_>| match event {
+            StreamEvent::Text(text) => observer.text(text),
+            StreamEvent::Restarted => observer.again(),
         };
         let completion = self.model.stream(request, &on_event).await?;
-        watch.call_ended();
+        observer.call_ended();
         Ok(completion)
     }
 
-    /// Records the step and gives what the dialogue is to hear.
+    /// Records the step and returns the observation for the dialogue.
     async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, String> {
         let (tool, input, reply) = (call.tool, call.input.clone(), call.reply.clone());
         let step = log.step(call);
@@ -93,8 +93,8 @@ impl Partners<'_> {
                 }
             },
         };
-        if let Some(watch) = self.watch {
-            watch.step(step);
+        if let Some(observer) = self.observer {
+            observer.step(step);
         }
         Ok(text)
     }

@@ -1,4 +1,4 @@
-//! One episode to be run.
+//! One episode to run.
 
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{Outcome, Question, Trajectory, Usage, Variant};
@@ -18,7 +18,7 @@ pub struct Episode {
 }
 
 impl Episode {
-    /// The record of an episode that could not be measured, before anything is known of it.
+    /// The record of an episode that could not be measured; `detail` says why.
     pub fn not_measured(&self, detail: impl Into<String>) -> Trajectory {
         Trajectory {
             v: TRAJECTORY_VERSION,

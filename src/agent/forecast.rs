@@ -1,15 +1,15 @@
-//! What an episode will ask of a model, before anything is asked.
+//! Estimates the calls and tokens of an episode before it runs.
 //!
-//! The first prompt is the real one; every further call of the agent adds a step in the protocol's own writing, with
-//! texts of the lengths below. Tokens are counted at [`BYTES_PER_TOKEN`] bytes each.
+//! The first prompt is the real one; every further call adds a step in the protocol's form, with texts of the lengths
+//! below. A token is estimated at [`BYTES_PER_TOKEN`] bytes.
 
 use super::approach::{Acting, Answering, Approach};
 use crate::protocol::{Dialogue, Turn};
 use crate::types::request::BYTES_PER_TOKEN;
 use crate::types::{AnswerKind, Question, Tool, Usage, Voting};
 
-/// Steps of a question, the finishing one included, where no records say better. Published agents need 2 to 6: recorded
-/// runs of the paper's notebooks took 5.5 a question and 2.5 a claim.
+/// Steps of a question, the last one included. Published agents need 2 to 6: recorded runs of the paper's notebooks took
+/// 5.5 per question and 2.5 per claim.
 const STEPS: usize = 4;
 /// Steps of a claim.
 const CLAIM_STEPS: usize = 3;
@@ -19,13 +19,13 @@ const THOUGHT: usize = 120;
 const INPUT: usize = 20;
 /// Bytes of an observation, five sentences or a lookup's one. Recorded: 349 (questions) to 482.
 const OBSERVATION: usize = 400;
-/// Bytes of an observation that is longer than nearly all others. Recorded at most: 2,537.
+/// Bytes of a long observation. Recorded maximum: 2,537.
 const LONG_OBSERVATION: usize = 4000;
 /// Bytes of the reasoning before a direct answer.
 const RATIONALE: usize = 240;
 /// Bytes of a direct answer.
 const ANSWER: usize = 20;
-/// One in so many episodes of a back-off needs its second part.
+/// One in this many episodes of a back-off needs its second part.
 const BACKED_OFF: u64 = 2;
 
 /// Model calls and their tokens.
@@ -38,7 +38,7 @@ pub struct Load {
     pub usage: Usage,
 }
 
-/// What is expected, and what it is at most.
+/// Expected and maximum load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Forecast {
     /// With the usual number of steps and texts of the usual lengths.
@@ -62,7 +62,7 @@ impl std::ops::AddAssign for Forecast {
 }
 
 impl Load {
-    /// From a number of calls and the bytes of all their prompts and completions.
+    /// A number of calls with the bytes of all their prompts and completions.
     fn of(calls: usize, prompt_bytes: usize, completion_bytes: usize) -> Self {
         Self { calls: calls as u64, usage: Usage::estimated(prompt_bytes, completion_bytes) }
     }
@@ -71,7 +71,7 @@ impl Load {
         self.share(count, 1)
     }
 
-    /// This many times, divided by that; rounded up.
+    /// Times `count`, divided by `of`, rounded up.
     #[must_use]
     pub fn share(self, count: u64, of: u64) -> Self {
         let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));
@@ -84,7 +84,7 @@ impl Load {
 }
 
 impl Approach {
-    /// What an episode of this question will ask of the model.
+    /// The load of an episode of this question.
     pub fn forecast(&self, question: &Question) -> Forecast {
         match self {
             Self::Act(acting) => acting.forecast(question),
@@ -106,7 +106,7 @@ fn backed_off(first: Forecast, second: Forecast) -> Forecast {
     sum
 }
 
-/// Bytes of the first prompt; none where nothing is asked.
+/// Bytes of the first prompt; none if the dialogue makes no request.
 fn first_prompt(mut dialogue: Box<dyn Dialogue>, question: &Question) -> Option<usize> {
     match dialogue.begin(question) {
         Turn::Ask(request) => Some(request.prompt.bytes()),
@@ -130,7 +130,7 @@ impl Acting {
         let steps = usual.min(setup.max_steps);
         let expected = Load::of(steps, growing(steps, first, reply + labels + OBSERVATION), steps * reply);
 
-        // A missing action is asked for with the thought in front, so each step has two calls.
+        // A missing action costs a second call, so each step may have two.
         let completion = setup.decoding.max_tokens as usize * BYTES_PER_TOKEN;
         let long = growing(setup.max_steps, first, 2 * completion + labels + LONG_OBSERVATION);
         let calls = 2 * setup.max_steps;
@@ -144,7 +144,7 @@ impl Answering {
         let Some(first) = first_prompt(self.dialogue(), question) else { return Forecast::default() };
         let reply = ANSWER + if self.reasons { RATIONALE } else { 0 };
         let completion = self.setup.decoding.max_tokens as usize * BYTES_PER_TOKEN;
-        // A chain of thought without an answer is asked for one.
+        // A chain of thought without an answer costs a second call.
         let most = if self.reasons {
             Load::of(2, 2 * first + completion, 2 * completion)
         } else {
@@ -162,7 +162,7 @@ impl Answering {
 
 #[cfg(test)]
 mod tests {
-    use super::{Forecast, Load, growing};
+    use super::{Forecast, Load};
     use crate::agent::{Acting, Answering, Approach};
     use crate::protocol::{Frame, Options, Setup, find};
     use crate::types::{AnswerKind, Decoding, Question, Usage, Voting};
@@ -179,9 +179,9 @@ mod tests {
         })
     }
 
-    fn acting(protocol: &str, max_steps: usize) -> Acting {
+    fn act(protocol: &str, max_steps: usize) -> Approach {
         let protocol = find(protocol, &Options::default()).expect("known").expect("no options");
-        Acting { protocol, setup: setup(max_steps) }
+        Approach::Act(Acting { protocol, setup: setup(max_steps) })
     }
 
     fn question() -> Question {
@@ -193,14 +193,9 @@ mod tests {
     }
 
     #[test]
-    fn prompts_grow_by_a_step_each() {
-        assert_eq!([0, 1, 2, 4].map(|calls| growing(calls, 100, 10)), [0, 100, 210, 460]);
-    }
-
-    #[test]
     fn an_agent_takes_the_usual_steps_and_never_more_than_it_may() {
         let calls = |max_steps, question: &Question| {
-            let Forecast { expected, most } = Approach::Act(acting("react-paper", max_steps)).forecast(question);
+            let Forecast { expected, most } = act("react-paper", max_steps).forecast(question);
             assert!(tokens(expected) <= tokens(most) && expected.calls <= most.calls);
             (expected.calls, most.calls)
         };
@@ -210,8 +205,7 @@ mod tests {
             [(4, 14), (3, 14), (2, 4), (0, 0)]
         );
         // Four prompts of 8,000 bytes and what was asked and read: 2,000 tokens each and some more.
-        let Usage { prompt_tokens, completion_tokens } =
-            Approach::Act(acting("react-paper", 7)).forecast(&question()).expected.usage;
+        let Usage { prompt_tokens, completion_tokens } = act("react-paper", 7).forecast(&question()).expected.usage;
         assert!((8_500..9_500).contains(&prompt_tokens), "{prompt_tokens}");
         assert!((150..250).contains(&completion_tokens), "{completion_tokens}");
     }
@@ -219,7 +213,7 @@ mod tests {
     #[test]
     fn every_protocol_has_a_forecast() {
         for id in crate::protocol::IDS {
-            let forecast = Approach::Act(acting(id, 5)).forecast(&question());
+            let forecast = act(id, 5).forecast(&question());
             assert_eq!((forecast.expected.calls, forecast.most.calls), (4, 10), "{id}");
             assert!(tokens(forecast.expected) > 100, "{id}");
         }
@@ -229,11 +223,13 @@ mod tests {
     fn votes_and_back_offs_add_up() {
         let answering = Answering { setup: setup(7), reasons: true, oracle_context: false };
         let voting = Voting { samples: 21, ..Voting::default() };
-        let (act, one) = (Approach::Act(acting("react-paper", 7)), Approach::Answer(answering.clone()));
+        let one = Approach::Answer(answering.clone()).forecast(&question());
         let vote = Approach::Vote(answering.clone(), voting).forecast(&question());
         assert_eq!((vote.expected.calls, vote.most.calls), (21, 42));
-        assert_eq!(tokens(vote.expected), 21 * tokens(one.forecast(&question()).expected));
-        let both = Approach::ActThenVote(acting("react-paper", 7), answering, voting).forecast(&question());
+        assert_eq!(tokens(vote.expected), 21 * tokens(one.expected));
+        let act = act("react-paper", 7);
+        let Approach::Act(acting) = act.clone() else { panic!("an agent") };
+        let both = Approach::ActThenVote(acting, answering, voting).forecast(&question());
         assert_eq!((both.expected.calls, both.most.calls), (4 + 11, 14 + 42));
         assert_eq!(tokens(both.most), tokens(act.forecast(&question()).most) + tokens(vote.most));
     }

@@ -2,13 +2,13 @@
 
 use crate::types::{Call, Completion, Request, Step, ToolCall, Usage};
 
-/// What happened so far, in order.
+/// Steps and calls so far, in order.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) steps: Vec<Step>,
     /// Tokens of all calls whose server counted them.
     pub(super) usage: Usage,
-    /// Whether any server did.
+    /// Whether any server counted them.
     pub(super) counted: bool,
     /// Calls since the last step.
     calls: Vec<Call>,
@@ -33,7 +33,7 @@ impl Log {
         });
     }
 
-    /// A step begins with the calls that led to it; what is answered is filled in by the caller.
+    /// Begins a step with the calls that led to it; the caller fills in the observation.
     pub(super) fn step(&mut self, call: ToolCall) -> &mut Step {
         let step = Step {
             n: call.step,
@@ -50,7 +50,7 @@ impl Log {
         &mut self.steps[at]
     }
 
-    /// Calls that led to no step are kept in a last one without a tool.
+    /// Keeps calls that led to no step in a last step without a tool.
     pub(super) fn close(&mut self) {
         if !self.calls.is_empty() {
             let n = self.steps.last().map_or(1, |step| step.n + 1);
@@ -58,7 +58,7 @@ impl Log {
         }
     }
 
-    /// Takes over what another part recorded, marked as sample `number` (from 1) of a vote.
+    /// Appends the log of sample `number` (from 1) of a vote.
     pub(super) fn absorb(&mut self, mut part: Self, number: u32) {
         self.close();
         part.close();

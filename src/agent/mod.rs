@@ -1,5 +1,5 @@
-//! One question to one trajectory: the loop that connects a dialogue, a model and the Wikipedia tool; the methods made
-//! of such loops; and the same loops on a record instead of model and tool.
+//! One question to one trajectory: the loop that connects a dialogue, a model and the Wikipedia tool, the methods built
+//! from such loops, and the replay of recorded episodes.
 
 mod answer;
 pub mod approach;
@@ -9,15 +9,15 @@ mod episode;
 mod forecast;
 mod log;
 pub mod notebook;
+mod observer;
 pub mod replay;
 pub mod vote;
-mod watch;
 
 pub use answer::Agent;
 pub use approach::{Acting, Answering, Approach, StoredPrompt};
 pub use episode::Episode;
 pub use forecast::{Forecast, Load};
-pub use watch::Watch;
+pub use observer::EpisodeObserver;
 
 #[cfg(test)]
 mod tests;

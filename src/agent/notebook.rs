@@ -1,24 +1,24 @@
-//! Import of episodes that others recorded from the paper's notebooks, as trajectories of our own form.
+//! Imports recorded episodes of the paper's notebooks as trajectories.
 
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{Call, Compat, Outcome, Repair, Step, Trajectory, Usage};
 use serde::Deserialize;
 
-/// One recorded episode and the figures that its record claims.
+/// One recorded episode with its recorded figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     /// The episode; its id is the position in the recorded run.
     pub trajectory: Trajectory,
-    /// What the record says of it.
+    /// Its recorded figures.
     pub claims: Claims,
 }
 
-/// The figures of a record, against which a replay is held.
+/// Recorded figures, for comparison with a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
     /// Model calls.
     pub n_calls: usize,
-    /// Calls for a missing action.
+    /// Second calls because of a missing action.
     pub n_badcalls: usize,
     /// Steps of the environment, the closing finish included.
     pub steps: usize,
@@ -26,11 +26,11 @@ pub struct Claims {
     pub answer: String,
     /// Exact match: 0 or 1.
     pub em: f64,
-    /// F1, 0 to 1, where the record has it.
+    /// F1, 0 to 1, if recorded.
     pub f1: Option<f64>,
-    /// Whether it is a claim that was judged, not a question that was answered.
+    /// Whether it is a claim rather than a question.
     pub claim: bool,
-    /// SHA-256 of the prompt after the last step, where the record has it.
+    /// SHA-256 of the prompt after the last step, if recorded.
     pub final_prompt_sha256: Option<String>,
 }
 
@@ -95,7 +95,7 @@ pub fn import(line: &str) -> Result<Imported, serde_json::Error> {
 }
 
 fn trajectory(question: String, line: Line) -> Trajectory {
-    // The notebook counts a step more than it lists where it closed the episode itself.
+    // The notebook counts one step more than it lists if it closed the episode itself.
     let closed = line.info.steps > line.steps.len();
     let repairs = line
         .steps
@@ -126,8 +126,7 @@ fn trajectory(question: String, line: Line) -> Trajectory {
     }
 }
 
-/// Deals the calls out: one a step, two where the action was missing; what is left goes to the last step, so that
-/// nothing of the record is lost.
+/// Assigns one call to each step, two if the action was missing; the last step gets the rest, so that nothing is lost.
 fn steps(recorded: Vec<LineStep>, calls: Vec<LineCall>, closed: bool) -> Vec<Step> {
     let mut calls = calls.into_iter().map(call);
     let mut steps: Vec<Step> = Vec::with_capacity(recorded.len() + 1);

@@ -1,13 +1,13 @@
-//! Re-executing a recorded episode: the dialogue runs again on the recorded completions and observations, and
-//! everything that it computes is held against the record.
+//! Replay of a recorded episode: the dialogue runs again on the recorded completions and observations, and everything
+//! that it computes is compared with the record.
 
-use super::approach::{Answering, Approach};
+use super::approach::{Answering, Approach, backed_off};
 use super::vote::{is_majority, tally};
 use crate::protocol::{Dialogue, Stop, Turn};
 use crate::types::{Call, Outcome, Question, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting};
 use serde::Serialize;
 
-/// What running a dialogue on a record gave.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replayed {
     /// SHA-256 of the prompt of every call, in order.
@@ -20,42 +20,42 @@ pub struct Replayed {
     pub bad_calls: usize,
     /// The answer given.
     pub answer: Option<String>,
-    /// Where the record says something else, in the order of the episode.
+    /// Differences from the record, in the order of the episode.
     pub differences: Vec<Difference>,
 }
 
-/// One thing that a record has otherwise.
+/// One difference between record and replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// The step at which they part, from 1; the last one for what belongs to the whole episode.
+    /// The step, from 1; the last one for what belongs to the whole episode.
     pub step: usize,
     /// What differs, such as `prompt_sha256`.
     pub field: &'static str,
-    /// What the record has.
+    /// The recorded value.
     pub expected: String,
-    /// What the dialogue computes.
+    /// The computed value.
     pub got: String,
 }
 
 /// Runs the method's dialogues on the completions and observations of `recorded`, a record of `question`.
 ///
-/// The first call or step that the record does not have ends the replay: from there on there is nothing to
-/// compare with. An episode that was not measured is compared as far as it went.
+/// The replay ends at the first call or step that the record lacks. An episode that was not measured is compared as far
+/// as it went.
 pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -> Replayed {
-    overheard(recorded, question, approach, &mut |_, _| {})
+    replay_observed(recorded, question, approach, &mut |_, _| {})
 }
 
-/// What a dialogue that runs again says and hears.
+/// What happens in a replayed dialogue.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event<'a> {
-    /// It asked, and this was the recorded completion.
+    /// A request and its recorded completion.
     Asked(&'a Request, &'a str),
-    /// It used a tool, and this was the recorded observation.
+    /// A tool call and its recorded observation.
     Used(&'a ToolCall, &'a str),
 }
 
-/// The same as [`replay`], for a listener, which is told by which sample of a vote (from 1) each event was.
-pub(super) fn overheard(
+/// The same with a listener, which gets each event with its sample of a vote (from 1).
+pub(super) fn replay_observed(
     recorded: &Trajectory,
     question: &Question,
     approach: &Approach,
@@ -69,7 +69,7 @@ pub(super) fn overheard(
     run.replayed
 }
 
-/// The record being held against the replay, and how far it has come.
+/// A replay while it runs.
 struct Run<'a> {
     recorded: &'a Trajectory,
     question: &'a Question,
@@ -79,7 +79,7 @@ struct Run<'a> {
     replayed: Replayed,
 }
 
-/// What one dialogue left in the record.
+/// The recorded calls and steps of one dialogue.
 struct Part<'a> {
     calls: std::vec::IntoIter<&'a Call>,
     steps: std::vec::IntoIter<&'a Step>,
@@ -96,7 +96,7 @@ impl<'a> Part<'a> {
 }
 
 impl Run<'_> {
-    /// The end that the method comes to; none where the record ends before.
+    /// The end of the method; none if the record ends before.
     fn by(&mut self, approach: &Approach) -> Option<Stop> {
         match approach {
             Approach::Act(acting) => self.part(acting.dialogue(), None),
@@ -104,12 +104,14 @@ impl Run<'_> {
             Approach::Vote(answering, voting) => self.vote(answering, voting),
             Approach::ActThenVote(acting, answering, voting) => {
                 let first = self.part(acting.dialogue(), None)?;
-                if first.answers() { Some(first) } else { then(first, self.vote(answering, voting)) }
+                if first.answers() { Some(first) } else { Some(backed_off(first, self.vote(answering, voting)?)) }
             }
             Approach::VoteThenAct(answering, voting, acting) => {
                 let first = self.vote(answering, voting)?;
-                let decided = is_majority(&self.votes, voting);
-                if decided { Some(first) } else { then(first, self.part(acting.dialogue(), None)) }
+                if is_majority(&self.votes, voting) {
+                    return Some(first);
+                }
+                Some(backed_off(first, self.part(acting.dialogue(), None)?))
             }
         }
     }
@@ -180,7 +182,7 @@ impl Run<'_> {
         self.compare("thought", &step.thought, &call.thought);
         self.compare("action_text", &step.action_text, &call.action_text);
         self.compare("discarded", &step.discarded, &call.discarded);
-        // An imported record does not say what the tool made of the action.
+        // An imported record lacks tool and input.
         if step.tool.is_some() {
             self.compare("tool", step.tool, call.tool);
             self.compare("input", &step.input, &call.input);
@@ -217,7 +219,7 @@ impl Run<'_> {
     }
 
     fn compare(&mut self, field: &'static str, was: impl Serialize, is: impl Serialize) {
-        // Plain data always serialises, and as JSON it reads like the record.
+        // Plain data always serialises, and JSON reads like the record.
         let was = serde_json::to_string(&was).unwrap_or_default();
         let is = serde_json::to_string(&is).unwrap_or_default();
         if was != is {
@@ -233,11 +235,4 @@ impl Run<'_> {
             got: got.to_owned(),
         });
     }
-}
-
-/// The second part's end, with the repairs of both.
-fn then(first: Stop, second: Option<Stop>) -> Option<Stop> {
-    let mut second = second?;
-    second.repairs.splice(0..0, first.repairs);
-    Some(second)
 }

@@ -1,4 +1,4 @@
-//! The methods over a scripted model: who is asked how often, who decides, and that a replay finds nothing else.
+//! The methods with a scripted model: number of requests, votes, and a replay without differences.
 
 use super::replay::replay;
 use super::{Acting, Agent, Answering, Approach, Episode};
@@ -18,10 +18,24 @@ use std::sync::{Arc, Mutex};
 include!("../../tests/it/common/one_page.rs");
 include!("../../tests/it/common/variant.rs");
 
+/// The reply to a prompt by its number; none is an error.
+type Answer = dyn Fn(&str, usize) -> Option<String> + Send + Sync;
+
 /// Answers by the prompt's last line and the number of requests so far; fails where there is no answer.
-struct Scripted {
-    answer: fn(prompt: &str, number: usize) -> Option<String>,
+pub(super) struct Scripted {
+    answer: Box<Answer>,
     asked: Mutex<Vec<Request>>,
+}
+
+/// An agent over a scripted model.
+pub(super) fn scripted(
+    approach: Approach,
+    answer: impl Fn(&str, usize) -> Option<String> + Send + Sync + 'static,
+) -> (Agent, Arc<Scripted>) {
+    let model = Arc::new(Scripted { answer: Box::new(answer), asked: Mutex::default() });
+    let price = Some(Price { prompt: 1.0, completion: 2.0 });
+    let (source, session) = (Arc::new(OnePage), SessionOptions::default());
+    (Agent { model: model.clone(), source, session, approach, price }, model)
 }
 
 impl Model for Scripted {
@@ -61,28 +75,21 @@ fn approach(method: Method, voting: Voting, seed: Option<u64>) -> Approach {
     Approach::of(method, acting, answering, voting).expect("both parts are there")
 }
 
-fn episode(method: Method) -> Episode {
+pub(super) fn episode(method: Method) -> Episode {
     let variant = Variant { method: method.name().to_owned(), max_steps: 2, ..variant("main") };
     let question = Arc::new(Question::new("q", "Who?", vec!["Ada".to_owned()]));
     Episode { question, variant: Arc::new(variant), repeat: 0, key: "k".to_owned() }
 }
 
-/// Runs a method, and holds the record against its own replay.
+/// Runs a method and replays its record.
 async fn run(
     method: Method,
     voting: Voting,
     seed: Option<u64>,
     answer: fn(&str, usize) -> Option<String>,
 ) -> (Trajectory, Vec<Request>) {
-    let model = Arc::new(Scripted { answer, asked: Mutex::default() });
     let approach = approach(method, voting, seed);
-    let agent = Agent {
-        model: model.clone(),
-        source: Arc::new(OnePage),
-        session: SessionOptions::default(),
-        approach: approach.clone(),
-        price: Some(Price { prompt: 1.0, completion: 2.0 }),
-    };
+    let (agent, model) = scripted(approach.clone(), answer);
     let episode = episode(method);
     let record = agent.answer(&episode).await;
     let replayed = replay(&record, &episode.question, &approach);
@@ -187,13 +194,7 @@ async fn a_vote_that_decides_leaves_the_conversation_as_it_was() {
         |_| Ok(Answering { setup: setup(2, None), reasons: true, oracle_context: false }),
         voting(1),
     );
-    let agent = Agent {
-        model: Arc::new(Scripted { answer: undecided, asked: Mutex::default() }),
-        source: Arc::new(OnePage),
-        session: SessionOptions::default(),
-        approach: approach.expect("both parts are there"),
-        price: None,
-    };
-    let (record, memory) = agent.answer_watched(&episode(Method::CotScThenReact), None).await;
+    let (agent, _) = scripted(approach.expect("both parts are there"), undecided);
+    let (record, memory) = agent.answer_observed(&episode(Method::CotScThenReact), None).await;
     assert_eq!((record.answer.as_deref(), memory), (Some("A"), history));
 }

@@ -1,9 +1,9 @@
-//! Self-consistency: many sampled chains of thought, one majority.
+//! Self-consistency: the majority of sampled chains of thought.
 
 use crate::score::{is_unspaced, normalize, normalize_characters};
 use crate::types::{Vote, Voting};
 
-/// Counts answers by their normal form, most first, ties by first seen. Samples without an answer are no votes.
+/// Counts answers by their normal form, most first, ties by first seen. Samples without an answer do not count.
 pub fn tally<'a>(answers: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Vote> {
     let mut votes: Vec<Vote> = Vec::new();
     for answer in answers.into_iter().flatten() {
@@ -18,13 +18,13 @@ pub fn tally<'a>(answers: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Vote
     votes
 }
 
-/// An answer as it is counted: in the paper's normal form, which knows the punctuation of ASCII only; by characters in
-/// scripts that have other full stops.
+/// The normal form of an answer: the paper's, which handles ASCII punctuation only, or by characters for unspaced
+/// scripts.
 fn ballot(answer: &str) -> String {
     if answer.contains(is_unspaced) { normalize_characters(answer) } else { normalize(answer) }
 }
 
-/// Whether the first of `votes` has the share of all samples that `voting` asks for.
+/// Whether the first of `votes` has the share of all samples that `voting` requires.
 pub fn is_majority(votes: &[Vote], voting: &Voting) -> bool {
     votes.first().is_some_and(|vote| f64::from(vote.count) >= voting.majority * f64::from(voting.samples))
 }

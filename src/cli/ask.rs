@@ -8,7 +8,7 @@ use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
 use super::run::RecordingArgs;
 use super::say::say;
-use crate::agent::{Approach, Episode, Watch};
+use crate::agent::{Approach, Episode, EpisodeObserver};
 use crate::experiment::{Experiment, Limits};
 use crate::protocol::Setup;
 use crate::report::counted;
@@ -119,8 +119,8 @@ impl<'a> Talk<'a> {
     async fn ask(&mut self, question: &str, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
         let episode = self.episode(question);
         let screen = Screen::new(View::of_stdout(), out);
-        let watch: Option<&dyn Watch> = if self.args.json { None } else { Some(&screen) };
-        let (trajectory, memory) = self.one.agent.answer_watched(&episode, watch).await;
+        let watch: Option<&dyn EpisodeObserver> = if self.args.json { None } else { Some(&screen) };
+        let (trajectory, memory) = self.one.agent.answer_observed(&episode, watch).await;
         if let Some(saved) = &mut self.saved {
             saved.append([&trajectory])?;
         }

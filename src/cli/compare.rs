@@ -1,13 +1,13 @@
-//! `compare`: variants of a run, or runs, against one another.
+//! `compare`: variants of one or more runs, question by question.
 
 mod differences;
 mod expression;
+mod flipped;
 mod gate;
 mod output;
 mod sources;
 mod tables;
 mod terms;
-mod turned;
 
 use super::failure::{self, Failure};
 use super::say::say;
@@ -24,13 +24,13 @@ use tables::Tables;
 /// Flags of `compare`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Runs, variants of runs (`RUN@VARIANT`), or folders with runs below them; of a run every variant is a column.
+    /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run stands for all its variants.
     #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
     runs: Vec<String>,
-    /// Tables of figures instead, one column per file: `id`, `em`, `f1`, `cluster`, `repeat`, and any numbers.
+    /// Compare tables instead, one file per variant, with columns `id`, `em`, `f1`, `cluster`, `repeat` or any figures.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     from_csv: Vec<PathBuf>,
-    /// Column with which all others are compared [default: the experiment's baseline, else every column with every other].
+    /// Variant to compare all others with [default: the experiment's baseline, else all pairs].
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
     /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
@@ -42,19 +42,19 @@ pub(super) struct Args {
     /// Questions that agree in this field are not independent; `none` treats every question as independent.
     #[arg(long, value_name = "FIELD", default_value = "cluster")]
     cluster: String,
-    /// Say what difference this many questions can show at 80 % power.
+    /// Show the smallest difference that this many questions detect with 80 % power.
     #[arg(long)]
     mde: bool,
-    /// List the questions that one column has right and the other wrong.
+    /// List the flipped answers: right in one variant, wrong in the other.
     #[arg(long)]
     flips: bool,
-    /// Coverage of every interval; one minus it is the significance level.
+    /// Coverage of the intervals; differences are significant at alpha = 1 - LEVEL.
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     level: f64,
-    /// Seed of all resampling.
+    /// Seed of bootstraps and permutation tests.
     #[arg(long, value_name = "N", default_value_t = SEED)]
     seed: u64,
-    /// Resamples of every bootstrap and permutation.
+    /// Resamples of every bootstrap and permutation test.
     #[arg(long, value_name = "N", default_value_t = RESAMPLES)]
     resamples: usize,
     /// Format of the output.
@@ -66,7 +66,7 @@ pub(super) struct Args {
     /// File to write [default: stdout].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Exit with code 5 when this holds, such as "em(new) < em(base)"; may be given several times.
+    /// Exit with code 5 if this condition holds, such as "em(new) < em(base)"; may be repeated.
     #[arg(long, value_name = "CONDITION")]
     fail_if: Vec<String>,
 }
@@ -80,7 +80,7 @@ impl Args {
         self.metric.iter().map(|name| canonical(name)).filter(|name| !name.is_empty()).collect()
     }
 
-    /// All figures that are read: those that are compared, and EM, which decides whether an answer flipped.
+    /// The compared figures, and EM, which decides whether an answer flipped.
     fn read_figures(&self) -> Vec<String> {
         let mut names = self.figures();
         if !names.iter().any(|name| name == "em") {
@@ -108,7 +108,7 @@ impl Args {
     }
 }
 
-/// What was compared, and what came of it.
+/// A comparison with its sources.
 struct Done {
     sources: Vec<Source>,
     comparison: Comparison,
@@ -129,10 +129,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     }
     let baseline = sources::baseline(&sources, &names);
     let comparison = compare(&columns, &args.settings(baseline)).map_err(|error| explain(error, &sources))?;
-    // Before anything is printed: a misspelt condition is an error, and no comparison.
+    // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
-    let flips = if args.flips { turned::lists(&sources, &columns, &comparison)? } else { Vec::new() };
+    let flips = if args.flips { flipped::lists(&sources, &columns, &comparison)? } else { Vec::new() };
     let settings = differences::of(&sources);
     let done = Done { sources, comparison, settings, warnings, flips };
     let compared = Compared {
@@ -152,7 +152,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// The columns, and the figures that each has.
+/// The variants, and the figures that each has.
 fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     if !args.from_csv.is_empty() {
         let tables = Tables::read(&args.from_csv)?;
@@ -178,7 +178,7 @@ fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     Ok((found, figures))
 }
 
-/// The name of a figure as it is kept, for the name as users type it.
+/// The name of a figure, for the name as typed.
 fn canonical(typed: &str) -> String {
     let name = typed.trim().to_ascii_lowercase();
     if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
@@ -195,13 +195,13 @@ fn known(name: &str) -> anyhow::Result<&'static Figure> {
     })
 }
 
-/// Refuses a field that no question has: a table of nothing but dashes would look like a result.
+/// Refuses a field that no question has, instead of printing a table of dashes.
 fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) -> anyhow::Result<()> {
     let at = fields.iter().position(|other| other == field);
     let mut episodes = sources.iter().flat_map(|source| &source.episodes);
     let known = match (flag, at) {
         ("--by", Some(at)) => episodes.any(|episode| episode.groups.get(at).is_some_and(Option::is_some)),
-        // Few datasets have clusters, and without a flag that is what is looked for.
+        // `cluster` is the default, and few datasets have clusters.
         _ => *field == Field::Cluster || episodes.any(|episode| episode.cluster.is_some()),
     };
     if known {
@@ -232,7 +232,7 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
     }
 }
 
-/// Every figure in full precision, beside what it was made from.
+/// Every figure in full precision, with its sources.
 fn json(args: &Args, done: &Done, names: &[String], judged: &[(&String, gate::Judged)]) -> Value {
     // Plain data with string keys always serialises.
     let mut value = serde_json::to_value(&done.comparison).unwrap_or_default();

@@ -1,6 +1,5 @@
-//! `dataset`: what is in a file, the same file in our canonical form, and files from public sources.
+//! `dataset`: describe, convert and fetch dataset files.
 
-mod atomic;
 mod convert;
 mod fetch;
 mod info;
@@ -23,9 +22,9 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Count what a file holds, and name duplicates and exemplars that leaked into it.
+    /// Describe a file, and list duplicates and leaked exemplars.
     Info(info::InfoArgs),
-    /// Write a file in our canonical form, one JSON object a line.
+    /// Convert a file to the canonical form, one JSON object per line.
     Convert(convert::ConvertArgs),
     /// Fetch a file from a public source, or list the sources.
     Fetch(fetch::FetchArgs),
@@ -34,7 +33,7 @@ enum Command {
 /// A dataset file and how it is read.
 #[derive(Debug, clap::Args)]
 struct FileArgs {
-    /// Dataset file, also gzipped, or a shipped sample such as datasets/sample.jsonl.
+    /// Dataset file, plain or gzipped, or a shipped sample such as datasets/sample.jsonl.
     file: PathBuf,
     #[command(flatten)]
     how: Typed<OfDatasetFile>,
@@ -57,10 +56,10 @@ impl FileArgs {
     }
 }
 
-/// An error of the system about a path.
+/// A file system error.
 fn cannot(what: &str, path: &Path, error: &std::io::Error) -> anyhow::Error {
     Failure::unexpected(
         format!("cannot {what} `{}`: {error}", path.display()),
-        "check that the folder exists and may be written, and that the disk has room",
+        "check that the folder exists, is writable and has space",
     )
 }

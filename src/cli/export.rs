@@ -3,9 +3,9 @@
 mod chat;
 mod filter;
 mod runs;
-mod target;
 
 use super::failure::{self, Failure};
+use super::output_file;
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Jsonl, Origin, Scored, Table};
 use crate::report::counted;
@@ -14,32 +14,31 @@ use crate::score::{AnswerScore, Assessment, Tally};
 use crate::types::Trajectory;
 use filter::Filter;
 use runs::Run;
-use std::io::IsTerminal as _;
-use std::path::PathBuf;
-use target::Target;
+use std::io::{BufWriter, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
 
 /// Flags of `export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Folders of runs, or folders that have such folders in them.
+    /// Run folders, or folders that contain them.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// Format of the output.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     format: Format,
-    /// What a row of a table is (csv, parquet).
+    /// What each row is (csv, parquet).
     #[arg(long, value_enum, default_value_t = Rows::Questions)]
     rows: Rows,
     /// File to write [default: stdout].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Leave cells as they are, also those that a spreadsheet would take for a formula (csv).
+    /// Keep cells unchanged, even if a spreadsheet would run them as formulas (csv).
     #[arg(long)]
     raw: bool,
     /// Begin with a byte order mark, for Excel (csv).
     #[arg(long)]
     bom: bool,
-    /// Put the exemplars into each conversation, and before the question what a prompt of one text begins with (chat).
+    /// Include the exemplars in each conversation, and the text before the question of a one-text prompt (chat).
     #[arg(long)]
     with_exemplars: bool,
     #[command(flatten)]
@@ -48,21 +47,21 @@ pub(super) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
-    /// Comma-separated values after RFC 4180, UTF-8.
+    /// Comma-separated values (RFC 4180), UTF-8.
     Csv,
-    /// One trajectory a line, with its score.
+    /// One trajectory per line, with its score.
     Jsonl,
-    /// Parquet with typed columns, the same as in CSV.
+    /// Parquet with the columns of CSV, typed.
     Parquet,
-    /// Right answers as conversations for fine-tuning, one a line.
+    /// Right answers as conversations for fine-tuning, one per line.
     Chat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Rows {
-    /// One row a question (an episode).
+    /// One row per question (an episode).
     Questions,
-    /// One row a step.
+    /// One row per step.
     Steps,
 }
 
@@ -80,28 +79,36 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let runs = runs::find(&args.runs)?;
     args.filter.check(&runs)?;
     check_format(args)?;
-    let target = Target::of(args.out.as_deref(), &runs)?;
-    match write(args, &runs, &target) {
-        Ok(count) => {
-            target.close()?;
-            if let Some(path) = &args.out {
-                say(format_args!("{} written to {}", counted(count, "episode"), path.display()));
-            } else if count == 0 {
-                say("note: there is no such episode");
-            }
-            Ok(failure::OK)
-        }
-        Err(error) => {
-            target.give_up();
-            Err(error)
-        }
+    if let Some(path) = &args.out {
+        check_place(path, &runs)?;
+        let count = output_file::write(path, |file| write(args, &runs, Box::new(BufWriter::new(file))))?;
+        say(format_args!("{} written to {}", counted(count, "episode"), path.display()));
+    } else if write(args, &runs, Box::new(BufWriter::new(std::io::stdout())))? == 0 {
+        say("note: no episode matches");
     }
+    Ok(failure::OK)
 }
 
-/// Refuses a format that cannot be written here.
+/// Refuses a file in the folder of one of the runs that would replace part of it, or be read as part of it.
+fn check_place(path: &Path, runs: &[Run]) -> anyhow::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let records = name.starts_with("trajectories") && path.extension().is_some_and(|extension| extension == "jsonl");
+    let inside = |run: &Run| {
+        let folder = parent.canonicalize().ok();
+        folder.is_some() && folder == run.folder.path().canonicalize().ok()
+    };
+    if (records || name == "manifest.json" || name == ".lock") && runs.iter().any(inside) {
+        let what = format!("`{}` belongs to the run itself", path.display());
+        return Err(Failure::usage(what, "name another file or another folder with --out"));
+    }
+    Ok(())
+}
+
+/// Refuses a format that this build or this output cannot take.
 fn check_format(args: &Args) -> anyhow::Result<()> {
     if args.with_exemplars && args.format != Format::Chat {
-        return Err(Failure::usage("--with-exemplars is about conversations", "use it with --format chat"));
+        return Err(Failure::usage("--with-exemplars applies to conversations only", "use it with --format chat"));
     }
     if args.format != Format::Parquet {
         return Ok(());
@@ -113,15 +120,14 @@ fn check_format(args: &Args) -> anyhow::Result<()> {
         ));
     }
     if args.out.is_none() && std::io::stdout().is_terminal() {
-        return Err(Failure::usage("Parquet is no text for a terminal", "name a file with --out"));
+        return Err(Failure::usage("refusing to write Parquet to a terminal", "name a file with --out"));
     }
     Ok(())
 }
 
-/// Writes the episodes that are wanted and returns their number.
-fn write(args: &Args, runs: &[Run], target: &Target) -> anyhow::Result<usize> {
+/// Writes the matching episodes and returns their number.
+fn write(args: &Args, runs: &[Run], out: Box<dyn Write + Send>) -> anyhow::Result<usize> {
     let options = CsvOptions { raw: args.raw, bom: args.bom };
-    let out = target.open()?;
     let table = args.rows.table();
     let mut export: Box<dyn Export> = match args.format {
         Format::Csv => Box::new(Csv::new(out, table, options)),
@@ -149,7 +155,7 @@ fn write(args: &Args, runs: &[Run], target: &Target) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Writes what is wanted of one run.
+/// Writes the matching episodes of one run.
 fn write_run(
     run: &Run,
     filter: &Filter,
@@ -170,7 +176,7 @@ fn write_run(
     Ok(count)
 }
 
-/// Every episode of a run with its score; lines that cannot be read are said and left out.
+/// Visits every episode of a run with its score; unreadable lines are reported and skipped.
 fn each(
     run: &Run,
     mut visit: impl FnMut(&Trajectory, Option<AnswerScore>) -> anyhow::Result<()>,
@@ -190,7 +196,7 @@ fn each(
 
 fn explain(error: ExportError) -> anyhow::Error {
     match (error.hint(), error) {
-        // The reader has gone; the chain is kept so that this is recognised.
+        // The chain is kept, so that a closed pipe is recognised.
         (None, ExportError::Io(error)) => error.into(),
         (Some(hint), error) => Failure::unexpected(error, hint),
     }

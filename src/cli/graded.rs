@@ -1,4 +1,4 @@
-//! A run's episodes, each with what its answer is worth: for every command that looks at single episodes.
+//! A run's episodes with their scores, for commands that look at single episodes.
 
 use super::failure::Failure;
 use super::run_ref::RunRef;
@@ -15,27 +15,27 @@ use std::path::{Path, PathBuf};
 /// A run's folder, or a file of trajectories such as `ask --save` writes.
 #[derive(Debug)]
 pub(super) struct GradedRun {
-    /// Where it is.
+    /// Its path.
     pub(super) path: PathBuf,
-    /// What the run was; absent for a file that stands by itself.
+    /// The run's manifest; absent for a file.
     pub(super) manifest: Option<Manifest>,
-    /// Its questions as the dataset has them; empty where the dataset is not at hand.
+    /// The dataset's questions; empty if the dataset is not available.
     pub(super) questions: Vec<Question>,
     evidence: Evidence,
     records: Records,
     tally: Tally,
 }
 
-/// One episode and its worth.
+/// One episode with its score.
 #[derive(Debug)]
 pub(super) struct Graded {
-    /// What happened.
+    /// The trajectory.
     pub(super) trajectory: Trajectory,
-    /// Name of the metric that it is scored by.
+    /// Name of its metric.
     pub(super) metric: &'static str,
-    /// Its score; absent where it was not measured or its gold is hidden.
+    /// Its score; absent if it was not measured or has no gold answer.
     pub(super) score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent where it was not measured.
+    /// Its trajectory metrics; absent if it was not measured.
     pub(super) assessment: Option<Assessment>,
 }
 
@@ -57,7 +57,7 @@ impl Graded {
 }
 
 impl GradedRun {
-    /// Opens a run. Lines that cannot be read are said and left out; so is the absence of supporting facts.
+    /// Opens a run. Reports unreadable lines and missing supporting facts.
     pub(super) fn open(path: &Path, metric: Option<Metric>) -> anyhow::Result<Self> {
         let (manifest, records) = if path.is_file() {
             (None, Records::of_file(path)?)
@@ -99,7 +99,7 @@ impl GradedRun {
 
     /// The episodes, one at a time, in the order of variant, repeat and dataset.
     pub(super) fn episodes(&self) -> impl Iterator<Item = anyhow::Result<Graded>> {
-        // A sum is kept only for the rule that scores; it does not grow.
+        // The tally is needed for its metric only; it does not grow.
         let mut tally = self.tally.clone();
         self.records.iter().map(move |trajectory| {
             let trajectory = trajectory?;

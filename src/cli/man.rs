@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Flags of `man`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Folder for one file a command, `wikitrail.1`, `wikitrail-run.1`, … [default: all pages in a row on stdout].
+    /// Folder for one file per command, such as `wikitrail-run.1` [default: print all pages to stdout].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -25,7 +25,7 @@ struct Page {
 /// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut command = super::command().disable_help_subcommand(true);
-    // Names of commands below commands are known only then.
+    // Sets the names of subcommands.
     command.build();
     let mut pages = Vec::new();
     render(&command, &mut pages)?;
@@ -43,7 +43,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 
 fn cannot_write(folder: &Path, error: &std::io::Error) -> anyhow::Error {
     let what = format!("cannot write the pages to `{}`: {error}", folder.display());
-    Failure::unexpected(what, "name a folder that can be written with --out")
+    Failure::unexpected(what, "name a writable folder with --out")
 }
 
 /// The page of a command, then those of the commands below it.
@@ -55,26 +55,11 @@ fn render(command: &Command, pages: &mut Vec<Page>) -> std::io::Result<()> {
     command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|below| render(below, pages))
 }
 
-/// What stands below the flags is examples and tables: their lines are kept as they are.
+/// Keeps the line breaks of the examples below the flags.
 fn with_lines(text: &str) -> String {
     const EXTRA: &str = ".SH EXTRA\n";
     let Some((before, extra)) = text.split_once(EXTRA) else { return text.to_owned() };
     let (extra, after) = extra.find("\n.SH ").map_or((extra, ""), |at| extra.split_at(at + 1));
     let (title, lines) = extra.split_once("Examples:\n").map_or(("NOTES", extra), |(_, lines)| ("EXAMPLES", lines));
     format!("{before}.SH {title}\n.nf\n{}\n.fi\n{after}", lines.trim_end())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::with_lines;
-
-    #[test]
-    fn lines_below_the_flags_are_kept() {
-        assert_eq!(with_lines(".SH OPTIONS\nx\n"), ".SH OPTIONS\nx\n");
-        assert_eq!(
-            with_lines(".SH A\nx\n.SH EXTRA\nExamples:\n  one\n.SH VERSION\nv1\n"),
-            ".SH A\nx\n.SH EXAMPLES\n.nf\n  one\n.fi\n.SH VERSION\nv1\n"
-        );
-        assert_eq!(with_lines(".SH EXTRA\nE\n"), ".SH NOTES\n.nf\nE\n.fi\n");
-    }
 }

@@ -1,4 +1,4 @@
-//! The command line: one file a command, each with its flags and an `execute` that returns an exit code.
+//! The command line: one file per command, each with its flags and an `execute` that returns an exit code.
 //!
 //! Data goes to stdout, everything else to stderr.
 
@@ -14,6 +14,7 @@ mod flags;
 mod graded;
 mod man;
 mod models;
+mod output_file;
 mod parse;
 mod prompt;
 mod replay;
@@ -41,7 +42,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok; 1 unexpected; 2 usage; 3 bad input file, prompt or run folder;
-4 ended, but some episodes were not measured; 5 a replay found a difference, or a --fail-if holds; 130 interrupted (finished episodes are kept)";
+4 finished, but some episodes were not measured; 5 a replay found a difference, or a --fail-if condition holds; 130 interrupted (finished episodes are kept)";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -49,17 +50,17 @@ enum Command {
     Run(Box<run::Args>),
     /// Ask one question and watch it being answered, or have a conversation.
     Ask(Box<ask::Args>),
-    /// Score a run again from its trajectories, or a file of predictions.
+    /// Score a run from its trajectories, or a file of predictions.
     Score(score::Args),
     /// Compare variants or runs question by question: differences, intervals, tests, flipped answers.
     Compare(Box<compare::Args>),
-    /// Write the trajectories of runs for other programs.
+    /// Export the trajectories of runs for other programs.
     Export(export::Args),
-    /// List a run's episodes, print one for reading, or two beside one another.
+    /// List a run's episodes, print one, or show two side by side.
     Show(show::Args),
-    /// Execute recorded episodes again and list every difference.
+    /// Replay recorded episodes and list every difference.
     Replay(replay::Args),
-    /// Run the paper's table with a model of yours, and print its figures beside the paper's.
+    /// Run the paper's table with your own model and print the figures side by side.
     Reproduce(Box<reproduce::Args>),
     /// Use the Wikipedia tool by hand or from a script.
     Wiki(wiki::WikiCommandArgs),
@@ -69,9 +70,9 @@ enum Command {
     Parse(parse::Args),
     /// List, show and check prompts.
     Prompt(prompt::Args),
-    /// Ask a model's server what it supports.
+    /// Check which settings a model's server supports.
     Models(models::ModelsArgs),
-    /// Print the completions of a shell.
+    /// Print shell completions.
     Completions(completions::Args),
     /// Write the manual pages of all commands.
     Man(man::Args),
@@ -82,7 +83,7 @@ fn command() -> clap::Command {
     examples::add(Cli::command().mut_subcommand("reproduce", reproduce::command))
 }
 
-/// Runs the program: parses the command line, carries the command out, explains what went wrong.
+/// Runs the program: parses the command line, executes the command, explains errors.
 pub fn main() -> ExitCode {
     let matches = command().get_matches();
     let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
@@ -98,7 +99,7 @@ pub fn main() -> ExitCode {
     let result = match runtime {
         Ok(runtime) => {
             let result = runtime.block_on(dispatch(cli.command));
-            // Everything that matters has been waited for; a page that is still being parsed has not.
+            // Only pages that are still being parsed can be left.
             runtime.shutdown_background();
             result
         }
@@ -116,9 +117,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Threads for episodes. Those that wait for a model have enough in one for two processors: it serves a thousand episodes
-/// a second, pages of sites are read on threads of their own, and with more of them much time goes on waking each other.
-/// Those of the baseline, and of a replay, wait for nothing.
+/// Threads for episodes. One thread for two processors serves a thousand waiting episodes a second, as pages are parsed on
+/// threads of their own; more threads would mostly wake each other. Episodes of the baseline and of replays never wait.
 fn event_loops(command: &Command) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     match command {

@@ -1,4 +1,4 @@
-//! `models check`: one short conversation with a model's server, and what it tells about it.
+//! `models check`: which settings a model's server honours.
 
 use super::flags::{OfModel, Typed};
 use crate::llm::{Check, Verdict};
@@ -9,15 +9,15 @@ use std::io::Write;
 /// Models and their servers.
 #[derive(Debug, Clone, Args)]
 pub(super) struct ModelsArgs {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(super) command: ModelsCommand,
 }
 
-/// What can be done with models.
+/// Commands about models.
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum ModelsCommand {
-    /// Ask a server two short questions, and say whether it is there and which settings it honours.
+    /// Send a server two short requests and report which settings it honours.
     Check(CheckArgs),
 }
 
@@ -86,96 +86,41 @@ fn text(check: &Check) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ModelsArgs, execute};
-    use crate::llm::ModelError;
-    use clap::Parser;
-    use wiremock::{Mock, MockServer, ResponseTemplate, matchers::method};
+    use super::{Check, Verdict, text};
 
-    #[derive(Debug, Parser)]
-    struct Program {
-        #[command(flatten)]
-        models: ModelsArgs,
-    }
-
-    async fn run(line: &str) -> anyhow::Result<String> {
-        let args = Program::try_parse_from(line.split_whitespace()).expect("valid flags").models;
-        let mut out = Vec::new();
-        execute(&args, &mut out).await?;
-        Ok(String::from_utf8(out).expect("text"))
-    }
-
-    async fn server(status: u16, body: serde_json::Value) -> MockServer {
-        let server = MockServer::start().await;
-        let answer = ResponseTemplate::new(status).set_body_json(body);
-        Mock::given(method("POST")).respond_with(answer).mount(&server).await;
-        server
-    }
-
-    #[tokio::test]
-    async fn a_server_is_described() {
-        let server = server(
-            200,
-            serde_json::json!({
-                "model": "tiny-1",
-                "choices": [{"message": {"content": "four, five, six, seven"}, "finish_reason": "stop"}],
-                "usage": {"prompt_tokens": 20, "completion_tokens": 8},
-            }),
-        )
-        .await;
-        let line = format!("x check --model openai:tiny --base-url {}/v1", server.uri());
-        let text = run(&line).await.expect("a server");
-        let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("latency")).collect();
+    #[test]
+    fn a_server_is_described() {
+        let check = Check {
+            url: "http://127.0.0.1/v1/chat/completions".into(),
+            endpoint: "chat",
+            asked: "tiny".into(),
+            answered: Some("tiny-1\u{1b}".into()),
+            stop: Verdict::Ignored,
+            max_tokens: Verdict::Honoured,
+            max_tokens_name: "max_tokens",
+            temperature: Verdict::Refused,
+            usage: true,
+            reasoning: Some("thinking"),
+            left_out: &["seed"],
+            finish_reason: None,
+            latency_ms: 7,
+            requests: 2,
+            sample: "four, five".into(),
+        };
         assert_eq!(
-            lines,
-            [
-                format!("server         {}/v1/chat/completions answers", server.uri()).as_str(),
-                "model          tiny (answered by: tiny-1)",
-                "stop           ignored (applied on this side in any case)",
-                "max_tokens     honoured",
-                "usage          counted",
-                "finish reason  stop",
-                "requests       2",
-                "answer         four, five, six, seven",
-            ]
+            text(&check),
+            "server         http://127.0.0.1/v1/chat/completions answers\n\
+             model          tiny (answered by: tiny-1\\u{1b})\n\
+             latency        7 ms\n\
+             stop           ignored (applied on this side in any case)\n\
+             max_tokens     honoured\n\
+             usage          counted\n\
+             finish reason  none given\n\
+             requests       2\n\
+             temperature    0 is refused: use --temperature 1\n\
+             reasoning      comes in `thinking` and is left out of the answer\n\
+             not sent       seed: the provider does not know it\n\
+             answer         four, five\n"
         );
-        let json: serde_json::Value =
-            serde_json::from_str(&run(&format!("{line} --json")).await.expect("a server")).expect("JSON");
-        assert_eq!(
-            (&json["stop"], &json["answered"], &json["usage"]),
-            (&"ignored".into(), &"tiny-1".into(), &true.into())
-        );
-    }
-
-    #[tokio::test]
-    async fn what_a_provider_does_not_know_is_said() {
-        let server = server(
-            200,
-            serde_json::json!({
-                "type": "message",
-                "model": "c-1",
-                "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "four"}],
-                "stop_reason": "end_turn",
-                "usage": {"input_tokens": 20, "output_tokens": 8},
-            }),
-        )
-        .await;
-        let line = format!("x check --model anthropic:c --base-url {}", server.uri());
-        let text = run(&line).await.expect("a server");
-        for row in [
-            format!("server         {}/v1/messages answers\n", server.uri()).as_str(),
-            "reasoning      comes in `thinking` and is left out of the answer\n",
-            "not sent       seed: the provider does not know it\n",
-        ] {
-            assert!(text.contains(row), "{text}");
-        }
-    }
-
-    #[tokio::test]
-    async fn a_refusal_keeps_its_type_and_the_baseline_needs_no_server() {
-        let server = server(404, serde_json::json!({"error": {"message": "no model `x`"}})).await;
-        let line = format!("x check --model openai:x --base-url {}/v1", server.uri());
-        let error = run(&line).await.expect_err("refused").downcast::<ModelError>().expect("typed");
-        assert_eq!(error.to_string(), "the model's server refused the request with status 404: no model `x`");
-        assert!(run("x check").await.expect("no server").starts_with("baseline is part"));
     }
 }

@@ -1,4 +1,4 @@
-//! `parse`: what a protocol's parser makes of replies, one JSON object a line in and out.
+//! `parse`: how a protocol parses replies, one JSON object per line in and out.
 
 use super::failure::{self, Failure};
 use super::flags::options;
@@ -14,15 +14,15 @@ const MAX_LINE: u64 = 64 << 20;
 /// Flags of `parse`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Replies, one JSON object a line: `{"name": …, "output": …, "step": …}`; `step` may be missing [default: stdin].
+    /// Replies, one JSON object per line: `{"name": …, "output": …, "step": …}`; `step` is optional [default: stdin].
     file: Option<PathBuf>,
-    /// The protocol whose parser reads them, one of those that `wikitrail prompt protocols` lists.
+    /// Protocol whose parser reads the replies; `wikitrail prompt protocols` lists them.
     #[arg(long, value_name = "ID")]
     protocol: String,
-    /// Option of the protocol, may be given again.
+    /// Option of the protocol; may be repeated.
     #[arg(long, value_name = "K=V")]
     option: Vec<String>,
-    /// Number of the step for lines that name none; it matters to labels such as `Action 2:`.
+    /// Step number of lines without one; labels such as `Action 2:` depend on it.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     step: u16,
 }
@@ -30,13 +30,13 @@ pub(super) struct Args {
 /// One reply.
 #[derive(Debug, Deserialize)]
 struct Line {
-    /// Given back as it is.
+    /// Copied to the output.
     name: serde_json::Value,
     output: String,
     step: Option<usize>,
 }
 
-/// What became of it.
+/// The parsed reply.
 #[derive(Debug, Serialize)]
 struct Out<'a> {
     name: &'a serde_json::Value,
@@ -76,7 +76,7 @@ fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write)
             break;
         }
         if read as u64 > MAX_LINE {
-            return Err(bad(number, "the line has more than 64 MiB"));
+            return Err(bad(number, "the line is longer than 64 MiB"));
         }
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -88,33 +88,4 @@ fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write)
         out.write_all(b"\n")?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Args, parse};
-
-    fn run(protocol: &str, input: &str) -> anyhow::Result<String> {
-        let args = Args { file: None, protocol: protocol.into(), option: vec![], step: 2 };
-        let mut out = Vec::new();
-        parse(&args, "stdin", input.as_bytes(), &mut out)?;
-        Ok(String::from_utf8(out).expect("JSON is UTF-8"))
-    }
-
-    #[test]
-    fn lines_come_back_in_the_common_form() {
-        let input = "{\"name\": 7, \"output\": \"t\\nAction 1: Search[x]\", \"step\": 1}\n\n{\"name\": \"b\", \"output\": \"t\\nAction 2: Finish[y]\"}";
-        assert_eq!(
-            run("react-paper", input).expect("sound lines"),
-            "{\"name\":7,\"kind\":\"act\",\"thought\":\"t\",\"tool\":\"Search\",\"input\":\"x\",\"args\":null,\"answer\":null,\"error\":null}\n\
-             {\"name\":\"b\",\"kind\":\"finish\",\"thought\":\"t\",\"tool\":null,\"input\":null,\"args\":null,\"answer\":\"y\",\"error\":null}\n"
-        );
-    }
-
-    #[test]
-    fn a_bad_line_is_named_and_an_unknown_protocol_refused() {
-        let error = run("react-paper", "{\"name\": 1, \"output\": \"\"}\n{\"name\": 2}\n").expect_err("no output");
-        assert!(error.to_string().starts_with("stdin, line 2: missing field `output`"), "{error}");
-        assert!(run("react", "").is_err());
-    }
 }

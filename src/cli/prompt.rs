@@ -1,4 +1,4 @@
-//! `prompt`: which prompts there are, what the model is shown, and what is wrong with a file.
+//! `prompt`: lists, shows and checks prompts.
 
 mod show;
 
@@ -19,19 +19,19 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the built-in prompts and protocols' texts, and those in the folder `prompts` here.
+    /// List the built-in prompts and protocol texts, and those in ./prompts.
     List(ListArgs),
-    /// Print a prompt as the model sees it, or a question's first request.
+    /// Print a prompt as the model sees it, or the first request for a question.
     Show(show::Args),
     /// List the protocols with their options.
     Protocols(ListArgs),
-    /// Check prompt files and name every problem.
+    /// Check prompt files and list every problem.
     Check(CheckArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct ListArgs {
-    /// Print one JSON object a line.
+    /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
 }
@@ -93,7 +93,7 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// TOML files in a folder below the current one, by name.
+/// TOML files in a folder below the current one, sorted by name.
 fn in_folder(folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
@@ -105,12 +105,12 @@ fn in_folder(folder: &str) -> Vec<String> {
     names
 }
 
-/// What there is to choose from with `--protocol` and `--option`.
+/// Lists the protocols and their options.
 fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
     let mut out = std::io::stdout().lock();
     for id in protocol::IDS {
         let Some(Ok(protocol)) = protocol::find(id, &Options::default()) else { continue };
-        // A name that no protocol has is answered with those that it has.
+        // The error about an unknown option lists the known ones.
         let none = Options([(String::new(), String::new())].into());
         let options: &[&str] = match protocol::find(id, &none) {
             Some(Err(OptionError::Unknown { known, .. })) => known,
@@ -127,7 +127,7 @@ fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
             continue;
         }
         let methods = if act { "react, act" } else { "react" };
-        // All options in one line would not fit the narrowest usual terminal.
+        // One option per line, to fit 80 columns.
         let head = format!(
             "{id:<12} {form:<8} {:>8}  {methods:<10} {}",
             counted(steps, "step"),
@@ -162,7 +162,7 @@ fn check(args: &CheckArgs) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// Prints an error and goes on, where one bad file must not hide the others.
+/// Prints the error of one file, to go on with the others.
 fn tell(error: &PromptError) -> anyhow::Result<()> {
     let mut err = std::io::stderr().lock();
     writeln!(err, "error: {error}")?;

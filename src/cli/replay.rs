@@ -1,4 +1,4 @@
-//! `replay`: recorded episodes executed again, every difference listed.
+//! `replay`: re-executes recorded episodes and lists every difference.
 
 mod other;
 
@@ -25,39 +25,39 @@ use std::sync::Arc;
 /// Flags of `replay`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A run's folder or its trajectories.jsonl; with --import, a file of episodes that others recorded.
+    /// A run folder or its trajectories.jsonl; with --import, a file that another program recorded.
     file: PathBuf,
-    /// Read the recordings of another program.
+    /// Replay episodes that another program recorded.
     #[arg(long, value_enum, requires = "purpose")]
     import: Option<Import>,
-    /// Prompt that the recorded run used (with --import).
+    /// Prompt of the recorded run (with --import).
     #[arg(long, value_name = "FILE[#KEY]", requires = "import", group = "purpose")]
     prompt: Option<String>,
-    /// Instead of executing the episodes again, say what this protocol would have made of the replies that the
-    /// paper's loop could not use (with --import).
+    /// Instead of replaying, show how this protocol parses the replies that the paper's loop could not use (with
+    /// --import).
     #[arg(long = "as", value_name = "PROTOCOL", requires = "import", group = "purpose", value_parser = protocol::IDS)]
     other: Option<String>,
-    /// Option of the protocol of --as; may be given several times.
+    /// Option of the protocol of --as; may be repeated.
     #[arg(long, value_name = "KEY=VALUE", requires = "other")]
     option: Vec<String>,
     /// File with the instruction before the exemplars of a JSON prompt (with --import).
     #[arg(long, value_name = "FILE", requires = "import")]
     instruction: Option<String>,
-    /// Label before the question (with --import) [default: `Claim` where the record has claims, else `Question`].
+    /// Label before the question (with --import) [default: `Claim` for claims, else `Question`].
     #[arg(long, value_name = "LABEL", requires = "import")]
     question_label: Option<String>,
-    /// Print one JSON object an episode; with --as, one a reply.
+    /// Print one JSON object per episode; with --as, per reply.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Import {
-    /// Episodes of the paper's notebooks, one JSON object a line.
+    /// Episodes of the paper's notebooks, one JSON object per line.
     ReactNotebook,
 }
 
-/// One episode that was replayed.
+/// A replayed episode.
 struct Outcome {
     id: String,
     replayed: Replayed,
@@ -75,8 +75,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     };
     if outcomes.is_empty() {
         return Err(Failure::bad_input(
-            format!("`{}` holds no episode", args.file.display()),
-            "name a run's folder, or a file of recordings with --import",
+            format!("`{}` has no episode", args.file.display()),
+            "name a run folder, or a recorded file with --import",
         ));
     }
     print(&outcomes, args.json)?;
@@ -84,7 +84,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(if differing == 0 { failure::OK } else { failure::DIFFERENCE })
 }
 
-/// Replays a run of ours with the prompts that it stored.
+/// Replays a run with its stored prompts.
 fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     let folder = match path.file_name() {
         Some(name) if path.is_file() && name.to_string_lossy().ends_with(".jsonl") => path.parent().unwrap_or(path),
@@ -111,7 +111,7 @@ fn outcome(trajectory: &Trajectory, question: &Question, approach: &Approach, me
     Outcome { id: trajectory.id.clone(), replayed, score }
 }
 
-/// Replays what others recorded with the paper's notebooks, and holds the figures of the record against it.
+/// Replays episodes of the paper's notebooks and compares the recorded figures.
 fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     let spec = args.prompt.as_deref().unwrap_or_default();
     let instruction = args.instruction.as_deref();
@@ -124,7 +124,7 @@ fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     Ok(imported(&args.file)?.iter().map(outcome).collect())
 }
 
-/// The episodes of a file that others recorded.
+/// Reads the episodes of another program.
 fn imported(path: &Path) -> anyhow::Result<Vec<Imported>> {
     let shown = path.display();
     let file = File::open(path)
@@ -133,7 +133,7 @@ fn imported(path: &Path) -> anyhow::Result<Vec<Imported>> {
     for (number, line) in BufReader::new(file).lines().enumerate() {
         let bad = |error: &dyn std::fmt::Display| {
             let message = format!("`{shown}`, line {}: not a recorded episode: {error}", number + 1);
-            Failure::bad_input(message, "--import react-notebook takes one recorded episode a line")
+            Failure::bad_input(message, "--import react-notebook takes one recorded episode per line")
         };
         let line = line.map_err(|error| bad(&error))?;
         if line.trim().is_empty() {
@@ -156,13 +156,13 @@ fn imported_outcome(imported: &Imported, prefix: &Prefix, label: &str) -> Outcom
     let metric = if imported.claims.claim { Metric::Paper } else { Metric::Hotpot };
     let approach = Approach::Act(Acting { protocol: Arc::new(react_paper::Paper), setup });
     let mut outcome = outcome(&imported.trajectory, &asked(&imported.trajectory), &approach, metric);
-    let found = held_against(&imported.claims, &outcome, &imported.trajectory, prefix, label);
+    let found = claim_differences(&imported.claims, &outcome, &imported.trajectory, prefix, label);
     outcome.replayed.differences.extend(found);
     outcome
 }
 
-/// The figures that a record claims, where the replay gives others.
-fn held_against(
+/// Differences between recorded figures and those of the replay.
+fn claim_differences(
     claims: &Claims,
     outcome: &Outcome,
     trajectory: &Trajectory,
@@ -191,7 +191,7 @@ fn held_against(
     found
 }
 
-/// SHA-256 of the prompt as it stands after the last step that the model took.
+/// SHA-256 of the prompt after the model's last step.
 fn final_prompt(trajectory: &Trajectory, prefix: &str, label: &str) -> String {
     let mut text = format!("{prefix}{}", question_line(label, &trajectory.question));
     for step in &trajectory.steps {

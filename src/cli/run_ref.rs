@@ -1,7 +1,6 @@
 //! Runs and episodes as they are named on the command line: `RUN`, `RUN@VARIANT`, `RUN:ID`, `RUN@VARIANT:ID`.
 //!
-//! Ids, names of variants and paths may hold `:` and `@` themselves, so the text is parted where what stands before
-//! it is a run that exists.
+//! Ids, variant names and paths may contain `:` and `@`, so the text is split where an existing run precedes.
 
 use crate::store::RunFolder;
 use std::path::{Path, PathBuf};
@@ -11,33 +10,32 @@ use std::path::{Path, PathBuf};
 pub(super) struct RunRef {
     /// The run's folder, or the file.
     pub(super) path: PathBuf,
-    /// The variant that was named.
+    /// The named variant.
     pub(super) variant: Option<String>,
 }
 
 impl RunRef {
-    /// The whole text as a run, or as a variant that a run has; nothing where there is no such run.
+    /// The text as a run, or as a variant of a run, if it exists.
     pub(super) fn parse(text: &str) -> Option<Self> {
         if is_source(text) {
             return Some(Self { path: text.into(), variant: None });
         }
-        Self::parted(text).find(Self::names_a_variant)
+        Self::splits(text).find(Self::names_a_variant)
     }
 
-    /// The text as a run and the id of a question in it; of several variants that stand in front of a `:`, the one with
-    /// the longest name.
+    /// The text as a run and the id of a question in it; the longest matching variant name wins.
     pub(super) fn with_id(text: &str) -> Option<(Self, String)> {
         text.rmatch_indices(':').find_map(|(at, _)| Some((Self::parse(&text[..at])?, text[at + 1..].to_owned())))
     }
 
-    /// What was probably meant, where there is no such run or variant: for the message that says so.
+    /// What was probably meant if there is no such run or variant, for error messages.
     pub(super) fn meant(text: &str) -> Self {
         let whole = || Self { path: text.into(), variant: None };
-        Self::parted(text).next().unwrap_or_else(whole)
+        Self::splits(text).next().unwrap_or_else(whole)
     }
 
-    /// Every place where an `@` follows a run; the last one first, as it is least likely to be part of a path.
-    fn parted(text: &str) -> impl Iterator<Item = Self> {
+    /// Every split where an `@` follows a run; the last one first, as it is least likely part of a path.
+    fn splits(text: &str) -> impl Iterator<Item = Self> {
         let parts = text.rmatch_indices('@').map(|(at, _)| (&text[..at], &text[at + 1..]));
         parts
             .filter(|(path, variant)| is_source(path) && !variant.is_empty())

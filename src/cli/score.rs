@@ -1,4 +1,4 @@
-//! `score`: a run's figures, computed again from its trajectories.
+//! `score`: a run's figures, computed from its trajectories.
 
 mod items;
 mod json;
@@ -6,8 +6,7 @@ mod json;
 use super::failure::{self, Failure};
 use super::say::say;
 use super::score_files;
-use crate::report::{RunSummary, SummaryRow};
-use crate::report::{counted, thousands};
+use crate::report::{RunSummary, SummaryRow, counted, thousands};
 use crate::run::Summary;
 use crate::score::Metric;
 use crate::types::text::shell_word;
@@ -17,11 +16,10 @@ use std::path::{Path, PathBuf};
 /// Flags of `score`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run's folder.
+    /// The run folder.
     #[arg(required_unless_present = "gold", conflicts_with = "gold")]
     run: Option<PathBuf>,
-    /// Metric to score by: of a run hotpot, aliases, fever, paper or cjk, of files those below [default: of a run, the
-    /// dataset's own].
+    /// Metric of a run: hotpot, aliases, fever, paper or cjk [default: the dataset's]; metrics of files are listed below.
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     /// Print the figures as one JSON object.
@@ -45,7 +43,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-/// Prints the figures: a table and what to type next, or JSON.
+/// Prints the figures as tables with commands to try next, or as JSON.
 pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if json {
@@ -92,7 +90,7 @@ pub(super) fn together(summaries: &[Summary]) -> serde_json::Value {
     serde_json::json!({ "runs": summaries.iter().map(json::summary).collect::<Vec<_>>() })
 }
 
-/// What is missing, and why episodes were not measured: the commonest reasons first.
+/// Missing episodes, and the commonest reasons for episodes that were not measured.
 fn notes(summary: &Summary) -> Vec<String> {
     let mut lines = Vec::new();
     let missing = summary.missing();
@@ -128,7 +126,7 @@ fn parse_metric(name: &str) -> anyhow::Result<Metric> {
     })
 }
 
-/// Time that the run's parts took, where one has ended by itself.
+/// Time that the run's parts took, if one has ended by itself.
 fn wall_ms(summary: &Summary) -> Option<u64> {
     (summary.manifest.active_ms > 0).then_some(summary.manifest.active_ms)
 }

@@ -1,4 +1,4 @@
-//! `score --metric M --gold G --predictions P`: the files that the official scripts take, and what those print.
+//! `score --metric M --gold G --predictions P`: the input files of the official scripts, and their figures.
 
 use super::failure::{self, Failure};
 use super::say::say;
@@ -14,21 +14,21 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "Files of predictions")]
 pub(super) struct Files {
     #[arg(long, value_name = "FILE", requires_all = ["predictions", "metric"], help = format!(
-        "The dataset's own file with the gold answers, instead of a run. Metrics are {}", FileMetric::names()
+        "Score --predictions against this gold file, in the dataset's own format, instead of a run. Metrics: {}", FileMetric::names()
     ))]
     gold: Option<PathBuf>,
-    /// Predictions as the metric's official script takes them.
+    /// Predictions in the format of the metric's official script.
     #[arg(long, value_name = "FILE", requires = "gold")]
     predictions: Option<PathBuf>,
-    /// Other names of entities, as the file `id_aliases.json` of 2WikiMultiHopQA lists them (2wiki).
+    /// Aliases of entities, such as 2WikiMultiHopQA's file `id_aliases.json` (2wiki).
     #[arg(long, value_name = "FILE", requires = "gold")]
     aliases: Option<PathBuf>,
-    /// Print the scores of each question too (of a run: of each episode).
+    /// Also print the scores of each question (of a run, of each episode).
     #[arg(long, help_heading = None)]
     pub(super) per_item: bool,
 }
 
-/// Scores files where they are named; nothing where a run is to be scored.
+/// Scores files if they are named; none if a run is to be scored.
 pub(super) fn execute(files: &Files, metric: Option<&str>, json: bool) -> Option<anyhow::Result<u8>> {
     let (gold, predictions) = (files.gold.as_deref()?, files.predictions.as_deref()?);
     let scored = || -> anyhow::Result<u8> {
@@ -143,38 +143,21 @@ fn shown(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Report, write_text};
-    use serde_json::{Map, Value, json};
+    use serde_json::json;
 
-    fn object(value: Value) -> Map<String, Value> {
-        serde_json::from_value(value).expect("an object")
-    }
-
-    fn report() -> Report {
-        Report {
+    #[test]
+    fn the_table_is_aligned_and_harmless() {
+        let object = |value| serde_json::from_value(value).expect("an object");
+        let report = Report {
             metric: "hotpot",
             n: 2,
             aggregate: object(json!({"em": 0.5, "sp_recall": 1.0})),
             official: None,
             missing: object(json!({"answer": 1, "sp": 0})),
             items: Some(vec![json!({"id": "a\u{1b}", "em": 1.0, "ok": true})]),
-        }
-    }
-
-    #[test]
-    fn json_has_the_documented_keys() {
-        assert_eq!(
-            serde_json::to_string(&report()).expect("JSON"),
-            "{\"metric\":\"hotpot\",\"n\":2,\"aggregate\":{\"em\":0.5,\"sp_recall\":1.0},\"missing\":{\"answer\":1,\"sp\":0},\
-             \"items\":[{\"id\":\"a\\u001b\",\"em\":1.0,\"ok\":true}]}"
-        );
-        let brief = serde_json::to_value(Report { items: None, ..report() }).expect("JSON");
-        assert_eq!(brief.get("items"), None);
-    }
-
-    #[test]
-    fn the_table_is_aligned_and_harmless() {
+        };
         let mut out = Vec::new();
-        write_text(&report(), &mut out).expect("memory");
+        write_text(&report, &mut out).expect("memory");
         assert_eq!(
             String::from_utf8(out).expect("text"),
             "hotpot: 2 questions\n  em           0.5000\n  sp_recall    1.0000\n  without answer: 1\n\n\

@@ -1,4 +1,4 @@
-//! `show`: the episodes of a run, one of them for reading, or two beside one another.
+//! `show`: the episodes of a run, one of them, or two side by side.
 
 use super::failure::{self, Failure};
 use super::graded::{Graded, GradedRun};
@@ -17,8 +17,8 @@ use std::io::Write as _;
 /// Flags of `show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// A run (or a file of `ask --save`) alone lists its episodes; with an id that episode is printed, of every
-    /// variant and repeat; two of `RUN:ID` are printed beside one another. `RUN@VARIANT` names one variant of a run.
+    /// A run, or a file of `ask --save`: lists its episodes, or prints the episode ID of every variant and repeat. Two
+    /// episodes, each as `RUN:ID`, are printed side by side. `RUN@VARIANT` names one variant.
     #[arg(value_names = ["RUN", "ID"], num_args = 1..=2, required = true)]
     targets: Vec<String>,
     #[command(flatten)]
@@ -26,31 +26,30 @@ pub(super) struct Args {
     /// List at most this many episodes [default: all].
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Columns to use [default: those of the terminal].
+    /// Width of the output in columns [default: the terminal's].
     #[arg(long, value_name = "N")]
     width: Option<usize>,
-    /// Print stored records, one JSON object a line; of a list, each episode with its verdict.
+    /// Print the stored records, or a list with verdicts, as one JSON object per line.
     #[arg(long)]
     json: bool,
 }
 
-/// Which episodes are meant.
+/// Flags that select episodes.
 #[derive(Debug, clap::Args)]
 struct Filter {
-    /// Which repeat of the question, from 0 [default: all].
+    /// Only this repeat, from 0 [default: all].
     #[arg(long, value_name = "N")]
     repeat: Option<u32>,
-    /// Which variant, by its name in the manifest [default: all].
+    /// Only this variant, by its name in the manifest [default: all].
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
-    /// Only episodes whose answer is wrong.
+    /// Only episodes with a wrong answer.
     #[arg(long)]
     wrong: bool,
-    /// Only episodes that are wrong for this reason: search, lookup, reasoning, label, hallucination, loop, format
-    /// or limit.
+    /// Only episodes of this failure class: search, lookup, reasoning, label, hallucination, loop, format or limit.
     #[arg(long, value_name = "NAME", value_parser = class)]
     class: Option<FailureClass>,
-    /// Only episodes that ended so: `finished`, `step_limit`, `format_failure`, `budget` or `not_measured`.
+    /// Only episodes with this outcome: `finished`, `step_limit`, `format_failure`, `budget` or `not_measured`.
     #[arg(long, value_name = "NAME", value_parser = outcome)]
     outcome: Option<Outcome>,
 }
@@ -77,7 +76,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         [first, second] => match (RunRef::parse(first), RunRef::with_id(first)) {
             (Some(run), _) => show(args, &run, second, &view),
             (None, Some(first)) => {
-                // The same question in another run need not be typed twice.
+                // The id may be omitted for the second run.
                 let second = RunRef::parse(second).map(|run| (run, first.1.clone())).or(RunRef::with_id(second));
                 pair(args, &first, &second.ok_or_else(|| no_run(&args.targets[1]))?, &view)
             }
@@ -88,10 +87,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// How an episode is named.
-const FORMS: &str = "an episode is RUN:ID, or RUN@VARIANT:ID where a run has several variants; RUN is a folder that \
-                     `wikitrail run` has made";
+const FORMS: &str = "an episode is RUN:ID, or RUN@VARIANT:ID where a run has several variants; RUN is a folder written \
+                     by `wikitrail run`";
 
-/// The reason why nothing can be opened there.
+/// Why there is no such run.
 fn no_run(target: &str) -> anyhow::Error {
     let meant = RunRef::meant(target);
     match RunFolder::open(&meant.path) {
@@ -104,13 +103,17 @@ fn no_run(target: &str) -> anyhow::Error {
         Err(error) => return error,
     };
     match (&meant.variant, run.check_variant(&meant)) {
-        // Names of variants may hold a `:` too, so that which part of it was meant as one cannot be said.
+        // Variant names may contain a `:` too, so the intended name is unknown.
         (Some(variant), Err(_)) if variant.contains(':') => Failure::bad_input(
-            format!("no variant of `{}` stands before a `:` in `{}`", meant.path.display(), visible_line(variant, 80)),
+            format!(
+                "`{}` has no variant that matches `{}` up to a `:`",
+                meant.path.display(),
+                visible_line(variant, 80)
+            ),
             format!("its variants are {}; {FORMS}", run.variants()),
         ),
         (_, Err(error)) => error,
-        (_, Ok(())) => Failure::usage(format!("`{target}` is a run, where RUN:ID was expected"), FORMS),
+        (_, Ok(())) => Failure::usage(format!("`{target}` is a run, not RUN:ID"), FORMS),
     }
 }
 
@@ -139,8 +142,8 @@ fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
         out.write_all(episodes::render(&rows, view).as_bytes())?;
     }
     match (matched, args.limit) {
-        (0, _) => say(format_args!("note: `{}` has no such episode", run.typed())),
-        (_, Some(limit)) if matched > limit => say(format_args!("note: {limit} of {matched} episodes are listed")),
+        (0, _) => say(format_args!("note: no episode of `{}` matches", run.typed())),
+        (_, Some(limit)) if matched > limit => say(format_args!("note: {limit} of {matched} episodes listed")),
         _ => {}
     }
     Ok(failure::OK)
@@ -201,7 +204,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
         out.write_all(render(&graded.trajectory, Some(&graded.verdict()), view).as_bytes())?;
     }
     if let [_, _, ..] = &names(run, &found)[..] {
-        say(format_args!("note: one variant alone: {}", listed(&names(run, &found))));
+        say(format_args!("note: to print one variant only: {}", listed(&names(run, &found))));
     }
     Ok(failure::OK)
 }
@@ -211,7 +214,7 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
     if first.trajectory.question != second.trajectory.question {
         return Err(Failure::usage(
             format!("`{}` and `{}` are different questions", visible_line(&a.1, 80), visible_line(&b.1, 80)),
-            "name two episodes of one question; one after the other, each is shown with `wikitrail show RUN ID`",
+            "name two episodes of one question; `wikitrail show RUN ID` prints each by itself",
         ));
     }
     let mut out = std::io::stdout().lock();
@@ -227,7 +230,7 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
     Ok(failure::OK)
 }
 
-/// The one episode that is meant: of several repeats the first, of several variants none.
+/// The named episode: the first of several repeats; an error for several variants.
 fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
     let mut found = find(args, run, id)?;
     if found.iter().any(|graded| graded.trajectory.variant != found[0].trajectory.variant) {
@@ -246,7 +249,7 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
     Ok(found.swap_remove(0))
 }
 
-/// The episodes of that question that are wanted, at least one.
+/// The matching episodes of a question, at least one.
 fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
     let source = GradedRun::open(&run.path, None)?;
     source.check_variant(run)?;
@@ -256,14 +259,14 @@ fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
         if graded.trajectory.id == id && args.filter.wants(run, &graded) {
             found.push(graded);
         } else if some.len() < 3 {
-            // Enough to show what ids look like.
+            // A few ids as examples.
             some.push(graded.trajectory.id);
         }
     }
     if found.is_empty() { Err(not_found(run, id, &some)) } else { Ok(found) }
 }
 
-/// What is typed to name the episode. A file of trajectories has no variants that could be named.
+/// The episode as typed. Variants of a file cannot be named.
 fn name(run: &RunRef, graded: &Graded) -> String {
     let variant = (!run.path.is_file()).then(|| graded.trajectory.variant.clone());
     format!("{}:{}", RunRef { path: run.path.clone(), variant }.typed(), graded.trajectory.id)
@@ -302,7 +305,7 @@ fn not_found(run: &RunRef, id: &str, some: &[String]) -> anyhow::Error {
         "the run has no finished episode yet".to_owned()
     } else {
         let ids: Vec<String> = some.iter().map(|id| id.escape_debug().take(60).collect()).collect();
-        format!("ids look like {}; flags narrow the choice; `wikitrail show {path}` lists all", ids.join(", "))
+        format!("ids look like {}; flags exclude some; `wikitrail show {path}` lists all", ids.join(", "))
     };
-    Failure::bad_input(format!("`{}` holds no episode of question `{}`", run.typed(), id.escape_debug()), hint)
+    Failure::bad_input(format!("`{}` has no episode of question `{}`", run.typed(), id.escape_debug()), hint)
 }

@@ -1,4 +1,4 @@
-//! `wiki`: the tool by hand, for people and for other people's agents.
+//! `wiki`: the tool by hand, for people and for other agents.
 
 mod interactive;
 pub(super) mod lines;
@@ -16,15 +16,15 @@ use std::sync::Arc;
 /// Search and look up, as an agent would.
 #[derive(Debug, Clone, Args)]
 pub(super) struct WikiCommandArgs {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(super) command: WikiCommand,
 }
 
-/// What can be done with the tool.
+/// Commands of the tool.
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum WikiCommand {
-    /// Open a page by its title, or learn similar titles.
+    /// Open a page by its title, or list similar titles.
     Search(SearchArgs),
     /// Find the sentences of a page that contain a keyword.
     Lookup(LookupArgs),
@@ -51,9 +51,9 @@ pub(super) struct SearchArgs {
 pub(super) struct LookupArgs {
     /// The page to open.
     pub(super) title: String,
-    /// What its sentences should contain; case does not matter.
+    /// Keyword to look for, in any case.
     pub(super) keyword: String,
-    /// All results instead of the first.
+    /// Print all results instead of the first.
     #[arg(long)]
     pub(super) all: bool,
     /// Print one JSON object instead of the observations.
@@ -67,7 +67,7 @@ pub(super) struct LookupArgs {
 /// Flags of `wiki session`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SessionArgs {
-    /// Read one action a line from standard input, write one JSON object each; a line `reset` starts over.
+    /// Read one action per line from stdin and write one JSON object for each; the line `reset` starts over.
     #[arg(long)]
     pub(super) json: bool,
     /// The source.
@@ -114,7 +114,7 @@ async fn lookup(args: &LookupArgs, out: &mut (impl Write + Send)) -> anyhow::Res
     let mut session = starter(&args.wiki)?();
     let opened = session.call(Tool::Search, &args.title).await.map_err(failed)?;
     if session.state().page_chars.is_none() {
-        return Err(Failure::bad_input(opened.text, "`wiki search` shows which titles there are"));
+        return Err(Failure::bad_input(opened.text, "`wiki search` lists similar titles"));
     }
     let mut results = Vec::new();
     loop {

@@ -1,9 +1,9 @@
-//! Why a prompt cannot be used.
+//! Errors of prompts.
 
 use super::problems::Problems;
 use std::io;
 
-/// Why there is no prompt, or none of the kind that was asked for.
+/// Why a prompt cannot be loaded or rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
     /// The file cannot be read.
@@ -11,7 +11,7 @@ pub enum PromptError {
     Read {
         /// The file as it was named.
         file: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The instruction file cannot be read.
@@ -19,44 +19,25 @@ pub enum PromptError {
     ReadInstruction {
         /// The file as it was named.
         file: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// The file is larger than 1 MiB.
-    #[error("`{file}` is larger than 1 MiB")]
-    TooLarge {
-        /// The file as it was named.
-        file: String,
-    },
-    /// The file holds nothing, or only white space.
-    #[error("`{file}` is empty")]
-    Empty {
-        /// The file as it was named.
-        file: String,
-    },
-    /// The file is not UTF-8.
-    #[error("`{file}` is not UTF-8 text: line {line} has an invalid byte")]
-    NotUtf8 {
-        /// The file as it was named.
-        file: String,
-        /// Line of the first bad byte, from 1.
-        line: usize,
-    },
+    #[error("`{0}` is larger than 1 MiB")]
+    TooLarge(String),
+    /// The file is empty or has only white space.
+    #[error("`{0}` is empty")]
+    Empty(String),
+    /// The file is not UTF-8; the line of the first invalid byte, from 1.
+    #[error("`{0}` is not UTF-8 text: line {1} has an invalid byte")]
+    NotUtf8(String, usize),
     /// Neither a TOML file nor a key of a JSON file.
-    #[error("`{spec}` names neither a .toml file nor a key of a .json file")]
-    UnknownKind {
-        /// What was named.
-        spec: String,
-    },
+    #[error("`{0}` names neither a .toml file nor a key of a .json file")]
+    UnknownKind(String),
     /// A TOML prompt was given an instruction file.
-    #[error("`{spec}` has its own [instruction] and does not take the instruction file `{instruction}`")]
-    InstructionNotTaken {
-        /// What was named.
-        spec: String,
-        /// The instruction file.
-        instruction: String,
-    },
-    /// A file of our own form with problems, all of them.
+    #[error("`{0}` has its own [instruction] and does not take the instruction file `{1}`")]
+    InstructionNotTaken(String, String),
+    /// All problems of a TOML file.
     #[error("{0}")]
     Invalid(Problems),
     /// The JSON file is not JSON.
@@ -64,62 +45,46 @@ pub enum PromptError {
     NotJson {
         /// The file as it was named.
         file: String,
-        /// Line of the fault, from 1.
+        /// Line of the error, from 1.
         line: usize,
-        /// What the parser says.
+        /// What the parser reports.
         reason: String,
     },
-    /// The JSON file holds no object.
-    #[error("`{file}` must contain an object of strings, but contains {found}")]
-    NotAnObject {
-        /// The file as it was named.
-        file: String,
-        /// What it holds.
-        found: &'static str,
-    },
+    /// The JSON file contains something other than an object.
+    #[error("`{0}` must contain an object of strings, but contains {1}")]
+    NotAnObject(String, &'static str),
     /// The JSON file has no such key.
     #[error("`{file}` has no key `{key}`; it has: {available}")]
     NoSuchKey {
         /// The file as it was named.
         file: String,
-        /// The key that was asked for; empty when none was.
+        /// The requested key; empty when none was named.
         key: String,
-        /// The keys that are there.
+        /// The keys of the file.
         available: String,
-        /// The one that looks most like it.
+        /// The most similar of them.
         suggestion: Option<String>,
     },
-    /// The key's value is no text.
+    /// The value of a key is not a string.
     #[error("key `{key}` of `{file}` must be a string, but is {found}")]
     NotText {
         /// The file as it was named.
         file: String,
         /// The key.
         key: String,
-        /// What it is.
+        /// The type of its value.
         found: &'static str,
     },
-    /// The key's text is empty.
-    #[error("key `{key}` of `{file}` is empty")]
-    EmptyKey {
-        /// The file as it was named.
-        file: String,
-        /// The key.
-        key: String,
-    },
-    /// A method that is made of others.
-    #[error("method `{method}` combines other methods, each with its own prompt")]
-    Compound {
-        /// The method.
-        method: &'static str,
-    },
+    /// The text of a key is empty.
+    #[error("key `{1}` of `{0}` is empty")]
+    EmptyKey(String, String),
+    /// The method combines other methods.
+    #[error("method `{0}` combines other methods, each with its own prompt")]
+    Compound(&'static str),
     /// The protocol has no form without thoughts.
-    #[error("protocol `{protocol}` has no form without thoughts, which method `act` needs")]
-    NeedsThoughts {
-        /// Id of the protocol.
-        protocol: &'static str,
-    },
-    /// The task is needed in words, and the prompt file does not say it.
+    #[error("protocol `{0}` has no form without thoughts, which method `act` needs")]
+    NeedsThoughts(&'static str),
+    /// The protocol shows the model a task, and the prompt file has none.
     #[error("`{file}` has no `task`, which protocol `{protocol}` shows the model")]
     NoTask {
         /// The prompt file.
@@ -127,36 +92,25 @@ pub enum PromptError {
         /// Id of the protocol.
         protocol: &'static str,
     },
-    /// An exemplar has no rationale.
-    #[error("exemplar {exemplar} of `{file}` has no `rationale`, which method `cot` shows the model")]
-    NoRationale {
-        /// The prompt file.
-        file: String,
-        /// Number of the exemplar in the file, from 1.
-        exemplar: usize,
-    },
-    /// Examples are asked for that the protocol's template has no place for.
+    /// An exemplar, counted from 1, has no rationale.
+    #[error("exemplar {1} of `{0}` has no `rationale`, which method `cot` shows the model")]
+    NoRationale(String, usize),
+    /// The protocol's template has no place for examples.
     #[error("`{key}` of `{file}` has no slot {{examples}} for {shots} shots")]
     NoPlaceForExamples {
         /// The file of protocol texts.
         file: String,
         /// The template's key.
         key: &'static str,
-        /// How many were asked for.
+        /// Requested examples.
         shots: usize,
     },
-    /// A file of protocol texts where a prompt is expected.
-    #[error("`{file}` contains protocol texts, not a prompt")]
-    TextsNoPrompt {
-        /// The file as it was named.
-        file: String,
-    },
+    /// A file of protocol texts was named as the prompt.
+    #[error("`{0}` contains protocol texts, not a prompt")]
+    TextsNoPrompt(String),
     /// The protocol has no texts of its own.
-    #[error("protocol `{protocol}` has no texts of its own to replace")]
-    NoTextsTaken {
-        /// Id of the protocol.
-        protocol: String,
-    },
+    #[error("protocol `{0}` has no texts of its own to replace")]
+    NoTextsTaken(String),
     /// The file of protocol texts lacks the section.
     #[error("`{file}` has no section [{section}]; it has: {available}")]
     NoSection {
@@ -164,18 +118,13 @@ pub enum PromptError {
         file: String,
         /// The section.
         section: String,
-        /// The sections that are there.
+        /// The sections of the file.
         available: String,
     },
-    /// The protocol needs a text and was given those of another one.
-    #[error("the texts of [{section}] have no `{key}`")]
-    NoProtocolText {
-        /// Name of the section; empty where no texts were loaded.
-        section: String,
-        /// The text's key.
-        key: &'static str,
-    },
-    /// The protocol does not fill a slot of its texts.
+    /// The section of a protocol's texts lacks a key.
+    #[error("the texts of [{0}] have no `{1}`")]
+    NoProtocolText(String, &'static str),
+    /// The protocol has no value for a slot of its texts.
     #[error("protocol `{protocol}` gives no value for the slot `{slot}` of `{key}` in `{file}`")]
     NoSlotValue {
         /// Id of the protocol.
@@ -187,85 +136,72 @@ pub enum PromptError {
         /// The file of protocol texts.
         file: String,
     },
-    /// A finished text is asked of a protocol with another form.
-    #[error("`{spec}` is a finished text in the paper's form, which protocol `{protocol}` cannot use")]
-    FinishedForm {
-        /// `FILE.json#KEY`.
-        spec: String,
-        /// Id of the protocol.
-        protocol: &'static str,
-    },
-    /// The file has no instruction for the method.
-    #[error("`{file}` has no instruction for method `{method}`")]
-    NoInstruction {
-        /// The prompt file.
-        file: String,
-        /// The method.
-        method: String,
-    },
-    /// More exemplars are asked for than there are.
+    /// The protocol cannot use a finished text.
+    #[error("`{0}` is a finished text in the paper's form, which protocol `{1}` cannot use")]
+    FinishedForm(String, &'static str),
+    /// The prompt file has no instruction for the method.
+    #[error("`{0}` has no instruction for method `{1}`")]
+    NoInstruction(String, &'static str),
+    /// More exemplars were requested than the prompt file has.
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
     TooFewExemplars {
         /// The prompt file.
         file: String,
-        /// How many were asked for.
+        /// Requested exemplars.
         wanted: usize,
-        /// How many there are.
+        /// Exemplars of the file.
         available: usize,
     },
-    /// A finished text is asked to show other exemplars.
-    #[error("`{spec}` is a finished text; its examples cannot be selected or reordered")]
-    FinishedText {
-        /// `FILE.json#KEY`.
-        spec: String,
-    },
-    /// The instruction cannot be filled in.
+    /// The examples of a finished text cannot change.
+    #[error("`{0}` is a finished text; its examples cannot be selected or reordered")]
+    FinishedText(String),
+    /// A placeholder of the instruction has no value.
     #[error("cannot fill in `instruction.{method}` of `{file}`: {reason}")]
     Template {
         /// The prompt file.
         file: String,
         /// The method.
-        method: String,
-        /// Why.
+        method: &'static str,
+        /// The parser's reason.
         reason: String,
     },
 }
 
 impl PromptError {
-    /// What the user can do about it.
+    /// How to fix it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "check the path; `wikitrail prompt list` shows the prompts that are built in".into()
             }
             Self::Read { .. } | Self::ReadInstruction { .. } => "check the path".into(),
-            Self::TooLarge { .. } => "a prompt has a few kilobytes; check that this is the right file".into(),
-            Self::Empty { .. } => "prompts/README.md explains the contents of a prompt file".into(),
-            Self::NotUtf8 { .. } => "save the file as UTF-8".into(),
-            Self::UnknownKind { .. } => {
+            Self::TooLarge(..) => "a prompt has a few kilobytes; check that this is the right file".into(),
+            Self::Empty(..) => "prompts/README.md explains the contents of a prompt file".into(),
+            Self::NotUtf8(..) => "save the file as UTF-8".into(),
+            Self::UnknownKind(..) => {
                 "give a path ending in .toml, or FILE.json#KEY; `wikitrail prompt list` shows what is there".into()
             }
-            Self::InstructionNotTaken { .. } => "remove --instruction, or change the file's [instruction]".into(),
+            Self::InstructionNotTaken(..) => "remove --instruction, or change the file's [instruction]".into(),
             Self::Invalid(problems) => problems.hint(),
-            Self::NotJson { .. } | Self::NotAnObject { .. } | Self::NotText { .. } | Self::EmptyKey { .. } => {
+            Self::NotJson { .. } | Self::NotAnObject(..) | Self::NotText { .. } | Self::EmptyKey(..) => {
                 "the paper's prompt files are objects of strings: {\"key\": \"prompt text\", …}".into()
             }
             Self::NoSuchKey { suggestion: Some(known), .. } => did_you_mean(known),
             Self::NoSuchKey { file, .. } => format!("name one of the keys: {file}#KEY"),
-            Self::Compound { .. } => "name one of: standard, cot, act, react".into(),
-            Self::NeedsThoughts { .. } => "use method `react`, or one of the protocols with numbered steps".into(),
+            Self::Compound(..) => "name one of: standard, cot, act, react".into(),
+            Self::NeedsThoughts(..) => "use method `react`, or one of the protocols with numbered steps".into(),
             Self::NoTask { .. } => "add `task`: what is to be done and how the answer looks, in words".into(),
-            Self::NoRationale { .. } => "add a rationale to every exemplar that is shown".into(),
+            Self::NoRationale(..) => "add a rationale to every exemplar that is shown".into(),
             Self::NoPlaceForExamples { .. } => "remove the shots, or add the slot".into(),
-            Self::TextsNoPrompt { file } => format!("pass it next to a prompt: --texts {file}"),
-            Self::NoTextsTaken { .. } => "remove --texts; this protocol's words are in the prompt file".into(),
+            Self::TextsNoPrompt(file) => format!("pass it next to a prompt: --texts {file}"),
+            Self::NoTextsTaken(..) => "remove --texts; this protocol's words are in the prompt file".into(),
             Self::NoSection { section, .. } => format!("add [{section}]; prompts/README.md lists its keys"),
-            Self::NoProtocolText { .. } => "load the protocol's own texts".into(),
+            Self::NoProtocolText(..) => "load the protocol's own texts".into(),
             Self::NoSlotValue { .. } => "remove the slot from the text".into(),
-            Self::FinishedForm { .. } => "use a prompt file in TOML, or protocol react-paper".into(),
-            Self::NoInstruction { method, .. } => format!("add `{method}` to the file's [instruction]"),
+            Self::FinishedForm(..) => "use a prompt file in TOML, or protocol react-paper".into(),
+            Self::NoInstruction(_, method) => format!("add `{method}` to the file's [instruction]"),
             Self::TooFewExemplars { available, .. } => format!("remove the shots, or request at most {available}"),
-            Self::FinishedText { .. } => "remove shots and order, or use a prompt file in TOML".into(),
+            Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),
             Self::Template { .. } => "`wikitrail prompt check FILE` shows the line".into(),
         };
         Some(hint)

@@ -1,4 +1,4 @@
-//! Exemplars: solved questions shown to the model, and what must hold of them.
+//! Exemplars: solved questions shown to the model, and their rules.
 
 use super::problems::{Fault, quoted};
 use super::reader::{Reader, Table};
@@ -8,11 +8,11 @@ use std::collections::HashMap;
 /// A solved question, from which every method and protocol renders its own example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exemplar {
-    /// What the exemplar is there to show, such as `bridge` or `missed search`; for readers only.
+    /// What the exemplar demonstrates, such as `bridge` or `missed search`; for readers only.
     pub covers: Option<String>,
     /// The question or claim, one line.
     pub question: String,
-    /// The reasoning in one go, for methods without tools.
+    /// The reasoning in one paragraph, for methods without tools.
     pub rationale: Option<String>,
     /// The answer, equal to the argument of the last step's `Finish[…]`.
     pub answer: String,
@@ -27,11 +27,11 @@ pub struct ExemplarStep {
     pub thought: String,
     /// The action, such as `Search[Lake Bled]`, one line.
     pub action: String,
-    /// What the tool answers; absent in the last step.
+    /// The observation; absent in the last step.
     pub observation: Option<String>,
 }
 
-/// Reads `[[exemplar]]` and notes what is wrong with each.
+/// Reads `[[exemplar]]` and notes its problems.
 pub(super) fn read_all(reader: &mut Reader<'_>, file: &Table<'_>) -> Vec<Exemplar> {
     if !file.has("exemplar") {
         let hint = "add [[exemplar]] blocks, or write `exemplar = []` for a prompt without examples";
@@ -117,12 +117,12 @@ fn read_action(reader: &mut Reader<'_>, section: &Table<'_>, last: bool, answer:
     Some(action)
 }
 
-/// The paper's loop lowers the first letter and hands the rest to the environment; an exemplar is held to that.
+/// Parses an action as the paper's loop does: the first letter may be upper case.
 pub(super) fn parse(action: &str) -> (Tool, String) {
     let mut chars = action.chars();
     let Some(first) = chars.next() else { return (Tool::Invalid, String::new()) };
     let lowered: String = first.to_lowercase().chain(chars).collect();
-    // White space around an action would be shown to the model as the form to follow.
+    // The model would imitate white space around an action.
     if lowered.trim() != lowered {
         return (Tool::Invalid, lowered);
     }

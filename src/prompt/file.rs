@@ -1,4 +1,4 @@
-//! A prompt file of our own form, as it stands after reading.
+//! Prompt files in TOML.
 
 use super::exemplar::{self, Exemplar};
 use super::problems::{Fault, Problems};
@@ -16,8 +16,7 @@ pub const QUESTION_LABELS: [&str; 2] = ["Question", "Claim"];
 /// Where the format is explained.
 pub(super) const HELP: &str = "prompts/README.md explains the file key by key";
 
-/// A prompt file: who it is for, what the model is told, and solved examples. `prompts/README.md` explains
-/// each key.
+/// A prompt file: instructions and solved examples. `prompts/README.md` explains each key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptFile {
     /// The file as it was named, for messages.
@@ -28,31 +27,24 @@ pub struct PromptFile {
     pub language: String,
     /// Label before a question, one of [`QUESTION_LABELS`].
     pub question_label: String,
-    /// What is to be done and how the answer looks, whatever the protocol; needed by those with named tools.
+    /// The task and the form of the answer; needed by protocols with named tools.
     pub task: Option<String>,
-    /// Instructions by method, keys out of [`METHODS`].
-    pub instructions: BTreeMap<String, Instruction>,
+    /// Instructions by method, keys out of [`METHODS`]: templates with `question_label`, `max_steps` and `tools`.
+    pub instructions: BTreeMap<String, String>,
     /// What the tools do, in words for the model.
     pub tools: Option<ToolTexts>,
-    /// What is said to the model on particular occasions.
+    /// Messages to the model.
     pub texts: Texts,
     /// Solved examples, in the file's order.
     pub exemplars: Vec<Exemplar>,
 }
 
-/// The instruction of one method: a template with the placeholders `question_label`, `max_steps` and `tools`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instruction {
-    /// The template's source.
-    pub template: String,
-}
-
-/// Texts for particular occasions; protocols that need one that is missing use their own.
+/// Optional messages to the model; protocols have their own where one is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Texts {
-    /// Said before the last step, so that the model answers now.
+    /// Sent before the last step, so that the model answers now.
     pub force_stop: Option<String>,
-    /// Said after a reply that holds no action.
+    /// Sent after a reply without an action.
     pub feedback: Option<String>,
 }
 
@@ -86,11 +78,7 @@ fn read_label(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<String> {
     Some(label)
 }
 
-fn read_instructions(
-    reader: &mut Reader<'_>,
-    root: &Table<'_>,
-    tools: Option<&ToolTexts>,
-) -> BTreeMap<String, Instruction> {
+fn read_instructions(reader: &mut Reader<'_>, root: &Table<'_>, tools: Option<&ToolTexts>) -> BTreeMap<String, String> {
     let mut instructions = BTreeMap::new();
     if !root.has("instruction") {
         reader.missing(root, "instruction");
@@ -108,7 +96,7 @@ fn read_instructions(
             let line = reader.line_in_value(&section, method, |source| texts::find_slot(source, "tools"));
             reader.note(line, fault.hint("add [tools] with search, lookup and finish"));
         }
-        instructions.insert(method.to_owned(), Instruction { template: text });
+        instructions.insert(method.to_owned(), text);
     }
     instructions
 }

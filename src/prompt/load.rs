@@ -1,4 +1,4 @@
-//! From what was named on the command line to a checked prompt.
+//! Reads and checks the prompt that the command line or an experiment names.
 
 use super::error::PromptError;
 use super::file::PromptFile;
@@ -11,7 +11,7 @@ use std::io::{self, Read as _};
 /// Largest prompt or instruction file that is read, in bytes: 1 MiB. Real ones have a few kilobytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// Looks for a file among those that come with the program.
+/// Finds a file that is shipped with the program.
 pub type BuiltIn<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
 
 /// A prompt, checked and ready to be rendered.
@@ -26,8 +26,8 @@ pub enum PromptSource {
 /// Reads and checks the prompt that `spec` names: a path that ends in `.toml`, or `FILE.json#KEY` of the paper's
 /// files, whose text is used verbatim after the text of the file `instruction`.
 ///
-/// Where no file of that name is on disk, `builtin` is asked for it. A byte order mark at a file's start is no
-/// part of its text; finished texts and instruction files are otherwise used to the last byte.
+/// `builtin` provides files that are not on disk. A byte order mark is dropped; finished texts and instruction files
+/// are otherwise used byte for byte.
 pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Result<PromptSource, PromptError> {
     if let Some((file, key)) = split_key(spec) {
         let json = read(file, builtin)?;
@@ -36,23 +36,22 @@ pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Resu
         return Ok(PromptSource::Text(PaperText { spec: spec.to_owned(), text }));
     }
     if !ends_with(spec, ".toml") {
-        return Err(PromptError::UnknownKind { spec: spec.to_owned() });
+        return Err(PromptError::UnknownKind(spec.to_owned()));
     }
     let bytes = read(spec, builtin)?;
     if let Some(instruction) = instruction {
-        let (spec, instruction) = (spec.to_owned(), instruction.to_owned());
-        return Err(PromptError::InstructionNotTaken { spec, instruction });
+        return Err(PromptError::InstructionNotTaken(spec.to_owned(), instruction.to_owned()));
     }
     // A checkout with Windows line ends is the same prompt and must have the same digest.
     let text = text_of(spec, &bytes)?.replace("\r\n", "\n");
     if texts::holds_texts(&text) {
-        return Err(PromptError::TextsNoPrompt { file: spec.to_owned() });
+        return Err(PromptError::TextsNoPrompt(spec.to_owned()));
     }
     let file = PromptFile::parse(spec, &text).map_err(PromptError::Invalid)?;
     Ok(PromptSource::File(Box::new(file)))
 }
 
-/// What a file turned out to hold.
+/// The contents of a checked file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
     /// A prompt.
@@ -65,7 +64,7 @@ pub enum Checked {
 pub fn check(spec: &str, builtin: BuiltIn<'_>) -> Result<Checked, PromptError> {
     match load(spec, None, builtin) {
         Ok(source) => Ok(Checked::Prompt(source)),
-        Err(PromptError::TextsNoPrompt { .. }) => texts::load_file(spec, builtin).map(Checked::Texts),
+        Err(PromptError::TextsNoPrompt(_)) => texts::load_file(spec, builtin).map(Checked::Texts),
         Err(error) => Err(error),
     }
 }
@@ -99,7 +98,7 @@ fn read_instruction(file: &str) -> Result<String, PromptError> {
     text_of(file, &bytes).map(str::to_owned)
 }
 
-/// One byte more than allowed is read, so that a larger file is told apart without reading all of it.
+/// One byte more than allowed is read, so that a file over the limit is recognised without reading all of it.
 fn read_capped(file: &str) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(file)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
@@ -108,7 +107,7 @@ fn read_capped(file: &str) -> io::Result<Vec<u8>> {
 
 fn checked_size(file: &str, bytes: Vec<u8>) -> Result<Vec<u8>, PromptError> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(PromptError::TooLarge { file: file.to_owned() });
+        return Err(PromptError::TooLarge(file.to_owned()));
     }
     Ok(bytes)
 }
@@ -116,17 +115,17 @@ fn checked_size(file: &str, bytes: Vec<u8>) -> Result<Vec<u8>, PromptError> {
 pub(super) fn text_of<'b>(file: &str, bytes: &'b [u8]) -> Result<&'b str, PromptError> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
-        PromptError::NotUtf8 { file: file.to_owned(), line }
+        PromptError::NotUtf8(file.to_owned(), line)
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
-        return Err(PromptError::Empty { file: file.to_owned() });
+        return Err(PromptError::Empty(file.to_owned()));
     }
     Ok(text)
 }
 
 impl PromptSource {
-    /// Label before a question, `Question` or `Claim`; a finished text does not say.
+    /// Label before a question, `Question` or `Claim`; unknown for a finished text.
     pub fn question_label(&self) -> Option<&str> {
         match self {
             Self::File(file) => Some(&file.question_label),
@@ -134,7 +133,7 @@ impl PromptSource {
         }
     }
 
-    /// Language of the texts; a finished text does not say, and is taken for English.
+    /// Language of the texts; a finished text counts as English.
     pub fn language(&self) -> &str {
         match self {
             Self::File(file) => &file.language,

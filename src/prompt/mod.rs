@@ -1,9 +1,8 @@
 //! Prompt files, exemplars and their rendering.
 //!
-//! A prompt comes from a file of our own form (TOML: instructions and structured exemplars, [`PromptFile`]) or
-//! from a key of the paper's JSON files (a text that is used as it stands). [`load()`] reads either and checks
-//! it, [`texts::load`] reads what the protocol's system says in its own words, and [`render()`] makes of both the
-//! frame that every request of a variant has around its question.
+//! A prompt is a TOML file with instructions and structured exemplars ([`PromptFile`]), or a finished text under a key
+//! of the paper's JSON files. [`load()`] reads and checks either, [`texts::load`] reads the protocol's own texts, and
+//! [`render()`] turns both into the frame around the question of every request.
 
 mod error;
 mod exemplar;
@@ -18,7 +17,7 @@ pub mod texts;
 
 pub use error::PromptError;
 pub use exemplar::{Exemplar, ExemplarStep};
-pub use file::{Instruction, METHODS, PromptFile, QUESTION_LABELS, Texts};
+pub use file::{METHODS, PromptFile, QUESTION_LABELS, Texts};
 pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptSource, check, load};
 pub use paper::PaperText;
 pub(crate) use problems::{Fault, closest, quoted};

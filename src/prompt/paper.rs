@@ -1,15 +1,15 @@
-//! The paper's prompt files: JSON objects of finished texts, one of which is used as it stands.
+//! The paper's prompt files: JSON objects of finished texts.
 
 use super::error::PromptError;
 use super::problems::{closest, quoted};
 use serde_json::Value;
 
-/// A finished prompt text; nothing in it is rendered, so a digest of the paper can be met to the last byte.
+/// A finished prompt text, used byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaperText {
     /// `FILE.json#KEY`, as it was named.
     pub spec: String,
-    /// The instruction file's text, then the key's text; nothing between, nothing trimmed.
+    /// The instruction file's text, directly followed by the key's text.
     pub text: String,
 }
 
@@ -22,12 +22,10 @@ pub(super) fn text_of(file: &str, json: &str, key: &str) -> Result<String, Promp
         reason: reason_without_place(&error),
     })?;
     let Value::Object(mut texts) = value else {
-        return Err(PromptError::NotAnObject { file: file_name(), found: type_of(&value) });
+        return Err(PromptError::NotAnObject(file_name(), type_of(&value)));
     };
     match texts.get_mut(key).map(Value::take) {
-        Some(Value::String(text)) if text.is_empty() => {
-            Err(PromptError::EmptyKey { file: file_name(), key: quoted(key) })
-        }
+        Some(Value::String(text)) if text.is_empty() => Err(PromptError::EmptyKey(file_name(), quoted(key))),
         Some(Value::String(text)) => Ok(text),
         Some(other) => Err(PromptError::NotText { file: file_name(), key: quoted(key), found: type_of(&other) }),
         None => Err(PromptError::NoSuchKey {

@@ -1,5 +1,4 @@
-//! What is wrong with a file that people write by hand: every problem with its line, so that all can be corrected at
-//! once. Prompt files and experiment files share it.
+//! The problems of a prompt or experiment file, each with its line.
 
 use std::fmt;
 
@@ -10,9 +9,9 @@ pub struct Problem {
     pub file: String,
     /// Line of the file, from 1.
     pub line: usize,
-    /// What is wrong there, in a sentence.
+    /// The problem, in a sentence.
     pub message: String,
-    /// What the author can do about it, where there is more to say than where the format is explained.
+    /// How to fix it, if there is a specific hint.
     pub hint: Option<String>,
 }
 
@@ -25,7 +24,7 @@ pub struct Problems {
     pub help: &'static str,
 }
 
-/// What is wrong at one place, and what the author can do about it.
+/// A problem and an optional hint.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(super) message: String,
@@ -78,7 +77,7 @@ impl fmt::Display for Problems {
 impl std::error::Error for Problems {}
 
 impl Problems {
-    /// What the author can do: the hint of a single problem, or where the format is explained.
+    /// The hint of a single problem, or where the format is explained.
     pub fn hint(&self) -> String {
         match self.list.as_slice() {
             [Problem { hint: Some(hint), .. }] => hint.clone(),
@@ -87,9 +86,9 @@ impl Problems {
     }
 }
 
-/// The candidate that looks most like `word`, when one is near enough to be a slip of the pen.
+/// The candidate most similar to `word`, if it is similar enough to be a typo.
 pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A key of a page's length is no slip, and comparing it would cost its length squared.
+    // A very long key is no typo, and the comparison takes quadratic time.
     if word.len() > 64 {
         return None;
     }
@@ -102,13 +101,13 @@ pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map(|(_, known)| known)
 }
 
-/// `text` as it may stand in a message: control characters escaped, at most 80 characters.
+/// `text` for a message: control characters escaped, at most 80 characters.
 pub(crate) fn quoted(text: &str) -> String {
     let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
     if text.chars().nth(80).is_some() {
         shown.push('…');
     }
-    // Quotes are no danger to a terminal, and an escaped one is hard to compare with the file.
+    // Quotes are harmless, and escaped ones are hard to compare with the file.
     shown.replace("\\\"", "\"").replace("\\'", "'")
 }
 
@@ -117,7 +116,7 @@ mod tests {
     use super::{closest, quoted};
 
     #[test]
-    fn slips_are_recognised_and_strangers_are_not() {
+    fn typos_are_recognised() {
         assert_eq!(closest("exampler", ["exemplar", "instruction"]), Some("exemplar"));
         assert_eq!(closest("Claims", ["Question", "Claim"]), Some("Claim"));
         assert_eq!(closest("colour", ["exemplar", "instruction"]), None);

@@ -1,14 +1,14 @@
 //! Reads a TOML file value by value and collects every problem with its line, for prompt and experiment files.
 //!
-//! Deserialising into structs would stop at the first problem; whoever corrects a file wants to see all of them.
+//! Deserialising into structs would stop at the first problem; authors want to see all of them.
 
 use super::problems::{Fault, Problem, Problems, closest, quoted};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Problems that are kept; a file with more is wrong throughout.
+/// Maximum number of problems that are kept.
 const MAX_PROBLEMS: usize = 100;
-/// Known words that a hint lists.
+/// Maximum number of known words that a hint lists.
 const MAX_LISTED: usize = 20;
 
 /// The text of a file and the problems found so far.

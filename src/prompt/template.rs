@@ -1,9 +1,8 @@
-//! Instructions as templates: which placeholders they may use, and how they are filled in.
+//! Instructions as templates with placeholders.
 
 use super::texts::{Slotted, Style};
 
-/// Descriptions of the tools, each the rest of a sentence that begins with the action's form
-/// (`Search[title] …`).
+/// Descriptions of the tools; each continues a sentence that begins with the action (`Search[title] …`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolTexts {
     /// What `Search[title]` does.
@@ -24,7 +23,7 @@ pub(super) struct Values<'a> {
     pub(super) language: &'a str,
 }
 
-/// Fills in an instruction; an error is the reason why it cannot be. The result ends with exactly one line break.
+/// Fills in an instruction; the error is the reason. The result ends with exactly one line break.
 pub(super) fn fill(template: &str, values: Values<'_>) -> Result<String, String> {
     let slotted = Slotted::parse(template, Style::Instruction).map_err(|bad| format!("it has {}", bad.reason))?;
     let max_steps = values.max_steps.to_string();
@@ -62,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_value_is_refused() {
+    fn placeholders_without_a_value_are_refused() {
         let values = Values { question_label: "Claim", max_steps: 7, tools: None, language: "en" };
         assert_eq!(fill("{{ tools }}", values).unwrap_err(), "the placeholder `tools` has no value");
         assert!(fill("{{ range(9) }}", values).is_err());

@@ -77,7 +77,7 @@ fn cells(row: &EpisodeRow, repeats: bool) -> Vec<String> {
 mod tests {
     use super::{EpisodeRow, render};
     use crate::report::View;
-    use crate::score::{AnswerScore, FailureClass};
+    use crate::score::AnswerScore;
     use crate::types::Outcome;
     use unicode_width::UnicodeWidthStr as _;
 
@@ -88,26 +88,8 @@ mod tests {
             repeat: 0,
             outcome: Outcome::Finished,
             score,
-            class: score.filter(|score| score.em < 1.0).map(|_| FailureClass::Search),
+            class: None,
             question: "Who built the first 东京东京东京 bridge over the river, and when was that?".into(),
-        }
-    }
-
-    #[test]
-    fn one_line_an_episode() {
-        let rows = [row("q-1", Some(AnswerScore::right(true))), row("q-22", Some(AnswerScore::ZERO)), row("x", None)];
-        let text = render(&rows, &View { width: 80, colour: false });
-        let expected = "\
-id    variant  outcome   verdict  class   question
-q-1   main     finished  right    –       Who built the first 东京东京东京…
-q-22  main     finished  wrong    search  Who built the first 东京东京东京…
-x     main     finished  hidden   –       Who built the first 东京东京东京…
-";
-        assert_eq!(text, expected);
-        for width in [0, 60, 100, 200] {
-            let text = render(&rows, &View { width, colour: false });
-            assert_eq!(text.lines().count(), 4, "{text}");
-            assert!(text.lines().all(|line| line.width() <= width.max(70)), "{width}: {text}");
         }
     }
 
@@ -118,6 +100,11 @@ x     main     finished  hidden   –       Who built the first 东京东京东�
         let text = render(&[hostile], &View { width: 120, colour: false });
         assert!(text.contains("a b\\u{1b}[2J") && text.contains("\\u{202e}v") && text.contains("repeat"), "{text}");
         assert_eq!(text.lines().count(), 2);
+        let rows = [row("q-1", Some(AnswerScore::right(true))), row("x", None)];
+        for width in [0, 60, 100, 200] {
+            let text = render(&rows, &View { width, colour: false });
+            assert!(text.lines().all(|line| line.width() <= width.max(70)), "{width}: {text}");
+        }
         let mut long = row(&"x".repeat(100), None);
         long.variant = "y".repeat(24);
         let text = render(&[long], &View { width: 80, colour: false });

@@ -37,25 +37,3 @@ pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore>) -> &'s
         "intervals: Wilson's for EM, Student's t for F1, 95 %"
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{em_interval, f1_interval};
-    use crate::score::{QuestionMeans, RunScore};
-    use crate::stats::{Interval, mean_interval_of};
-
-    #[test]
-    fn repeats_are_averaged_before_the_interval() {
-        // Three questions, ten repeats each: counting thirty independent episodes would make the interval too narrow.
-        let once = RunScore { scored: 30, correct: 15, em: Some(0.5), ..RunScore::default() };
-        let questions = QuestionMeans { n: 3, em_variance: Some(0.25), f1_variance: None };
-        let repeated = RunScore { questions: Some(questions), ..once.clone() };
-        let narrow = em_interval(&once).expect("an interval");
-        assert!(narrow.low > 0.3 && narrow.high < 0.7, "{narrow:?}");
-        let wide = mean_interval_of(&[1.0, 0.0, 0.5], 0.95).expect("an interval");
-        assert!(wide.low < 0.0 && wide.high > 1.0, "{wide:?}");
-        assert_eq!(em_interval(&repeated), Some(Interval { low: 0.0, high: 1.0 }));
-        assert_eq!(f1_interval(&repeated), None);
-        assert_eq!((em_interval(&RunScore::default()), f1_interval(&RunScore::default())), (None, None));
-    }
-}

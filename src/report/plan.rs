@@ -95,13 +95,7 @@ fn short(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounded, Cells, Costs, cells, costs, short};
-
-    #[test]
-    fn counts_are_short() {
-        let counts = [0, 9_999, 12_345, 999_999, 1_250_000, 2_000_000_000].map(short);
-        assert_eq!(counts, ["0", "9,999", "12k", "999k", "1.2M", "2,000M"]);
-    }
+    use super::{Bounded, Cells, Costs, cells, costs};
 
     #[test]
     fn a_plan_fits_the_narrowest_terminal_and_shows_no_price_that_is_not_known() {
@@ -129,7 +123,8 @@ mod tests {
             usd,
         };
         let priced = costs("title", &[row(Some((12.5, 300.25))), row(None)]);
-        assert!(priced.starts_with("title\n") && priced.contains("300.2500"), "{priced}");
+        let figures = ["7,405", "59.2M", "1,200M", "300.2500"];
+        assert!(figures.iter().all(|figure| priced.contains(figure)), "{priced}");
         assert!(priced.lines().all(|line| line.chars().count() <= 80), "{priced}");
         assert!(!costs("title", &[row(None)]).contains("USD"));
     }

@@ -4,6 +4,7 @@ use super::number::duration;
 use crate::score::Tally;
 use crate::types::RunEvent;
 use crate::types::text::{counted, thousands};
+pub use indicatif::ProgressBar as Bar;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
 use std::io::{IsTerminal as _, Write};
@@ -133,6 +134,16 @@ impl Progress {
             let _ = write!(text, ", {cost:.4} USD");
         }
         text
+    }
+}
+
+/// A bar for a download, on standard error if that is a terminal.
+pub fn download_bar(quiet: bool) -> Bar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    match ProgressStyle::with_template("[{bar:20}] {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
     }
 }
 

@@ -179,9 +179,7 @@ fn whole(n: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Beside, Ours, Place, share, sheet};
-    use crate::report::sheet::terminal;
-    use crate::score::RunScore;
+    use super::{Place, share};
     use crate::stats::Interval;
 
     #[test]
@@ -194,26 +192,5 @@ mod tests {
     #[test]
     fn a_share_is_what_was_printed() {
         assert_eq!([33.4, 0.0, 100.0, 57.1].map(share).map(f64::to_bits), [0.334, 0.0, 1.0, 0.571].map(f64::to_bits));
-    }
-
-    #[test]
-    fn a_row_shows_ours_beside_theirs() {
-        let score = RunScore { scored: 100, correct: 30, em: Some(0.3), not_measured: 2, ..RunScore::default() };
-        let rows = vec![
-            Ours::of("react", &score, false, vec![Some(27.4), Some(54.0)]),
-            Ours::of("act", &RunScore::default(), false, vec![Some(25.7), None]),
-        ];
-        assert_eq!((rows[0].place(0), rows[0].place(1)), (Some(Place::Inside), Some(Place::Above)));
-        assert_eq!((rows[1].place(0), rows[0].place(2)), (None, None));
-        let sources = ["PaLM".to_owned(), "GPT".to_owned()].to_vec();
-        let table = Beside { dataset: "d".into(), about: "100 of 500".into(), metric: "em", sources, rows };
-        let sheet = sheet("title".into(), &[table], vec!["a note".into()]);
-        let text = terminal::render(&sheet, 100);
-        for part in
-            ["30.0", "21.9 to 39.6", "27.4 inside", "54.0 above", "25.7", "a note", "d, EM in per cent; 100 of 500"]
-        {
-            assert!(text.contains(part), "{part}\n{text}");
-        }
-        assert!(sheet.figures().any(|figure| figure.name == "mean" && figure.value.to_bits() == 0.3_f64.to_bits()));
     }
 }

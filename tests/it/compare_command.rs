@@ -199,7 +199,7 @@ fn a_condition_decides_the_exit_code() {
         (
             "em(wrose/main) < 1",
             "  em(wrose/main) < 1\n     ^",
-            "no column `wrose/main`; the columns are base/main, worse/main",
+            "no variant `wrose/main`; the variants are base/main, worse/main",
         ),
         ("f1(base/main) < 1", "  f1(base/main) < 1\n  ^", "`f1` is not compared"),
         ("em(base/main) <", "^", "is missing"),
@@ -305,7 +305,7 @@ fn runs_over_several_datasets_are_to_be_compared_one_dataset_at_a_time() {
     ] {
         let (code, stdout, stderr) = wikitrail(&[&["compare"], args].concat());
         assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
-        let hint = "hint: the columns are of 2 datasets (sample";
+        let hint = "hint: the variants are from 2 datasets (sample";
         assert!(stderr.contains(hint) && stderr.ends_with(&command), "{args:?}: {stderr}");
     }
     compare(&[&sample]);

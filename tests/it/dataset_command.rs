@@ -303,7 +303,7 @@ fn fetch_keeps_nothing_whose_checksum_is_wrong() {
     assert_eq!(names(&dir.path().join("data")), Vec::<String>::new());
     // A file of the name that is not the one wanted is not touched.
     std::fs::write(dir.path().join("data/nq_open_dev.jsonl"), "mine").expect("written");
-    assert_refused(&fetch(dir.path(), &site, "nq-open"), 3, &["is there already", "nq_open_dev.jsonl"]);
+    assert_refused(&fetch(dir.path(), &site, "nq-open"), 3, &["already exists", "nq_open_dev.jsonl"]);
     assert_eq!(std::fs::read(dir.path().join("data/nq_open_dev.jsonl")).expect("there"), b"mine");
     // Without a known checksum it is taken, and said.
     let output = wikitrail(dir.path(), &["dataset", "fetch", "squad11", "--out", "data", "--base-url", &site.url]);

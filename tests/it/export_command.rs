@@ -131,7 +131,7 @@ fn what_cannot_be_exported_is_refused() {
     let output = wikitrail(folder.path(), &["export", "e", "--outcome", "budget"]);
     let table = String::from_utf8(output.stdout).expect("UTF-8");
     assert_eq!((output.status.code(), table.lines().count()), (Some(0), 1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no such episode"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no episode matches"));
 }
 
 #[cfg(not(feature = "parquet"))]

@@ -99,7 +99,7 @@ fn examples(path: &str) -> Vec<String> {
     let help = wikitrail(&[&words(path)[..], &["--help"]].concat());
     let (_, lines) = help
         .split_once("\nExamples:\n")
-        .unwrap_or_else(|| panic!("`wikitrail {path} --help` has no examples; they stand in src/cli/examples.rs"));
+        .unwrap_or_else(|| panic!("`wikitrail {path} --help` has no examples; add them to src/cli/examples.txt"));
     let lines: Vec<&str> = lines.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
     assert!(lines.iter().all(|line| line.starts_with('#') || line.contains("wikitrail ")), "{path}: {lines:?}");
     lines.into_iter().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()

@@ -89,6 +89,8 @@ fn a_bad_line_is_named() {
     );
     assert_eq!((code, stdout.split(|byte| *byte == b'\n').count()), (Some(3), 2));
     assert!(stderr.contains("stdin, line 2") && stderr.contains("hint: "), "{stderr}");
+    let parsed = String::from_utf8_lossy(&stdout);
+    assert!(parsed.starts_with("{\"name\":1,\"kind\":\"act\",") && parsed.contains("\"tool\":\"Search\""), "{parsed}");
     let (code, _, stderr) = wikitrail(&["parse", "--protocol", "lagent", "--option", "labels=v9"], b"");
     assert_eq!(code, Some(2));
     assert!(stderr.contains("`labels`") && stderr.contains("hint: "), "{stderr}");

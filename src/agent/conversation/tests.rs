@@ -1,15 +1,12 @@
-//! Conversations of episodes whose replies are written here: what stays of each reply, and what is sent between them.
+//! Conversations of scripted episodes: what remains of each reply, and the messages between them.
 
 use super::{NoConversation, Said, conversation};
+use crate::agent::tests::{episode, scripted};
 use crate::agent::{Acting, Answering, Approach};
-use crate::protocol::{self, Dialogue, Frame, Options, Setup, ToolSpec, Turn};
-use crate::types::{Call, Decoding, Message, Question, Reply, Request, Role, Step, ToolCall, Trajectory, Vote, Voting};
-use serde_json::json;
+use crate::protocol::{self, Frame, Options, Setup, ToolSpec};
+use crate::types::{Decoding, Message, Method, Role, Trajectory, Voting};
+use futures_util::FutureExt as _;
 use std::sync::Arc;
-
-fn question() -> Question {
-    Question::new("q", "Who?", vec!["Ada".to_owned()])
-}
 
 fn setup(thoughts: bool) -> Arc<Setup> {
     let texts = [("feedback", "Bad: {error}"), ("force_stop", "The last one.")];
@@ -35,74 +32,11 @@ fn acting(id: &str, thoughts: bool) -> Acting {
     Acting { protocol, setup: setup(thoughts) }
 }
 
-fn call(request: &Request, text: &str) -> Call {
-    Call {
-        prompt_sha256: request.prompt.sha256(),
-        prompt_chars: request.prompt.chars(),
-        stop: request.stop.clone(),
-        completion: text.to_owned(),
-        finish_reason: None,
-        usage: None,
-        latency_ms: 0,
-        attempts: 1,
-        cached: false,
-    }
-}
-
-fn step(used: ToolCall, observation: &str, sample: Option<u32>, calls: Vec<Call>) -> Step {
-    let observation = match used.reply {
-        Reply::Tool => Some(observation.to_owned()),
-        Reply::Given(text) => Some(text),
-        Reply::None => None,
-    };
-    Step {
-        n: used.step,
-        sample,
-        thought: used.thought,
-        tool: Some(used.tool),
-        input: Some(used.input),
-        action_text: Some(used.action_text),
-        discarded: used.discarded,
-        observation,
-        calls,
-        ..Step::default()
-    }
-}
-
-/// Has a dialogue answered by these replies, and every use of a tool by `Page.`, and puts that on record.
-fn episode(dialogue: &mut dyn Dialogue, replies: &[&str], sample: Option<u32>, record: &mut Trajectory) {
-    let (mut replies, mut calls) = (replies.iter(), Vec::new());
-    let mut turn = dialogue.begin(&question());
-    loop {
-        turn = match turn {
-            Turn::Ask(request) => {
-                let reply = replies.next().expect("a reply");
-                calls.push(call(&request, reply));
-                dialogue.completion(reply)
-            }
-            Turn::Use(used) => {
-                record.steps.push(step(used, "Page.", sample, std::mem::take(&mut calls)));
-                let heard = record.steps.last().and_then(|step| step.observation.clone());
-                dialogue.observation(&heard.unwrap_or_default())
-            }
-            Turn::Stop(stop) => {
-                record.answer = stop.answer;
-                record.outcome = stop.outcome;
-                record.repairs.extend(stop.repairs);
-                if !calls.is_empty() {
-                    record.steps.push(Step { n: record.steps.len() + 1, sample, calls, ..Step::default() });
-                }
-                return;
-            }
-        };
-    }
-}
-
-fn blank() -> Trajectory {
-    let value = json!({"v": 1, "id": "q", "index": 0, "variant": "main", "repeat": 0, "question": "Who?", "answers": ["Ada"],
-        "steps": [], "answer": null, "outcome": "finished", "usage": {"prompt_tokens": 0, "completion_tokens": 0},
-        "started_at": "", "wall_ms": 0, "compat": "fixed", "repairs": [], "key": ""});
-    serde_json::from_value(value).expect("a trajectory")
+/// The record of an episode in which the model gives these replies.
+fn recorded(approach: &Approach, replies: &[&str]) -> Trajectory {
+    let replies: Vec<String> = replies.iter().map(|&reply| reply.to_owned()).collect();
+    let (agent, _) = scripted(approach.clone(), move |_, number| replies.get(number).cloned());
+    agent.answer(&episode(Method::React)).now_or_never().expect("nothing waits")
 }
 
 /// The conversation as lines `role: text`, with `-` before what is not to be learned.
@@ -120,9 +54,9 @@ fn shown(turns: &[Said]) -> Vec<String> {
 }
 
 fn of(id: &str, thoughts: bool, exemplars: bool, replies: &[&str]) -> Result<Vec<String>, NoConversation> {
-    let (acting, mut record) = (acting(id, thoughts), blank());
-    episode(&mut *acting.dialogue(), replies, None, &mut record);
-    conversation(&record, &question(), &Approach::Act(acting), exemplars).map(|turns| shown(&turns))
+    let approach = Approach::Act(acting(id, thoughts));
+    let record = recorded(&approach, replies);
+    conversation(&record, &episode(Method::React).question, &approach, exemplars).map(|turns| shown(&turns))
 }
 
 fn turns(id: &str, replies: &[&str]) -> Vec<String> {
@@ -135,7 +69,7 @@ fn lines_of_the_papers_transcript_stand_in_the_turn_of_their_writer() {
     let expected = [
         "U: Question: Who?",
         "A: Thought 1: I look.\nAction 1: Search[Ada]",
-        "U: Observation 1: Page.",
+        "U: Observation 1: It is a page..",
         "A: Thought 2: So it is.\nAction 2: Finish[Ada]",
     ];
     assert_eq!(turns("react-paper", &replies), expected);
@@ -145,7 +79,12 @@ fn lines_of_the_papers_transcript_stand_in_the_turn_of_their_writer() {
     let act = of("react-paper", false, false, &[" Search[Ada]", " Finish[Ada]"]).expect("a conversation");
     assert_eq!(
         act,
-        ["U: Question: Who?", "A: Action 1: Search[Ada]", "U: Observation 1: Page.", "A: Action 2: Finish[Ada]"]
+        [
+            "U: Question: Who?",
+            "A: Action 1: Search[Ada]",
+            "U: Observation 1: It is a page..",
+            "A: Action 2: Finish[Ada]"
+        ]
     );
     let script = turns("react-zh", &["看\nAction 1:Search[Ada]", "好\nAction 2:Finish[Ada]"]);
     assert_eq!(
@@ -153,7 +92,7 @@ fn lines_of_the_papers_transcript_stand_in_the_turn_of_their_writer() {
         [
             "U: Question:Who?",
             "A: Thought 1:看\nAction 1:Search[Ada]",
-            "U: Observation 1:Page.",
+            "U: Observation 1:It is a page..",
             "A: Thought 2:好\nAction 2:Finish[Ada]"
         ]
     );
@@ -166,7 +105,7 @@ fn messages_keep_the_system_and_leave_the_exemplars_out_unless_asked() {
         "S: SYSTEM",
         "U: Question: Who?",
         "A: Thought 1: I look.\nAction 1: Search[Ada]",
-        "U: Observation 1: Page.",
+        "U: Observation 1: It is a page..",
         "A: Thought 2: So.\nAction 2: Finish[Ada]",
     ];
     assert_eq!(turns("robust", &replies), expected);
@@ -186,7 +125,7 @@ fn what_was_set_aside_is_gone_and_refused_replies_are_not_to_be_learned() {
     let ahead = "Thought: t\nAction: Search\nAction Input: {\"query\": \"X\"}\nObservation: Made up.\nAnswer: 1";
     let said = turns("go-blog", &[ahead, "Thought: so\nAnswer: Ada"]);
     assert_eq!(said[2], "A: Thought: t\nAction: Search\nAction Input: {\"query\": \"X\"}");
-    assert_eq!(said[3..], ["U: Observation: Page.", "A: Thought: so\nAnswer: Ada"]);
+    assert_eq!(said[3..], ["U: Observation: It is a page..", "A: Thought: so\nAnswer: Ada"]);
 }
 
 #[test]
@@ -197,7 +136,13 @@ fn a_reply_ends_with_its_action_where_nothing_was_recorded_as_set_aside() {
     let said = turns("llama-index", &[&ahead, "Thought: so\nAnswer: Ada"]);
     assert_eq!(
         said,
-        ["S: SYSTEM", "U: Who?", &format!("A: {first}"), "U: Observation: Page.", "A: Thought: so\nAnswer: Ada"]
+        [
+            "S: SYSTEM",
+            "U: Who?",
+            &format!("A: {first}"),
+            "U: Observation: It is a page..",
+            "A: Thought: so\nAnswer: Ada"
+        ]
     );
     // Of a reply that could not be read, the system keeps nothing.
     let said = turns("llama-index", &["Thought: unreadable", "Thought: so\nAnswer: Ada"]);
@@ -217,7 +162,7 @@ fn a_template_gives_its_question_and_the_label_goes_to_the_reply() {
     let expected = [
         "U: Who?",
         "A: Thought: I look.\nAction: Search\nAction Input: {\"query\": \"Ada\"}",
-        "U: Observation: Page.",
+        "U: Observation: It is a page..",
         "A: Thought: So.\nFinal Answer: Ada",
     ];
     assert_eq!(turns("qwen-agent", &replies), expected);
@@ -231,25 +176,19 @@ fn a_tool_that_speaks_as_the_system_becomes_the_user() {
     let replies = ["Thought: t\nAction: Search\nAction Input: {\"query\": \"X\"}", "Thought: so\nFinal Answer: Ada"];
     let said = turns("lagent", &replies);
     assert_eq!(said[..2], ["S: SYSTEM", "U: Who?"]);
-    assert_eq!(said[3], "U: Response:Page.");
+    assert_eq!(said[3], "U: Response:It is a page..");
 }
 
 #[test]
 fn of_a_vote_the_first_sample_with_the_answer_speaks() {
     let answering = Answering { setup: setup(true), reasons: true, oracle_context: false };
-    let (voting, mut record) = (Voting { samples: 3, ..Voting::default() }, blank());
-    for (number, reply) in [(0, " a.\nAnswer: B"), (1, " b.\nAnswer: Ada\nQuestion 2"), (2, " c.\nAnswer: Ada")] {
-        let mut dialogue = answering.sample(number, &voting).dialogue();
-        episode(&mut *dialogue, &[reply], Some(number + 1), &mut record);
-    }
-    record.votes = [("Ada", "ada", 2), ("B", "b", 1)]
-        .map(|(answer, normalized, count)| Vote { answer: answer.into(), normalized: normalized.into(), count })
-        .into();
-    let said = conversation(&record, &question(), &Approach::Vote(answering, voting), false).expect("a conversation");
+    let approach = Approach::Vote(answering, Voting { samples: 3, ..Voting::default() });
+    let question = episode(Method::CotSc).question;
+    let mut record = recorded(&approach, &[" a.\nAnswer: B", " b.\nAnswer: Ada\nQuestion 2", " c.\nAnswer: Ada"]);
+    let said = conversation(&record, &question, &approach, false).expect("a conversation");
     assert_eq!(shown(&said), ["U: Question: Who?", "A: Thought: b.\nAnswer: Ada"]);
     record.votes[0].count = 3;
-    let approach = Approach::Vote(Answering { setup: setup(true), reasons: true, oracle_context: false }, voting);
-    assert_eq!(conversation(&record, &question(), &approach, false), Err(NoConversation::Differs));
+    assert_eq!(conversation(&record, &question, &approach, false), Err(NoConversation::Differs));
 }
 
 #[test]

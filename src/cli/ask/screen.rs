@@ -1,6 +1,6 @@
 //! An episode on the screen, while it runs.
 
-use crate::agent::Watch;
+use crate::agent::EpisodeObserver;
 use crate::report::{Live, View};
 use crate::types::{Step, Trajectory};
 use std::io::{self, Write};
@@ -45,7 +45,7 @@ impl<'a, W: Write + Send> Screen<'a, W> {
     }
 }
 
-impl<W: Write + Send> Watch for Screen<'_, W> {
+impl<W: Write + Send> EpisodeObserver for Screen<'_, W> {
     fn text(&self, text: &str) {
         self.print(|live| live.text(text));
     }

@@ -1,4 +1,4 @@
-//! What differs between the variants besides their figures, so that a reader sees what is compared with what.
+//! Settings in which the compared variants differ, and warnings about mismatches.
 
 use super::sources::{Episode, Origin, Source};
 use crate::experiment::{Differing, FACTS};
@@ -9,7 +9,10 @@ use crate::types::text::shell_word;
 use crate::types::text::visible_line;
 use std::collections::{BTreeMap, HashSet};
 
-/// Digests are long, and their beginning tells them apart.
+/// A fact about a run.
+type OfRun = fn(&Origin) -> String;
+
+/// Characters of a digest that are shown.
 const DIGEST: usize = 12;
 
 /// The settings in which the variants differ, and what else differs between their runs.
@@ -21,7 +24,7 @@ pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
         let values = rows.iter().map(|(_, values)| value(values[at].clone())).collect();
         Setting { name, values }
     };
-    let of_run: [(&str, fn(&Origin) -> String); 4] = [
+    let of_run: [(&str, OfRun); 4] = [
         ("dataset", |origin| origin.dataset.name.clone()),
         ("dataset.sha256", |origin| origin.dataset.sha256.clone()),
         ("repeats", |origin| origin.repeats.to_string()),
@@ -39,7 +42,7 @@ pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
     settings.into_iter().enumerate().map(of_setting).chain(others).map(shortened).collect()
 }
 
-/// Digests by their beginning, where that tells them apart.
+/// Shortens digests if their beginnings differ.
 fn shortened(setting: Setting) -> Setting {
     if !setting.name.ends_with("sha256") && setting.name != "wiki_origin" {
         return setting;
@@ -50,17 +53,19 @@ fn shortened(setting: Setting) -> Setting {
     if values.windows(2).any(|pair| pair[0] != pair[1]) { Setting { values, ..setting } } else { setting }
 }
 
-/// What a column lacks of its run. The first episodes of a run need not be like the rest.
+/// A warning about an unfinished run, whose first episodes need not be like the rest.
 fn unfinished(source: &Source, name: &str) -> Option<String> {
     let origin = source.origin.as_ref()?;
     let planned = origin.dataset.selected * usize::try_from(origin.repeats).unwrap_or(usize::MAX);
     let recorded = source.episodes.len();
     (recorded < planned).then(|| {
-        format!("`{name}` is not finished: {recorded} of {planned} planned episodes are recorded; go on with --resume")
+        format!(
+            "`{name}` is not finished: {recorded} of {planned} planned episodes are recorded; continue with --resume"
+        )
     })
 }
 
-/// What to do about columns that have no question in common: most often they are of several datasets.
+/// A hint for variants without a shared question, mostly of different datasets.
 pub(super) fn nothing_shared(sources: &[Source]) -> String {
     let mut datasets: Vec<(&DatasetRecord, Vec<&Source>)> = Vec::new();
     for source in sources {
@@ -71,17 +76,17 @@ pub(super) fn nothing_shared(sources: &[Source]) -> String {
         }
     }
     if datasets.len() < 2 {
-        return "columns are paired by the ids of their questions: were the same questions run?".to_owned();
+        return "variants are paired by question id; did they run the same questions?".to_owned();
     }
     let names: Vec<String> = datasets.iter().map(|(dataset, _)| visible_line(&dataset.name, 60)).collect();
-    let what = format!("the columns are of {} datasets ({})", datasets.len(), names.join(", "));
+    let what = format!("the variants are from {} datasets ({})", datasets.len(), names.join(", "));
     match datasets.iter().find(|(_, of_it)| of_it.len() > 1) {
-        Some((_, of_it)) => format!("{what}; compare the runs of one at a time: wikitrail compare {}", typed(of_it)),
+        Some((_, of_it)) => format!("{what}; compare one dataset at a time: wikitrail compare {}", typed(of_it)),
         None => format!("{what}; name another run of one of them"),
     }
 }
 
-/// These columns as they are typed: a run where it is all of its variants.
+/// The variants as typed: a run if all of its variants are among them.
 fn typed(sources: &[&Source]) -> String {
     let mut words: Vec<String> = Vec::new();
     for source in sources {
@@ -90,7 +95,7 @@ fn typed(sources: &[&Source]) -> String {
         let whole = source.origin.as_ref().is_some_and(|origin| origin.variants == of_run.len());
         let word = if whole { source.run.path.display().to_string() } else { source.run.typed() };
         let word = shell_word(&visible_line(&word, 300));
-        // A column that was named twice is one of two.
+        // A variant that was named twice stays twice.
         if !whole || !words.contains(&word) {
             words.push(word);
         }
@@ -98,8 +103,7 @@ fn typed(sources: &[&Source]) -> String {
     words.join(" ")
 }
 
-/// What makes a comparison less than it looks, one warning each: runs that are not finished, and shared questions that
-/// are not the same questions.
+/// Warnings about unfinished runs, and about shared ids with different questions.
 pub(super) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
     let mut warnings: Vec<String> =
         sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();

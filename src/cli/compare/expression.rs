@@ -13,10 +13,10 @@
 
 use std::fmt;
 
-/// Deeper nesting is refused: nobody writes it, and reading it takes a stack.
+/// Deeper nesting is refused, because the parser is recursive.
 const MAX_DEPTH: usize = 50;
 
-/// What was read, with the place of each part in the text.
+/// An expression with its place in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
     /// Offset of its first character (of an operation: of the operator), in bytes.
@@ -58,7 +58,7 @@ pub(super) enum Operator {
     Over,
 }
 
-/// What is wrong, and where: the offset in bytes.
+/// A syntax or name error at an offset in bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Fault {
     pub(super) at: usize,
@@ -72,10 +72,20 @@ impl Fault {
 }
 
 impl Operator {
-    /// Whether the result is true or false.
-    pub(super) fn is_comparison(self) -> bool {
-        use Operator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-        matches!(self, Less | LessOrEqual | Greater | GreaterOrEqual | Equal | NotEqual)
+    /// How tightly it binds; higher binds first.
+    fn precedence(self) -> u8 {
+        match self {
+            Self::Or => 1,
+            Self::And => 2,
+            Self::Plus | Self::Minus => 4,
+            Self::Times | Self::Over => 5,
+            _ => 3,
+        }
+    }
+
+    /// Whether it compares two numbers.
+    fn is_comparison(self) -> bool {
+        self.precedence() == 3
     }
 
     /// Whether it joins two conditions.
@@ -85,7 +95,9 @@ impl Operator {
 }
 
 /// Longer operators first, so that `<=` is not read as `<`.
-const OPERATORS: [(&str, Operator); 10] = [
+const OPERATORS: [(&str, Operator); 12] = [
+    ("or", Operator::Or),
+    ("and", Operator::And),
     ("<=", Operator::LessOrEqual),
     (">=", Operator::GreaterOrEqual),
     ("==", Operator::Equal),
@@ -101,15 +113,15 @@ const OPERATORS: [(&str, Operator); 10] = [
 /// Reads a condition.
 pub(super) fn parse(text: &str) -> Result<Expr, Fault> {
     let mut parser = Parser { text, at: 0, depth: 0 };
-    let expr = parser.condition()?;
+    let expr = parser.operations(0)?;
     parser.skip_space();
     if parser.at < text.len() {
-        return Err(Fault::new(parser.at, "here an operator or the end is expected"));
+        return Err(Fault::new(parser.at, "expected an operator or the end"));
     }
     if expr.is_condition() {
         Ok(expr)
     } else {
-        Err(Fault::new(expr.at, "this is a number, and a condition is expected, such as em(a) < em(b)"))
+        Err(Fault::new(expr.at, "this is a number; expected a condition such as em(a) < em(b)"))
     }
 }
 
@@ -135,44 +147,17 @@ impl Parser<'_> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    fn condition(&mut self) -> Result<Expr, Fault> {
-        let mut left = self.both()?;
-        while let Some(at) = self.word("or") {
-            left = joined(at, Operator::Or, left, self.both()?)?;
-        }
-        Ok(left)
-    }
-
-    fn both(&mut self) -> Result<Expr, Fault> {
-        let mut left = self.comparison()?;
-        while let Some(at) = self.word("and") {
-            left = joined(at, Operator::And, left, self.comparison()?)?;
-        }
-        Ok(left)
-    }
-
-    fn comparison(&mut self) -> Result<Expr, Fault> {
-        let left = self.sum()?;
-        let Some((at, operator)) = self.operator(Operator::is_comparison) else { return Ok(left) };
-        let expr = joined(at, operator, left, self.sum()?)?;
-        match self.operator(Operator::is_comparison) {
-            Some((at, _)) => Err(Fault::new(at, "comparisons cannot be chained; join two of them with `and`")),
-            None => Ok(expr),
-        }
-    }
-
-    fn sum(&mut self) -> Result<Expr, Fault> {
-        let mut left = self.product()?;
-        while let Some((at, operator)) = self.operator(|found| matches!(found, Operator::Plus | Operator::Minus)) {
-            left = joined(at, operator, left, self.product()?)?;
-        }
-        Ok(left)
-    }
-
-    fn product(&mut self) -> Result<Expr, Fault> {
+    /// Operations whose operators bind at least as tightly as `precedence`, from left to right.
+    fn operations(&mut self, precedence: u8) -> Result<Expr, Fault> {
         let mut left = self.factor()?;
-        while let Some((at, operator)) = self.operator(|found| matches!(found, Operator::Times | Operator::Over)) {
-            left = joined(at, operator, left, self.factor()?)?;
+        let mut compared = false;
+        while let Some((at, operator)) = self.operator(precedence) {
+            if compared && operator.is_comparison() {
+                return Err(Fault::new(at, "comparisons cannot be chained; join two of them with `and`"));
+            }
+            compared = operator.is_comparison();
+            let right = self.operations(operator.precedence() + 1)?;
+            left = joined(at, operator, left, right)?;
         }
         Ok(left)
     }
@@ -182,28 +167,28 @@ impl Parser<'_> {
         let at = self.at;
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Fault::new(at, "this is nested too deeply"));
+            return Err(Fault::new(at, "nested too deeply"));
         }
         let kind = match self.rest().chars().next() {
-            None => return Err(Fault::new(at, "here a number, a figure such as em(NAME) or `(` is missing")),
+            None => return Err(Fault::new(at, "a number, a figure such as em(NAME) or `(` is missing here")),
             Some('-') => {
                 self.at += 1;
                 let inner = self.factor()?;
                 if inner.is_condition() {
-                    return Err(Fault::new(inner.at, "this is true or false, and a number is expected"));
+                    return Err(Fault::new(inner.at, "this is true or false; expected a number"));
                 }
                 Kind::Negative(Box::new(inner))
             }
             Some('(') => {
                 self.at += 1;
-                let inner = self.condition()?;
+                let inner = self.operations(0)?;
                 self.expect(')')?;
                 self.depth -= 1;
                 return Ok(inner);
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number()?,
             Some(c) if c.is_alphabetic() || c == '_' => self.call()?,
-            Some(c) => return Err(Fault::new(at, format_args!("`{}` is not understood here", c.escape_debug()))),
+            Some(c) => return Err(Fault::new(at, format_args!("`{}` is unexpected here", c.escape_debug()))),
         };
         self.depth -= 1;
         Ok(Expr { at, kind })
@@ -231,7 +216,7 @@ impl Parser<'_> {
         self.at += length;
         self.skip_space();
         if !self.rest().starts_with('(') {
-            return Err(Fault::new(at, format_args!("`{name}` stands alone; a figure is written as {name}(NAME)")));
+            return Err(Fault::new(at, format_args!("`{name}` has no argument; write {name}(NAME)")));
         }
         self.at += 1;
         let mut arguments = vec![self.argument()?];
@@ -256,7 +241,7 @@ impl Parser<'_> {
             self.at += length;
             self.text[at..at + length].trim_end().to_owned()
         };
-        if text.is_empty() { Err(Fault::new(at, "here a name is missing")) } else { Ok(Argument { at, text }) }
+        if text.is_empty() { Err(Fault::new(at, "a name is missing here")) } else { Ok(Argument { at, text }) }
     }
 
     fn taken(&mut self, wanted: char) -> bool {
@@ -267,25 +252,19 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, wanted: char) -> Result<(), Fault> {
-        if self.taken(wanted) { Ok(()) } else { Err(Fault::new(self.at, format_args!("here `{wanted}` is missing"))) }
+        if self.taken(wanted) { Ok(()) } else { Err(Fault::new(self.at, format_args!("`{wanted}` is missing here"))) }
     }
 
-    /// Takes the word where it stands by itself.
-    fn word(&mut self, word: &str) -> Option<usize> {
+    /// Takes the next operator if it binds at least as tightly as `precedence`.
+    fn operator(&mut self, precedence: u8) -> Option<(usize, Operator)> {
         self.skip_space();
-        let after = self.rest().strip_prefix(word)?;
-        if after.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
-            return None;
-        }
-        let at = self.at;
-        self.at += word.len();
-        Some(at)
-    }
-
-    fn operator(&mut self, wanted: impl Fn(Operator) -> bool) -> Option<(usize, Operator)> {
-        self.skip_space();
-        let (text, operator) = *OPERATORS.iter().find(|(text, _)| self.rest().starts_with(text))?;
-        if !wanted(operator) {
+        let rest = self.rest();
+        let is_whole = |text: &str| {
+            let word = text.starts_with(char::is_alphabetic);
+            !word || !rest[text.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        };
+        let (text, operator) = *OPERATORS.iter().find(|(text, _)| rest.starts_with(text) && is_whole(text))?;
+        if operator.precedence() < precedence {
             return None;
         }
         let at = self.at;
@@ -298,8 +277,8 @@ impl Parser<'_> {
 fn joined(at: usize, operator: Operator, left: Expr, right: Expr) -> Result<Expr, Fault> {
     for side in [&left, &right] {
         match (operator.is_junction(), side.is_condition()) {
-            (true, false) => return Err(Fault::new(side.at, "this is a number, and a condition is expected")),
-            (false, true) => return Err(Fault::new(side.at, "this is true or false, and a number is expected")),
+            (true, false) => return Err(Fault::new(side.at, "this is a number; expected a condition")),
+            (false, true) => return Err(Fault::new(side.at, "this is true or false; expected a number")),
             _ => {}
         }
     }

@@ -1,20 +1,20 @@
-//! What `--fail-if` says of a comparison.
+//! Evaluates the conditions of `--fail-if`.
 
 use super::expression::{Argument, Expr, Fault, Kind, Operator, parse};
 use crate::cli::failure::Failure;
 
-/// What the terms of a condition stand for.
+/// Values for the terms of a condition.
 pub(super) trait Terms {
-    /// The value of a name with these arguments; absent where nothing was measured.
+    /// The value of a term; absent if nothing was measured.
     fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault>;
 }
 
-/// A condition, read and evaluated.
+/// An evaluated condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Judged {
     /// Whether it holds.
     pub(super) holds: bool,
-    /// Every term, as it was written, and its value.
+    /// Every term as written, with its value.
     pub(super) values: Vec<(String, f64)>,
 }
 
@@ -25,7 +25,7 @@ pub(super) fn judge(text: &str, terms: &dyn Terms) -> anyhow::Result<Judged> {
     judged.map(|holds| Judged { holds, values }).map_err(|fault| pointed(text, &fault))
 }
 
-/// The error, with the condition and a mark below the place.
+/// The error, with a mark below its place in the condition.
 fn pointed(text: &str, fault: &Fault) -> anyhow::Error {
     let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let column = text.get(..fault.at).unwrap_or(text).chars().count();
@@ -41,10 +41,10 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    /// Both sides are always looked at, so that a misspelt name is found whatever the other side says.
+    /// Evaluates both sides always, so that misspelt names are found.
     fn truth(&mut self, expr: &Expr) -> Result<bool, Fault> {
         let Kind::Operation { operator, left, right } = &expr.kind else {
-            return Err(Fault::new(expr.at, "this is a number, and a condition is expected"));
+            return Err(Fault::new(expr.at, "this is a number; expected a condition"));
         };
         if operator.is_junction() {
             let (left, right) = (self.truth(left)?, self.truth(right)?);
@@ -59,7 +59,7 @@ impl Evaluation<'_> {
             Operator::GreaterOrEqual => left >= right,
             Operator::Equal => left == right,
             Operator::NotEqual => left != right,
-            _ => return Err(Fault::new(expr.at, "this is a number, and a condition is expected")),
+            _ => return Err(Fault::new(expr.at, "this is a number; expected a condition")),
         };
         Ok(holds)
     }
@@ -76,9 +76,9 @@ impl Evaluation<'_> {
                     Operator::Minus => left - right,
                     Operator::Times => left * right,
                     Operator::Over => left / right,
-                    _ => return Err(Fault::new(expr.at, "this is true or false, and a number is expected")),
+                    _ => return Err(Fault::new(expr.at, "this is true or false; expected a number")),
                 };
-                if value.is_finite() { Ok(value) } else { Err(Fault::new(expr.at, "this is a division by zero")) }
+                if value.is_finite() { Ok(value) } else { Err(Fault::new(expr.at, "division by zero")) }
             }
         }
     }

@@ -1,13 +1,12 @@
-//! A comparison in the format that was asked for, to where it was asked for.
+//! Writes a comparison in the requested format.
 
 use super::Args;
-use crate::cli::failure::Failure;
+use crate::cli::output_file;
 use crate::export::{CsvOptions, FigureRow, FiguresCsv};
 use crate::report::View;
 use crate::report::sheet::{Sheet, latex, markdown, terminal};
 use serde_json::Value;
 use std::io::Write as _;
-use std::path::Path;
 
 /// How a comparison is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -35,7 +34,7 @@ pub(super) fn write(args: &Args, sheet: &Sheet, json: impl FnOnce() -> Value) ->
     };
     match &args.out {
         None => std::io::stdout().lock().write_all(&text)?,
-        Some(path) => to_file(path, &text)?,
+        Some(path) => output_file::write(path, |mut file| Ok(file.write_all(&text)?))?,
     }
     Ok(())
 }
@@ -58,26 +57,4 @@ fn csv(sheet: &Sheet) -> anyhow::Result<Vec<u8>> {
     csv.finish()?;
     drop(csv);
     Ok(out)
-}
-
-/// Writes beside the place and moves there, so that a failure leaves an older file as it was. A pipe or a device is
-/// written directly.
-fn to_file(path: &Path, text: &[u8]) -> anyhow::Result<()> {
-    let unwritable = |error: std::io::Error| {
-        Failure::unexpected(
-            format!("cannot write `{}`: {error}", path.display()),
-            "check that the folder exists, may be written, and has space",
-        )
-    };
-    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        return std::fs::write(path, text).map_err(unwritable);
-    }
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".part");
-    let beside = Path::new(&beside);
-    std::fs::write(beside, text).and_then(|()| std::fs::rename(beside, path)).map_err(|error| {
-        // Half a file helps nobody.
-        let _ = std::fs::remove_file(beside);
-        unwritable(error)
-    })
 }

@@ -150,7 +150,7 @@ fn hops(question: &Question) -> Option<usize> {
     pages.or_else(|| Some(question.decomposition.len()).filter(|parts| *parts > 0))
 }
 
-/// The runs that are meant: each as it is named, or all runs below a folder.
+/// The named runs, or all runs below a named folder.
 pub(super) fn runs(named: &[String]) -> anyhow::Result<Vec<RunRef>> {
     let mut runs = Vec::new();
     for text in named {
@@ -162,7 +162,7 @@ pub(super) fn runs(named: &[String]) -> anyhow::Result<Vec<RunRef>> {
         runs_below(Path::new(text), DEPTH, &mut below);
         if below.is_empty() {
             let meant = RunRef::meant(text);
-            // The error of whatever is wrong: no run, or no such variant.
+            // Reports the specific error: no run, or no such variant.
             RunFolder::open(&meant.path)?;
             GradedRun::open(&meant.path, None)?.check_variant(&meant)?;
         }
@@ -173,7 +173,7 @@ pub(super) fn runs(named: &[String]) -> anyhow::Result<Vec<RunRef>> {
 }
 
 fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
-    // What cannot be read holds no run that could be compared.
+    // An unreadable folder is skipped.
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(|path| path.is_dir()) {
         if RunFolder::at(&path).exists() {
@@ -184,13 +184,13 @@ fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The columns of a run: the variant that is named, or all.
+/// The named variant of a run, or all.
 pub(super) fn load(run: &RunRef, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Source>> {
     let graded = GradedRun::open(&run.path, None)?;
     let Some(manifest) = graded.manifest.clone() else {
         return Err(Failure::bad_input(
-            format!("`{}` is a file, where a run's folder was expected", run.path.display()),
-            "compare takes folders of runs; tables of figures are read with --from-csv",
+            format!("`{}` is a file, not a run's folder", run.path.display()),
+            "compare takes run folders; use --from-csv for tables of figures",
         ));
     };
     let mut sources: Vec<Source> = Vec::new();
@@ -217,8 +217,8 @@ pub(super) fn load(run: &RunRef, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Sour
     }
     if let Some(source) = sources.iter().find(|source| source.episodes.is_empty()) {
         return Err(Failure::bad_input(
-            format!("`{}` holds no finished episode yet", visible_line(&source.run.typed(), 200)),
-            "finish the run with --resume, or name another",
+            format!("`{}` has no finished episode yet", visible_line(&source.run.typed(), 200)),
+            "finish the run with --resume, or name another run",
         ));
     }
     Ok(sources)
@@ -253,7 +253,7 @@ impl Episode {
     }
 }
 
-/// The column with which an experiment compares the others, where all columns are of runs that name the same one.
+/// The experiment's baseline, if all runs name the same one.
 pub(super) fn baseline(sources: &[Source], names: &[String]) -> Option<String> {
     let of = |source: &Source| source.origin.as_ref()?.baseline.clone();
     let first = of(sources.first()?)?;
@@ -261,7 +261,7 @@ pub(super) fn baseline(sources: &[Source], names: &[String]) -> Option<String> {
     names.iter().find(|name| **name == first).filter(|_| agreed).cloned()
 }
 
-/// Short names of the columns: the variant's where that is unique, else with the run's before it.
+/// Short names of the variants: with the run's name in front unless unique.
 pub(super) fn names(sources: &[Source]) -> Vec<String> {
     let variant = |source: &Source| source.run.variant.clone().unwrap_or_default();
     let folder = |source: &Source| {
@@ -276,7 +276,7 @@ pub(super) fn names(sources: &[Source]) -> Vec<String> {
             sources.iter().filter(|other| form(other) == form(source)).count() == 1
         };
         let name = forms.iter().find(unique).map_or_else(|| folder(source), |form| form(source));
-        // A column may be compared with itself.
+        // A variant may be compared with itself.
         let same = names.iter().filter(|other| **other == name || other.starts_with(&format!("{name}#"))).count();
         names.push(if same == 0 { name } else { format!("{name}#{}", same + 1) });
     }

@@ -1,4 +1,4 @@
-//! Columns from tables of figures, one file a column: `--from-csv`.
+//! `--from-csv`: tables of figures, one file per variant.
 
 use super::sources::{Episode, Source};
 use crate::cli::failure::Failure;
@@ -20,14 +20,14 @@ impl Tables {
         Ok(Self { files: paths.iter().map(read).collect::<anyhow::Result<_>>()? })
     }
 
-    /// Metrics that every file has, in the order of the first.
+    /// Figures that every file has, in the order of the first.
     pub(super) fn figures(&self) -> Vec<String> {
         let Some(((_, first), others)) = self.files.split_first() else { return Vec::new() };
         let everywhere = |name: &&String| others.iter().all(|(_, table)| table.figures.contains(name));
         first.figures.iter().filter(everywhere).cloned().collect()
     }
 
-    /// The columns with these figures; a figure that a file lacks is an error that says why.
+    /// The variants with these figures; a figure that a file lacks is an error.
     pub(super) fn sources(self, figures: &[String]) -> anyhow::Result<Vec<Source>> {
         self.files.into_iter().map(|(path, table)| source(path, &table, figures)).collect()
     }
@@ -56,7 +56,7 @@ fn explain(error: DatasetError) -> anyhow::Error {
         DatasetError::NoColumn { .. } => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
         DatasetError::Field { .. } => "correct the cell, or leave it empty if nothing was measured",
         DatasetError::Duplicate { .. } => {
-            "one file is one column: distinguish repeats by a column `repeat`; `wikitrail export RUN --variant \
+            "a file holds one variant: distinguish repeats by a column `repeat`; `wikitrail export RUN --variant \
              NAME --out FILE` writes one variant of a run"
         }
         DatasetError::Empty { .. } => "a table has a header and at least one row",

@@ -14,7 +14,7 @@ impl Terms for Comparison {
             ("missing" | "n", _) => Err(Fault::new(at, format_args!("`{name}` takes one argument"))),
             ("diff" | "low" | "high" | "p" | "p_holm", [figure, a, b]) => of_pair(self, name, [figure, a, b]),
             ("diff" | "low" | "high" | "p" | "p_holm", _) => {
-                Err(Fault::new(at, format_args!("`{name}` takes a figure and two columns: {name}(em, a, b)")))
+                Err(Fault::new(at, format_args!("`{name}` takes a figure and two variants: {name}(em, a, b)")))
             }
             (_, [column]) => {
                 let figure = find_figure(self, name, at)?;
@@ -23,7 +23,7 @@ impl Terms for Comparison {
             }
             _ => {
                 find_figure(self, name, at)?;
-                Err(Fault::new(at, format_args!("`{name}` takes one column: {name}(NAME)")))
+                Err(Fault::new(at, format_args!("`{name}` takes one variant: {name}(NAME)")))
             }
         }
     }
@@ -35,19 +35,19 @@ fn missing(comparison: &Comparison, column: &Argument) -> Result<f64, Fault> {
     Ok(found.map_or(0.0, |summary| count(summary.not_measured)))
 }
 
-/// A term of two columns. Differences are `b − a`, whichever of them the comparison has first.
+/// A term of two variants. Differences are `b − a` in either order of the comparison.
 fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) -> Result<Option<f64>, Fault> {
     let figure = find_figure(comparison, &figure.text, figure.at)?;
     column_named(comparison, a)?;
     column_named(comparison, b)?;
     let Some(pair) = figure.pair(&a.text, &b.text) else {
-        let reason = if a.text == b.text { "this is the same column" } else { "these two are not compared" };
-        return Err(Fault::new(b.at, format_args!("{reason}; with --baseline every pair holds the baseline")));
+        let reason = if a.text == b.text { "this is the same variant" } else { "these two are not compared" };
+        return Err(Fault::new(b.at, format_args!("{reason}; with --baseline every pair includes the baseline")));
     };
     Ok(seen_from(pair, name, pair.a == a.text))
 }
 
-/// The value as it is, or seen from the other side.
+/// The value for `b − a` or, unless `as_is`, for `a − b`.
 fn seen_from(pair: &Pair, name: &str, as_is: bool) -> Option<f64> {
     let ends = pair.interval.map(|interval| (interval.low, interval.high));
     match name {
@@ -73,7 +73,7 @@ fn column_named(comparison: &Comparison, argument: &Argument) -> Result<(), Faul
     }
     let known: Vec<String> = comparison.columns.iter().map(|column| visible_line(&column.name, 60)).collect();
     let name = visible_line(&argument.text, 60);
-    Err(Fault::new(argument.at, format_args!("there is no column `{name}`; the columns are {}", known.join(", "))))
+    Err(Fault::new(argument.at, format_args!("there is no variant `{name}`; the variants are {}", known.join(", "))))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]

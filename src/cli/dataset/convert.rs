@@ -1,7 +1,8 @@
-//! `dataset convert`: a file in our canonical form, one question a line.
+//! `dataset convert`: a file in the canonical form, one question per line.
 
-use super::{FileArgs, atomic, cannot};
+use super::FileArgs;
 use crate::cli::failure::{self, Failure};
+use crate::cli::output_file;
 use crate::cli::say::say;
 use crate::report::counted;
 use crate::types::Question;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct ConvertArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// File to write; an older one is replaced when the new one is complete [default: stdout].
+    /// File to write; an existing one is replaced once the new one is complete [default: stdout].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -21,34 +22,29 @@ pub(super) struct ConvertArgs {
 /// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
     if let Some(out) = args.out.as_deref().filter(|out| same_file(&args.file.file, out)) {
-        return Err(Failure::usage(
-            format!("`{}` is the file that is converted", out.display()),
-            "name another file with --out",
-        ));
+        return Err(Failure::usage(format!("`{}` is the input file", out.display()), "name another file with --out"));
     }
     let dataset = args.file.load()?;
     let Some(path) = &args.out else {
-        let mut out = BufWriter::new(io::stdout().lock());
-        lines(&dataset.questions, &mut out)?;
-        out.flush()?;
+        lines(&dataset.questions, BufWriter::new(io::stdout().lock()))?;
         return Ok(failure::OK);
     };
-    atomic::write(path, |out| lines(&dataset.questions, out)).map_err(|error| cannot("write", path, &error))?;
+    output_file::write(path, |file| Ok(lines(&dataset.questions, BufWriter::with_capacity(1 << 16, file))?))?;
     let (count, left_out) = (dataset.questions.len(), dataset.skipped.len());
     let and = if left_out == 0 { String::new() } else { format!(", {} left out", counted(left_out, "bad record")) };
     say(format_args!("{} written to {}{and}", counted(count, "question"), path.display()));
     Ok(failure::OK)
 }
 
-fn lines(questions: &[Question], out: &mut dyn Write) -> io::Result<()> {
+fn lines(questions: &[Question], mut out: impl Write) -> io::Result<()> {
     for question in questions {
-        serde_json::to_writer(&mut *out, question)?;
+        serde_json::to_writer(&mut out, question)?;
         out.write_all(b"\n")?;
     }
-    Ok(())
+    out.flush()
 }
 
-/// Whether two paths lead to one file, by links too.
+/// Whether two paths name the same file, also through links.
 fn same_file(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {

@@ -11,7 +11,7 @@ use serde_json::json;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Largest file that is fetched, in bytes.
+/// Maximum size of a file, in bytes.
 const LARGEST: u64 = 16 << 30;
 
 /// Flags of `dataset fetch`.
@@ -22,7 +22,7 @@ pub(super) struct FetchArgs {
     /// Folder for the file.
     #[arg(long, value_name = "DIR", default_value = "datasets")]
     out: PathBuf,
-    /// Folder of a mirror that has the file under its original name.
+    /// URL of a mirror folder with the file under its original name.
     #[arg(long, value_name = "URL", requires = "name")]
     base_url: Option<String>,
     /// Print what was fetched, or the sources, as JSON.
@@ -37,7 +37,7 @@ pub(super) struct FetchArgs {
 struct Fetched {
     sha256: String,
     bytes: u64,
-    /// Bytes that were here already.
+    /// Bytes of an earlier attempt.
     resumed_from: u64,
 }
 
@@ -56,7 +56,7 @@ pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
     let target = args.out.join(source.file);
     say(format_args!("{}: {}; licence: {}", source.name, source.about, source.licence));
     std::fs::create_dir_all(&args.out).map_err(|error| cannot("create", &args.out, &error))?;
-    let fetched = match here_already(source, &target)? {
+    let fetched = match existing(source, &target)? {
         Some(fetched) => fetched,
         None => fetch(source, &url, &target, args.quiet).await?,
     };
@@ -86,18 +86,18 @@ fn address(source: &PublicSource, base: Option<&str>) -> String {
     )
 }
 
-/// A file of the wanted name that is there: taken where its digest is right or not known.
-fn here_already(source: &PublicSource, target: &Path) -> anyhow::Result<Option<Fetched>> {
+/// An existing file, accepted if its digest matches or is unknown.
+fn existing(source: &PublicSource, target: &Path) -> anyhow::Result<Option<Fetched>> {
     let Ok(meta) = target.metadata() else { return Ok(None) };
     let sha256 = sha256_of_file(target).map_err(|error| cannot("read", target, &error))?;
     if source.sha256.is_some_and(|wanted| wanted != sha256) {
         return Err(Failure::bad_input(
-            format!("`{}` is there already, and is another file: {}", target.display(), wrong(source, &sha256)),
+            format!("`{}` already exists with other contents: {}", target.display(), wrong(source, &sha256)),
             "remove it, or name another folder with --out",
         ));
     }
-    let how = if source.sha256.is_some() { "its checksum is right" } else { "no checksum is known" };
-    say(format_args!("{} is there already; {how}", target.display()));
+    let how = if source.sha256.is_some() { "its checksum matches" } else { "no checksum is known" };
+    say(format_args!("{} already exists; {how}", target.display()));
     Ok(Some(Fetched { sha256, bytes: meta.len(), resumed_from: meta.len() }))
 }
 
@@ -110,13 +110,13 @@ async fn fetch(source: &PublicSource, url: &str, target: &Path, quiet: bool) -> 
     let mut part = PartFile::open(target, quiet).map_err(|error| cannot("write", target, &error))?;
     let resumed_from = part.position();
     if resumed_from > 0 {
-        say(format_args!("{} MB are here already", megabytes(resumed_from)));
+        say(format_args!("{} MB already fetched", megabytes(resumed_from)));
     }
     if let Err(error) = client.download(url, LARGEST, &mut part).await {
         let kept = part.position();
         part.leave();
         if kept > 0 {
-            say(format_args!("{} MB are kept; the same command goes on from there", megabytes(kept)));
+            say(format_args!("{} MB kept; run the same command to continue", megabytes(kept)));
         }
         return Err(explain(&error));
     }
@@ -128,30 +128,30 @@ async fn fetch(source: &PublicSource, url: &str, target: &Path, quiet: bool) -> 
         part.discard().map_err(failed)?;
         return Err(Failure::bad_input(
             format!("`{}`: {problem}", redact::url(url)),
-            "nothing was kept; try again, and look at the address in a browser if it stays so",
+            "nothing was kept; try again, or open the address in a browser",
         ));
     }
     part.keep(target).map_err(failed)?;
     Ok(Fetched { sha256, bytes, resumed_from })
 }
 
-/// What is wrong with a file that came whole.
+/// What is wrong with a completely fetched file.
 fn problem(source: &PublicSource, path: &Path, sha256: &str, bytes: u64) -> io::Result<Option<String>> {
     if bytes == 0 {
-        return Ok(Some("the answer is empty".to_owned()));
+        return Ok(Some("the response is empty".to_owned()));
     }
     let mut start = Vec::new();
     std::fs::File::open(path)?.take(512).read_to_end(&mut start)?;
     if start.trim_ascii_start().starts_with(b"<") {
-        return Ok(Some("the answer is an HTML page, not a dataset".to_owned()));
+        return Ok(Some("the response is an HTML page, not a dataset".to_owned()));
     }
     let differs = source.sha256.is_some_and(|wanted| wanted != sha256);
     Ok(differs.then(|| format!("the file is damaged or has changed: {}", wrong(source, sha256))))
 }
 
-/// A page is a bad input; everything else comes from the network or the disk.
+/// A page is bad input; other errors come from the network or the disk.
 fn explain(error: &DownloadError) -> anyhow::Error {
-    let hint = error.hint().unwrap_or("try again: what came so far is kept");
+    let hint = error.hint().unwrap_or("try again; the part fetched so far is kept");
     match error {
         DownloadError::Page { .. } => Failure::bad_input(error, hint),
         DownloadError::Net(NetError::BadUrl { .. }) => Failure::usage(error, hint),

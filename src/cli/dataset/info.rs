@@ -1,4 +1,4 @@
-//! `dataset info`: counts, supporting facts, duplicates, leaked exemplars.
+//! `dataset info`: counts, supporting facts, duplicates and leaked exemplars.
 
 use super::FileArgs;
 use super::leakage::{self, Leakage};
@@ -22,7 +22,7 @@ const NONE: &str = "(none)";
 pub(super) struct InfoArgs {
     #[command(flatten)]
     file: FileArgs,
-    /// Prompt whose exemplars are looked for in the file; may be given again [default: the shipped ones].
+    /// Prompt whose exemplars to look for; may be repeated [default: the shipped prompts].
     #[arg(long, value_name = "FILE[#KEY]")]
     prompt: Vec<String>,
     /// Print the figures as JSON.
@@ -30,7 +30,7 @@ pub(super) struct InfoArgs {
     json: bool,
 }
 
-/// The figures of a file. All counts are of questions unless they say otherwise.
+/// The figures of a file; counts are of questions unless noted.
 #[derive(Debug, Serialize)]
 struct Info {
     file: String,
@@ -78,7 +78,7 @@ struct Facts {
 struct Duplicates {
     /// Questions that repeat an earlier one.
     questions: usize,
-    /// Of these, twins of one cluster, which some datasets have by design.
+    /// Of these, questions in the same cluster, which some datasets have by design.
     twins: usize,
     /// Ids that share a question, in file order.
     groups: Vec<Vec<String>>,
@@ -244,8 +244,11 @@ fn write_text(info: &Info, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_duplicates(duplicates: &Duplicates, out: &mut dyn Write) -> io::Result<()> {
-    let twins =
-        if duplicates.twins > 0 { format!(", {} of them twins by design", duplicates.twins) } else { String::new() };
+    let twins = if duplicates.twins > 0 {
+        format!(", {} of them in the cluster of their original", duplicates.twins)
+    } else {
+        String::new()
+    };
     writeln!(out, "  {:<18} {}{twins}", "duplicates", duplicates.questions)?;
     for group in duplicates.groups.iter().take(LISTED) {
         let ids: Vec<String> = group.iter().take(LISTED).map(|id| visible_line(id, 60)).collect();

@@ -1,17 +1,15 @@
-//! A file that is being fetched: `NAME.part`, with the version that the server named in `NAME.part.version`.
+//! A file while it is fetched: `NAME.part`, with the server's version of it in `NAME.part.version`.
 
 use crate::net::download::Sink;
+use crate::report::progress::{Bar, download_bar};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, IsTerminal as _, Seek as _, SeekFrom, Write};
+use std::io::{self, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-/// A version longer than this is none of ours.
+/// A longer version was not written by us.
 const VERSION_BYTES: u64 = 1000;
-/// How often the bar is drawn.
-const DRAW_EVERY: Duration = Duration::from_millis(100);
 
-/// The beginning of a file, and how far it has come.
+/// A partly fetched file.
 pub(super) struct PartFile {
     path: PathBuf,
     version_path: PathBuf,
@@ -22,7 +20,7 @@ pub(super) struct PartFile {
 }
 
 impl PartFile {
-    /// Opens what an earlier attempt left beside `target`, or begins.
+    /// Opens what an earlier attempt left beside `target`, or starts anew.
     pub(super) fn open(target: &Path, quiet: bool) -> io::Result<Self> {
         let beside = |end: &str| {
             let mut name = target.as_os_str().to_owned();
@@ -34,37 +32,37 @@ impl PartFile {
         let position = file.seek(SeekFrom::End(0))?;
         let known = position > 0 && version_path.metadata().is_ok_and(|meta| meta.len() <= VERSION_BYTES);
         let version = if known { fs::read_to_string(&version_path).ok() } else { None };
-        Ok(Self { path, version_path, file, position, version, bar: Bar::new(quiet) })
+        Ok(Self { path, version_path, file, position, version, bar: download_bar(quiet) })
     }
 
-    /// Where the bytes are.
+    /// Its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Everything is here: puts it on disk and takes the bar away.
-    pub(super) fn finish(&mut self) -> io::Result<()> {
-        self.bar.clear();
+    /// Flushes the complete file to disk and removes the bar.
+    pub(super) fn finish(&self) -> io::Result<()> {
+        self.bar.finish_and_clear();
         self.file.sync_all()
     }
 
-    /// The file takes its name.
+    /// Renames the file to its target.
     pub(super) fn keep(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         ignore_missing(fs::remove_file(&self.version_path))
     }
 
-    /// What came is of no use.
+    /// Deletes the file.
     pub(super) fn discard(self) -> io::Result<()> {
         ignore_missing(fs::remove_file(&self.version_path))?;
         fs::remove_file(&self.path)
     }
 
-    /// Takes an empty beginning away, which a later attempt has no use for.
-    pub(super) fn leave(mut self) {
-        self.bar.clear();
+    /// Removes the bar, and the file if it is empty.
+    pub(super) fn leave(self) {
+        self.bar.finish_and_clear();
         if self.position == 0 {
-            // The failure that led here is the one to tell.
+            // The first error is the one to report.
             let _ = self.discard();
         }
     }
@@ -91,52 +89,18 @@ impl Sink for PartFile {
             Some(version) => fs::write(&self.version_path, version)?,
             None => ignore_missing(fs::remove_file(&self.version_path))?,
         }
-        self.bar.total = total;
+        if let Some(total) = total {
+            self.bar.set_length(total);
+        }
         Ok(())
     }
 
     fn write(&mut self, piece: &[u8]) -> io::Result<()> {
         self.file.write_all(piece)?;
         self.position += piece.len() as u64;
-        self.bar.draw(self.position);
+        self.bar.set_position(self.position);
         Ok(())
     }
-}
-
-/// A bar on standard error, where that is a terminal.
-struct Bar {
-    shown: bool,
-    total: Option<u64>,
-    drawn: Option<Instant>,
-}
-
-impl Bar {
-    fn new(quiet: bool) -> Self {
-        Self { shown: !quiet && io::stderr().is_terminal(), total: None, drawn: None }
-    }
-
-    fn draw(&mut self, position: u64) {
-        if !self.shown || self.drawn.is_some_and(|at| at.elapsed() < DRAW_EVERY) {
-            return;
-        }
-        self.drawn = Some(Instant::now());
-        // Progress is a courtesy: a closed standard error must not end a download.
-        let _ = write!(io::stderr(), "\r{}\u{1b}[K", line(position, self.total));
-    }
-
-    fn clear(&mut self) {
-        if self.shown && self.drawn.take().is_some() {
-            let _ = write!(io::stderr(), "\r\u{1b}[K");
-        }
-    }
-}
-
-/// `[#####               ]  25 %  1.0 of 4.0 MB`, or the bytes alone where their number is not known.
-fn line(position: u64, total: Option<u64>) -> String {
-    let Some(total) = total.filter(|total| *total > 0) else { return format!("{} MB", megabytes(position)) };
-    let part = |of: u64| u128::from(position.min(total)) * u128::from(of) / u128::from(total);
-    let done: String = (0..20).map(|step| if step < part(20) { '#' } else { ' ' }).collect();
-    format!("[{done}] {:>3} %  {} of {} MB", part(100), megabytes(position), megabytes(total))
 }
 
 /// Millions of bytes with one decimal.
@@ -146,17 +110,8 @@ pub(super) fn megabytes(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PartFile, line};
+    use super::PartFile;
     use crate::net::download::Sink as _;
-
-    #[test]
-    fn the_bar_says_how_far_it_is() {
-        assert_eq!(line(1_000_000, Some(4_000_000)), "[#####               ]  25 %  1.0 of 4.0 MB");
-        assert_eq!(line(4_000_001, Some(4_000_000)), "[####################] 100 %  4.0 of 4.0 MB");
-        assert_eq!(line(1_250_000, None), "1.2 MB");
-        assert_eq!(line(0, Some(0)), "0.0 MB");
-        assert_eq!(line(u64::MAX, Some(u64::MAX)).len(), line(1, Some(1)).len() + 2 * 13);
-    }
 
     #[test]
     fn a_part_is_found_again_with_its_version() {

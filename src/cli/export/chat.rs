@@ -10,8 +10,7 @@ use crate::run::stored::Stored;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Writes the conversations that are wanted, and returns their number. Episodes that are no conversation are counted
-/// and said.
+/// Writes the matching conversations and returns their number. Episodes that give none are counted and reported.
 pub(super) fn write(args: &Args, runs: &[Run], out: impl Write) -> anyhow::Result<usize> {
     let mut chat = Chat::new(out);
     let mut count = 0;
@@ -19,7 +18,7 @@ pub(super) fn write(args: &Args, runs: &[Run], out: impl Write) -> anyhow::Resul
     for run in runs {
         let stored = Stored::of(&run.folder, &run.manifest)?;
         each(run, |trajectory, score| {
-            // Nobody wants to learn wrong answers unless they say so.
+            // Wrong answers are exported only on request.
             let right = args.filter.names_a_score() || score.is_some_and(is_right);
             if !right || !args.filter.takes(trajectory, score) {
                 return Ok(());

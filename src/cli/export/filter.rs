@@ -5,29 +5,29 @@ use crate::cli::failure::Failure;
 use crate::score::AnswerScore;
 use crate::types::{Outcome, Tool, Trajectory};
 
-/// Flags that choose among the episodes; one that is not given leaves all.
+/// Flags that select episodes [default: all].
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which episodes")]
 pub(super) struct Filter {
-    /// Episodes of this variant; several are joined by `,`.
+    /// Only episodes of these variants, separated by commas.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     variant: Vec<String>,
-    /// Episodes whose answer is right (EM 1).
+    /// Only episodes with a right answer (EM 1).
     #[arg(long, conflicts_with = "wrong")]
     correct: bool,
-    /// Scored episodes whose answer is not right.
+    /// Only scored episodes with a wrong answer.
     #[arg(long)]
     wrong: bool,
-    /// Episodes that ended so: `finished`, `step_limit`, `format_failure`, `budget` or `not_measured`; several are joined by `,`.
+    /// Only episodes with these outcomes, separated by commas: `finished`, `step_limit`, `format_failure`, `budget`, `not_measured`.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = outcome)]
     outcome: Vec<Outcome>,
-    /// Scored episodes whose F1 is at least this, 0 to 1.
+    /// Only scored episodes with at least this F1, 0 to 1.
     #[arg(long, value_name = "X", value_parser = share)]
     min_f1: Option<f64>,
-    /// Episodes whose agent took at most so many steps.
+    /// Only episodes whose agent took at most N steps.
     #[arg(long, value_name = "N")]
     max_steps: Option<usize>,
-    /// Episodes without a repair, and so without a bad call, and without a reply that named no tool.
+    /// Only episodes without repairs and without replies that name no tool.
     #[arg(long)]
     clean: bool,
 }
@@ -48,12 +48,12 @@ impl Filter {
         }
     }
 
-    /// Whether a score was asked for; otherwise a format may ask for one itself.
+    /// Whether the flags select by score; otherwise a format may.
     pub(super) fn names_a_score(&self) -> bool {
         self.correct || self.wrong || self.min_f1.is_some()
     }
 
-    /// Whether an episode is wanted.
+    /// Whether an episode matches.
     pub(super) fn takes(&self, trajectory: &Trajectory, score: Option<AnswerScore>) -> bool {
         (self.variant.is_empty() || self.variant.contains(&trajectory.variant))
             && (self.outcome.is_empty() || self.outcome.contains(&trajectory.outcome))
@@ -77,10 +77,10 @@ fn is_clean(trajectory: &Trajectory) -> bool {
 
 fn outcome(name: &str) -> Result<Outcome, String> {
     let names = || Outcome::ALL.map(Outcome::name).join(", ");
-    Outcome::ALL.into_iter().find(|outcome| outcome.name() == name).ok_or_else(|| format!("it is one of {}", names()))
+    Outcome::ALL.into_iter().find(|outcome| outcome.name() == name).ok_or_else(|| format!("outcomes are {}", names()))
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
-    number.ok_or_else(|| "a number from 0 to 1 is needed".to_owned())
+    number.ok_or_else(|| "not a number from 0 to 1".to_owned())
 }

@@ -1,4 +1,4 @@
-//! The runs that were named: run folders, and folders of run folders.
+//! The runs to export: run folders, and folders of run folders.
 
 use crate::cli::failure::Failure;
 use crate::store::RunFolder;
@@ -6,16 +6,16 @@ use crate::types::Manifest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A run to be exported.
+/// A run to export.
 #[derive(Debug)]
 pub(super) struct Run {
-    /// What its rows call it: the folder's name, or its path where two runs share that name.
+    /// The folder's name, or its path if two runs share that name.
     pub(super) name: String,
     pub(super) folder: RunFolder,
     pub(super) manifest: Manifest,
 }
 
-/// The runs at `paths`, in that order, each once; those below a folder that is no run itself by their names.
+/// The runs at `paths`, each once, in that order; runs in a folder are sorted by name.
 pub(super) fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for path in paths {
@@ -40,7 +40,7 @@ pub(super) fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
     folders.into_iter().map(open).collect()
 }
 
-/// The run at `path`, or the runs right below it.
+/// The run at `path`, or the runs in that folder.
 fn at(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if RunFolder::at(path).exists() {
         return Ok(vec![path.to_owned()]);
@@ -58,7 +58,7 @@ fn at(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(below)
 }
 
-/// The folder's own name, also where it was named as `.`.
+/// The folder's name, also for `.`.
 fn name(folder: &Path) -> String {
     let whole = folder.canonicalize();
     let whole = whole.as_deref().unwrap_or(folder);

@@ -1,4 +1,4 @@
-//! `prompt show`: what the model is shown, as it is stored or as the first request of a question.
+//! `prompt show`: a prompt as it is stored, or the first request for a question.
 
 use super::super::failure::{self, Failure};
 use super::super::flags::options;
@@ -22,20 +22,20 @@ pub(super) struct Args {
     /// File with the instruction before the exemplars of a JSON prompt [default: none].
     #[arg(long, value_name = "FILE")]
     instruction: Option<String>,
-    /// Protocol whose form is shown, one of those that `wikitrail prompt protocols` lists.
+    /// Protocol to render for; `wikitrail prompt protocols` lists them.
     #[arg(long, value_name = "ID", default_value = protocol::react_paper::ID)]
     protocol: String,
-    /// Option of the protocol, may be given again.
+    /// Option of the protocol; may be repeated.
     #[arg(long, value_name = "K=V")]
     option: Vec<String>,
-    /// File with the protocols' texts, in the form of prompts/protocols/en.toml [default: ours, in the prompt's language].
+    /// File with protocol texts, such as prompts/protocols/en.toml [default: built in, in the prompt's language].
     #[arg(long, value_name = "FILE")]
     texts: Option<String>,
-    /// Prompting method: standard, cot, cot-sc, act, react, `react->cot-sc` or `cot-sc->react`; of the last two, the part
-    /// that asks first.
+    /// Prompting method: standard, cot, cot-sc, act, react, `react->cot-sc` or `cot-sc->react`; of the last two, the
+    /// first part.
     #[arg(long, value_name = "NAME", default_value = "react")]
     method: String,
-    /// Show the first request of this question, exactly as it is sent.
+    /// Show the first request for this question, exactly as it is sent.
     #[arg(long, value_name = "TEXT")]
     question: Option<String>,
     /// Label before the question [default: the prompt's].
@@ -44,19 +44,19 @@ pub(super) struct Args {
     /// Use only the first N exemplars [default: all].
     #[arg(long, value_name = "N")]
     shots: Option<usize>,
-    /// Step limit that the texts name [default: the protocol's].
+    /// Step limit in the texts [default: the protocol's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     max_steps: Option<u16>,
-    /// Print text or messages, digest and length as JSON.
+    /// Print the text or messages, their digest and length as JSON.
     #[arg(long)]
     json: bool,
 }
 
-/// A rendered prompt with what it was made from.
-struct Shown {
+/// A rendered prompt with its source.
+struct Preview {
     source: PromptSource,
     protocol: Arc<dyn Protocol>,
-    /// The method that asks first.
+    /// The method of the first part.
     method: Method,
     max_steps: usize,
     rendered: Rendered,
@@ -71,7 +71,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-fn rendered(args: &Args) -> anyhow::Result<Shown> {
+fn rendered(args: &Args) -> anyhow::Result<Preview> {
     let options = options(&args.option)?;
     let protocol = find_protocol(&args.protocol, &options)?;
     let method = match find_method(&args.method)? {
@@ -91,11 +91,11 @@ fn rendered(args: &Args) -> anyhow::Result<Shown> {
         ..RenderSettings::default()
     };
     let rendered = prompt::render(&source, &texts, &settings)?;
-    Ok(Shown { source, protocol, method, max_steps, rendered })
+    Ok(Preview { source, protocol, method, max_steps, rendered })
 }
 
-/// The first request that is sent for a question.
-fn request(args: &Args, shown: &Shown, question: &str) -> anyhow::Result<Request> {
+/// The first request for a question.
+fn request(args: &Args, shown: &Preview, question: &str) -> anyhow::Result<Request> {
     let label = args.question_label.as_deref().or(shown.source.question_label()).unwrap_or("Question");
     let setup = Arc::new(Setup {
         frame: shown.rendered.frame.clone(),
@@ -108,19 +108,19 @@ fn request(args: &Args, shown: &Shown, question: &str) -> anyhow::Result<Request
     match dialogue(shown, &setup).begin(&Question::new("question", question, Vec::new())) {
         Turn::Ask(request) => Ok(request),
         Turn::Use(_) | Turn::Stop(_) => {
-            Err(Failure::unexpected("nothing is sent for this question", "leave --question out to see the prompt"))
+            Err(Failure::unexpected("this question needs no request", "omit --question to see the prompt"))
         }
     }
 }
 
-fn dialogue(shown: &Shown, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
+fn dialogue(shown: &Preview, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
     match shown.method {
         Method::Standard | Method::Cot => Box::new(Direct::new(setup, shown.method == Method::Cot, false)),
         _ => shown.protocol.dialogue(setup),
     }
 }
 
-fn print_request(args: &Args, shown: &Shown, request: &Request) -> anyhow::Result<()> {
+fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Result<()> {
     let (sha256, chars) = (request.prompt.sha256(), request.prompt.chars());
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -157,7 +157,7 @@ fn role(role: Role) -> &'static str {
     }
 }
 
-fn print_frame(args: &Args, shown: &Shown) -> anyhow::Result<()> {
+fn print_frame(args: &Args, shown: &Preview) -> anyhow::Result<()> {
     let Rendered { sha256, chars, exemplars, .. } = &shown.rendered;
     let text = &shown.rendered.stored;
     let mut out = std::io::stdout().lock();

@@ -1,8 +1,8 @@
-//! What another protocol would have made of the replies that the paper's loop could not use.
+//! How another protocol parses the replies that the paper's loop could not use.
 //!
-//! Two kinds of replies: a first reply without exactly one label of an action, after which the loop paid for a
-//! second call; and an action that the environment answered with `Invalid action: …`. For the first kind the record
-//! has a measure: the action that the second call gave is what the model meant.
+//! There are two kinds: a first reply without exactly one action label, after which the loop made a second call, and an
+//! action that the environment answered with `Invalid action: …`. For the first kind, the action of the second call is
+//! what the model meant.
 
 use super::super::failure::{self, Failure};
 use crate::agent::notebook::Imported;
@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
 
-/// How the environment answers an action that it does not know.
+/// The environment's answer to an unknown action.
 const INVALID_ACTION: &str = "Invalid action:";
 
 /// Why the paper's loop could not use a reply.
@@ -28,27 +28,27 @@ enum Trouble {
     InvalidAction,
 }
 
-/// What the other protocol does with a reply.
+/// What the other protocol executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// Executes what the model meant.
     AsMeant,
     /// Executes something else.
     Otherwise,
-    /// Executes something, and the record has nothing to compare it with.
+    /// Executes something that cannot be compared.
     Executed,
     /// Executes nothing.
     Refused,
 }
 
-/// A reply that the paper's loop could not use, and what the other protocol makes of it.
+/// A reply that the paper's loop could not use, parsed by the other protocol.
 struct Row {
     id: String,
     step: usize,
     trouble: Trouble,
     reply: String,
     parsed: Parsed,
-    /// Tool and argument that the model gave when it was asked again.
+    /// Tool and argument of the second call.
     meant: Option<(String, String)>,
     verdict: Verdict,
 }
@@ -75,7 +75,7 @@ impl Verdict {
     }
 }
 
-/// Prints a table, or one JSON object a reply.
+/// Prints a table, or one JSON object per reply.
 pub(super) fn execute(id: &str, options: &[String], episodes: &[Imported], json: bool) -> anyhow::Result<u8> {
     let protocol = find(id, options)?;
     let rows: Vec<Row> = episodes.iter().flat_map(|episode| rows(protocol.as_ref(), &episode.trajectory)).collect();
@@ -106,7 +106,7 @@ fn find(id: &str, options: &[String]) -> anyhow::Result<Arc<dyn Protocol>> {
     }
 }
 
-/// The replies of one episode, in order. A step can be of both kinds: its first reply, and the action of its second.
+/// The replies of one episode, in order. A step can have one of each kind.
 fn rows(protocol: &dyn Protocol, episode: &Trajectory) -> Vec<Row> {
     let mut found = Vec::new();
     for step in &episode.steps {
@@ -136,7 +136,7 @@ fn labelled(step: &Step, action: &str) -> String {
     format!("{thought}\nAction {}: {action}", step.n)
 }
 
-/// The action of a step as the paper's environment reads it, if it does.
+/// The action of a step as the paper's environment reads it.
 fn recorded(step: &Step, action: &str) -> Option<(String, String)> {
     let text = format!("t\nAction {}: {action}", step.n);
     executed(&Paper.parse(&text, step.n))
@@ -163,7 +163,7 @@ fn verdict(parsed: &Parsed, meant: Option<&(String, String)>) -> Verdict {
 
 fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
     let mut text = format!(
-        "replies that the paper's loop could not use, as `{id}` reads them ({})\n\n",
+        "replies that the paper's loop could not use, as parsed by `{id}` ({})\n\n",
         counted(episodes, "episode")
     );
     let cells = |text: &mut String, name: &str, cells: [String; 5]| {
@@ -182,7 +182,7 @@ fn table(id: &str, episodes: usize, rows: &[Row]) -> String {
         let [as_meant, otherwise, executed, refused] = Verdict::ALL.map(|verdict| of(Some(verdict)));
         cells(&mut text, trouble.name(), [of(None), as_meant, otherwise, executed, refused]);
     }
-    text.push_str("\nas meant, otherwise: compared with the recorded second call; executed: nothing to compare with\n");
+    text.push_str("\nas meant, otherwise: compared with the recorded second call; executed: not comparable\n");
     for row in rows.iter().filter(|row| row.verdict != Verdict::Refused) {
         if let Some((tool, input)) = executed(&row.parsed) {
             let line = format!(

@@ -12,27 +12,27 @@ const PROMPT: &str = "wiki> ";
 const HELP: &str = "\
 search[X]   open the page X, or see similar titles
 lookup[y]   the next sentence of the open page that contains y
-finish[z]   give an answer; afterwards only `reset` helps
+finish[z]   give an answer; then only `reset` continues
 reset       start over
-state       what is open, and where the lookup stands
+state       show the open page and the position of the lookup
 help        this text
 quit        leave (also Ctrl-D)
 ";
 
-/// What to do after a line.
+/// Whether to continue after a line.
 enum Next {
     Go,
     Leave,
 }
 
-/// Talks with a person at a terminal. History lasts as long as the program.
+/// Runs at a terminal. The history ends with the program.
 pub(super) async fn run(out: &mut impl Write, start: impl Fn() -> Session) -> anyhow::Result<()> {
     let mut editor = DefaultEditor::new()?;
     let mut session = start();
     writeln!(out, "{}`help` lists what else there is.", session.observation())?;
     out.flush()?;
     loop {
-        // The editor waits for keys, so it does so on a thread of its own.
+        // The editor blocks, so it runs on its own thread.
         let (back, line) = tokio::task::spawn_blocking(move || {
             let line = editor.readline(PROMPT);
             (editor, line)
@@ -48,7 +48,7 @@ pub(super) async fn run(out: &mut impl Write, start: impl Fn() -> Session) -> an
         if line.trim().is_empty() {
             continue;
         }
-        // A line that cannot be remembered can still be carried out.
+        // The history is optional.
         let _ = editor.add_history_entry(line.as_str());
         if let Next::Leave = answer(&line, &mut session, &start, out).await? {
             return Ok(());

@@ -21,5 +21,5 @@ pub(super) fn frame(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
 
 fn no_rationale(job: &Job<'_>, question: &str) -> PromptError {
     let place = job.file.exemplars.iter().position(|exemplar| exemplar.question == question);
-    PromptError::NoRationale { file: job.file.file.clone(), exemplar: place.map_or(0, |at| at + 1) }
+    PromptError::NoRationale(job.file.file.clone(), place.map_or(0, |at| at + 1))
 }

@@ -4,7 +4,7 @@ use super::Job;
 use crate::prompt::exemplar::{self, Exemplar};
 use crate::types::{Message, Method, Role};
 
-/// What is said in one exemplar, by whom: question, then step and observation in turn, then the finish.
+/// The messages of one exemplar: question, steps and observations, and the finish.
 pub(super) fn said(job: &Job<'_>, exemplar: &Exemplar) -> Vec<(Role, String)> {
     let question = job.settings.protocol.question(&job.file.question_label, &exemplar.question);
     let mut said = vec![(Role::User, question)];

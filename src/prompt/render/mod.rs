@@ -1,4 +1,4 @@
-//! From a prompt to what is said around the question, in the syntax of every protocol and method.
+//! Renders a prompt into the frame around the question, for every protocol and method.
 
 mod direct;
 mod examples;
@@ -17,15 +17,15 @@ use crate::types::{Method, sha256_hex};
 /// How a prompt is rendered.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderSettings<'a> {
-    /// The protocol; methods without tools are the same under each.
+    /// The protocol; it does not affect methods without tools.
     pub protocol: &'a dyn Protocol,
-    /// Prompting method; one that is made of others is rendered once for each of its parts.
+    /// Prompting method; each part of a combined method is rendered by itself.
     pub method: Method,
-    /// How many exemplars are shown, the first ones of the order; all when absent.
+    /// Number of exemplars, the first ones of the order; all if absent.
     pub shots: Option<usize>,
     /// Order of the exemplars.
     pub order: ExemplarOrder,
-    /// Step limit, for texts that name it.
+    /// Step limit, for texts that state it.
     pub max_steps: usize,
 }
 
@@ -37,8 +37,8 @@ pub enum ExemplarOrder {
     File,
     /// The last of the file first.
     Reversed,
-    /// By SHA-256 of `{seed}`, a line break and the question. A seed gives the same order wherever an exemplar
-    /// stands in its file, and fewer shots are a part of more shots.
+    /// By SHA-256 of `{seed}`, a line break and the question. The order does not depend on positions in the file, and
+    /// fewer shots are a prefix of more shots.
     Seeded(u64),
 }
 
@@ -67,25 +67,24 @@ impl ExemplarOrder {
 /// A rendered prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// What is said around the question.
+    /// The frame around the question.
     pub frame: Frame,
-    /// Which parts of the frame are in use, and so its stored form: the protocol's layout, or
-    /// [`Layout::Text`] for methods without tools.
+    /// The protocol's layout, or [`Layout::Text`] for methods without tools. It determines the stored form.
     pub layout: Layout,
-    /// The form in which it is stored and digested.
+    /// The stored form.
     pub stored: String,
     /// SHA-256 of the stored form's UTF-8 bytes, hexadecimal.
     pub sha256: String,
     /// Its length in characters (Unicode scalar values).
     pub chars: usize,
-    /// How many exemplars it shows; unknown for a finished text.
+    /// Number of exemplars; unknown for a finished text.
     pub exemplars: Option<usize>,
 }
 
 /// Renders a prompt for one of the methods standard, cot, act and react.
 ///
-/// Examples are made from the same exemplars by leaving parts out, in the syntax of the protocol. `texts` are those
-/// of the protocol's section. A finished text comes back as it is.
+/// All methods use the same exemplars in the protocol's syntax and omit parts of them. `texts` is the protocol's section.
+/// A finished text stays unchanged.
 pub fn render(
     source: &PromptSource,
     texts: &ProtocolTexts,
@@ -94,20 +93,20 @@ pub fn render(
     let (protocol, method) = (settings.protocol, settings.method);
     let direct = matches!(method, Method::Standard | Method::Cot);
     if !direct && !matches!(method, Method::Act | Method::React) {
-        return Err(PromptError::Compound { method: method.name() });
+        return Err(PromptError::Compound(method.name()));
     }
     if method == Method::Act && !protocol.acts_without_thoughts() {
-        return Err(PromptError::NeedsThoughts { protocol: protocol.id() });
+        return Err(PromptError::NeedsThoughts(protocol.id()));
     }
     let layout = if direct { Layout::Text } else { protocol.layout() };
     let file = match source {
         PromptSource::File(file) => file,
         PromptSource::Text(paper) => {
             if settings.shots.is_some() || settings.order != ExemplarOrder::File {
-                return Err(PromptError::FinishedText { spec: paper.spec.clone() });
+                return Err(PromptError::FinishedText(paper.spec.clone()));
             }
             if !direct && protocol.id() != react_paper::ID {
-                return Err(PromptError::FinishedForm { spec: paper.spec.clone(), protocol: protocol.id() });
+                return Err(PromptError::FinishedForm(paper.spec.clone(), protocol.id()));
             }
             return Ok(Rendered::new(Frame::text(paper.text.as_str()), layout, None));
         }
@@ -123,12 +122,12 @@ pub fn render(
     Ok(Rendered::new(frame, layout, Some(shown)))
 }
 
-/// What the frames of all layouts are made from.
+/// The input of all layouts.
 struct Job<'a> {
     file: &'a PromptFile,
     texts: &'a ProtocolTexts,
     settings: &'a RenderSettings<'a>,
-    /// The exemplars that are to be shown.
+    /// The selected exemplars.
     exemplars: Vec<&'a Exemplar>,
 }
 
@@ -136,21 +135,16 @@ impl Job<'_> {
     /// The prompt file's instruction for the method, filled in; it ends with one line break.
     fn instruction(&self) -> Result<String, PromptError> {
         let (file, method) = (self.file, self.settings.method.name());
-        let instruction = file
-            .instructions
-            .get(method)
-            .ok_or_else(|| PromptError::NoInstruction { file: file.file.clone(), method: method.to_owned() })?;
+        let missing = || PromptError::NoInstruction(file.file.clone(), method);
+        let instruction = file.instructions.get(method).ok_or_else(missing)?;
         let values = Values {
             question_label: &file.question_label,
             max_steps: self.settings.max_steps,
             tools: file.tools.as_ref(),
             language: &file.language,
         };
-        template::fill(&instruction.template, values).map_err(|reason| PromptError::Template {
-            file: file.file.clone(),
-            method: method.to_owned(),
-            reason,
-        })
+        let failed = |reason| PromptError::Template { file: file.file.clone(), method, reason };
+        template::fill(instruction, values).map_err(failed)
     }
 }
 

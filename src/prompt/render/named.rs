@@ -1,4 +1,4 @@
-//! Protocols with named tools, whose model is told by the protocol's own text.
+//! Protocols with named tools, which use the protocol's own instructions.
 
 use super::{Job, examples};
 use crate::prompt::PromptError;
@@ -7,7 +7,7 @@ use crate::protocol::{Frame, ToolSpec};
 use crate::types::Tool;
 use std::sync::Arc;
 
-/// One message around the question, examples inside, where the template has a place for them.
+/// One message around the question, with examples if the template has a slot for them.
 pub(super) fn template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let key = "template";
     let template = job.texts.needed(key)?;
@@ -53,8 +53,8 @@ pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError>
     Ok((frame, job.exemplars.len()))
 }
 
-/// The exemplars as the template's transcript would show them, an empty line after each: the question as the template
-/// puts it, what the template ends with, and then what is said in turn, the system's own separators included.
+/// The exemplars as transcripts of the template, each followed by an empty line: the question, the end of the template,
+/// then steps and observations with the system's own separators.
 fn examples_text(job: &Job<'_>) -> String {
     let mut text = String::new();
     for exemplar in &job.exemplars {
@@ -90,7 +90,7 @@ struct Slots<'a> {
     values: Vec<(&'static str, String)>,
 }
 
-/// Names under which the systems' texts take the task.
+/// Names of the slot for the task.
 const TASK: [&str; 3] = ["task", "context", "Background"];
 
 impl<'a> Slots<'a> {
@@ -129,7 +129,7 @@ impl<'a> Slots<'a> {
         })
     }
 
-    /// Texts for particular occasions; what only the dialogue knows stays a slot.
+    /// Messages for later requests; slots that only the dialogue knows stay.
     fn occasions(&self) -> std::collections::BTreeMap<String, Arc<str>> {
         let known = |text: &Slotted| Arc::from(text.fill_known(|name| self.value(name)));
         self.job.texts.occasions().map(|(key, text)| (key.to_owned(), known(text))).collect()

@@ -1,4 +1,4 @@
-//! Protocols with numbered steps, whose model is told by the prompt file's own instruction.
+//! Protocols with numbered steps, which use the prompt file's instruction.
 
 use super::{Job, examples};
 use crate::prompt::PromptError;
@@ -30,7 +30,7 @@ pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError>
     for (key, text) in job.texts.occasions() {
         frame.texts.insert(key.to_owned(), text.fill_known(|_| None).into());
     }
-    // What the prompt's author says fits its task; what the user asks for goes before both.
+    // The prompt file's texts fit its task; texts that the user names take precedence.
     if !job.texts.given {
         let own = [("feedback", &job.file.texts.feedback), ("force_stop", &job.file.texts.force_stop)];
         for (key, text) in own {

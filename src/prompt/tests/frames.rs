@@ -98,7 +98,7 @@ fn act_leaves_the_thoughts_out_where_the_system_can_do_without() {
             let rendered = shown(&source, (protocol.as_ref(), &section), Method::Act);
             if !protocol.acts_without_thoughts() {
                 let Err(error) = rendered else { panic!("{} has no form without thoughts", protocol.id()) };
-                assert!(matches!(error, PromptError::NeedsThoughts { .. }), "{error}");
+                assert!(matches!(error, PromptError::NeedsThoughts(_)), "{error}");
                 continue;
             }
             let stored = rendered.unwrap().stored;
@@ -179,7 +179,7 @@ fn a_finished_text_fits_the_papers_loop_and_direct_methods_only() {
             assert_eq!(&*rendered.unwrap().frame.prefix, "text");
         } else {
             let Err(error) = rendered else { panic!("{} has another form", protocol.id()) };
-            assert!(matches!(error, PromptError::FinishedForm { .. }), "{error}");
+            assert!(matches!(error, PromptError::FinishedForm(..)), "{error}");
         }
     }
 }

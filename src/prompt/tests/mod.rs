@@ -1,4 +1,4 @@
-//! Tests of the floor as a whole: what is refused and how, what is rendered, the recorded digests.
+//! Tests of the floor as a whole.
 
 mod bad_input;
 mod frames;

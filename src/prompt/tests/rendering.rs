@@ -74,10 +74,10 @@ fn an_instruction_file_stands_before_a_finished_text() {
 #[test]
 fn methods_without_instruction_and_methods_of_methods_are_refused() {
     let error = |method| render(&sound(), &RenderSettings { method, ..RenderSettings::default() }).unwrap_err();
-    assert!(matches!(error(Method::Cot), PromptError::NoInstruction { method, .. } if method == "cot"));
-    assert!(matches!(error(Method::Act), PromptError::NoInstruction { method, .. } if method == "act"));
+    assert!(matches!(error(Method::Cot), PromptError::NoInstruction(_, "cot")));
+    assert!(matches!(error(Method::Act), PromptError::NoInstruction(_, "act")));
     for method in [Method::CotSc, Method::ReactThenCotSc, Method::CotScThenReact] {
-        assert!(matches!(error(method), PromptError::Compound { .. }), "{method:?}");
+        assert!(matches!(error(method), PromptError::Compound(_)), "{method:?}");
     }
 }
 

@@ -26,50 +26,33 @@ fn all_cover_what_their_tasks_need() {
 
 #[test]
 fn observations_look_like_the_tools() {
-    for exemplar in exemplars(HOTPOTQA).into_iter().chain(exemplars(FEVER)) {
-        assert!(exemplar.rationale.is_some(), "{}", exemplar.question);
-        let mut lookups = 0;
-        for step in &exemplar.steps {
-            let Some(observation) = &step.observation else { continue };
-            let action = step.action.replacen('S', "s", 1).replacen('L', "l", 1);
-            let (tool, input) = Tool::parse_action(&action);
-            if observation.starts_with("Could not find ") {
-                let start = format!("Could not find {input}. Similar: ['");
-                assert!(observation.starts_with(&start) && observation.ends_with("']."), "{observation}");
-                assert_eq!(observation.matches("', '").count(), 4, "five titles: {observation}");
-            } else if tool == Tool::Lookup {
-                lookups += 1;
-                let start = format!("(Result {lookups} / 2) ");
-                let holds = observation.starts_with(&start) && observation.contains(input);
-                assert!(holds || observation == "No more results.\n", "{observation}");
-            } else {
-                assert_eq!(observation.split(". ").count(), 5, "five sentences: {observation}");
-                assert!(observation.ends_with('.') && !observation.contains(".."), "{observation}");
-            }
-        }
-    }
-}
-
-#[test]
-fn chinese_observations_look_like_the_tool_that_answers_in_chinese() {
-    for exemplar in exemplars(CHINESE) {
+    for (exemplar, chinese) in [(HOTPOTQA, false), (FEVER, false), (CHINESE, true)]
+        .into_iter()
+        .flat_map(|(text, chinese)| exemplars(text).into_iter().map(move |exemplar| (exemplar, chinese)))
+    {
         assert!(exemplar.rationale.is_some(), "{}", exemplar.question);
         let mut lookups = 0;
         for step in &exemplar.steps {
             let Some(observation) = &step.observation else { continue };
             let (tool, input) = exemplar::parse(&step.action);
-            if observation.starts_with("找不到") {
-                let start = format!("找不到[{input}]。相似结果:['");
-                assert!(observation.starts_with(&start) && observation.ends_with("']。"), "{observation}");
-                assert_eq!(observation.matches("', '").count(), 4, "five titles: {observation}");
-            } else if tool == Tool::Lookup {
-                lookups += 1;
-                let start = format!("(结果 {lookups} / 2) ");
-                assert!(observation.starts_with(&start) && observation.contains(&input), "{observation}");
-                assert!(observation.ends_with('。'), "{observation}");
+            lookups += usize::from(tool == Tool::Lookup);
+            let (missed, end, result) = if chinese {
+                (format!("找不到[{input}]。相似结果:['"), "']。", format!("(结果 {lookups} / 2) "))
             } else {
+                (format!("Could not find {input}. Similar: ['"), "'].", format!("(Result {lookups} / 2) "))
+            };
+            if observation.starts_with(&missed) {
+                let titles = observation.matches("', '").count() + 1;
+                assert!(observation.ends_with(end) && titles == 5, "{observation}");
+            } else if tool == Tool::Lookup {
+                let found = observation.starts_with(&result) && observation.contains(&input);
+                assert!(found || observation == "No more results.\n", "{observation}");
+            } else if chinese {
                 assert_eq!(observation.matches('。').count(), 5, "five sentences: {observation}");
                 assert!(observation.ends_with('。') && !observation.contains([' ', '\n']), "{observation}");
+            } else {
+                assert_eq!(observation.split(". ").count(), 5, "five sentences: {observation}");
+                assert!(observation.ends_with('.') && !observation.contains(".."), "{observation}");
             }
         }
     }

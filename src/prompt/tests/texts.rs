@@ -1,4 +1,4 @@
-//! Files of protocol texts: what is refused, and where a system's own words put what our prompts say.
+//! Files of protocol texts: errors, and where the parts of a prompt go.
 
 use super::frames::{HOTPOTQA, builtin, protocols};
 use super::{load_toml, no_builtin};

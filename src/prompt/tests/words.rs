@@ -1,4 +1,4 @@
-//! The systems' own words, taken from the recordings, come out to the last byte, braces and all.
+//! The systems' original texts from recordings are rendered byte for byte.
 
 use super::shared;
 use super::texts::{english, protocol, shown};

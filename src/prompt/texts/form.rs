@@ -1,11 +1,11 @@
-//! Which texts each protocol needs, and which slots they may have.
+//! The texts of each protocol and their slots.
 
 use super::slots::Style;
 
 /// The texts of one protocol.
 #[derive(Debug)]
 pub(super) struct SectionForm {
-    /// Name of the section: the protocol's id, for variants with something behind it.
+    /// Name of the section: the protocol's id, with a suffix for forms of it.
     pub(super) id: &'static str,
     pub(super) keys: &'static [KeyForm],
 }
@@ -16,11 +16,11 @@ pub(in crate::prompt) struct KeyForm {
     pub(super) name: &'static str,
     pub(super) needed: bool,
     pub(super) style: Style,
-    /// Slots that it may have.
+    /// Allowed slots.
     pub(super) slots: &'static [&'static str],
-    /// The slot that it must have, exactly once.
+    /// The slot that it must have exactly once.
     pub(super) must: Option<&'static str>,
-    /// How it must end.
+    /// Its required ending.
     pub(super) ending: &'static str,
 }
 
@@ -39,7 +39,7 @@ impl KeyForm {
     }
 }
 
-/// What a template ends with: the system's loop goes on from there.
+/// The ending of a template, where the model continues.
 pub(in crate::prompt) const TEMPLATE_ENDING: &str = "\nThought: ";
 
 pub(super) const FORMS: [SectionForm; 6] = [

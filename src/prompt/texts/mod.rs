@@ -1,8 +1,7 @@
-//! What each system says to the model around our prompts: its system message or template, its complaints.
+//! Protocol texts: system messages, templates and error messages of each protocol.
 //!
-//! A file of protocol texts (TOML) has a section for each protocol and one for the named tools. Ours come with the
-//! program, one file a language; the exact words of a system can be given in a file of the same form, whose slots
-//! are the system's own. `prompts/README.md` explains each key.
+//! A file of protocol texts (TOML) has a section for each protocol and one for the named tools. The program has one file
+//! per language; a file with the original texts of a system can replace them. `prompts/README.md` explains each key.
 
 mod form;
 mod read;
@@ -25,14 +24,14 @@ const CHINESE: &str = "prompts/protocols/zh.toml";
 pub struct TextsFile {
     /// The file as it was named, for messages.
     pub file: String,
-    /// Language of the texts, such as `en`, where the file says so.
+    /// Language of the texts, such as `en`, if stated.
     pub language: Option<String>,
     /// What the named tools do.
     pub tools: Option<NamedToolTexts>,
     sections: BTreeMap<&'static str, BTreeMap<&'static str, Slotted>>,
 }
 
-/// Descriptions of the tools for protocols that know them by name.
+/// Descriptions of the tools, for protocols with named tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamedToolTexts {
     /// What `Search` does.
@@ -48,26 +47,23 @@ pub struct NamedToolTexts {
 /// The texts of one protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProtocolTexts {
-    /// The file that they come from; empty for protocols without texts of their own.
+    /// Their file; empty for protocols without texts of their own.
     pub file: String,
-    /// Whether that file was asked for, so that its words come before any others.
+    /// Whether the user named that file, so that it takes precedence.
     pub given: bool,
     section: String,
     pub(super) tools: NamedToolTexts,
     texts: BTreeMap<&'static str, Slotted>,
 }
 
-/// The section that holds the words of a protocol's system: the protocol's id, and for lagent's JSON form `-json`
-/// behind it.
+/// The section of a protocol: its id, with the suffix `-json` for lagent's JSON form.
 pub fn section(protocol: &str, options: &Options) -> String {
     let json = protocol == lagent::ID && options.get("variant") == Some("json");
     if json { format!("{protocol}-json") } else { protocol.to_owned() }
 }
 
-/// Reads the texts of one section: from the file `spec`, or from the file that comes with the program in the prompt's
-/// language (Chinese, or else English).
-///
-/// Protocols that show the prompt file's own texts only have none.
+/// Reads the texts of one section from the file `spec`, or from the built-in file in the prompt's language (Chinese or
+/// English). Protocols that use the prompt file's texts only have none.
 pub fn load(
     spec: Option<&str>,
     language: &str,
@@ -77,7 +73,7 @@ pub fn load(
     let section = section.to_owned();
     if form::of(&section).is_none() {
         return match spec {
-            Some(_) => Err(PromptError::NoTextsTaken { protocol: section }),
+            Some(_) => Err(PromptError::NoTextsTaken(section)),
             None => Ok(ProtocolTexts { section, ..ProtocolTexts::default() }),
         };
     }
@@ -103,14 +99,14 @@ pub fn load_file(spec: &str, builtin: BuiltIn<'_>) -> Result<TextsFile, PromptEr
     read::parse(spec, &text).map_err(PromptError::Invalid)
 }
 
-/// Whether a file holds protocol texts and is no prompt: one of its sections is a protocol's.
+/// Whether a file contains protocol texts, not a prompt: it has a section of a protocol.
 pub(super) fn holds_texts(text: &str) -> bool {
     let (table, _) = toml::de::DeTable::parse_recoverable(text);
     table.get_ref().keys().any(|key| form::of(key.get_ref()).is_some())
 }
 
 impl TextsFile {
-    /// The sections that it has, by name.
+    /// The names of its sections.
     pub fn sections(&self) -> impl Iterator<Item = &'static str> {
         self.sections.keys().copied()
     }
@@ -122,22 +118,22 @@ impl ProtocolTexts {
         self.texts.get(key)
     }
 
-    /// The text under a key that the section's form asks for.
+    /// The text under a required key.
     pub(super) fn needed(&self, key: &'static str) -> Result<&Slotted, PromptError> {
         self.get(key).ok_or_else(|| self.lacks(key))
     }
 
-    /// What is said where a text is needed that is not there.
+    /// The error for a missing text.
     pub(super) fn lacks(&self, key: &'static str) -> PromptError {
-        PromptError::NoProtocolText { section: self.section.clone(), key }
+        PromptError::NoProtocolText(self.section.clone(), key)
     }
 
-    /// The file's texts for particular occasions, by key.
+    /// The file's messages for later requests, by key.
     pub(super) fn occasions(&self) -> impl Iterator<Item = (&'static str, &Slotted)> {
         let occasions = self.texts.iter().filter(|(key, _)| OCCASIONS.contains(key));
         occasions.map(|(key, text)| (*key, text))
     }
 }
 
-/// Keys of texts that a dialogue says on particular occasions.
+/// Keys of messages for later requests.
 const OCCASIONS: [&str; 3] = ["feedback", "empty_reply", "force_stop"];

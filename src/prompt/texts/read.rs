@@ -1,4 +1,4 @@
-//! Reads a file of protocol texts and notes what is wrong with each.
+//! Reads a file of protocol texts and notes its problems.
 
 use super::form::{FORMS, KeyForm, SectionForm};
 use super::slots::Slotted;
@@ -56,7 +56,7 @@ fn read_section(
     texts
 }
 
-/// Reads a text that must be there, and notes what is wrong with its slots.
+/// Reads a required text and notes the problems of its slots.
 pub(in crate::prompt) fn read_text(
     reader: &mut Reader<'_>,
     section: &Table<'_>,
@@ -69,7 +69,7 @@ pub(in crate::prompt) fn read_text(
             Some((text, slotted))
         }
         Err(bad) => {
-            // The line's beginning is enough to find it; the file may write what follows with escapes.
+            // The beginning of the line finds it; the rest may have escapes in the file.
             let start: String = bad.rest.lines().next().unwrap_or_default().chars().take(20).collect();
             let line = reader.line_in_value(section, key.name, |source| source.find(&start));
             reader.note(line, format!("`{}` has {}", section.path(key.name), bad.reason));
@@ -83,7 +83,7 @@ fn check(reader: &mut Reader<'_>, section: &Table<'_>, key: &KeyForm, text: &str
     let mut strangers: Vec<&str> = slotted.names().filter(|name| !key.slots.contains(name)).collect();
     strangers.sort_unstable();
     strangers.dedup();
-    // A few wrong names are enough to see what happened; each costs a pass over the text.
+    // A few names are enough; each takes a pass over the text.
     for name in strangers.into_iter().take(20) {
         let line = reader.line_in_value(section, key.name, |source| find_slot(source, name));
         let fault = Fault::from(format!("unknown {} `{}` in `{path}`", key.style.noun(), quoted(name)));

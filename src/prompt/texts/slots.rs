@@ -1,4 +1,4 @@
-//! Texts with slots, written as each system writes them: `{name}`, `{{.Name}}` or `{{ name }}`.
+//! Texts with slots in each system's syntax: `{name}`, `{{.Name}}` or `{{ name }}`.
 
 /// How slots are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ enum Piece {
     Slot(String),
 }
 
-/// What cannot be read as a slot: a word for the message, and where it begins.
+/// A malformed slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::prompt) struct BadSlot {
     pub(in crate::prompt) reason: String,
@@ -76,7 +76,7 @@ impl Slotted {
         self.names().any(|slot| slot == name)
     }
 
-    /// Fills the slots in; a slot without value is given back as the error.
+    /// Fills in the slots; the error is the name of a slot without a value.
     pub(crate) fn fill<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> Result<String, &str> {
         let mut filled = String::new();
         for piece in &self.0 {
@@ -88,7 +88,7 @@ impl Slotted {
         Ok(filled)
     }
 
-    /// Fills in what has a value and leaves the rest as `{name}`, for whoever knows it later.
+    /// Fills in the slots that have a value and leaves the rest as `{name}`.
     pub(crate) fn fill_known<'v>(&self, value: impl Fn(&str) -> Option<&'v str>) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -106,6 +106,7 @@ impl Slotted {
     fn text(&mut self, text: &str) {
         match self.0.last_mut() {
             Some(Piece::Text(last)) => last.push_str(text),
+            _ if text.is_empty() => {}
             _ => self.0.push(Piece::Text(text.to_owned())),
         }
     }
@@ -116,9 +117,7 @@ fn python(text: &str) -> Result<Slotted, BadSlot> {
     let mut rest = text;
     while let Some(at) = rest.find(['{', '}']) {
         let (before, from) = rest.split_at(at);
-        if !before.is_empty() {
-            slotted.text(before);
-        }
+        slotted.text(before);
         let brace = &from[..1];
         if from[1..].starts_with(brace) {
             slotted.text(brace);
@@ -133,9 +132,7 @@ fn python(text: &str) -> Result<Slotted, BadSlot> {
         slotted.0.push(Piece::Slot(name.to_owned()));
         rest = &from[name.len() + 2..];
     }
-    if !rest.is_empty() {
-        slotted.text(rest);
-    }
+    slotted.text(rest);
     Ok(slotted)
 }
 
@@ -145,9 +142,7 @@ fn double_braces(text: &str, dot: &str, reason: &str) -> Result<Slotted, BadSlot
     let mut rest = text;
     while let Some(at) = rest.find("{{") {
         let (before, from) = rest.split_at(at);
-        if !before.is_empty() {
-            slotted.text(before);
-        }
+        slotted.text(before);
         let action = from[2..].split_once("}}").map(|(action, _)| action);
         let name = action.and_then(|action| action.trim().strip_prefix(dot)).filter(|name| is_name(name));
         let (Some(action), Some(name)) = (action, name) else {
@@ -156,9 +151,7 @@ fn double_braces(text: &str, dot: &str, reason: &str) -> Result<Slotted, BadSlot
         slotted.0.push(Piece::Slot(name.to_owned()));
         rest = &from[action.len() + 4..];
     }
-    if !rest.is_empty() {
-        slotted.text(rest);
-    }
+    slotted.text(rest);
     Ok(slotted)
 }
 
@@ -184,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_slot_is_refused_with_its_place() {
+    fn malformed_slots_are_refused_with_their_place() {
         for text in ["x {", "x }", "x {a b}", "x {}", "x {0.a}", "x {a!r}", "x } {a}"] {
             let bad = Slotted::parse(text, Style::Python).unwrap_err();
             assert_eq!(bad.rest, text[2..], "{text}");

@@ -18,37 +18,6 @@ fn sheet(name: &str) -> Sheet {
 }
 
 #[test]
-fn every_format_shows_the_same() {
-    let sheet = sheet("react");
-    assert_eq!(
-        terminal::render(&sheet, 80),
-        "comparison\n\nmeans:\n\
-         ─────────────────────────────────\n \
-         column                EM %    n\n\
-         ─────────────────────────────────\n \
-         react    65.0 [52.4, 75.8]   60\n\
-         ─────────────────────────────────\n\
-         \nverdicts:\n  react is ahead\n"
-    );
-    assert_eq!(
-        markdown::render(&sheet),
-        "## comparison\n\n**means**\n\n| column | EM % | n |\n| --- | ---: | ---: |\n\
-         | react | 65.0 \\[52.4, 75.8\\] | 60 |\n\n**verdicts**\n\n- react is ahead\n"
-    );
-    assert_eq!(
-        latex::render(&sheet),
-        "% \\usepackage{booktabs}\n% comparison\n\n% means\n\\begin{tabular}{lrr}\n\\toprule\n\
-         column & EM \\% & n \\\\\n\\midrule\nreact & 65.0 {[}52.4, 75.8{]} & 60 \\\\\n\\bottomrule\n\\end{tabular}\n\
-         \n% verdicts\n% react is ahead\n"
-    );
-    let figures: Vec<_> = sheet.figures().map(|figure| (figure.table, figure.name, figure.value)).collect();
-    assert_eq!(
-        figures,
-        [("columns", "mean", 0.65), ("columns", "low", 0.524), ("columns", "high", 0.758), ("columns", "n", 60.0)]
-    );
-}
-
-#[test]
 fn hostile_names_keep_every_format_whole() {
     let name = "\u{1b}[2J|x\n\\end{tabular}\u{202e}<script>&\r\n% y";
     let sheet = sheet(name);

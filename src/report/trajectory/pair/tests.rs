@@ -47,16 +47,6 @@ fn equal_steps_are_shown_once_and_the_divergence_is_marked() {
 }
 
 #[test]
-fn a_narrow_terminal_has_one_above_the_other() {
-    let (a, b) = (episode(&["x", "y"], "gold"), episode(&["x", "z"], "other"));
-    let text = pair(&a, &b, 80);
-    assert!(!text.contains('│'), "{text}");
-    assert!(text.contains("A: runs/a:q\n") && text.contains("B: runs/b:q\n"), "{text}");
-    assert!(text.lines().all(|line| line.width() <= 80), "{text}");
-    assert_eq!(text.matches("Page of x.").count(), 1, "{text}");
-}
-
-#[test]
 fn answers_alone_may_differ_and_nothing_may() {
     let a = episode(&["x"], "gold");
     let text = pair(&a, &episode(&["x"], "other"), 100);

@@ -1,4 +1,4 @@
-//! Answers that flipped between two columns, with both trajectories.
+//! Flipped answers of two variants, with both trajectories.
 
 use super::sources::{Episode, Source};
 use crate::compare::{Column, Comparison, Flips, flips};

@@ -1,0 +1,60 @@
+//! Output files that are complete or absent.
+
+use super::failure::Failure;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+/// Fills `path` through a neighbouring file that takes its name once it is complete, so that a failure leaves an older
+/// file unchanged. A pipe or a device is written directly.
+pub(super) fn write<T>(path: &Path, fill: impl FnOnce(File) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return File::create(path).map_err(anyhow::Error::from).and_then(fill).map_err(|error| explained(path, error));
+    }
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let complete = |result| -> anyhow::Result<T> {
+        File::open(&part)?.sync_all()?;
+        fs::rename(&part, path)?;
+        Ok(result)
+    };
+    let written = File::create(&part).map_err(anyhow::Error::from).and_then(fill).and_then(complete);
+    written.map_err(|error| {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&part);
+        explained(path, error)
+    })
+}
+
+fn explained(path: &Path, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<io::Error>() {
+        // The chain is kept, so that a closed pipe is recognised.
+        Ok(error) if error.kind() == io::ErrorKind::BrokenPipe => error.into(),
+        Ok(error) => Failure::unexpected(
+            format!("cannot write `{}`: {error}", path.display()),
+            "check that the folder exists, is writable and has space",
+        ),
+        Err(error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write;
+    use std::io::Write as _;
+
+    #[test]
+    fn a_failed_write_leaves_the_older_file_and_no_other() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("out.jsonl");
+        write(&path, |mut out| Ok(out.write_all(b"one")?)).expect("written");
+        let failed = write(&path, |mut out| {
+            out.write_all(b"two")?;
+            Err::<(), _>(std::io::Error::from(std::io::ErrorKind::StorageFull).into())
+        });
+        assert!(failed.expect_err("full").to_string().starts_with("cannot write `"));
+        assert_eq!(std::fs::read(&path).expect("there"), b"one");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1);
+        assert!(write(std::path::Path::new("/"), |_| Ok(())).is_err());
+    }
+}
