@@ -14,9 +14,7 @@ pub mod figure;
 pub mod files;
 pub mod grounding;
 pub mod hotpot;
-pub mod hotpot_eval;
 pub mod metric;
-pub mod musique_eval;
 pub mod normalize;
 mod observed;
 pub mod open_domain;
@@ -25,7 +23,6 @@ pub mod paper;
 pub mod retrieval;
 pub mod squad;
 pub mod tally;
-pub mod wiki2;
 mod wording;
 
 pub use assessment::{Assessment, FailureCounts, RunAssessment, Share};
@@ -33,13 +30,11 @@ pub use characters::{characters, is_unspaced, normalize_characters};
 pub use divergence::{Divergence, Part};
 pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact};
 pub use failure::{Failure, FailureClass};
-pub use fever::{FEVER_LABELS, FeverEvaluation, FeverScore, fever, fever_label};
+pub use fever::{FEVER_LABELS, fever_label};
 pub use figure::{AssessedEpisode, Better, Figure, Measure, Unit};
 pub use grounding::Grounding;
 pub use hotpot::{hotpot, hotpot_max};
-pub use hotpot_eval::{HotpotEvaluation, HotpotPrediction, HotpotScore, supporting_facts};
 pub use metric::{Metric, score_answers, score_question};
-pub use musique_eval::{MusiqueEvaluation, MusiqueGold, MusiquePrediction, MusiqueScore, musique_support};
 pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
 pub use open_domain::{fid_em, orqa_em, trivia};
@@ -48,7 +43,6 @@ pub use paper::paper_reward;
 pub use retrieval::{GoldRetrieval, Retrieval};
 pub use squad::{musique, squad11, squad20};
 pub use tally::{QuestionMeans, RunScore, Tally};
-pub use wiki2::{Wiki2Aliases, Wiki2Evaluation, Wiki2Gold, Wiki2Prediction, Wiki2Score};
 
 #[cfg(test)]
 mod shared {
@@ -57,6 +51,6 @@ mod shared {
 #[cfg(test)]
 mod assessment_tests;
 #[cfg(test)]
-mod official_tests;
+mod fixtures;
 #[cfg(test)]
 mod tests;

@@ -201,12 +201,8 @@ pub(super) fn is_verdict(answer: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Observed, is_verdict, search_missed};
-    use crate::types::{Step, Tool};
-
-    fn step(tool: Tool, input: &str, observation: &str) -> Step {
-        let (input, observation) = (Some(input.to_owned()), Some(observation.to_owned()));
-        Step { tool: Some(tool), input, observation, ..Step::default() }
-    }
+    use crate::score::fixtures::step;
+    use crate::types::Tool;
 
     #[test]
     fn chinese_messages_are_told_from_text_of_pages() {

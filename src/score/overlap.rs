@@ -43,16 +43,6 @@ impl AnswerScore {
         self.precision += other.precision;
         self.recall += other.recall;
     }
-
-    /// The mean of a sum over `n`.
-    pub(crate) fn over(self, n: usize) -> Self {
-        Self {
-            em: ratio_of_sum(self.em, n),
-            f1: ratio_of_sum(self.f1, n),
-            precision: ratio_of_sum(self.precision, n),
-            recall: ratio_of_sum(self.recall, n),
-        }
-    }
 }
 
 /// EM and F1, for metrics that give no more. Values are in `0.0..=1.0`.
@@ -62,6 +52,14 @@ pub struct EmF1 {
     pub em: f64,
     /// Harmonic mean of precision and recall.
     pub f1: f64,
+}
+
+impl EmF1 {
+    /// Adds to a sum.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.em += other.em;
+        self.f1 += other.f1;
+    }
 }
 
 impl From<AnswerScore> for EmF1 {
