@@ -199,7 +199,7 @@ fn a_condition_decides_the_exit_code() {
         (
             "em(wrose/main) < 1",
             "  em(wrose/main) < 1\n     ^",
-            "no column `wrose/main`; the columns are base/main, worse/main",
+            "no variant `wrose/main`; the variants are base/main, worse/main",
         ),
         ("f1(base/main) < 1", "  f1(base/main) < 1\n  ^", "`f1` is not compared"),
         ("em(base/main) <", "^", "is missing"),
@@ -272,7 +272,7 @@ fn runs_that_do_not_fit_are_said() {
     let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
     for (args, code, parts) in [
         (&[&*base, &claims][..], 3, &["share no question", "2 datasets (sample, sample-claims); name another run"][..]),
-        (&[&base], 2, &["two columns or more", "hint: "]),
+        (&[&base], 2, &["at least two variants", "hint: "]),
         (&[&base, &other, "--baseline", "none"], 2, &["no column `none`", "base/main, other/main"]),
         (&[&base, &other, "--metric", "rouge"], 2, &["unknown figure `rouge`", "em, f1"]),
         (&[&base, &other, "--by", "colour"], 3, &["no question has the field `colour`"]),
@@ -305,7 +305,7 @@ fn runs_over_several_datasets_are_to_be_compared_one_dataset_at_a_time() {
     ] {
         let (code, stdout, stderr) = wikitrail(&[&["compare"], args].concat());
         assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
-        let hint = "hint: the columns are of 2 datasets (sample";
+        let hint = "hint: the variants are of 2 datasets (sample";
         assert!(stderr.contains(hint) && stderr.ends_with(&command), "{args:?}: {stderr}");
     }
     compare(&[&sample]);

@@ -92,10 +92,10 @@ pub(super) fn nothing_shared(sources: &[Source]) -> String {
         }
     }
     if datasets.len() < 2 {
-        return "columns are paired by the ids of their questions: were the same questions run?".to_owned();
+        return "variants are paired by the ids of their questions: were the same questions run?".to_owned();
     }
     let names: Vec<String> = datasets.iter().map(|(dataset, _)| visible_line(&dataset.name, 60)).collect();
-    let what = format!("the columns are of {} datasets ({})", datasets.len(), names.join(", "));
+    let what = format!("the variants are of {} datasets ({})", datasets.len(), names.join(", "));
     match datasets.iter().find(|(_, of_it)| of_it.len() > 1) {
         Some((_, of_it)) => format!("{what}; compare the runs of one at a time: wikitrail compare {}", typed(of_it)),
         None => format!("{what}; name another run of one of them"),
