@@ -73,7 +73,12 @@ impl Record {
         self.get(field).ok_or_else(|| Fault::missing(field))
     }
 
-    /// A text that says something: the question itself.
+    /// The first of these fields that is there, else the last one.
+    pub(super) fn first_of<'a>(&self, fields: &[&'a str]) -> &'a str {
+        fields.iter().find(|field| self.get(field).is_some()).or(fields.last()).copied().unwrap_or_default()
+    }
+
+    /// The question's text, which must not be empty.
     pub(super) fn question(&self, field: &str) -> Result<String, Fault> {
         let text = string(field, self.require(field)?)?;
         if text.trim().is_empty() {

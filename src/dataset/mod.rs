@@ -1,31 +1,25 @@
-//! From dataset files to questions. Each format has a file here; the format is detected from the first record.
+//! From dataset files to questions. The format is detected from the first record.
 //!
-//! A file may be gzipped, begin with a byte order mark and have Windows line ends. What is wrong with it is said
-//! with file, line, record, field and value.
+//! A file may be gzipped, begin with a byte order mark and have Windows line ends. Errors name file, line, record, field
+//! and value.
 
-mod bamboogle;
 mod bytes;
 mod digest;
 mod error;
 mod fever;
 mod fields;
 mod format;
-mod frames;
 mod hotpotqa;
 mod jsonl;
 mod musique;
-mod nq_open;
-mod popqa;
+mod plain;
 mod public;
 mod python_random;
 mod records;
 mod scores;
 mod select;
-mod simpleqa;
-mod strategyqa;
 mod table;
 mod triviaqa;
-mod webquestions;
 mod wiki2;
 
 pub use bytes::text_of;
@@ -44,7 +38,7 @@ use std::path::Path;
 /// The questions of a file.
 #[derive(Debug)]
 pub struct Dataset {
-    /// Name of the dataset: the format's, or the file's stem for formats that are anybody's.
+    /// Name of the dataset: the format's, or the file's stem for general formats.
     pub name: String,
     /// The format that was read.
     pub format: Format,
@@ -52,7 +46,7 @@ pub struct Dataset {
     pub questions: Vec<Question>,
     /// SHA-256 of the file's bytes.
     pub sha256: String,
-    /// Records that were left out because they could not be read.
+    /// Errors of the records that were skipped.
     pub skipped: Vec<DatasetError>,
 }
 
@@ -61,7 +55,7 @@ pub struct Dataset {
 pub struct ReadOptions {
     /// The format; detected from the first record when absent.
     pub format: Option<Format>,
-    /// Leave bad records out instead of refusing the file.
+    /// Skip bad records instead of refusing the file.
     pub skip_bad: bool,
     /// Names of columns or keys (csv, tsv, jsonl).
     pub columns: Columns,
@@ -89,7 +83,7 @@ pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetE
     load(&shown, &raw, options)
 }
 
-/// Reads the bytes of a file that is called `file`; its extension tells tables from JSON.
+/// Reads the bytes of the file `file`; its extension distinguishes tables from JSON.
 pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let sha256 = sha256_hex([raw]);
     let text = bytes::text_of(file, raw)?;
