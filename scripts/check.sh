@@ -1,11 +1,92 @@
 #!/usr/bin/env bash
-# Everything that has to hold before a change lands. CI runs exactly this.
+# Everything that has to hold before a change lands; CI runs exactly this. `--quick` is for the minute after a change: format,
+# lints of the program, and the tests of what changed. Each step reports its CPU seconds, user and system, of all processes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-step() { printf '\n== %s\n' "$*"; }
+
+usage() {
+    cat <<'TEXT'
+Usage: scripts/check.sh [--quick]
+
+Options:
+  --quick  format, lints of the library and the program, and the tests of what changed since main
+  --help   this text
+
+Environment:
+  BASE     what --quick compares with [default: origin/main, or main without a remote]
+TEXT
+}
+
+quick=
+case ${1-} in
+'') ;;
+--quick) quick=yes ;;
+--help | -h)
+    usage
+    exit 0
+    ;;
+*)
+    printf 'error: unknown argument `%s`\nhint: see scripts/check.sh --help\n' "$1" >&2
+    exit 2
+    ;;
+esac
+
+readings=$(mktemp)
+current='' spent=0
+# Sets `spent` to the CPU seconds of all processes that have ended so far. `times` must not run in a subshell, which has
+# times of its own.
+read_cpu() {
+    times >"$readings"
+    spent=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } printf "%.1f", sum }' "$readings")
+}
+report() {
+    local before=$spent
+    read_cpu
+    awk -v name="$current" -v now="$spent" -v before="$before" 'BEGIN { printf "-- %s: %.1f CPU seconds\n", name, now - before }'
+}
+step() {
+    [ -z "$current" ] || report
+    current=$*
+    printf '\n== %s\n' "$current"
+}
+finish() {
+    local code=$?
+    [ -z "$current" ] || report
+    printf -- '-- total: %s CPU seconds\n' "$spent"
+    rm -f "$readings"
+    exit "$code"
+}
+trap finish EXIT
 
 step "format"
 cargo fmt --check
+
+if [ -n "$quick" ]; then
+    step "lints of the library and the program"
+    cargo clippy --locked --lib --bins -- -D warnings
+
+    base=${BASE-}
+    [ -n "$base" ] || base=$(git rev-parse --verify --quiet --symbolic origin/main || echo main)
+    base=$(git merge-base HEAD "$base")
+    changed=$({ git diff --name-only "$base" && git ls-files --others --exclude-standard; } | sort -u)
+    # `src/net/retry.rs` is tested by `net::`, `tests/it/replay.rs` and `tests/it/replay/mod.rs` by `replay::`.
+    mapfile -t floors < <(sed -nE 's|^src/([a-z_]+)/.*|\1::|p' <<<"$changed" | sort -u)
+    mapfile -t modules < <(
+        {
+            sed -nE 's#^tests/it/([a-z_]+)(/.*|\.rs)$#\1::#p'
+            ! grep -qE '^(README|docs/.*)\.md$' <<<"$changed" || printf '%s\n' documentation:: documented_
+        } <<<"$changed" | sort -u
+    )
+    if [ "${#floors[@]}" -gt 0 ]; then
+        step "unit tests of ${floors[*]}"
+        cargo test --locked --lib -- "${floors[@]}"
+    fi
+    if [ "${#modules[@]}" -gt 0 ]; then
+        step "integration tests of ${modules[*]}"
+        cargo test --locked --test it -- "${modules[@]}"
+    fi
+    exit 0
+fi
 
 step "lints, with and without default features"
 cargo clippy --locked --all-targets -- -D warnings

@@ -27,6 +27,7 @@
 //! | [`export`] | one file a format | types, score |
 //! | [`compare`] | columns on the same questions: pairs, tests, verdicts, flips | types, score, stats |
 //! | [`report`] | tables, progress, one trajectory for reading | types, score, stats, compare |
+//! | `facade` | what the library offers: experiments, runs, figures, comparisons | types, experiment, run, score, compare |
 //! | `cli` | one file a command; the only user of clap and anyhow | everything |
 
 pub mod agent;
@@ -35,6 +36,7 @@ pub mod compare;
 pub mod dataset;
 pub mod experiment;
 pub mod export;
+mod facade;
 pub mod llm;
 pub mod net;
 pub mod prompt;
@@ -48,6 +50,4 @@ pub mod tape;
 pub mod types;
 pub mod wiki;
 
-pub use experiment::{DatasetSettings, DatasetSpec, Experiment, VariantSettings, VariantSpec};
-pub use run::{Finished, Interrupts, Listener, OneAgent, Prepared, RunError, Summary, load_experiment, prepare};
-pub use types::RunEvent;
+pub use facade::*;

@@ -117,9 +117,7 @@ impl<'a> Talk<'a> {
 
     /// Answers one question and remembers it. The exit code as if it were the only one.
     async fn ask(&mut self, question: &str, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
-        let Some(episode) = self.episode(question) else {
-            return Err(Failure::unexpected("a question without an episode", "report this"));
-        };
+        let episode = self.episode(question);
         let screen = Screen::new(View::of_stdout(), out);
         let watch: Option<&dyn Watch> = if self.args.json { None } else { Some(&screen) };
         let (trajectory, memory) = self.one.agent.answer_watched(&episode, watch).await;
@@ -144,7 +142,7 @@ impl<'a> Talk<'a> {
         Ok(failure::OK)
     }
 
-    fn episode(&mut self, question: &str) -> Option<Episode> {
+    fn episode(&mut self, question: &str) -> Episode {
         self.questions += 1;
         let id = format!("ask-{}-{}", self.started, self.questions);
         let kind = if self.args.claim { AnswerKind::Label } else { AnswerKind::Span };

@@ -17,6 +17,15 @@ pub struct Differing {
     pub same: Vec<(&'static str, String)>,
 }
 
+/// What a manifest has of a variant besides its settings: what was found when they were read.
+pub const FACTS: [(&str, fn(&Variant) -> Option<String>); 5] = [
+    ("prompt_sha256", |variant| Some(variant.prompt_sha256.clone())),
+    ("direct_prompt_sha256", |variant| variant.direct_prompt_sha256.clone()),
+    ("direct_max_tokens", |variant| variant.direct_max_tokens.map(|tokens| tokens.to_string())),
+    ("endpoint", |variant| Some(variant.endpoint.clone())),
+    ("wiki_origin", |variant| variant.wiki_origin.clone()),
+];
+
 /// Settings that are named even where all variants have the same.
 const NAMED: [&str; 4] = ["prompt", "protocol", "method", "model"];
 

@@ -171,8 +171,8 @@ impl Kind {
     /// What a value must be, in words.
     pub fn expected(self) -> String {
         match self {
-            Self::Text | Self::Path | Self::Prompt | Self::Source | Self::Url => "a text".to_owned(),
-            Self::Texts | Self::Urls => "a text or a list of texts".to_owned(),
+            Self::Text | Self::Path | Self::Prompt | Self::Source | Self::Url => "a string".to_owned(),
+            Self::Texts | Self::Urls => "a string or a list of strings".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
             Self::Price => "two amounts such as \"0.15/0.60\"".to_owned(),
             Self::Number(low, f64::MAX) if low > 0.0 => "a number above 0".to_owned(),

@@ -127,6 +127,8 @@ settings! {
         default: "the protocol's", applies: Applies::Protocol,
         recorded: Some(|variant| Some(variant.max_steps.to_string())),
     }
+    /// Cut each observation of a search or lookup after N characters, for models with a small context.
+    observation_chars: usize = Whole(1, 1_000_000), "N", { default: "whole observations", applies: Applies::Tool }
 
     ["Method"]
 

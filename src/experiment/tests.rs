@@ -218,10 +218,10 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[settings]\nmax_steps = \"5\"",
-        "x.toml:4: `settings.max_steps` must be a whole number, 0 or more, but is a string",
+        "x.toml:4: `settings.max_steps` must be a whole number from 1 to 100, but is a string",
     ),
-    ("[settings]\nmax_steps = -5", "x.toml:4: `settings.max_steps` must be a whole number, 0 or more, but is -5"),
-    ("[settings]\ntemperature = true", "x.toml:4: `settings.temperature` must be a number, but is true"),
+    ("[settings]\nmax_steps = -5", "x.toml:4: `settings.max_steps` must be a whole number from 1 to 100, but is -5"),
+    ("[settings]\ntemperature = true", "x.toml:4: `settings.temperature` must be a number from 0 to 2, but is true"),
     ("[settings]\ncompletions = 1", "`settings.completions` must be true or false, but is 1"),
     ("[settings]\nmodel = \" \"", "x.toml:4: `settings.model` is empty"),
     ("[settings]\nmodel = \"openai:m\"\nbase_url = []", "x.toml:5: `settings.base_url` is empty"),
@@ -264,8 +264,8 @@ const MISTAKES: &[(&str, &str)] = &[
         "x.toml:3: unknown variant `robst/react` in `baseline`\nhint: did you mean `robust/react`?",
     ),
     ("baseline = \"1234\"", "unknown variant `1234` in `baseline`\nhint: use one of: main"),
-    ("repeats = 0", "x.toml:3: `repeats` is 0; it must be between 1 and 1000"),
-    ("repeats = 1.5", "x.toml:3: `repeats` must be a whole number, 0 or more, but is 1.5"),
+    ("repeats = 0", "x.toml:3: `repeats` must be a whole number from 1 to 1000, but is 0"),
+    ("repeats = 1.5", "x.toml:3: `repeats` must be a whole number from 1 to 1000, but is 1.5"),
     (
         "[settings]\nmodel = \"openai:m\"\nbase_url = \"http://u:p@h/v1\"",
         "x.toml:5: `settings.base_url` has a user name or a query",
@@ -288,11 +288,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[[published]]\nname = \"p\"\nsource = \"s\"\n[published.figures.d.em]\nmain = 127.4",
-        "x.toml:7: `published[1].figures.d.em.main` is 127.4; it must be between 0 and 100",
+        "x.toml:7: `published[1].figures.d.em.main` must be a number from 0 to 100, but is 127.4",
     ),
     (
         "[[published]]\nname = \"p\"\nsource = \"s\"\n[published.figures.d.em]\nmain = \"3\"",
-        "`published[1].figures.d.em.main` must be a number, but is a string",
+        "`published[1].figures.d.em.main` must be a number from 0 to 100, but is a string",
     ),
     ("[[published]]\nname = \"p\"\nfigures = {}", "x.toml:3: missing key `published[1].source`"),
     (

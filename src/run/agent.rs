@@ -3,14 +3,14 @@
 use super::error::RunError;
 use super::model::ModelSettings;
 use super::pace::Pacer;
+use super::plan::episode;
 use super::pool::Pool;
 use super::variant::{Asked, BuiltVariant, build};
 use super::wiki::WikiSettings;
 use crate::agent::{Agent, Episode};
 use crate::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
 use crate::llm::Remote;
-use crate::run::Plan;
-use crate::types::{Compat, Question, Variant, Wording};
+use crate::types::{Compat, Question, Trajectory, Variant, Wording};
 use crate::wiki::Source;
 use std::sync::Arc;
 
@@ -68,9 +68,14 @@ impl OneAgent {
         Self::of(&Experiment { variants, ..Experiment::default() }, false)
     }
 
+    /// Answers a question. Never fails: what goes wrong outside the agent is in the trajectory's outcome.
+    pub async fn answer(&self, question: Question) -> Trajectory {
+        self.agent.answer(&self.episode(question)).await
+    }
+
     /// The episode of a question.
-    pub fn episode(&self, question: Question) -> Option<Episode> {
-        Plan::new(vec![question], std::slice::from_ref(&self.variant), 1).against(None).episodes.pop()
+    pub fn episode(&self, question: Question) -> Episode {
+        episode(&Arc::new(question), &Arc::new(self.variant.clone()))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The plan: every question under every variant, as often as asked, and what of it is still to do.
 
 use crate::agent::Episode;
-use crate::experiment::{Effect, VARIANT_SETTINGS};
+use crate::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::store::Records;
 use crate::types::{Manifest, Question, Variant, sha256_hex};
 use serde_json::{Value, json};
@@ -40,17 +40,12 @@ impl Plan {
         let mut episodes = Vec::with_capacity(questions.len() * variants.len() * repeats as usize);
         for question in questions {
             let question = Arc::new(question);
-            let asked = json!({ "id": question.id, "text": question.question, "answers": question.answers });
-            let asked = asked.to_string();
+            let asked = asked(&question);
             for repeat in 0..repeats {
                 for (variant, identity) in &variants {
                     let key = key(&asked, identity, repeat);
-                    episodes.push(Episode {
-                        question: Arc::clone(&question),
-                        variant: Arc::clone(variant),
-                        repeat,
-                        key,
-                    });
+                    let (question, variant) = (Arc::clone(&question), Arc::clone(variant));
+                    episodes.push(Episode { question, variant, repeat, key });
                 }
             }
         }
@@ -110,6 +105,17 @@ impl Plan {
         }
         due
     }
+}
+
+/// The only episode of a question under one variant.
+pub(super) fn episode(question: &Arc<Question>, variant: &Arc<Variant>) -> Episode {
+    let key = key(&asked(question), &identity(variant).to_string(), 0);
+    Episode { question: Arc::clone(question), variant: Arc::clone(variant), repeat: 0, key }
+}
+
+/// What of a question decides its episodes.
+fn asked(question: &Question) -> String {
+    json!({ "id": question.id, "text": question.question, "answers": question.answers }).to_string()
 }
 
 /// SHA-256 over everything that decides an episode's course: question, prompt, protocol, model, tool, repeat.
@@ -206,13 +212,6 @@ fn differing(was: &Variant, now: &Variant) -> Vec<String> {
     if identity(was) == identity(now) {
         return Vec::new();
     }
-    let facts: [(&str, fn(&Variant) -> Option<String>); 5] = [
-        ("prompt_sha256", |variant| Some(variant.prompt_sha256.clone())),
-        ("direct_prompt_sha256", |variant| variant.direct_prompt_sha256.clone()),
-        ("direct_max_tokens", |variant| variant.direct_max_tokens.map(|tokens| tokens.to_string())),
-        ("endpoint", |variant| Some(variant.endpoint.clone())),
-        ("wiki_origin", |variant| variant.wiki_origin.clone()),
-    ];
     let other_prompt = was.prompt_sha256 != now.prompt_sha256 || was.direct_prompt_sha256 != now.direct_prompt_sha256;
     let settings = VARIANT_SETTINGS.iter().filter(|setting| match setting.effect {
         Effect::Decides => true,
@@ -223,7 +222,7 @@ fn differing(was: &Variant, now: &Variant) -> Vec<String> {
     // A setting that only one of them uses follows from a difference that is listed.
     let settings = settings.filter(|setting| setting.is_used_by(was) && setting.is_used_by(now));
     let settings = settings.map(|setting| (setting.name, setting.of(was), setting.of(now)));
-    let facts = facts.into_iter().map(|(name, of)| (name, of(was), of(now)));
+    let facts = FACTS.into_iter().map(|(name, of)| (name, of(was), of(now)));
     let said = |value: Option<String>| value.unwrap_or_else(|| "none".to_owned());
     let changed = settings.chain(facts).filter(|(_, was, now)| was != now);
     changed.map(|(name, was, now)| format!("{name}: was {}, now {}", said(was), said(now))).collect()

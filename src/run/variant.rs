@@ -1,7 +1,7 @@
 //! One variant: from its settings to an agent.
 
 use super::error::RunError;
-use super::model::{ModelSettings, is_on};
+use super::model::{BuiltModel, ModelSettings, is_on};
 use super::pool::Pool;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
@@ -136,12 +136,42 @@ impl<'a> Builder<'a> {
             None => pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))),
         };
         model.fits(&self.decoding(self.method), voting)?;
-        let (prompt, direct_prompt) = approach.prompts();
+        let prompts = approach.prompts();
+        let agent = Agent {
+            model: Arc::clone(&model.model),
+            source: Arc::clone(&wiki.source),
+            session: SessionOptions {
+                wording,
+                observation_chars: self.settings.observation_chars,
+                ..SessionOptions::default()
+            },
+            approach,
+            price: price.map(Price::from),
+        };
         let variant = Variant {
             name,
+            question_label: label,
+            wording,
+            price: price.cloned(),
+            ..self.record(&prompts, model, wiki)
+        };
+        let (prompt, direct_prompt) = prompts;
+        Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect() })
+    }
+
+    /// What a manifest holds of it.
+    fn record(
+        self,
+        (prompt, direct_prompt): &(StoredPrompt, Option<StoredPrompt>),
+        model: BuiltModel,
+        wiki: &BuiltWiki,
+    ) -> Variant {
+        let oracle_context = is_on(self.settings.oracle_context);
+        Variant {
+            name: String::new(),
             protocol: self.protocol.id().to_owned(),
             method: self.method.name().to_owned(),
-            voting,
+            voting: self.voting(),
             oracle_context,
             max_steps: self.max_steps(),
             prompt: self.prompt_name.clone(),
@@ -152,28 +182,20 @@ impl<'a> Builder<'a> {
             shots: self.settings.shots,
             exemplar_order: (self.order != ExemplarOrder::File).then(|| self.order.name().to_owned()),
             exemplar_seed: self.order.seed(),
-            question_label: label,
+            question_label: String::new(),
             model: model.label,
             endpoint: model.endpoint.to_owned(),
             base_url: model.base_url,
             direct_max_tokens: self.direct_max_tokens(),
-            price: price.cloned(),
+            price: None,
             decoding: self.decoding(self.method),
             wiki: wiki.label.clone(),
             wiki_origin: wiki.origin.clone(),
             compat: WikiSettings(self.settings).compat(),
-            wording,
+            wording: Wording::default(),
             settings: self.recorded_by_name(),
             options: self.options.0,
-        };
-        let agent = Agent {
-            model: model.model,
-            source: Arc::clone(&wiki.source),
-            session: SessionOptions { wording, ..SessionOptions::default() },
-            approach,
-            price: price.map(Price::from),
-        };
-        Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect() })
+        }
     }
 
     /// The label before the question. A text of the paper's does not say which of the two it is for; the dataset does.

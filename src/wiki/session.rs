@@ -22,11 +22,13 @@ pub struct SessionOptions {
     /// Language of the tool's own messages. With [`Compat::Paper`], Chinese stands for the whole of the simplified
     /// Chinese script: what it answers and what it forgets. With [`Compat::Fixed`], Chinese pages have sentences too.
     pub wording: Wording,
+    /// Characters after which the observation of a search or lookup is cut, and `…` added; without a number it is whole.
+    pub observation_chars: Option<usize>,
 }
 
 impl Default for SessionOptions {
     fn default() -> Self {
-        Self { disambiguation_retries: 5, wording: Wording::English }
+        Self { disambiguation_retries: 5, wording: Wording::English, observation_chars: None }
     }
 }
 
@@ -129,11 +131,23 @@ impl Session {
             Tool::Think => self.observation = self.voice.thought(input),
             Tool::Invalid => self.observation = self.voice.invalid(input),
         }
+        if matches!(tool, Tool::Search | Tool::Lookup) {
+            self.cut();
+        }
         self.steps += 1;
         Ok(match searched {
             Some(Searched { provenance, note, missed }) => Observation { provenance, note, missed, ..self.plain() },
             None => self.plain(),
         })
+    }
+
+    /// Cuts the observation at the limit of the options.
+    fn cut(&mut self) {
+        let Some(limit) = self.options.observation_chars else { return };
+        if let Some((end, _)) = self.observation.char_indices().nth(limit) {
+            self.observation.truncate(end);
+            self.observation.push('…');
+        }
     }
 
     /// The last observation; before the first step, the environment's greeting.

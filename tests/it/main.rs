@@ -18,6 +18,7 @@ mod documentation;
 #[cfg(unix)]
 mod documented_commands;
 mod documented_protocols;
+mod documented_settings;
 mod experiment_run;
 mod export_chat;
 mod export_command;

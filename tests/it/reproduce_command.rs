@@ -190,9 +190,9 @@ fn a_dry_run_leaves_nothing_and_a_larger_limit_keeps_what_is_there() {
     // The folder knows what it was started with.
     let (_, said) = bench.reproduce(&["--resume", "--out", "o", "--limit", "5"]);
     assert_eq!(said.matches("plan: keep 28, redo 0, new 7").count(), 2, "{said}");
-    assert!(said.contains("going on with: ") && said.contains("reproduce --json --try --limit 2"), "{said}");
+    assert!(said.contains("resuming: wikitrail reproduce --try --limit=5 --samples=3"), "{said}");
     bench.refused(&["reproduce", "--resume", "--out", "nowhere"], 2, "name it with --model");
-    bench.refused(&["run", "--resume", "--out", "o"], 2, "none of `wikitrail run`");
+    bench.refused(&["run", "--resume", "--out", "o"], 2, "not a command of `wikitrail run`");
     bench.refused(&["reproduce", "--try", "--limit", "5", "--out", "o", "--resume"], 3, "other settings");
 }
 
@@ -220,12 +220,13 @@ fn what_cannot_be_reproduced_is_refused_with_advice() {
     bench.refused(&["reproduce", "--model", "baseline"], 3, "wikitrail dataset fetch hotpotqa");
     let claims = ["reproduce", "--try", "--dry-run", "--fever", "x/fever_paper_dev.jsonl"];
     bench.refused(&claims, 3, "wikitrail dataset fetch fever --out x");
-    bench.refused(&["reproduce", "--try", "--base-url", "http://127.0.0.1:9/v1"], 2, "--base-url is of use to no cell");
-    bench.refused(&["reproduce", "--try", "--samples", "many"], 2, "--samples");
+    bench.refused(&["reproduce", "--try", "--base-url", "http://127.0.0.1:9/v1"], 2, "no variant uses --base-url");
+    let bad = bench.wikitrail(&["reproduce", "--try", "--samples", "many"]);
+    assert_eq!(bad.status.code(), Some(2));
     bench.refused(&["reproduce", "nowhere"], 3, "holds no run");
     let plain = bench.wikitrail(&["run", "--limit", "1", "--out", "plain", "--quiet"]);
     assert_eq!(plain.status.code(), Some(0));
-    bench.refused(&["reproduce", "plain"], 3, "no run of an experiment");
+    bench.refused(&["reproduce", "plain"], 3, "not an experiment run");
     let other = ["reproduce", "--try", "--experiment", "experiments/sample.toml"];
     bench.refused(&other, 2, "has no dataset `hotpotqa`");
 }

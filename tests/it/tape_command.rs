@@ -85,9 +85,9 @@ fn a_cache_asks_nobody_twice() {
     assert!(asked >= 24 * 4 + 24 * 3, "{asked}");
     // Two searches a question, which the repeat makes again without asking anybody.
     assert_eq!(pages, 24);
-    assert!(text.contains(&format!("cache: 0 answers found, {} not there", asked + pages)), "{text}");
+    assert!(text.contains(&format!("cache: 0 hits, {} misses", asked + pages)), "{text}");
     let (code, text) = run(&flags, &folder.path().join("b"));
     assert_eq!(code, Some(0), "{text}");
     assert_eq!((llm.requests(), wiki.requests()), (asked, pages), "{text}");
-    assert!(text.contains(&format!("cache: {} answers found, 0 not there", asked + pages)), "{text}");
+    assert!(text.contains(&format!("cache: {} hits, 0 misses", asked + pages)), "{text}");
 }

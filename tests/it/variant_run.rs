@@ -141,24 +141,56 @@ fn the_mock_ends_every_episode_of_every_protocol_and_method() {
     );
 }
 
+/// A setting that is declared and obeyed is also recorded, compared and refused, without further code.
+#[test]
+fn observations_are_cut_and_the_setting_is_recorded() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let out = dir.path().join("o").to_str().expect("UTF-8").to_owned();
+    let run = |chars: &str, more: &[&str]| {
+        let flags = ["run", "--limit", "2", "--quiet", "--json", "--out", &out, "--observation-chars", chars];
+        wikitrail(&[&flags[..], more].concat())
+    };
+    assert_eq!(run("40", &[]).0, Some(0));
+    let records = std::fs::read_to_string(dir.path().join("o/trajectories.jsonl")).expect("records");
+    let steps = records.lines().flat_map(|line| {
+        let record: Value = serde_json::from_str(line).expect("a record");
+        record["steps"].as_array().expect("steps").clone()
+    });
+    let searched: Vec<String> = steps
+        .filter(|step| step["tool"] == "search")
+        .map(|step| step["observation"].as_str().expect("a text").to_owned())
+        .collect();
+    assert!(searched.iter().any(|text| text.chars().count() == 41 && text.ends_with('…')), "{searched:?}");
+    assert!(searched.iter().all(|text| text.chars().count() <= 41), "{searched:?}");
+    let manifest = std::fs::read(dir.path().join("o/manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+    assert_eq!(manifest["variants"][0]["settings"], serde_json::json!({"observation_chars": 40}));
+    let (code, _, said) = run("50", &["--resume"]);
+    assert!(code == Some(3) && said.contains("observation_chars: was 40, now 50"), "{said}");
+    let (code, replayed, _) = wikitrail(&["replay", &out]);
+    assert!(code == Some(0) && replayed.contains("2 of 2 episodes without a difference"), "{replayed}");
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     for (args, message) in [
-        (&["--protocol", "react"][..], "unknown protocol `react`"),
-        (&["--method", "react->"], "unknown method `react->`"),
+        (&["--protocol", "react"][..], "possible values: react-paper, robust"),
+        (&["--method", "react->"], "possible values: standard, cot"),
         (&["--method", "act", "--protocol", "lagent"], "act"),
-        (&["--method", "react", "--oracle-context"], "--oracle-context is about direct methods"),
+        (&["--method", "react", "--oracle-context"], "no variant uses --oracle-context"),
         (&["--protocol", "lagent", "--option", "label=v0.1"], "protocol `lagent` has no option `label`"),
-        (&["--protocol", "lagent", "--option", "labels"], "--option `labels` has no value"),
-        (&["--protocol", "robust,robust"], "named twice"),
-        (&["--protocol", "lagent,robust", "--option", "labels=v0.1"], "does not say whose it is"),
-        (&["--protocol", "react-paper,robust", "--option", "lagent.labels=v0.1"], "belongs to none"),
-        (&["--samples", "5"], "--samples says how a vote is held"),
-        (&["--method", "cot-sc", "--majority", "0.3"], "--majority says how a vote is held"),
+        (&["--protocol", "lagent", "--option", "labels"], "write NAME=VALUE"),
+        (&["--protocol", "robust,robust"], "variant `robust` is listed twice"),
+        (&["--protocol", "lagent,robust", "--option", "labels=v0.1"], "does not name its protocol"),
+        (&["--protocol", "react-paper,robust", "--option", "lagent.labels=v0.1"], "which is not run"),
+        (&["--samples", "5"], "no variant uses --samples"),
+        (&["--method", "cot-sc", "--majority", "0.3"], "no variant uses --majority"),
         (&["datasets/sample-claims.jsonl", "--method", "cot", "--oracle-context"], "comes without gold paragraphs"),
     ] {
         let (code, stdout, stderr) = wikitrail(&[&["run", "--dry-run"], args].concat());
         assert!(matches!(code, Some(2 | 3)), "{args:?}: {code:?} {stdout} {stderr}");
-        assert!(stderr.contains(message) && stderr.contains("hint: "), "{args:?}: {stderr}");
+        // A value that a flag does not take is explained by the usage.
+        let advice = stderr.contains("hint: ") || stderr.contains("For more information, try '--help'");
+        assert!(stderr.contains(message) && advice, "{args:?}: {stderr}");
     }
 }

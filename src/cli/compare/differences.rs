@@ -1,63 +1,42 @@
-//! What the columns were made with, as far as it differs: so that a reader sees what is compared with what.
+//! What differs between the variants besides their figures, so that a reader sees what is compared with what.
 
-use super::sources::{Episode, Source};
+use super::sources::{Episode, Origin, Source};
+use crate::experiment::{Differing, FACTS};
 use crate::report::comparison::Setting;
 use crate::report::counted;
 use crate::types::DatasetRecord;
 use crate::types::text::shell_word;
 use crate::types::text::visible_line;
-use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 
 /// Digests are long, and their beginning tells them apart.
 const DIGEST: usize = 12;
 
-/// The settings in which the columns differ. Names of variants are left out: they are the names of the columns.
+/// The settings in which the variants differ, and what else differs between their runs.
 pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
-    let settings: Vec<Vec<(String, String)>> = sources.iter().map(settings).collect();
-    // In the order of the manifest.
-    let mut fields: Vec<&String> = Vec::new();
-    for (field, _) in settings.iter().flatten() {
-        if !fields.contains(&field) {
-            fields.push(field);
-        }
-    }
-    let value = |one: &Vec<(String, String)>, field: &String| {
-        let found = one.iter().find(|(name, _)| name == field);
-        found.map_or_else(|| "–".to_owned(), |(_, value)| value.clone())
+    let origins: Vec<&Origin> = sources.iter().filter_map(|source| source.origin.as_ref()).collect();
+    let Differing { settings, rows, .. } = Differing::of(origins.iter().map(|origin| &origin.variant));
+    let value = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
+    let of_setting = |(at, name): (usize, String)| {
+        let values = rows.iter().map(|(_, values)| value(values[at].clone())).collect();
+        Setting { name, values }
     };
-    let values = |field: &String| settings.iter().map(|one| value(one, field)).collect();
-    let all = fields.into_iter().map(|field| Setting { name: field.clone(), values: values(field) });
-    all.filter(|setting| setting.values.windows(2).any(|pair| pair[0] != pair[1])).map(shortened).collect()
-}
-
-fn settings(source: &Source) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let Some(origin) = &source.origin else { return found };
-    // Plain data with string keys always serialises.
-    let mut variant = serde_json::to_value(&origin.variant).unwrap_or_default();
-    if let Some(fields) = variant.as_object_mut() {
-        fields.remove("name");
-    }
-    flatten("", &variant, &mut found);
-    found.push(("dataset".to_owned(), origin.dataset.name.clone()));
-    found.push(("dataset.sha256".to_owned(), origin.dataset.sha256.clone()));
-    found.push(("repeats".to_owned(), origin.repeats.to_string()));
-    found.push(("wikitrail".to_owned(), origin.wikitrail.clone()));
-    found
-}
-
-fn flatten(prefix: &str, value: &Value, found: &mut Vec<(String, String)>) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                flatten(&if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") }, value, found);
-            }
-        }
-        Value::Null => {}
-        Value::String(text) => found.push((prefix.to_owned(), text.clone())),
-        other => found.push((prefix.to_owned(), other.to_string())),
-    }
+    let of_run: [(&str, fn(&Origin) -> String); 4] = [
+        ("dataset", |origin| origin.dataset.name.clone()),
+        ("dataset.sha256", |origin| origin.dataset.sha256.clone()),
+        ("repeats", |origin| origin.repeats.to_string()),
+        ("wikitrail", |origin| origin.wikitrail.clone()),
+    ];
+    let facts = FACTS.into_iter().map(|(name, of)| {
+        let values = origins.iter().map(|origin| value(of(&origin.variant))).collect();
+        Setting { name: name.to_owned(), values }
+    });
+    let of_run = of_run.into_iter().map(|(name, of)| {
+        let values = origins.iter().map(|origin| of(origin)).collect();
+        Setting { name: name.to_owned(), values }
+    });
+    let others = facts.chain(of_run).filter(|setting| setting.values.windows(2).any(|pair| pair[0] != pair[1]));
+    settings.into_iter().enumerate().map(of_setting).chain(others).map(shortened).collect()
 }
 
 /// Digests by their beginning, where that tells them apart.

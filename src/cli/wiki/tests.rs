@@ -91,7 +91,7 @@ async fn search_and_lookup_print_what_an_agent_would_see() {
 #[tokio::test]
 async fn unusable_flags_say_what_is_wrong() {
     assert_eq!(printed(&["search", "x", "--wiki", "nowhere"]).await, "error: `--wiki nowhere` is not a source");
-    assert_eq!(printed(&["search", "x", "--wiki", "corpus:"]).await, "error: `--wiki corpus:` names no source");
+    assert_eq!(printed(&["search", "x", "--wiki", "corpus:"]).await, "error: `--wiki corpus:` is not a source");
     let told = printed(&["search", "x", "--wiki", "api"]).await;
     assert_eq!(told, "error: `en.wikipedia.org` is a public site, and no contact was given");
     let told = printed(&["search", "x", "--wiki", "corpus:no/such/folder"]).await;

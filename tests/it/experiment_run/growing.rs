@@ -70,13 +70,9 @@ fn what_a_name_stands_for_must_not_change() {
     changed("[matrix]", "[settings]\nmax_steps = 3\n[matrix]");
     bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "max_steps: was 7, now 3");
     changed("[matrix]", "[settings]\nshots = 2\n[matrix]");
-    bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "shots: was none or not recorded, now 2");
+    bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "shots: was all, now 2");
     changed("[matrix]", "[settings]\nexemplar_order = \"reversed\"\n[matrix]");
-    bench.refused(
-        &["g.toml", "--out", "o", "--resume"],
-        3,
-        "exemplar_order: was none or not recorded, now \"reversed\"",
-    );
+    bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "exemplar_order: was file, now reversed");
     // All exemplars, counted: nothing else is sent.
     changed("[matrix]", "[settings]\nshots = 6\n[matrix]");
     let plan = bench.json(&["g.toml", "--out", "o", "--limit", "3", "--resume", "--dry-run"]);
@@ -91,7 +87,7 @@ fn what_a_name_stands_for_must_not_change() {
     bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "dataset: was");
     bench.write("g.toml", GROWING);
     bench.refused(&["g.toml", "--out", "o", "--resume", "--limit", "2"], 3, "that this selection does not ask for");
-    bench.refused(&["g.toml", "--out", "elsewhere", "--resume"], 3, "there is no run in `elsewhere`");
+    bench.refused(&["g.toml", "--out", "elsewhere", "--resume"], 3, "`elsewhere` holds no run to resume");
     assert!(!bench.path("elsewhere").exists());
 }
 
@@ -106,7 +102,7 @@ fn a_run_goes_on_without_naming_its_settings_again() {
     bench.json(&["g.toml", "--out", "o", "--limit", "3"]);
     let output = bench.run(&["--resume", "--out", "o", "--quiet"]);
     assert!(
-        errors(&output).contains("going on with: wikitrail run g.toml --limit=3 --out=o --resume"),
+        errors(&output).contains("resuming: wikitrail run g.toml --limit=3 --out=o --resume"),
         "{}",
         errors(&output)
     );
@@ -143,7 +139,7 @@ fn a_spent_budget_is_not_repeated_by_the_command_that_goes_on() {
     let output = bench.run(&["g.toml", "--out", "o", "--max-calls", "20", "--quiet"]);
     assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
     let command = "wikitrail run g.toml --max-calls LARGER --quiet --resume --out o";
-    assert!(errors(&output).contains(&format!("go on with a larger limit: {command}")), "{}", errors(&output));
+    assert!(errors(&output).contains(&format!("resume with a larger limit: {command}")), "{}", errors(&output));
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(table.contains(&format!("  {command}")) || !table.contains("--max-calls 20"), "{table}");
     // One budget holds for all datasets.
@@ -180,12 +176,12 @@ fn a_recorded_address_is_not_taken_over() {
     bench.refused(
         &["--resume", "--out", "o", "--base-url", "http://127.0.0.1:9/v1"],
         3,
-        "model: was \"baseline\", now \"openai:m\"",
+        "model: was baseline, now openai:m",
     );
     tell("wikitrail run --limit 1 --no-such-flag \u{1b}[31m");
     let output = bench.run(&["--resume", "--out", "o"]);
     assert!(
-        !errors(&output).contains('\u{1b}') && errors(&output).contains("cannot be gone on with"),
+        !errors(&output).contains('\u{1b}') && errors(&output).contains("cannot be resumed"),
         "{}",
         errors(&output)
     );

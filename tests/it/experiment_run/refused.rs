@@ -10,23 +10,26 @@ fn what_makes_no_sense_is_refused_with_its_line() {
     };
     for (rest, message) in [
         ("[settings]\nprotocl = \"robust\"", "x/bad.toml:4: unknown key `settings.protocl`"),
-        ("[settings]\ntemperature = 3", "x/bad.toml:4: `temperature`: invalid value '3' for '--temperature <T>'"),
-        ("[settings]\ncompat = \"papr\"", "x/bad.toml:4: `compat`: invalid value 'papr'"),
-        ("[settings]\nmax_steps = 0", "x/bad.toml:4: `max_steps`: invalid value '0'"),
+        ("[settings]\ntemperature = 3", "x/bad.toml:4: `settings.temperature` must be a number from 0 to 2, but is 3"),
+        ("[settings]\ncompat = \"papr\"", "x/bad.toml:4: unknown compat `papr` in `settings.compat`"),
+        (
+            "[settings]\nmax_steps = 0",
+            "x/bad.toml:4: `settings.max_steps` must be a whole number from 1 to 100, but is 0",
+        ),
         ("[settings]\nmodel = \"gpt\"", "--model `gpt` names no model"),
         ("[settings]\nprompt = \"none.toml\"", "x/bad.toml:4: cannot read prompt file `none.toml`"),
-        ("[matrix]\nshots = [1, 90, 91]", "2 problems\nx/bad.toml:3: cell `shots=90`: `prompts/hotpotqa.toml` has"),
+        ("[matrix]\nshots = [1, 90, 91]", "2 problems\nx/bad.toml:3: variant `shots=90`: `prompts/hotpotqa.toml` has"),
         (
             "[matrix]\nshots = [90]\ncompat = [\"paper\", \"fixed\"]",
-            "x/bad.toml:3: cells `shots=90/paper`, `shots=90/fixed`: ",
+            "x/bad.toml:3: variants `shots=90/paper`, `shots=90/fixed`: ",
         ),
-        ("[settings]\nshots = 100", "x/bad.toml:1: cell `main`: `prompts/hotpotqa.toml` has"),
-        ("[settings]\nexemplar_seed = 3", "--exemplar-seed says how exemplars are shuffled"),
-        ("[matrix]\nprotocol = [\"lagent\"]\nmethod = [\"act\"]", "x/bad.toml:3: cell `lagent/act`: "),
+        ("[settings]\nshots = 100", "x/bad.toml:1: variant `main`: `prompts/hotpotqa.toml` has"),
+        ("[settings]\nexemplar_seed = 3", "--exemplar-seed is the seed of a shuffle"),
+        ("[matrix]\nprotocol = [\"lagent\"]\nmethod = [\"act\"]", "x/bad.toml:3: variant `lagent/act`: "),
         ("[[include]]\nname = \"a\"\n[[include]]\nname = \"b\"\nmax_steps = 7", "variants `a` and `b` are the same"),
         (
             "[[include]]\nname = \"a\"\nmodel = \"openai:m\"\nbase_url = \"http://127.0.0.1:1/v1\"\nserver = \"vlm\"",
-            "x/bad.toml:7: `server`: invalid value 'vlm'",
+            "x/bad.toml:7: unknown server `vlm` in `include[1].server`",
         ),
     ] {
         with(rest);
@@ -36,8 +39,8 @@ fn what_makes_no_sense_is_refused_with_its_line() {
         assert!(said.contains(message) && said.contains("hint: "), "{rest}\n{said}");
     }
     with("");
-    bench.refused(&["x/bad.toml", "--protocol", "robust"], 2, "--protocol is for the experiment file to say");
-    bench.refused(&["x/bad.toml", "--prompt", "a.toml"], 2, "--prompt is for the experiment file to say");
+    bench.refused(&["x/bad.toml", "--protocol", "robust"], 2, "--protocol is set by the experiment file");
+    bench.refused(&["x/bad.toml", "--prompt", "a.toml"], 2, "--prompt is set by the experiment file");
     bench.refused(&["x/bad.toml", "--shuffle", "3"], 2, "set `shuffle` in [[dataset]] of x/bad.toml");
     bench.refused(&["none.toml"], 3, "cannot read `none.toml`");
     bench.write("two.toml", "name = \"two\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\nlimit = -1\n");
@@ -135,7 +138,7 @@ fn faults_of_all_datasets_are_said_each_once() {
     bench.write("bad.jsonl", "{}\n");
     let output = bench.run(&["two.toml", "--dry-run"]);
     let said = errors(&output);
-    assert!(said.starts_with("error: 2 problems\ntwo.toml:7: cell `shots=90`: "), "{said}");
+    assert!(said.starts_with("error: 2 problems\ntwo.toml:7: variant `shots=90`: "), "{said}");
     assert!(said.contains("\nhint: ") && said.contains("\n`bad.jsonl`"), "{said}");
     assert_eq!(said.matches("shots=90").count(), 1, "{said}");
 }

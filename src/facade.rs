@@ -1,0 +1,45 @@
+//! The front door of the library: what to run, running it, its figures, and a comparison of its variants.
+
+pub use crate::compare::{Comparison, Settings as ComparisonSettings};
+pub use crate::experiment::{DatasetSettings, DatasetSpec, Experiment, Overrides, VariantSettings, VariantSpec};
+pub use crate::run::{
+    ErrorKind, Finished, Interrupts, Listener, OneAgent, Prepared, RunError, Summary, load_experiment, prepare,
+};
+pub use crate::types::{Question, RunEvent, Trajectory};
+
+use crate::compare::{Column, Item, NamedFigure, compare};
+use crate::score::AnswerScore;
+use std::path::Path;
+
+/// Compares the variants of a run question by question: EM and F1 with intervals, paired tests and verdicts.
+///
+/// The errors are those of reading a run, and of comparing fewer than two variants.
+///
+/// ```
+/// # fn show(folder: &std::path::Path) -> Result<(), wikitrail::RunError> {
+/// let comparison = wikitrail::compare_run(folder, &wikitrail::ComparisonSettings::default())?;
+/// for pair in comparison.figures.iter().flat_map(|figure| &figure.pairs) {
+///     println!("{}", pair.verdict.sentence);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn compare_run(folder: &Path, settings: &ComparisonSettings) -> Result<Comparison, RunError> {
+    let settings = ComparisonSettings { figures: ["em", "f1"].map(NamedFigure::new).to_vec(), ..settings.clone() };
+    let summary = Summary::of(folder, None, true)?;
+    let figures: Vec<String> = settings.figures.iter().map(|figure| figure.name.clone()).collect();
+    let column = |name: &str| Column::new(name, figures.clone(), Vec::new());
+    let mut columns: Vec<Column> = summary.variants.iter().map(|variant| column(&variant.name)).collect();
+    for item in summary.items.into_iter().flatten() {
+        let Some(column) = columns.iter_mut().find(|column| column.name == item.variant) else { continue };
+        let figure = |of: fn(AnswerScore) -> f64| item.score.map(of);
+        column.items.push(Item {
+            question: item.id,
+            repeat: item.repeat,
+            measured: item.assessment.is_some(),
+            values: vec![figure(|score| score.em), figure(|score| score.f1)],
+            ..Item::default()
+        });
+    }
+    compare(&columns, &settings).map_err(|error| RunError::input(error, "compare a run of several variants"))
+}
