@@ -37,7 +37,7 @@ impl Records {
 pub(super) enum Layout {
     /// One JSON array.
     Array,
-    /// JSON objects one after the other, in most files one a line.
+    /// JSON objects one after the other, in most files one per line.
     #[default]
     Lines,
     /// Comma-separated cells under a header.
@@ -148,7 +148,7 @@ pub(super) struct First<'a> {
 }
 
 impl First<'_> {
-    /// Whether it has the field, be it null.
+    /// Whether it has the field, even if null.
     pub(super) fn has(&self, field: &str) -> bool {
         self.record.fields.contains_key(field)
     }

@@ -2,6 +2,7 @@
 //!
 //! A new format is a constant and a line in [`Format::ALL`].
 
+use super::error::Problem;
 use super::fields::{Fault, First, Layout, Record, Records};
 use super::{Columns, DatasetError, fever, hotpotqa, jsonl, musique, plain, table, triviaqa, wiki2};
 use crate::types::Question;
@@ -127,7 +128,7 @@ impl Format {
             return Ok(general);
         }
         let keys = record.fields.keys().cloned().collect();
-        Err(DatasetError::UnknownFormat { file: file.to_owned(), line: record.place.line, keys })
+        Err(DatasetError::at_line(file, record.place.line, Problem::UnknownFormat(keys)))
     }
 
     /// The dataset's name: that of the format, or of the first record, or the file's stem.

@@ -24,7 +24,7 @@ mod wiki2;
 
 pub use bytes::text_of;
 pub use digest::sha256_of_file;
-pub use error::{DatasetError, Place};
+pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
@@ -79,7 +79,7 @@ pub struct Columns {
 /// Reads a file.
 pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let shown = path.display().to_string();
-    let raw = std::fs::read(path).map_err(|source| DatasetError::Io { file: shown.clone(), source })?;
+    let raw = std::fs::read(path).map_err(|error| DatasetError::of_file(&shown, Problem::Io(error)))?;
     load(&shown, &raw, options)
 }
 
@@ -104,7 +104,7 @@ pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, Da
     }
     let Reader { questions, skipped, .. } = reader;
     if questions.is_empty() {
-        return Err(skipped.into_iter().next().unwrap_or(DatasetError::Empty { file: file.to_owned() }));
+        return Err(skipped.into_iter().next().unwrap_or_else(|| DatasetError::of_file(file, Problem::Empty)));
     }
     Ok(Dataset { name, format, questions, sha256, skipped })
 }
@@ -125,12 +125,10 @@ impl Reader<'_> {
     fn record(&mut self, record: &Record) -> Result<(), DatasetError> {
         match self.format.question(record, &self.options.columns) {
             Ok(question) => self.question(question, record),
-            Err(fault) => self.fault(DatasetError::Field {
-                file: self.file.to_owned(),
-                place: record.place,
-                field: fault.field,
-                problem: fault.problem,
-            }),
+            Err(fault) => {
+                let problem = Problem::Field(fault.field, fault.problem);
+                self.fault(DatasetError::at(self.file, record.place, problem))
+            }
         }
     }
 
@@ -149,8 +147,8 @@ impl Reader<'_> {
             question.id.push_str(if question.answerable { "#answerable" } else { "#unanswerable" });
         }
         if let Some((first, _)) = self.seen.get(&question.id) {
-            let (file, first) = (self.file.to_owned(), *first);
-            return self.fault(DatasetError::Duplicate { file, id: question.id, first, second: record.place });
+            let problem = Problem::Duplicate(question.id, *first);
+            return self.fault(DatasetError::at(self.file, record.place, problem));
         }
         self.seen.insert(question.id.clone(), (record.place, question.answerable));
         self.questions.push(question);

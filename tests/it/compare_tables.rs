@@ -328,7 +328,7 @@ fn a_bad_table_is_said() {
         ("id,em,f1\na,1,1\nb,yes,1\n", &["bad.csv`, line 3", "field `em`", "`yes`", "hint: correct the cell"][..]),
         ("id,em\na,1\n", &["has no column `f1`", "its columns of numbers are em"]),
         ("em,f1\n1,1\n", &["no column `id`", "hint: the first line names the columns"]),
-        ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: one file is one column", "--variant NAME"]),
+        ("id,em,f1\na,1,1\na,1,1\n", &["line 3", "`a`", "hint: one file is one variant", "--variant NAME"]),
         ("id,em,f1\nx,1,1\n", &["share no question"]),
     ] {
         let bad = write(dir.path(), "bad.csv", text);
