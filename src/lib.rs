@@ -25,7 +25,7 @@
 //! | [`agent`] | one question to one trajectory, by method | types, protocol, llm, wiki, score |
 //! | [`run`] | preparing, folder, resume, plan, runner, events, figures | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, agent |
 //! | [`export`] | one file a format | types, score |
-//! | [`compare`] | columns on the same questions: pairs, tests, verdicts, flips | types, score, stats |
+//! | [`compare`] | variants on the same questions: pairs, tests, verdicts, flipped answers | types, score, stats |
 //! | [`report`] | tables, progress, one trajectory for reading | types, score, stats, compare |
 //! | `facade` | what the library offers: experiments, runs, figures, comparisons | types, experiment, run, score, compare |
 //! | `cli` | one file a command; the only user of clap and anyhow | everything |

@@ -72,7 +72,7 @@ pub struct FigureComparison {
     pub excluded: Ids,
     /// Whether every value is 0 or 1 and no question was repeated, so that `McNemar`'s test and Cochran's Q apply.
     pub binary: bool,
-    /// Clusters among the questions; absent where no two questions share one.
+    /// Clusters among the questions; absent if no two questions share one.
     pub clusters: Option<usize>,
     /// The mean of each variant, in the order of the variants.
     pub means: Vec<VariantMean>,

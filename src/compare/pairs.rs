@@ -94,7 +94,7 @@ fn mcnemar(differences: &[f64]) -> McNemar {
 }
 
 /// The minimum detectable difference, and the number of questions needed to detect the one found. Both depend on the
-/// spread of the differences and are absent where there is none.
+/// spread of the differences and are absent if there is none.
 fn reach(differences: &[f64], se: Option<f64>, settings: &Settings) -> (Option<f64>, Option<f64>) {
     #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
     let n = differences.len() as f64;

@@ -73,7 +73,7 @@ impl Words<'_> {
         }
     }
 
-    /// The signed-rank test leaves out what is 0, and is absent where that is all.
+    /// The signed-rank test leaves out what is 0, and is absent if that is all.
     fn never_differ(&self) -> bool {
         self.pair.n > 0 && self.pair.tests.wilcoxon.is_none()
     }

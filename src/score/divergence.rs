@@ -1,9 +1,9 @@
-//! Where two episodes of one question part: the first step that differs, and in what.
+//! Where two episodes of one question diverge: the first step that differs, and in what.
 
 use crate::types::{Step, Trajectory};
 use serde::Serialize;
 
-/// What differs first within a step, in the order in which a step comes about.
+/// What differs first within a step, in the order of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
@@ -53,7 +53,7 @@ impl Part {
 }
 
 impl Divergence {
-    /// Where two episodes part; nothing where steps and answers are the same.
+    /// Where two episodes diverge; `None` if steps and answers are the same.
     pub fn of(a: &Trajectory, b: &Trajectory) -> Option<Self> {
         let differing = a.steps.iter().zip(&b.steps).zip(1..).find_map(|((a, b), step)| {
             let part = Part::of(a, b)?;

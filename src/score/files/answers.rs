@@ -1,4 +1,4 @@
-//! Metrics of plain answers: one text a question against its golds.
+//! Metrics of plain answers: one text per question against its golds.
 
 use super::layouts::{self, Answers};
 use super::report::{Report, named};

@@ -18,7 +18,7 @@ pub struct Report {
     pub official: Option<Map<String, Value>>,
     /// How many questions lack what, such as an answer.
     pub missing: Map<String, Value>,
-    /// One object per question, `id` first, where they were asked for.
+    /// One object per question, `id` first, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<Value>>,
 }
@@ -30,7 +30,7 @@ impl Report {
         Self { metric, n: 0, aggregate: Map::new(), official: None, missing: Map::new(), items }
     }
 
-    /// Counts a question; keeps its scores where they were asked for.
+    /// Counts a question; keeps its scores if they were requested.
     pub(super) fn add<K: Into<String>, V: Into<Value>>(
         &mut self,
         id: impl Into<Value>,
