@@ -25,7 +25,7 @@ Options:
 
 Environment:
   WIKITRAIL   the binary [default: target/release/wikitrail, built as needed]
-  BENCH_WORK  where the mocks are built and the runs stand; kept [default: a new folder, removed at the end]
+  BENCH_WORK  where the mocks are built and the runs are written; kept [default: a new folder, removed at the end]
 EOF
 }
 
@@ -70,7 +70,7 @@ shared=../shared
 kit=$shared/tools/bench
 questions=$shared/data/datasets/hotpot_dev_v1_simplified.json
 [ -f "$kit/bench.py" ] && [ -f "$questions" ] ||
-    fail 3 "the benchmark kit is not at $kit" "put the folder \`shared\` beside this one; it holds the mocks and the questions"
+    fail 3 "the benchmark kit is not at $kit" "put the folder \`shared\` beside this one; it has the mocks and the questions"
 for tool in python3 curl /usr/bin/time; do
     command -v "$tool" >/dev/null || fail 3 "$tool is needed and was not found" "install it and start again"
 done
@@ -105,12 +105,12 @@ if ! { [ -x "$work/target/release/mockd" ] && grep -qs '"unique"' "$pages"; }; t
         -e 's|^\( *\)return if gz .*|\1if st.cfg.borrow().seed == u64::MAX { return html(Bytes::from([\&a[..], b"<!-- ", title.as_bytes(), b" -->"].concat()), false); }\n&|' \
         "$pages"
     [ "$(grep -c '"unique"\|seed == u64::MAX' "$pages")" = 2 ] ||
-        fail 3 "the kit's mock of Wikipedia is not the one that this script knows" "bring its change to $pages up to date"
+        fail 3 "the kit's mock of Wikipedia differs from the one that this script knows" "bring its change to $pages up to date"
     cargo build --release --manifest-path "$work/mockd/Cargo.toml" --target-dir "$work/target"
 fi
 if [ -n "${WIKITRAIL-}" ]; then
     binary=$WIKITRAIL
-    [ -x "$binary" ] || fail 3 "\`$binary\` is no program" "leave WIKITRAIL away to have it built"
+    [ -x "$binary" ] || fail 3 "\`$binary\` is not a program" "unset WIKITRAIL to have it built"
 else
     cargo build --locked --release
     binary=target/release/wikitrail

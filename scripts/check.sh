@@ -90,10 +90,16 @@ fi
 
 step "lints, with and without default features"
 cargo clippy --locked --all-targets -- -D warnings
-cargo clippy --locked --all-targets --no-default-features -- -D warnings
+cargo clippy --locked --lib --bins --no-default-features -- -D warnings
 
 step "tests (README's test command)"
 cargo test --locked
+
+step "examples"
+results=$(mktemp -d)
+cargo run --locked --quiet --example one_question
+cargo run --locked --quiet --example two_prompts -- "$results/two"
+rm -rf "$results"
 
 step "lints and export tests with the feature parquet"
 cargo clippy --locked --lib --bins --test it --features parquet -- -D warnings

@@ -1,34 +1,57 @@
-//! `wikitrail`: question answering agents over Wikipedia, run over dataset files, recorded, scored and compared.
+//! Question answering agents over Wikipedia: run over dataset files, recorded, scored and compared.
 //!
-//! A question walks through the house once, front to back; nothing calls back up:
+//! The library is the program without its command line. Describe what to run ([`Experiment`]), [`prepare`] it (writes
+//! nothing), [`Prepared::execute`] it into a folder with a [`Listener`], read the [`Summary`], and compare the variants
+//! ([`compare_run`]). [`OneAgent`] answers single questions.
+//!
+//! ```no_run
+//! use wikitrail::{ComparisonSettings, Experiment, Interrupts, RunEvent, VariantSettings, compare_run, prepare};
+//!
+//! # async fn run() -> Result<(), wikitrail::RunError> {
+//! let method = |name: &str| VariantSettings { method: Some(name.to_owned()), ..Default::default() };
+//! let experiment = Experiment::over("datasets/sample.jsonl")
+//!     .variant("react", method("react"))
+//!     .variant("cot", method("cot"))
+//!     .output("results/two");
+//! let mut listener = |event: &RunEvent| eprintln!("{event:?}");
+//! prepare(&experiment)?.execute(&mut listener, Interrupts::none()).await?;
+//! let comparison = compare_run("results/two".as_ref(), &ComparisonSettings::default())?;
+//! println!("{}", comparison.figures[0].pairs[0].verdict.sentence);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Inside
+//!
+//! A question goes through the floors once, front to back:
 //!
 //! ```text
 //! dataset file ─▶ Question ─▶ agent(dialogue ⇄ model, dialogue ⇄ wiki session) ─▶ Trajectory ─▶ store ─▶ score ─▶ compare / report / export
 //! ```
 //!
-//! Each module is a floor, and may use the floors named beside it and nothing else (`tests/it/layering.rs` proves it):
+//! Each module is a floor, and may use the floors named beside it and no others (`tests/it/layering.rs` checks it):
 //!
 //! | floor | what it holds | uses |
 //! |---|---|---|
-//! | [`types`] | questions, requests, tool calls, trajectories, manifests, events: plain data | nothing |
-//! | [`stats`] | intervals, paired tests and resampling over counts and numbers | nothing |
-//! | [`net`] | the one user of HTTP: timeouts, retry, rate limit, size caps, redaction | nothing |
-//! | [`tape`] | record and replay of request and answer pairs in a file; a cache on disk | nothing |
-//! | [`dataset`] | one file a format, from bytes to questions; selection and shuffles | types |
-//! | [`store`] | a run's folder: manifest, append, read, lock, what is left to do | types |
-//! | [`protocol`] | dialogues without I/O: model text to tool calls and back | types |
-//! | [`prompt`] | prompt files, exemplars, rendering, the paper's JSON, digests | types, protocol |
-//! | [`experiment`] | what to run: the settings, the model that flags and files produce, experiment files | types, protocol, prompt |
-//! | [`llm`] | request to completion: OpenAI-compatible servers, the baseline policy | types, net, tape, protocol |
-//! | [`wiki`] | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
-//! | [`score`] | normalisation, official metrics, trajectory metrics | types |
-//! | [`agent`] | one question to one trajectory, by method | types, protocol, llm, wiki, score |
-//! | [`run`] | preparing, folder, resume, plan, runner, events, figures | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, agent |
-//! | [`export`] | one file a format | types, score |
-//! | [`compare`] | variants on the same questions: pairs, tests, verdicts, flipped answers | types, score, stats |
-//! | [`report`] | tables, progress, one trajectory for reading | types, score, stats, compare |
-//! | `facade` | what the library offers: experiments, runs, figures, comparisons | types, experiment, run, score, compare |
-//! | `cli` | one file a command; the only user of clap and anyhow | everything |
+//! | `types` | questions, requests, tool calls, trajectories, manifests, events, text for people: plain data | nothing |
+//! | `stats` | intervals, paired tests and resampling over numbers | nothing |
+//! | `net` | the only user of HTTP: timeouts, retries, limits, size caps, redaction | nothing |
+//! | `tape` | recordings of requests and answers, and the cache on disk | nothing |
+//! | `dataset` | one file for each format, from bytes to questions; selection and shuffles | types |
+//! | `store` | a run's folder: manifest, append, read, lock | types |
+//! | `protocol` | dialogues without I/O: model text to tool calls and back | types |
+//! | `prompt` | prompt files, exemplars, rendering, digests | types, protocol |
+//! | `experiment` | what to run: every setting, the model that flags and files produce, experiment files | types, protocol, prompt |
+//! | `llm` | from request to completion: one folder for each provider, the baseline policy, budgets | types, net, tape, protocol |
+//! | `wiki` | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
+//! | `score` | normalisation, official metrics, figures of an episode, failure classes | types |
+//! | `agent` | one question to one trajectory, by method; replay | types, protocol, llm, wiki, score |
+//! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, agent |
+//! | `export` | one file for each format | types, score |
+//! | `compare` | variants on the same questions: pairs, tests, verdicts, flipped answers | types, score, stats |
+//! | `report` | terminal tables, progress, episodes for reading | types, score, stats, compare |
+//! | `facade` | what the library offers | types, experiment, run, score, compare |
+//! | `cli` | one file for each command; the only user of clap and anyhow | everything |
 
 pub mod agent;
 pub mod cli;

@@ -157,7 +157,7 @@ fn arg(setting: &'static Setting) -> Arg {
         Some(other) => arg.conflicts_with(other),
         None => arg,
     };
-    let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("{expected} is expected"));
+    let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("expected {expected}"));
     let several = LISTED.contains(&setting.name);
     match setting.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),

@@ -4,7 +4,7 @@ use super::*;
 use crate::agent::Episode;
 use crate::store::RunFolder;
 use crate::types::{
-    Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant, Wording,
+    Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant,
 };
 use futures_util::FutureExt as _;
 use std::collections::{BTreeMap, HashSet};
@@ -15,36 +15,15 @@ use tokio::sync::{mpsc, watch};
 
 mod differences;
 
+mod made {
+    use crate::types::{Compat, Decoding, Method, Variant, Wording};
+    use std::collections::BTreeMap;
+
+    include!("../../tests/it/common/variant.rs");
+}
+
 fn variant(name: &str) -> Variant {
-    Variant {
-        name: name.to_owned(),
-        protocol: "react-paper".to_owned(),
-        options: BTreeMap::new(),
-        method: "react".to_owned(),
-        max_steps: 7,
-        prompt: "prompts/hotpotqa.toml".to_owned(),
-        prompt_sha256: "0".repeat(64),
-        question_label: "Question".to_owned(),
-        model: "baseline".to_owned(),
-        endpoint: "none".to_owned(),
-        base_url: None,
-        decoding: Decoding::default(),
-        wiki: "corpus:x".to_owned(),
-        wiki_origin: None,
-        price: None,
-        compat: Compat::Fixed,
-        wording: Wording::English,
-        settings: BTreeMap::new(),
-        voting: None,
-        oracle_context: false,
-        direct_prompt_sha256: None,
-        direct_max_tokens: None,
-        texts: None,
-        instruction: None,
-        shots: None,
-        exemplar_order: None,
-        exemplar_seed: None,
-    }
+    Variant { model: "baseline".to_owned(), wiki: "corpus:x".to_owned(), ..made::variant(name) }
 }
 
 fn manifest(variant: Variant) -> Manifest {

@@ -63,6 +63,35 @@ fn table() -> BTreeMap<String, Option<BTreeSet<String>>> {
     rows
 }
 
+#[test]
+fn the_picture_of_the_architecture_is_the_table() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let page = std::fs::read_to_string(path).expect("the page");
+    let picture = page.split("```floors\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the picture");
+    let floor = |line: &str| {
+        let (floor, uses) = line.split_once("->").expect("an arrow");
+        let uses = match uses.trim() {
+            "everything" => None,
+            "nothing" => Some(BTreeSet::new()),
+            list => Some(list.split(", ").map(str::to_owned).collect()),
+        };
+        (floor.trim().to_owned(), uses)
+    };
+    assert_eq!(picture.lines().map(floor).collect::<BTreeMap<_, _>>(), table());
+}
+
+/// Every file that the page names exists.
+#[test]
+fn the_files_of_the_architecture_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/architecture.md")).expect("the page");
+    let named =
+        page.split('`').skip(1).step_by(2).filter(|text| text.starts_with("src/") || text.starts_with("tests/"));
+    for path in named.filter(|path| !path.contains("NAME")) {
+        assert!(root.join(path).exists(), "docs/architecture.md names `{path}`");
+    }
+}
+
 fn source_root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")
 }
