@@ -7,7 +7,7 @@ pub use crate::run::{
 };
 pub use crate::types::{Question, RunEvent, Trajectory};
 
-use crate::compare::{Column, Item, NamedFigure, compare};
+use crate::compare::{Item, NamedFigure, Variant, compare};
 use crate::score::AnswerScore;
 use std::path::Path;
 
@@ -28,12 +28,12 @@ pub fn compare_run(folder: &Path, settings: &ComparisonSettings) -> Result<Compa
     let settings = ComparisonSettings { figures: ["em", "f1"].map(NamedFigure::new).to_vec(), ..settings.clone() };
     let summary = Summary::of(folder, None, true)?;
     let figures: Vec<String> = settings.figures.iter().map(|figure| figure.name.clone()).collect();
-    let column = |name: &str| Column::new(name, figures.clone(), Vec::new());
-    let mut columns: Vec<Column> = summary.variants.iter().map(|variant| column(&variant.name)).collect();
+    let compared = |name: &str| Variant::new(name, figures.clone(), Vec::new());
+    let mut variants: Vec<Variant> = summary.variants.iter().map(|variant| compared(&variant.name)).collect();
     for item in summary.items.into_iter().flatten() {
-        let Some(column) = columns.iter_mut().find(|column| column.name == item.variant) else { continue };
+        let Some(compared) = variants.iter_mut().find(|compared| compared.name == item.variant) else { continue };
         let figure = |of: fn(AnswerScore) -> f64| item.score.map(of);
-        column.items.push(Item {
+        compared.items.push(Item {
             question: item.id,
             repeat: item.repeat,
             measured: item.assessment.is_some(),
@@ -41,5 +41,5 @@ pub fn compare_run(folder: &Path, settings: &ComparisonSettings) -> Result<Compa
             ..Item::default()
         });
     }
-    compare(&columns, &settings).map_err(|error| RunError::input(error, "compare a run of several variants"))
+    compare(&variants, &settings).map_err(|error| RunError::input(error, "compare a run of several variants"))
 }

@@ -11,7 +11,7 @@ mod terms;
 
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::compare::{Column, CompareError, Comparison, NamedFigure, RESAMPLES, SEED, Settings, compare};
+use crate::compare::{CompareError, Comparison, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare};
 use crate::report::comparison::{Compared, FlipList, Setting, sheet};
 use crate::score::{Figure, figure};
 use crate::types::text::visible_line;
@@ -122,7 +122,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let (sources, figures) = sources(args)?;
     let names = sources::names(&sources);
     let column = |(source, name): (&Source, &String)| source.column(name, &figures, &args.fields());
-    let columns: Vec<Column> = sources.iter().zip(&names).map(column).collect();
+    let columns: Vec<Variant> = sources.iter().zip(&names).map(column).collect();
     let warnings = differences::warnings(&sources, &names);
     for warning in &warnings {
         say(format_args!("warning: {}", visible_line(warning, 500)));

@@ -2,15 +2,15 @@
 
 use super::pairing::{Pairing, Values};
 use super::pairs::positions;
-use super::sample::{mean, mean_interval, t_interval};
-use super::{Column, MethodInterval, NamedFigure, Settings};
+use super::sample::Sample;
+use super::{MethodInterval, NamedFigure, Settings, Variant};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// One figure by one field.
 ///
-/// Parts are many and small, and nothing here is corrected for that: differences in a part suggest where to look, and
-/// prove nothing. There is therefore no verdict.
+/// Parts are many and small, and nothing corrects for that: differences in a part suggest where to look and prove
+/// nothing, so there is no verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Breakdown {
     /// Name of the field, such as `type`.
@@ -25,31 +25,32 @@ pub struct Breakdown {
 /// The questions with one value of a field.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// The value; absent for the questions that have none.
+    /// The value; absent for questions without one.
     pub value: Option<String>,
-    /// Questions that all columns measured.
+    /// Questions that all variants measured.
     pub n: usize,
-    /// The mean of each column.
+    /// The mean of each variant.
     pub means: Vec<GroupMean>,
-    /// The same pairs as those of the whole.
+    /// The same pairs as for all questions.
     pub pairs: Vec<GroupPair>,
 }
 
-/// The mean of one column in a part.
+/// The mean of one variant in a part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupMean {
-    /// Name of the column.
-    pub column: String,
+    /// Name of the variant.
+    #[serde(rename = "column")]
+    pub variant: String,
     /// Its mean.
     pub mean: Option<f64>,
-    /// Interval of the mean, as in [`ColumnMean`](super::ColumnMean).
+    /// Interval of the mean, as in [`VariantMean`](super::VariantMean).
     pub interval: Option<MethodInterval>,
 }
 
-/// Two columns in a part; the difference is `b − a`.
+/// Two variants in a part; the difference is `b − a`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupPair {
-    /// The baseline, or the column named first.
+    /// The baseline, or the variant named first.
     pub a: String,
     /// The other.
     pub b: String,
@@ -63,7 +64,7 @@ pub struct GroupPair {
 
 /// The breakdowns of one figure by every field of the settings.
 pub(super) fn breakdowns(
-    columns: &[Column],
+    variants: &[Variant],
     pairing: &Pairing<'_>,
     figure: &NamedFigure,
     values: &Values<'_>,
@@ -76,7 +77,7 @@ pub(super) fn breakdowns(
         }
         let part = |(order, rows): (Order, Vec<usize>)| Group {
             value: order.value,
-            ..group(columns, figure, values, &rows, settings)
+            ..group(variants, figure, values, &rows, settings)
         };
         let groups = parts.into_iter().map(part).collect();
         Breakdown { by: field.clone(), figure: figure.name.clone(), groups }
@@ -84,7 +85,7 @@ pub(super) fn breakdowns(
     settings.breakdowns.iter().map(of_field).collect()
 }
 
-/// The order of values: numbers by size, other texts by letter, and what has none at the end.
+/// The order of values: numbers by size, then other texts, then no value.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Order {
     rank: u8,
@@ -100,27 +101,37 @@ impl Order {
     }
 }
 
-/// One part; its value is the caller's to say.
-fn group(columns: &[Column], figure: &NamedFigure, values: &Values<'_>, rows: &[usize], settings: &Settings) -> Group {
+/// One part, without its value.
+fn group(
+    variants: &[Variant],
+    figure: &NamedFigure,
+    values: &Values<'_>,
+    rows: &[usize],
+    settings: &Settings,
+) -> Group {
     let part: Vec<Vec<f64>> =
-        values.columns.iter().map(|column| rows.iter().map(|row| column[*row]).collect()).collect();
+        values.variants.iter().map(|variant| rows.iter().map(|row| variant[*row]).collect()).collect();
     let clusters: Option<Vec<usize>> =
         values.clusters.as_ref().map(|clusters| rows.iter().map(|row| clusters[*row]).collect());
     let clusters = clusters.as_deref();
-    let means = columns.iter().zip(&part).map(|(column, values_of)| GroupMean {
-        column: column.name.clone(),
-        mean: mean(values_of, clusters).map(|mean| mean.mean),
-        interval: mean_interval(values_of, clusters, values.binary, figure.unit, settings.level),
+    let means = variants.iter().zip(&part).map(|(variant, of_variant)| {
+        let sample = Sample { values: of_variant, clusters };
+        GroupMean {
+            variant: variant.name.clone(),
+            mean: sample.mean().map(|mean| mean.mean),
+            interval: sample.mean_interval(values.binary, figure.unit, settings.level),
+        }
     });
-    let pairs = positions(columns, settings.baseline.as_deref()).map(|(a, b)| {
+    let pairs = positions(variants, settings.baseline.as_deref()).map(|(a, b)| {
         let differences: Vec<f64> = part[a].iter().zip(&part[b]).map(|(a, b)| b - a).collect();
-        let estimate = mean(&differences, clusters);
+        let sample = Sample { values: &differences, clusters };
+        let estimate = sample.mean();
         GroupPair {
-            a: columns[a].name.clone(),
-            b: columns[b].name.clone(),
+            a: variants[a].name.clone(),
+            b: variants[b].name.clone(),
             difference: estimate.map(|estimate| estimate.mean),
             se: estimate.and_then(|estimate| estimate.se),
-            interval: t_interval(&differences, clusters, settings.level),
+            interval: sample.t_interval(settings.level),
         }
     });
     Group { value: None, n: rows.len(), means: means.collect(), pairs: pairs.collect() }

@@ -1,65 +1,65 @@
-//! Why columns cannot be compared.
+//! Why variants cannot be compared.
 
-/// Why columns cannot be compared.
+/// Why variants cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CompareError {
     /// A comparison takes two.
-    #[error("a comparison needs two columns or more, and there is {0}")]
+    #[error("a comparison needs at least two variants, found {0}")]
     TooFew(usize),
-    /// Two columns have one name, so that no figure could be told from another.
-    #[error("two columns are called `{0}`")]
+    /// Two variants have the same name.
+    #[error("two variants have the name `{0}`")]
     SameName(String),
-    /// The baseline is none of the columns.
-    #[error("there is no column `{wanted}` to be the baseline; the columns are {known}")]
+    /// No variant has the name of the baseline.
+    #[error("no variant `{wanted}` to use as the baseline; the variants are {known}")]
     NoBaseline {
-        /// The name that was given.
+        /// The name given.
         wanted: String,
-        /// The names that there are, separated by commas.
+        /// The names available, separated by commas.
         known: String,
     },
-    /// A column lacks a figure.
-    #[error("`{column}` has no figure `{figure}`; it has {known}")]
+    /// A variant lacks a figure.
+    #[error("`{variant}` has no figure `{figure}`; it has {known}")]
     UnknownFigure {
-        /// The column.
-        column: String,
-        /// The figure that was asked for.
+        /// The variant.
+        variant: String,
+        /// The figure requested.
         figure: String,
         /// The figures that it has, separated by commas.
         known: String,
     },
-    /// No figure was asked for.
+    /// No figure was requested.
     #[error("no figure to compare")]
     NoFigure,
-    /// No column knows a field that results were to be broken down by.
-    #[error("no column has the field `{field}` to break down by; there are {known}")]
+    /// No variant has a field of the breakdown.
+    #[error("no variant has the field `{field}` to break down by; the fields are {known}")]
     UnknownGrouping {
-        /// The field that was asked for.
+        /// The field requested.
         field: String,
-        /// The fields that there are, separated by commas.
+        /// The fields available, separated by commas.
         known: String,
     },
-    /// A column has a row twice.
-    #[error("`{column}` has question `{question}`, repeat {repeat}, twice")]
+    /// A variant has a row twice.
+    #[error("`{variant}` has question `{question}`, repeat {repeat}, twice")]
     Duplicate {
-        /// The column.
-        column: String,
+        /// The variant.
+        variant: String,
         /// Id of the question.
         question: String,
         /// The repeat, from 0.
         repeat: u32,
     },
-    /// The columns have no question in common.
-    #[error("the columns {0} share no question")]
+    /// The variants have no question in common.
+    #[error("the variants {0} share no question")]
     NothingShared(String),
-    /// A share that is none.
-    #[error("`{name}` must lie between 0 and 1, both excluded, and is {value}")]
+    /// A setting that must be a share.
+    #[error("`{name}` must be greater than 0 and less than 1, not {value}")]
     NotBetween {
         /// Name of the setting.
         name: &'static str,
         /// Its value.
         value: f64,
     },
-    /// Nothing can be said without resamples.
+    /// Intervals and tests need resamples.
     #[error("`resamples` must be 1 or more")]
     NoResamples,
 }

@@ -1,4 +1,4 @@
-//! What a comparison knows of a figure: its name, its unit, and which way is better.
+//! A figure as a comparison sees it: name, unit, and which way is better.
 
 use crate::score::{Better, Figure, Unit};
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 /// A figure by its name: one of an episode, or a column of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NamedFigure {
-    /// Its name, as in [`Column::figures`](super::Column::figures).
+    /// Its name, as in [`Variant::figures`](super::Variant::figures).
     pub name: String,
     /// How its values are shown.
     pub unit: Unit,
@@ -15,7 +15,7 @@ pub struct NamedFigure {
 }
 
 impl NamedFigure {
-    /// The figure of that name. A name that no run has (a column of a table) is an amount without a direction.
+    /// The figure of that name. An unknown name (a column of a table) is an amount without a direction.
     pub fn new(name: impl Into<String>) -> Self {
         let name = name.into();
         let known = Figure::named(&name);

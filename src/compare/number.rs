@@ -1,8 +1,8 @@
-//! How figures are written, in sentences and in tables.
+//! Formatting of figures, in sentences and in tables.
 
 use super::Unit;
 
-/// Below this a p is only said to be smaller.
+/// Smaller p values are shown as below this.
 const SMALLEST_P: f64 = 0.0001;
 
 /// A value without its unit: shares in per cent, their differences in percentage points; other numbers with three
@@ -21,7 +21,7 @@ pub fn difference(unit: Unit, difference: f64) -> String {
     if difference > 0.0 && !is_nothing(&text) { format!("+{text}") } else { text }
 }
 
-/// No sign stands before what is shown as 0.
+/// Whether it is shown as 0, which has no sign.
 fn is_nothing(text: &str) -> bool {
     text.chars().all(|c| !c.is_ascii_digit() || c == '0')
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::{Unit, difference, p_equals, p_value, value};
 
     #[test]
-    fn figures_have_as_many_digits_as_are_of_use() {
+    fn figures_have_useful_digits() {
         assert_eq!([0.0421, -0.0421, -0.0001].map(|share| value(Unit::Share, share)), ["4.2", "-4.2", "0.0"]);
         let amounts = [12345.6, 123.45, 12.345, 0.012_345_6, 0.000_012_3, 0.0, -3.0];
         let shown = amounts.map(|amount| value(Unit::Amount, amount));

@@ -1,97 +1,98 @@
-//! Pairing: from columns of rows to one value a question and column.
+//! Pairing: from the rows of variants to one value per question and variant.
 
-use super::comparison::{ColumnSummary, Ids};
-use super::{Column, CompareError, Item};
+use super::comparison::{Ids, VariantSummary};
+use super::{CompareError, Item, Variant};
 use std::collections::{HashMap, HashSet};
 
-/// The questions of all columns.
+/// The questions of all variants.
 pub(super) struct Pairing<'a> {
-    columns: &'a [Column],
-    /// In the order of the first column; what only later ones have comes after.
+    variants: Vec<&'a Variant>,
+    /// In the order of the first variant, then those that only later variants have.
     questions: Vec<Question<'a>>,
 }
 
-/// One question: its rows in each column.
+/// One question: its rows in each variant.
 pub(super) struct Question<'a> {
     pub(super) id: &'a str,
     rows: Vec<Vec<&'a Item>>,
 }
 
-/// The values of one figure on the questions that all columns measured.
+/// The values of one figure on the questions that all variants measured.
 pub(super) struct Values<'a> {
     /// The questions.
     pub(super) questions: Vec<&'a Question<'a>>,
-    /// Their values, by column: the mean over repeats.
-    pub(super) columns: Vec<Vec<f64>>,
-    /// The cluster of each; absent where no two questions share one.
+    /// Their values, by variant: the mean over repeats.
+    pub(super) variants: Vec<Vec<f64>>,
+    /// The cluster of each; absent if no two questions share one.
     pub(super) clusters: Option<Vec<usize>>,
     /// Whether values are 0 or 1 and no question was repeated.
     pub(super) binary: bool,
-    /// Shared questions that lack a value in a column.
+    /// Shared questions that lack a value in a variant.
     pub(super) excluded: Ids,
 }
 
-/// What the rows of a question are worth, were those without a measurement all wrong or all right.
+/// The values of a question if its rows without a measurement were all wrong, or all right.
 pub(super) struct Extremes {
-    /// By column: lowest and highest value of each question.
-    pub(super) columns: Vec<Vec<(f64, f64)>>,
+    /// By variant: lowest and highest value of each question.
+    pub(super) variants: Vec<Vec<(f64, f64)>>,
 }
 
 impl<'a> Pairing<'a> {
-    /// Pairs columns by the ids of their questions.
-    pub(super) fn of(columns: &'a [Column]) -> Result<Self, CompareError> {
+    /// Pairs variants by the ids of their questions.
+    pub(super) fn of(variants: impl IntoIterator<Item = &'a Variant>) -> Result<Self, CompareError> {
+        let variants: Vec<&Variant> = variants.into_iter().collect();
         let mut at: HashMap<&str, usize> = HashMap::new();
         let mut questions: Vec<Question<'a>> = Vec::new();
-        for (c, column) in columns.iter().enumerate() {
-            let mut seen = HashSet::with_capacity(column.items.len());
-            for item in &column.items {
+        for (c, variant) in variants.iter().enumerate() {
+            let mut seen = HashSet::with_capacity(variant.items.len());
+            for item in &variant.items {
                 if !seen.insert((item.question.as_str(), item.repeat)) {
-                    let (column, question) = (column.name.clone(), item.question.clone());
-                    return Err(CompareError::Duplicate { column, question, repeat: item.repeat });
+                    let (variant, question) = (variant.name.clone(), item.question.clone());
+                    return Err(CompareError::Duplicate { variant, question, repeat: item.repeat });
                 }
                 let row = *at.entry(&item.question).or_insert_with(|| {
-                    questions.push(Question { id: &item.question, rows: vec![Vec::new(); columns.len()] });
+                    questions.push(Question { id: &item.question, rows: vec![Vec::new(); variants.len()] });
                     questions.len() - 1
                 });
                 questions[row].rows[c].push(item);
             }
         }
-        Ok(Self { columns, questions })
+        Ok(Self { variants, questions })
     }
 
-    /// Questions that any column has.
+    /// Questions that any variant has.
     pub(super) fn all(&self) -> usize {
         self.questions.len()
     }
 
-    /// Questions that all columns have.
+    /// Questions that all variants have.
     pub(super) fn shared(&self) -> impl Iterator<Item = &Question<'a>> {
         self.questions.iter().filter(|question| question.rows.iter().all(|rows| !rows.is_empty()))
     }
 
-    /// What each column holds.
-    pub(super) fn summaries(&self) -> Vec<ColumnSummary> {
-        let summary = |(at, column): (usize, &Column)| {
+    /// What each variant holds.
+    pub(super) fn summaries(&self) -> Vec<VariantSummary> {
+        let summary = |(at, variant): (usize, &&Variant)| {
             let mine = || self.questions.iter().filter(move |question| !question.rows[at].is_empty());
             let unmeasured = |question: &&Question<'_>| question.rows[at].iter().all(|item| !item.measured);
-            ColumnSummary {
-                name: column.name.clone(),
+            VariantSummary {
+                name: variant.name.clone(),
                 questions: mine().count(),
-                rows: column.items.len(),
+                rows: variant.items.len(),
                 repeats: mine().map(|question| question.rows[at].len()).max().unwrap_or(0),
                 unmatched: ids(mine().filter(|question| question.rows.iter().any(Vec::is_empty))),
-                not_measured: column.items.iter().filter(|item| !item.measured).count(),
+                not_measured: variant.items.iter().filter(|item| !item.measured).count(),
                 unmeasured: ids(mine().filter(unmeasured)),
             }
         };
-        self.columns.iter().enumerate().map(summary).collect()
+        self.variants.iter().enumerate().map(summary).collect()
     }
 
-    /// The values of a figure; every column must have it.
+    /// The values of a figure; every variant must have it.
     pub(super) fn values(&self, figure: &str) -> Result<Values<'_>, CompareError> {
         let at = self.positions(figure)?;
         let mut questions = Vec::new();
-        let mut columns = vec![Vec::new(); self.columns.len()];
+        let mut variants = vec![Vec::new(); self.variants.len()];
         let mut excluded = Vec::new();
         for question in self.shared() {
             let values: Option<Vec<f64>> = question
@@ -104,22 +105,22 @@ impl<'a> Pairing<'a> {
                 None => excluded.push(question),
                 Some(values) => {
                     questions.push(question);
-                    columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
+                    variants.iter_mut().zip(values).for_each(|(variant, value)| variant.push(value));
                 }
             }
         }
         let once = questions.iter().all(|question| question.rows.iter().all(|rows| rows.len() == 1));
         #[expect(clippy::float_cmp, reason = "right is exactly 1")]
-        let binary = once && columns.iter().flatten().all(|value| *value == 0.0 || *value == 1.0);
+        let binary = once && variants.iter().flatten().all(|value| *value == 0.0 || *value == 1.0);
         let clusters = clusters(&questions);
-        Ok(Values { questions, columns, clusters, binary, excluded: ids(excluded.into_iter()) })
+        Ok(Values { questions, variants, clusters, binary, excluded: ids(excluded.into_iter()) })
     }
 
-    /// The extremes of a figure of shares over the questions that all columns tried; absent where every row of these
+    /// The extremes of a figure of shares over the questions that all variants tried; absent if every row of these
     /// was measured.
     pub(super) fn extremes(&self, figure: &str) -> Result<Option<Extremes>, CompareError> {
         let at = self.positions(figure)?;
-        let mut columns = vec![Vec::new(); self.columns.len()];
+        let mut variants = vec![Vec::new(); self.variants.len()];
         let mut open = false;
         for question in self.shared() {
             let known = |(rows, at): (&Vec<&Item>, &usize)| {
@@ -131,35 +132,35 @@ impl<'a> Pairing<'a> {
             };
             let Some(ends) = question.rows.iter().zip(&at).map(known).collect::<Option<Vec<_>>>() else { continue };
             open |= ends.iter().any(|(low, high)| low < high);
-            columns.iter_mut().zip(ends).for_each(|(column, ends)| column.push(ends));
+            variants.iter_mut().zip(ends).for_each(|(variant, ends)| variant.push(ends));
         }
-        Ok(open.then_some(Extremes { columns }))
+        Ok(open.then_some(Extremes { variants }))
     }
 
     /// Value of a field for a question: that of the first row that has one.
     pub(super) fn group(&self, question: &Question<'a>, field: &str) -> Option<&'a str> {
-        let rows = self.columns.iter().zip(&question.rows);
-        let of_column = |(column, rows): (&Column, &Vec<&'a Item>)| {
-            let at = column.grouping(field)?;
+        let rows = self.variants.iter().zip(&question.rows);
+        let of_variant = |(variant, rows): (&&Variant, &Vec<&'a Item>)| {
+            let at = variant.grouping(field)?;
             rows.iter().find_map(|item| item.groups.get(at)?.as_deref())
         };
-        rows.into_iter().find_map(of_column)
+        rows.into_iter().find_map(of_variant)
     }
 
-    /// Position of a figure in each column.
+    /// Position of a figure in each variant.
     fn positions(&self, figure: &str) -> Result<Vec<usize>, CompareError> {
-        let position = |column: &Column| {
-            column.figure(figure).ok_or_else(|| CompareError::UnknownFigure {
-                column: column.name.clone(),
+        let position = |variant: &&Variant| {
+            variant.figure(figure).ok_or_else(|| CompareError::UnknownFigure {
+                variant: variant.name.clone(),
                 figure: figure.to_owned(),
-                known: column.figures.join(", "),
+                known: variant.figures.join(", "),
             })
         };
-        self.columns.iter().map(position).collect()
+        self.variants.iter().map(position).collect()
     }
 }
 
-/// Numbers the clusters. A question without one stands for itself.
+/// Numbers the clusters. A question without one is a cluster of its own.
 fn clusters(questions: &[&Question<'_>]) -> Option<Vec<usize>> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut next = 0;

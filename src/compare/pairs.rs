@@ -1,22 +1,22 @@
-//! One pair of columns: difference, intervals, tests, what can be shown.
+//! One pair of variants: difference, intervals, tests, what can be shown.
 
 use super::comparison::{Bounds, DecisiveP, Pair, Tests};
 use super::pairing::{Extremes, Values};
-use super::sample::{bootstrap, bootstrap_interval, mean, sampled_flips, sign_flips, t_interval, z_interval};
-use super::{Column, Settings, Verdict};
+use super::sample::Sample;
+use super::{Settings, Variant, Verdict};
 use crate::stats::{McNemar, holm, pearson, questions_needed, smallest_difference, wilcoxon};
 
 /// The pairs of a figure before anything is said about them.
 pub(super) fn pairs(
-    columns: &[Column],
+    variants: &[Variant],
     values: &Values<'_>,
     extremes: Option<&Extremes>,
     settings: &Settings,
 ) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> = positions(columns, settings.baseline.as_deref())
+    let mut pairs: Vec<Pair> = positions(variants, settings.baseline.as_deref())
         .map(|(a, b)| Pair {
-            bounds: extremes.and_then(|extremes| bounds(&extremes.columns[a], &extremes.columns[b])),
-            ..pair(columns, (a, b), values, settings)
+            bounds: extremes.and_then(|extremes| bounds(&extremes.variants[a], &extremes.variants[b])),
+            ..pair(variants, (a, b), values, settings)
         })
         .collect();
     let (at, p): (Vec<usize>, Vec<f64>) =
@@ -27,10 +27,10 @@ pub(super) fn pairs(
     pairs
 }
 
-/// Which columns are compared: each with the baseline, or each with every later one.
-pub(super) fn positions(columns: &[Column], baseline: Option<&str>) -> impl Iterator<Item = (usize, usize)> {
-    let n = columns.len();
-    let base = baseline.and_then(|name| columns.iter().position(|column| column.name == name));
+/// Which variants are compared: each with the baseline, or each with every later one.
+pub(super) fn positions(variants: &[Variant], baseline: Option<&str>) -> impl Iterator<Item = (usize, usize)> {
+    let n = variants.len();
+    let base = baseline.and_then(|name| variants.iter().position(|variant| variant.name == name));
     let all = (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)));
     all.filter(move |&(a, b)| match base {
         Some(base) => a == base && b != base,
@@ -38,37 +38,38 @@ pub(super) fn positions(columns: &[Column], baseline: Option<&str>) -> impl Iter
     })
 }
 
-fn pair(columns: &[Column], (a, b): (usize, usize), values: &Values<'_>, settings: &Settings) -> Pair {
-    let Settings { level, resamples, seed, .. } = *settings;
-    let (of_a, of_b) = (&values.columns[a], &values.columns[b]);
+fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, settings: &Settings) -> Pair {
+    let level = settings.level;
+    let (of_a, of_b) = (&values.variants[a], &values.variants[b]);
     let clusters = values.clusters.as_deref();
     let differences: Vec<f64> = of_a.iter().zip(of_b).map(|(a, b)| b - a).collect();
-    let estimate = mean(&differences, clusters);
-    let drawn = bootstrap(&differences, clusters, level, resamples, seed);
-    let t = t_interval(&differences, clusters, level);
-    let resampled = drawn.as_ref().map(|drawn| bootstrap_interval(drawn, clusters));
+    let sample = Sample { values: &differences, clusters };
+    let estimate = sample.mean();
+    let drawn = sample.bootstrap(settings);
+    let t = sample.t_interval(level);
+    let resampled = drawn.as_ref().map(|drawn| sample.bootstrap_interval(drawn));
     let tests = Tests {
         mcnemar: (values.binary && !differences.is_empty()).then(|| mcnemar(&differences)),
         t_test: estimate.and_then(|estimate| estimate.t_test()),
-        permutation: sign_flips(&differences, clusters, resamples, seed),
-        permutation_sampled: sampled_flips(&differences, clusters, resamples, seed),
+        permutation: sample.sign_flips(settings),
+        permutation_sampled: sample.sampled_flips(settings),
         wilcoxon: wilcoxon(&differences),
     };
     let se = estimate.and_then(|estimate| estimate.se);
     let (mde, questions_needed) = reach(&differences, se, settings);
-    let se_of = |values: &[f64]| mean(values, clusters)?.se;
+    let [mean_a, mean_b] = [of_a, of_b].map(|values| Sample { values, clusters }.mean());
     Pair {
-        a: columns[a].name.clone(),
-        b: columns[b].name.clone(),
+        a: variants[a].name.clone(),
+        b: variants[b].name.clone(),
         n: differences.len(),
-        a_mean: mean(of_a, clusters).map(|mean| mean.mean),
-        b_mean: mean(of_b, clusters).map(|mean| mean.mean),
+        a_mean: mean_a.map(|mean| mean.mean),
+        b_mean: mean_b.map(|mean| mean.mean),
         difference: estimate.map(|estimate| estimate.mean),
         se,
-        unpaired_se: se_of(of_a).zip(se_of(of_b)).map(|(a, b)| a.hypot(b)),
+        unpaired_se: mean_a.and_then(|mean| mean.se).zip(mean_b.and_then(|mean| mean.se)).map(|(a, b)| a.hypot(b)),
         correlation: pearson(of_a, of_b),
         interval: if values.binary { t } else { resampled },
-        intervals: [t, z_interval(&differences, clusters, level), resampled].into_iter().flatten().collect(),
+        intervals: [t, sample.z_interval(level), resampled].into_iter().flatten().collect(),
         bootstrap: drawn,
         p: decisive(&tests, clusters.is_some()),
         tests,
@@ -80,7 +81,7 @@ fn pair(columns: &[Column], (a, b): (usize, usize), values: &Values<'_>, setting
     }
 }
 
-/// `McNemar`'s exact test where it applies, else the permutation. Only the permutation knows of clusters.
+/// `McNemar`'s exact test where it applies, else the permutation test. Only the latter accounts for clusters.
 fn decisive(tests: &Tests, clustered: bool) -> Option<DecisiveP> {
     let mcnemar = tests.mcnemar.filter(|_| !clustered);
     let mcnemar = mcnemar.map(|test| DecisiveP { test: "mcnemar exact", value: test.exact_p });
@@ -92,8 +93,8 @@ fn mcnemar(differences: &[f64]) -> McNemar {
     McNemar::new(count(|value| *value < 0.0), count(|value| *value > 0.0))
 }
 
-/// The smallest difference that so many questions can show, and the questions that the one found would take. Both rest
-/// on the spread of the differences; where there is none nothing is known.
+/// The minimum detectable difference, and the number of questions needed to detect the one found. Both depend on the
+/// spread of the differences and are absent if there is none.
 fn reach(differences: &[f64], se: Option<f64>, settings: &Settings) -> (Option<f64>, Option<f64>) {
     #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
     let n = differences.len() as f64;
@@ -103,7 +104,7 @@ fn reach(differences: &[f64], se: Option<f64>, settings: &Settings) -> (Option<f
     (smallest_difference(variance, n, alpha, power), questions_needed(variance, found, alpha, power))
 }
 
-/// The difference at worst and at best: what `a` lacks right and what `b` lacks wrong, and the other way round.
+/// The lowest and highest difference: unmeasured rows of `a` all right and of `b` all wrong, and the other way round.
 fn bounds(a: &[(f64, f64)], b: &[(f64, f64)]) -> Option<Bounds> {
     #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
     let n = a.len() as f64;

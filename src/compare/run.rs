@@ -1,32 +1,31 @@
 //! The comparison itself.
 
 use super::breakdown::breakdowns;
-use super::comparison::{Bounds, ColumnMean, ColumnSummary, Comparison, FigureComparison};
+use super::comparison::{Bounds, Comparison, FigureComparison, VariantMean, VariantSummary};
 use super::pairing::{Extremes, Pairing, Values};
 use super::pairs::pairs;
-use super::sample::{mean, mean_interval, mean_intervals};
-use super::{Column, CompareError, NamedFigure, Settings, Unit, Verdict};
+use super::sample::Sample;
+use super::{CompareError, NamedFigure, Settings, Unit, Variant, Verdict};
 use crate::stats::cochran_q;
 use std::collections::HashSet;
 
-/// Holds columns against each other on the questions that all of them measured.
+/// Compares variants on the questions that all of them measured.
 ///
-/// Figure by figure: a question counts where every column has a value for it; repeats are averaged within a question
-/// before anything else. Equal input gives equal output to the last bit.
-pub fn compare(columns: &[Column], settings: &Settings) -> Result<Comparison, CompareError> {
+/// For each figure, a question counts if every variant has a value for it. Repeats are averaged within a question first. Equal input gives equal output to the last bit.
+pub fn compare(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
     settings.check()?;
-    check(columns, settings)?;
-    let pairing = Pairing::of(columns)?;
+    check(variants, settings)?;
+    let pairing = Pairing::of(variants)?;
     let shared = pairing.shared().count();
     if shared == 0 {
-        return Err(CompareError::NothingShared(listed(columns.iter().map(|column| column.name.as_str()))));
+        return Err(CompareError::NothingShared(listed(variants.iter().map(|variant| variant.name.as_str()))));
     }
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for figure in &settings.figures {
         let values = pairing.values(&figure.name)?;
         let extremes = if figure.unit == Unit::Share { pairing.extremes(&figure.name)? } else { None };
-        parts.extend(breakdowns(columns, &pairing, figure, &values, settings));
-        figures.push(compare_figure(columns, figure, values, extremes.as_ref(), settings));
+        parts.extend(breakdowns(variants, &pairing, figure, &values, settings));
+        figures.push(compare_figure(variants, figure, values, extremes.as_ref(), settings));
     }
     let summaries = pairing.summaries();
     let notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
@@ -34,29 +33,29 @@ pub fn compare(columns: &[Column], settings: &Settings) -> Result<Comparison, Co
         settings: settings.clone(),
         questions: pairing.all(),
         shared,
-        columns: summaries,
+        variants: summaries,
         figures,
         breakdowns: parts,
         notes,
     })
 }
 
-fn check(columns: &[Column], settings: &Settings) -> Result<(), CompareError> {
-    if columns.len() < 2 {
-        return Err(CompareError::TooFew(columns.len()));
+fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> {
+    if variants.len() < 2 {
+        return Err(CompareError::TooFew(variants.len()));
     }
     let mut names = HashSet::new();
-    if let Some(column) = columns.iter().find(|column| !names.insert(column.name.as_str())) {
-        return Err(CompareError::SameName(column.name.clone()));
+    if let Some(variant) = variants.iter().find(|variant| !names.insert(variant.name.as_str())) {
+        return Err(CompareError::SameName(variant.name.clone()));
     }
     if let Some(wanted) = settings.baseline.as_ref().filter(|wanted| !names.contains(wanted.as_str())) {
-        let known = listed(columns.iter().map(|column| column.name.as_str()));
+        let known = listed(variants.iter().map(|variant| variant.name.as_str()));
         return Err(CompareError::NoBaseline { wanted: wanted.clone(), known });
     }
     for field in &settings.breakdowns {
-        if columns.iter().all(|column| column.grouping(field).is_none()) {
+        if variants.iter().all(|variant| variant.grouping(field).is_none()) {
             let mut known: Vec<&str> = Vec::new();
-            for name in columns.iter().flat_map(|column| &column.groupings) {
+            for name in variants.iter().flat_map(|variant| &variant.groupings) {
                 if !known.contains(&name.as_str()) {
                     known.push(name);
                 }
@@ -73,39 +72,39 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn compare_figure(
-    columns: &[Column],
+    variants: &[Variant],
     figure: &NamedFigure,
     values: Values<'_>,
     extremes: Option<&Extremes>,
     settings: &Settings,
 ) -> FigureComparison {
-    let mut pairs = pairs(columns, &values, extremes, settings);
+    let mut pairs = pairs(variants, &values, extremes, settings);
     let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
     for pair in &mut pairs {
         pair.verdict = Verdict::of(pair, figure, corrected, settings.alpha);
     }
     let clusters = values.clusters.as_deref();
-    let means = columns.iter().enumerate().map(|(at, column)| {
-        let of_column = &values.columns[at];
-        let estimate = mean(of_column, clusters);
-        ColumnMean {
-            column: column.name.clone(),
+    let means = variants.iter().enumerate().map(|(at, variant)| {
+        let sample = Sample { values: &values.variants[at], clusters };
+        let estimate = sample.mean();
+        VariantMean {
+            variant: variant.name.clone(),
             mean: estimate.map(|estimate| estimate.mean),
             se: estimate.and_then(|estimate| estimate.se),
-            interval: mean_interval(of_column, clusters, values.binary, figure.unit, settings.level),
-            intervals: mean_intervals(of_column, clusters, values.binary, settings.level),
-            bounds: extremes.and_then(|extremes| bounds(&extremes.columns[at])),
+            interval: sample.mean_interval(values.binary, figure.unit, settings.level),
+            intervals: sample.mean_intervals(values.binary, settings.level),
+            bounds: extremes.and_then(|extremes| bounds(&extremes.variants[at])),
         }
     });
-    let right = |column: &Vec<f64>| column.iter().map(|value| *value > 0.0).collect();
-    let several = values.binary && columns.len() > 2 && !values.questions.is_empty();
+    let right = |variant: &Vec<f64>| variant.iter().map(|value| *value > 0.0).collect();
+    let several = values.binary && variants.len() > 2 && !values.questions.is_empty();
     FigureComparison {
         figure: figure.clone(),
         n: values.questions.len(),
         binary: values.binary && !values.questions.is_empty(),
         clusters: clusters.map(|clusters| clusters.iter().collect::<HashSet<_>>().len()),
         means: means.collect(),
-        cochran_q: several.then(|| cochran_q(&values.columns.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten(),
+        cochran_q: several.then(|| cochran_q(&values.variants.iter().map(right).collect::<Vec<Vec<bool>>>())).flatten(),
         pairs,
         excluded: values.excluded,
     }
@@ -119,7 +118,7 @@ fn bounds(extremes: &[(f64, f64)]) -> Option<Bounds> {
 }
 
 fn notes(
-    columns: &[ColumnSummary],
+    variants: &[VariantSummary],
     figures: &[FigureComparison],
     all: usize,
     shared: usize,
@@ -127,43 +126,42 @@ fn notes(
 ) -> Vec<String> {
     let mut notes = Vec::new();
     if shared < all {
-        notes.push(format!("{} of {all} questions are not in all columns, and are left out", all - shared));
+        notes.push(format!("{} of {all} questions are not in all variants and are excluded", all - shared));
     }
-    if columns.iter().any(|column| column.not_measured > 0) {
+    if variants.iter().any(|variant| variant.not_measured > 0) {
         notes.push(
-            "what was not measured (model or Wikipedia failed, or the budget was spent) is in no mean; the bounds say what it could change"
+            "episodes that were not measured (the model or Wikipedia failed, or the budget was spent) are in no mean; the bounds show how much they could change"
                 .to_owned(),
         );
     }
     for figure in figures.iter().filter(|figure| figure.excluded.count > 0) {
         let (label, count) = (figure.figure.label(), figure.excluded.count);
         notes.push(format!(
-            "{label}: {count} of {shared} shared questions have no value in some column, and are left out"
+            "{label}: {count} of {shared} shared questions have no value in at least one variant and are excluded"
         ));
     }
-    if let Some(repeats) = columns.iter().map(|column| column.repeats).max().filter(|repeats| *repeats > 1) {
+    if let Some(repeats) = variants.iter().map(|variant| variant.repeats).max().filter(|repeats| *repeats > 1) {
         notes.push(format!(
-            "questions were asked up to {repeats} times: repeats are averaged within a question before anything is \
-             compared. An average is neither right nor wrong, so McNemar's test and Cochran's Q are left out"
+            "questions were asked up to {repeats} times: repeats are averaged within a question first. An average is \
+             neither right nor wrong, so McNemar's test and Cochran's Q are left out"
         ));
     }
     if let Some(figure) = figures.iter().find(|figure| figure.clusters.is_some()) {
         let clusters = figure.clusters.unwrap_or_default();
         notes.push(format!(
             "{} questions are in {clusters} clusters: standard errors, intervals and the permutation test are by \
-             cluster. McNemar's test, Wilcoxon's and Cochran's Q take questions for independent, and decide nothing",
+             cluster. McNemar's test, Wilcoxon's and Cochran's Q assume independent questions and decide nothing",
             figure.n
         ));
     }
     if let Some(figure) = figures.iter().find(|figure| figure.pairs.len() > 1) {
         notes.push(format!(
-            "Holm's correction is over the {} pairs of a figure, not over several figures",
+            "Holm's correction covers the {} pairs of a figure, not several figures",
             figure.pairs.len()
         ));
     }
     if in_parts {
-        notes
-            .push("parts are not corrected for their number: they suggest where to look, and prove nothing".to_owned());
+        notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());
     }
     notes
 }

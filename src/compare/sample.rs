@@ -1,99 +1,95 @@
 //! Means and differences of paired values, questions independent or in clusters.
 
-use super::Unit;
 use super::comparison::MethodInterval;
+use super::{Settings, Unit};
 use crate::stats::{Bootstrap, Interval, Mean, Permutation, Sums, permutation, permutation_resampled, wilson};
 
-/// The clusters of values, where there are any.
-pub(super) type Clusters<'a> = Option<&'a [usize]>;
+/// One value per question: those of a variant, or the differences of two.
+#[derive(Clone, Copy)]
+pub(super) struct Sample<'a> {
+    pub(super) values: &'a [f64],
+    /// The cluster of each question, if questions share any.
+    pub(super) clusters: Option<&'a [usize]>,
+}
 
-/// The mean of values, with a standard error that minds clusters.
-pub(super) fn mean(values: &[f64], clusters: Clusters<'_>) -> Option<Mean> {
-    match clusters {
-        None => Mean::of(values),
-        Some(clusters) => Mean::clustered(values, clusters),
+impl Sample<'_> {
+    /// The mean, with a standard error that accounts for clusters.
+    pub(super) fn mean(self) -> Option<Mean> {
+        match self.clusters {
+            None => Mean::of(self.values),
+            Some(clusters) => Mean::clustered(self.values, clusters),
+        }
     }
-}
 
-/// The interval of one column's mean: Wilson's for right and wrong, else Student's, which is cut at 0 and 1 for shares.
-pub(super) fn mean_interval(
-    values: &[f64],
-    clusters: Clusters<'_>,
-    binary: bool,
-    unit: Unit,
-    level: f64,
-) -> Option<MethodInterval> {
-    if binary && clusters.is_none() {
-        let right = values.iter().filter(|value| **value > 0.0).count();
-        let (right, n) = (u64::try_from(right).ok()?, u64::try_from(values.len()).ok().filter(|n| *n > 0)?);
-        return Some(named("wilson", level, wilson(right, n, level)));
+    /// Wilson's interval of right and wrong answers that are independent.
+    fn wilson(self, level: f64) -> Option<MethodInterval> {
+        let right = self.values.iter().filter(|value| **value > 0.0).count();
+        let (right, n) = (u64::try_from(right).ok()?, u64::try_from(self.values.len()).ok()?);
+        (n > 0 && self.clusters.is_none()).then(|| named("wilson", level, wilson(right, n, level)))
     }
-    let interval = t_interval(values, clusters, level)?;
-    Some(match unit {
-        Unit::Share => MethodInterval { low: interval.low.max(0.0), high: interval.high.min(1.0), ..interval },
-        Unit::Amount => interval,
-    })
-}
 
-/// Student's interval of a mean.
-pub(super) fn t_interval(values: &[f64], clusters: Clusters<'_>, level: f64) -> Option<MethodInterval> {
-    let method = if clusters.is_some() { "cluster t" } else { "t" };
-    Some(named(method, level, mean(values, clusters)?.t_interval(level)?))
-}
-
-/// The same with the normal quantile.
-pub(super) fn z_interval(values: &[f64], clusters: Clusters<'_>, level: f64) -> Option<MethodInterval> {
-    let method = if clusters.is_some() { "cluster z" } else { "z" };
-    Some(named(method, level, mean(values, clusters)?.z_interval(level)?))
-}
-
-/// The bootstrap of a mean, of questions or of clusters.
-pub(super) fn bootstrap(
-    values: &[f64],
-    clusters: Clusters<'_>,
-    level: f64,
-    resamples: usize,
-    seed: u64,
-) -> Option<Bootstrap> {
-    match clusters {
-        None => Bootstrap::of(values, level, resamples, seed),
-        Some(clusters) => Bootstrap::clustered(values, clusters, level, resamples, seed),
+    /// The interval of a variant's mean: Wilson's for right and wrong, else Student's, cut at 0 and 1 for shares.
+    pub(super) fn mean_interval(self, binary: bool, unit: Unit, level: f64) -> Option<MethodInterval> {
+        if binary && self.clusters.is_none() {
+            return self.wilson(level);
+        }
+        let interval = self.t_interval(level)?;
+        Some(match unit {
+            Unit::Share => MethodInterval { low: interval.low.max(0.0), high: interval.high.min(1.0), ..interval },
+            Unit::Amount => interval,
+        })
     }
-}
 
-/// The interval of a bootstrap.
-pub(super) fn bootstrap_interval(bootstrap: &Bootstrap, clusters: Clusters<'_>) -> MethodInterval {
-    let method = if clusters.is_some() { "cluster bootstrap" } else { "bootstrap" };
-    named(method, bootstrap.level, bootstrap.interval)
-}
-
-/// The sign-flip test, of questions or of whole clusters.
-pub(super) fn sign_flips(values: &[f64], clusters: Clusters<'_>, resamples: usize, seed: u64) -> Option<Permutation> {
-    match clusters {
-        None => permutation(values, resamples, seed),
-        Some(clusters) => permutation(Sums::of(values, clusters).sums(), resamples, seed),
+    /// Every interval of a variant's mean, as the formulas give them.
+    pub(super) fn mean_intervals(self, binary: bool, level: f64) -> Vec<MethodInterval> {
+        let wilson = if binary { self.wilson(level) } else { None };
+        [wilson, self.t_interval(level), self.z_interval(level)].into_iter().flatten().collect()
     }
-}
 
-/// The same by random signs, however few the differences.
-pub(super) fn sampled_flips(
-    values: &[f64],
-    clusters: Clusters<'_>,
-    resamples: usize,
-    seed: u64,
-) -> Option<Permutation> {
-    match clusters {
-        None => permutation_resampled(values, resamples, seed),
-        Some(clusters) => permutation_resampled(Sums::of(values, clusters).sums(), resamples, seed),
+    /// Student's interval of the mean.
+    pub(super) fn t_interval(self, level: f64) -> Option<MethodInterval> {
+        Some(named(self.method("t", "cluster t"), level, self.mean()?.t_interval(level)?))
     }
-}
 
-/// Every interval of one column's mean, as the formulas give them.
-pub(super) fn mean_intervals(values: &[f64], clusters: Clusters<'_>, binary: bool, level: f64) -> Vec<MethodInterval> {
-    let wilson =
-        mean_interval(values, clusters, binary, Unit::Amount, level).filter(|interval| interval.method == "wilson");
-    let (t, z) = (t_interval(values, clusters, level), z_interval(values, clusters, level));
-    [wilson, t, z].into_iter().flatten().collect()
+    /// The same with the normal quantile.
+    pub(super) fn z_interval(self, level: f64) -> Option<MethodInterval> {
+        Some(named(self.method("z", "cluster z"), level, self.mean()?.z_interval(level)?))
+    }
+
+    /// The bootstrap of the mean, over questions or clusters.
+    pub(super) fn bootstrap(self, settings: &Settings) -> Option<Bootstrap> {
+        let Settings { level, resamples, seed, .. } = *settings;
+        match self.clusters {
+            None => Bootstrap::of(self.values, level, resamples, seed),
+            Some(clusters) => Bootstrap::clustered(self.values, clusters, level, resamples, seed),
+        }
+    }
+
+    /// The interval of that bootstrap.
+    pub(super) fn bootstrap_interval(self, drawn: &Bootstrap) -> MethodInterval {
+        named(self.method("bootstrap", "cluster bootstrap"), drawn.level, drawn.interval)
+    }
+
+    /// The sign-flip test, of questions or of whole clusters.
+    pub(super) fn sign_flips(self, settings: &Settings) -> Option<Permutation> {
+        self.flipped(|values| permutation(values, settings.resamples, settings.seed))
+    }
+
+    /// The same by random signs, even where there are few differences.
+    pub(super) fn sampled_flips(self, settings: &Settings) -> Option<Permutation> {
+        self.flipped(|values| permutation_resampled(values, settings.resamples, settings.seed))
+    }
+
+    fn flipped(self, test: impl Fn(&[f64]) -> Option<Permutation>) -> Option<Permutation> {
+        match self.clusters {
+            None => test(self.values),
+            Some(clusters) => test(Sums::of(self.values, clusters).sums()),
+        }
+    }
+
+    fn method(self, plain: &'static str, clustered: &'static str) -> &'static str {
+        if self.clusters.is_some() { clustered } else { plain }
+    }
 }
 
 fn named(method: &'static str, level: f64, interval: Interval) -> MethodInterval {

@@ -1,4 +1,4 @@
-//! What a comparison is to do.
+//! Settings of a comparison.
 
 use super::{CompareError, NamedFigure};
 use serde::Serialize;
@@ -16,18 +16,18 @@ pub struct Settings {
     pub level: f64,
     /// A pair counts as different only where its corrected p is below this; above 0 and below 1.
     pub alpha: f64,
-    /// Power at which the smallest difference that can be shown is reckoned; above 0 and below 1.
+    /// Power for the minimum detectable difference; above 0 and below 1.
     pub power: f64,
     /// Resamples of every bootstrap, and of every permutation that is not enumerated; 1 or more.
     pub resamples: usize,
-    /// Seed of the same.
+    /// Seed of all of these.
     pub seed: u64,
-    /// Name of the column that all others are compared with; without it all pairs are compared.
+    /// Name of the variant that all others are compared with; without it all pairs are compared.
     pub baseline: Option<String>,
     /// The figures to compare, in the order in which they are shown. The first is the one that decides.
     #[serde(rename = "metrics")]
     pub figures: Vec<NamedFigure>,
-    /// Names of the fields to break down by, as in [`Column::groupings`](super::Column::groupings).
+    /// Names of the fields to break down by, as in [`Variant::groupings`](super::Variant::groupings).
     pub breakdowns: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Refuses what no comparison can be made with.
+    /// Refuses values outside their ranges.
     pub(super) fn check(&self) -> Result<(), CompareError> {
         for (name, value) in [("level", self.level), ("alpha", self.alpha), ("power", self.power)] {
             if !(value > 0.0 && value < 1.0) {

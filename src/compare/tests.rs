@@ -1,15 +1,15 @@
 //! Whole comparisons: planted differences, repeats, clusters, what is missing, and what must never change.
 
-use super::{Better, Column, CompareError, Comparison, Flips, Ids, Item, NamedFigure, Settings, Unit, compare, flips};
-use crate::stats::{McNemar, Mean};
+use super::{Better, CompareError, Comparison, Flips, Ids, Item, NamedFigure, Settings, Unit, Variant, compare, flips};
+use crate::stats::Mean;
 use proptest::prelude::*;
 
-/// A column of EM and F1 from EM alone: F1 is half where EM is 0.
-fn column(name: &str, right: impl IntoIterator<Item = bool>) -> Column {
-    let mut column = Column::new(name, vec!["em".into(), "f1".into()], vec!["type".into()]);
+/// A variant of EM and F1 from EM alone: F1 is half where EM is 0.
+fn variant(name: &str, right: impl IntoIterator<Item = bool>) -> Variant {
+    let mut variant = Variant::new(name, vec!["em".into(), "f1".into()], vec!["type".into()]);
     for (i, right) in right.into_iter().enumerate() {
         let (em, f1) = if right { (1.0, 1.0) } else { (0.0, 0.5) };
-        column.items.push(Item {
+        variant.items.push(Item {
             question: format!("q{i:04}"),
             measured: true,
             values: vec![Some(em), Some(f1)],
@@ -17,71 +17,28 @@ fn column(name: &str, right: impl IntoIterator<Item = bool>) -> Column {
             ..Item::default()
         });
     }
-    column
+    variant
 }
 
 fn quick() -> Settings {
     Settings { resamples: 500, ..Settings::default() }
 }
 
-fn done(columns: &[Column]) -> Comparison {
-    compare(columns, &quick()).expect("a comparison")
+fn done(variants: &[Variant]) -> Comparison {
+    compare(variants, &quick()).expect("a comparison")
 }
 
 /// `n` questions, the first `right` of them right.
-fn first_right(name: &str, right: usize, n: usize) -> Column {
-    column(name, (0..n).map(|i| i < right))
-}
-
-#[test]
-fn a_run_is_not_distinguishable_from_itself() {
-    let mut twin = first_right("a", 137, 500);
-    let one = twin.clone();
-    twin.name = "b".into();
-    assert_eq!(flips(&one, &twin), Flips { n: 500, gained: vec![], lost: vec![] });
-    let found = done(&[one, twin]);
-    for figure in &found.figures {
-        let pair = &figure.pairs[0];
-        assert_eq!((pair.difference, pair.p.map(|p| p.value), pair.p_holm), (Some(0.0), Some(1.0), Some(1.0)));
-        assert_eq!((pair.se, pair.mde, pair.questions_needed), (Some(0.0), None, None));
-        assert!(!pair.verdict.distinguishable && pair.verdict.winner.is_none());
-        assert!(pair.interval.expect("an interval").contains(0.0));
-    }
-    let em = &found.figures[0];
-    assert_eq!(
-        em.pairs[0].verdict.sentence,
-        "b and a are not distinguishable: they never differ in EM on 500 questions"
-    );
-    let wilson = em.means[0].interval.expect("an interval");
-    assert_eq!((wilson.method, em.means[0].mean), ("wilson", Some(0.274)));
-}
-
-#[test]
-fn twenty_planted_flips_are_found_and_tested_exactly() {
-    let flipped = |i: usize| i % 25 == 7;
-    let base = column("base", (0..500).map(|i| i % 2 == 0 && !flipped(i)));
-    let new = column("new", (0..500).map(|i| i % 2 == 0 || flipped(i)));
-    let planted: Vec<String> = (0..500).filter(|i| flipped(*i)).map(|i| format!("q{i:04}")).collect();
-    assert_eq!(planted.len(), 20);
-    let found = flips(&base, &new);
-    assert_eq!((&found.gained, found.lost.len(), found.n), (&planted, 0, 500));
-    assert_eq!(flips(&new, &base).lost, planted);
-
-    let pair = &done(&[base, new]).figures[0].pairs[0];
-    assert_eq!(pair.tests.mcnemar, Some(McNemar::new(0, 20)));
-    let p = pair.p.expect("a p");
-    assert_eq!((p.test, p.value), ("mcnemar exact", 2.0 / f64::from(1 << 20)));
-    assert_eq!((pair.difference, pair.n), (Some(0.04), 500));
-    assert_eq!(pair.verdict.winner.as_deref(), Some("new"));
-    assert_eq!(pair.verdict.sentence, "new beats base by 4.0 points EM, 95 % interval 2.3 to 5.7, p < 0.0001");
+fn first_right(name: &str, right: usize, n: usize) -> Variant {
+    variant(name, (0..n).map(|i| i < right))
 }
 
 /// The case of a thread on lm-eval: 220 questions, unpaired p 0.08, `McNemar`'s 0.008.
 #[test]
 fn pairing_finds_what_unpaired_errors_hide() {
     // 26 questions flip one way and 9 the other; 100 more are right in both.
-    let a = column("a", (0..220).map(|i| i < 109));
-    let b = column("b", (0..220).map(|i| (9..135).contains(&i)));
+    let a = variant("a", (0..220).map(|i| i < 109));
+    let b = variant("b", (0..220).map(|i| (9..135).contains(&i)));
     let pair = &done(&[a, b]).figures[0].pairs[0];
     let test = pair.tests.mcnemar.expect("a test");
     assert_eq!((test.only_a, test.only_b), (9, 26));
@@ -91,9 +48,9 @@ fn pairing_finds_what_unpaired_errors_hide() {
 }
 
 #[test]
-fn what_cannot_be_told_apart_says_what_could_be() {
-    let a = column("a", (0..500).map(|i| i < 150));
-    let b = column("b", (0..500).map(|i| (36..192).contains(&i)));
+fn indistinguishable_variants_show_the_detectable_difference() {
+    let a = variant("a", (0..500).map(|i| i < 150));
+    let b = variant("b", (0..500).map(|i| (36..192).contains(&i)));
     let found = done(&[a, b]);
     let pair = &found.figures[0].pairs[0];
     let least = pair.mde.expect("a difference");
@@ -110,8 +67,8 @@ fn what_cannot_be_told_apart_says_what_could_be() {
 
 #[test]
 fn all_pairs_or_those_with_the_baseline_are_corrected_together() {
-    let columns = [first_right("a", 20, 60), first_right("b", 26, 60), first_right("c", 40, 60)];
-    let all = done(&columns);
+    let variants = [first_right("a", 20, 60), first_right("b", 26, 60), first_right("c", 40, 60)];
+    let all = done(&variants);
     let em = &all.figures[0];
     let names = |pairs: &[super::Pair]| pairs.iter().map(|pair| (pair.a.clone(), pair.b.clone())).collect::<Vec<_>>();
     let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
@@ -124,12 +81,12 @@ fn all_pairs_or_those_with_the_baseline_are_corrected_together() {
     let last = em.pair("b", "c").expect("a pair");
     assert_eq!(last.p_holm, Some(last.p.expect("a p").value * 2.0));
     assert!(last.verdict.sentence.ends_with(" after Holm"), "{}", last.verdict.sentence);
-    assert!(all.notes.iter().any(|note| note.contains("over the 3 pairs")));
+    assert!(all.notes.iter().any(|note| note.contains("covers the 3 pairs")));
     // F1 is not 0 and 1: no Q.
     assert_eq!((all.figures[1].binary, all.figures[1].cochran_q), (false, None));
     assert_eq!(all.figures[1].pairs[0].p.expect("a p").test, "permutation");
 
-    let with = compare(&columns, &Settings { baseline: Some("c".into()), ..quick() }).expect("a comparison");
+    let with = compare(&variants, &Settings { baseline: Some("c".into()), ..quick() }).expect("a comparison");
     let em = &with.figures[0];
     assert_eq!(names(&em.pairs), [pair("c", "a"), pair("c", "b")]);
     assert_eq!(em.pairs[0].difference, Some(-20.0 / 60.0));
@@ -147,7 +104,7 @@ fn unmatched_and_unmeasured_questions_are_counted_listed_and_bounded() {
     b.items[50].values[1] = None;
     let found = done(&[a, b]);
     assert_eq!((found.questions, found.shared), (100, 90));
-    let [of_a, of_b] = &found.columns[..] else { panic!("two columns") };
+    let [of_a, of_b] = &found.variants[..] else { panic!("two variants") };
     assert_eq!((of_a.unmatched.count, of_b.unmatched.count, of_b.unmatched.listed[0].as_str()), (0, 10, "q0090"));
     let three = Ids { count: 3, listed: vec!["q0000".into(), "q0001".into(), "q0002".into()] };
     assert_eq!((&of_b.unmeasured, of_b.not_measured, of_a.not_measured), (&three, 3, 0));
@@ -162,21 +119,21 @@ fn unmatched_and_unmeasured_questions_are_counted_listed_and_bounded() {
     assert_eq!(found.notes.len(), 4, "{:?}", found.notes);
 
     let (many, few) = (first_right("a", 0, 100), first_right("b", 0, 2));
-    let unmatched = &done(&[many, few]).columns[0].unmatched;
+    let unmatched = &done(&[many, few]).variants[0].unmatched;
     assert_eq!((unmatched.count, unmatched.listed.len()), (98, Ids::LISTED));
 }
 
 #[test]
 fn repeats_are_averaged_before_anything_is_compared() {
     let repeated = |name: &str, right: &[[bool; 3]]| {
-        let mut column = Column::new(name, vec!["em".into()], vec![]);
+        let mut variant = Variant::new(name, vec!["em".into()], vec![]);
         for (i, repeats) in right.iter().enumerate() {
             for (repeat, right) in (0..).zip(repeats) {
                 let (question, values) = (format!("q{i}"), vec![Some(f64::from(u8::from(*right)))]);
-                column.items.push(Item { question, repeat, measured: true, values, ..Item::default() });
+                variant.items.push(Item { question, repeat, measured: true, values, ..Item::default() });
             }
         }
-        column
+        variant
     };
     let a = repeated("a", &[[true, false, false], [true, true, false], [false; 3], [true; 3]]);
     let mut b = repeated("b", &[[true, true, false], [true, false, false], [false; 3], [true; 3]]);
@@ -185,7 +142,7 @@ fn repeats_are_averaged_before_anything_is_compared() {
     let found = compare(&[a.clone(), b.clone()], &settings).expect("a comparison");
     let (em, pair) = (&found.figures[0], &found.figures[0].pairs[0]);
     assert_eq!((em.binary, pair.tests.mcnemar, em.means[0].mean), (false, None, Some(0.5)));
-    assert_eq!((pair.n, found.columns[0].repeats, found.columns[0].rows), (4, 3, 12));
+    assert_eq!((pair.n, found.variants[0].repeats, found.variants[0].rows), (4, 3, 12));
     assert_eq!(pair.p.expect("a p").test, "permutation");
     assert!(found.notes.iter().any(|note| note.contains("McNemar's test and Cochran's Q are left out")));
     // A repeat that failed leaves the mean of the others.
@@ -201,8 +158,8 @@ fn repeats_are_averaged_before_anything_is_compared() {
 fn clusters_decide_the_error_and_the_test() {
     let (mut a, mut b) = (first_right("a", 20, 80), first_right("b", 40, 80));
     let plain = done(&[a.clone(), b.clone()]);
-    for column in [&mut a, &mut b] {
-        for (i, item) in column.items.iter_mut().enumerate() {
+    for variant in [&mut a, &mut b] {
+        for (i, item) in variant.items.iter_mut().enumerate() {
             item.cluster = (i < 60).then(|| format!("page {}", i / 10));
         }
     }
@@ -226,9 +183,9 @@ fn clusters_decide_the_error_and_the_test() {
 
 #[test]
 fn parts_of_the_questions_have_means_and_differences_of_their_own() {
-    let columns = [first_right("a", 30, 90), first_right("b", 60, 90)];
+    let variants = [first_right("a", 30, 90), first_right("b", 60, 90)];
     let settings = Settings { breakdowns: vec!["type".into()], ..quick() };
-    let found = compare(&columns, &settings).expect("a comparison");
+    let found = compare(&variants, &settings).expect("a comparison");
     assert_eq!(found.breakdowns.len(), 2);
     let by_type = &found.breakdowns[0];
     let groups: Vec<_> = by_type.groups.iter().map(|group| (group.value.as_deref(), group.n)).collect();
@@ -238,26 +195,26 @@ fn parts_of_the_questions_have_means_and_differences_of_their_own() {
     assert_eq!(bridge.means[0].interval.expect("an interval").method, "wilson");
     assert!(found.notes.iter().any(|note| note.contains("prove nothing")));
 
-    let mut columns = columns;
-    for column in &mut columns {
-        for (i, item) in column.items.iter_mut().enumerate() {
+    let mut variants = variants;
+    for variant in &mut variants {
+        for (i, item) in variant.items.iter_mut().enumerate() {
             item.groups[0] = [Some("10"), Some("2"), Some("x"), None][i % 4].map(str::to_owned);
         }
     }
-    let found = compare(&columns, &settings).expect("a comparison");
+    let found = compare(&variants, &settings).expect("a comparison");
     let order: Vec<_> = found.breakdowns[0].groups.iter().map(|group| group.value.as_deref()).collect();
     assert_eq!(order, [Some("2"), Some("10"), Some("x"), None]);
 }
 
 #[test]
-fn amounts_are_told_in_their_own_units() {
+fn amounts_are_shown_in_their_own_units() {
     let amounts = |name: &str, of: fn(u32) -> f64| {
-        let mut column = Column::new(name, vec!["steps".into(), "cost_usd".into()], vec![]);
+        let mut variant = Variant::new(name, vec!["steps".into(), "cost_usd".into()], vec![]);
         for i in 0..40 {
             let values = vec![Some(of(i)), Some(of(i) / 1000.0).filter(|_| i > 0)];
-            column.items.push(Item { question: i.to_string(), measured: true, values, ..Item::default() });
+            variant.items.push(Item { question: i.to_string(), measured: true, values, ..Item::default() });
         }
-        column
+        variant
     };
     let (a, b) = (amounts("a", |i| f64::from(i % 5)), amounts("b", |i| f64::from(i % 5 + 1 + i % 2)));
     let settings = Settings { figures: vec![NamedFigure::new("steps"), NamedFigure::new("cost_usd")], ..quick() };
@@ -279,7 +236,7 @@ fn amounts_are_told_in_their_own_units() {
 #[test]
 fn what_cannot_be_compared_is_refused_with_its_names() {
     let (a, b) = (first_right("a", 1, 3), first_right("b", 2, 3));
-    let refused = |columns: &[Column], settings: &Settings| compare(columns, settings).expect_err("an error");
+    let refused = |variants: &[Variant], settings: &Settings| compare(variants, settings).expect_err("an error");
     assert_eq!(refused(std::slice::from_ref(&a), &quick()), CompareError::TooFew(1));
     assert_eq!(refused(&[a.clone(), a.clone()], &quick()), CompareError::SameName("a".into()));
     let both = [a.clone(), b.clone()];
@@ -288,7 +245,7 @@ fn what_cannot_be_compared_is_refused_with_its_names() {
     let error = refused(&both, &Settings { figures: vec![NamedFigure::new("steps")], ..quick() });
     assert_eq!(
         error,
-        CompareError::UnknownFigure { column: "a".into(), figure: "steps".into(), known: "em, f1".into() }
+        CompareError::UnknownFigure { variant: "a".into(), figure: "steps".into(), known: "em, f1".into() }
     );
     let error = refused(&both, &Settings { breakdowns: vec!["level".into()], ..quick() });
     assert_eq!(error, CompareError::UnknownGrouping { field: "level".into(), known: "type".into() });
@@ -300,7 +257,7 @@ fn what_cannot_be_compared_is_refused_with_its_names() {
     let (mut twice, mut other) = (a.clone(), b.clone());
     twice.items.push(a.items[0].clone());
     let error = refused(&[b, twice], &quick());
-    assert_eq!(error, CompareError::Duplicate { column: "a".into(), question: "q0000".into(), repeat: 0 });
+    assert_eq!(error, CompareError::Duplicate { variant: "a".into(), question: "q0000".into(), repeat: 0 });
     other.items.iter_mut().for_each(|item| item.question.push('x'));
     assert_eq!(refused(&[a, other], &quick()), CompareError::NothingShared("a, b".into()));
 }
@@ -314,12 +271,18 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
     assert_eq!((em.n, em.binary, em.means[1].mean, em.pairs[0].p), (0, false, None, None));
     assert_eq!(
         em.pairs[0].verdict.sentence,
-        "b and a are not distinguishable: no question has a value of EM in all columns"
+        "b and a are not distinguishable: no question has a value for EM in all variants"
     );
     let json = serde_json::to_value(&found).expect("JSON");
     assert_eq!(
         (&json["metrics"][0]["pairs"][0]["difference"], json["settings"]["seed"].as_u64()),
         (&serde_json::Value::Null, Some(12_345))
+    );
+
+    let twin = Variant { name: "twin".into(), ..b.clone() };
+    assert_eq!(
+        done(&[b.clone(), twin]).figures[0].pairs[0].verdict.sentence,
+        "twin and b are not distinguishable: they never differ in EM on 4 questions"
     );
 
     // Values that are not finite do not count.
@@ -338,8 +301,8 @@ fn nothing_measured_and_one_question_are_said_and_hold_no_nan() {
 }
 
 fn bits(n: usize) -> impl Strategy<Value = (Vec<bool>, Vec<bool>)> {
-    let column = || proptest::collection::vec(any::<bool>(), n);
-    (column(), column())
+    let variant = || proptest::collection::vec(any::<bool>(), n);
+    (variant(), variant())
 }
 
 proptest! {
@@ -348,8 +311,8 @@ proptest! {
     #[test]
     fn swapping_two_columns_mirrors_the_comparison((a, b) in bits(30), seed: u64) {
         let settings = Settings { resamples: 60, seed, ..Settings::default() };
-        let run = |columns: &[Column]| compare(columns, &settings).expect("a comparison");
-        let (a, b) = (column("a", a), column("b", b));
+        let run = |variants: &[Variant]| compare(variants, &settings).expect("a comparison");
+        let (a, b) = (variant("a", a), variant("b", b));
         let (here, there) = (run(&[a.clone(), b.clone()]), run(&[b.clone(), a.clone()]));
         for (here, there) in here.figures.iter().zip(&there.figures) {
             let (here, there) = (&here.pairs[0], &there.pairs[0]);
@@ -366,9 +329,9 @@ proptest! {
 
     #[test]
     fn the_order_of_rows_changes_no_figure_of_the_means((a, b) in bits(20)) {
-        let mut turned = column("b", b.clone());
+        let mut turned = variant("b", b.clone());
         turned.items.reverse();
-        let (a, b) = (column("a", a), column("b", b));
+        let (a, b) = (variant("a", a), variant("b", b));
         let (here, there) = (done(&[a.clone(), b]), done(&[a, turned]));
         prop_assert_eq!(here, there);
     }
@@ -376,7 +339,7 @@ proptest! {
     #[test]
     fn a_verdict_never_outruns_its_rule((a, b) in bits(25), seed: u64) {
         let settings = Settings { resamples: 60, seed, ..Settings::default() };
-        let found = compare(&[column("a", a), column("b", b)], &settings).expect("a comparison");
+        let found = compare(&[variant("a", a), variant("b", b)], &settings).expect("a comparison");
         for pair in found.figures.iter().flat_map(|figure| &figure.pairs) {
             let p = pair.p_holm.expect("a p");
             prop_assert!(p > 0.0 && p <= 1.0);

@@ -9,20 +9,20 @@ use serde::Serialize;
 pub struct Verdict {
     /// Whether the two are distinguishable: the corrected p is below alpha, and the interval that decides excludes 0.
     pub distinguishable: bool,
-    /// Name of the better one; absent where they are not distinguishable, and for figures without a better direction.
+    /// Name of the better one; absent if they are not distinguishable or the figure has no better direction.
     pub winner: Option<String>,
     /// The sentence, such as `react-6 beats act-6 by 4.2 points EM, 95 % interval 1.1 to 7.3, p = 0.008 after Holm`.
-    /// Names in it are as the columns have them: escape it before it goes to a terminal.
+    /// Names in it are not escaped: do that before printing it.
     pub sentence: String,
 }
 
 impl Verdict {
     /// What follows from a pair, one of `pairs` that were corrected together.
     pub(super) fn of(pair: &Pair, figure: &NamedFigure, pairs: usize, alpha: f64) -> Self {
-        let told = |p: f64| p < alpha && pair.interval.is_some_and(|interval| !interval.contains(0.0));
+        let distinct = |p: f64| p < alpha && pair.interval.is_some_and(|interval| !interval.contains(0.0));
         let words = Words { pair, figure, pairs };
         match (pair.difference, pair.p_holm) {
-            (Some(difference), Some(p)) if difference != 0.0 && told(p) => words.apart(difference, p),
+            (Some(difference), Some(p)) if difference != 0.0 && distinct(p) => words.apart(difference, p),
             (difference, p) => Self { distinguishable: false, winner: None, sentence: words.not_apart(difference, p) },
         }
     }
@@ -50,8 +50,8 @@ impl Words<'_> {
             Better::Lower => format!("{first} beats {second} by {size} (less is better)"),
             Better::Neither => format!("{first} lies above {second} by {size}"),
         };
-        let turned = difference < 0.0;
-        let sentence = format!("{claim}{}, {}", self.interval(turned), self.p(p));
+        let swapped = difference < 0.0;
+        let sentence = format!("{claim}{}, {}", self.interval(swapped), self.p(p));
         let winner = (self.figure.better != Better::Neither).then(|| first.clone());
         Verdict { distinguishable: true, winner, sentence }
     }
@@ -60,7 +60,7 @@ impl Words<'_> {
         let Pair { a, b, n, mde, .. } = self.pair;
         let unlike = format!("{b} and {a} are not distinguishable");
         let (Some(difference), Some(p)) = (difference, p) else {
-            return format!("{unlike}: no question has a value of {} in all columns", self.figure.label());
+            return format!("{unlike}: no question has a value for {} in all variants", self.figure.label());
         };
         let questions = if *n == 1 { "1 question".to_owned() } else { format!("{n} questions") };
         if self.never_differ() {
@@ -73,7 +73,7 @@ impl Words<'_> {
         }
     }
 
-    /// The signed-rank test leaves out what is 0, and is absent where that is all.
+    /// The signed-rank test leaves out what is 0, and is absent if that is all.
     fn never_differ(&self) -> bool {
         self.pair.n > 0 && self.pair.tests.wilcoxon.is_none()
     }
@@ -85,9 +85,9 @@ impl Words<'_> {
     }
 
     /// `, 95 % interval 1.1 to 7.3`; with the ends swapped where the sentence names `b` first.
-    fn interval(&self, turned: bool) -> String {
+    fn interval(&self, swapped: bool) -> String {
         self.pair.interval.map_or_else(String::new, |interval| {
-            let ends = if turned { [-interval.high, -interval.low] } else { [interval.low, interval.high] };
+            let ends = if swapped { [-interval.high, -interval.low] } else { [interval.low, interval.high] };
             let [low, high] = ends.map(|end| value(self.figure.unit, end));
             let level = format!("{:.3}", 100.0 * interval.level);
             format!(", {} % interval {low} to {high}", level.trim_end_matches('0').trim_end_matches('.'))

@@ -1,6 +1,7 @@
 //! From the bytes of a file to its text.
 
 use super::DatasetError;
+use super::error::Problem;
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -11,7 +12,7 @@ const MOST_UNPACKED: u64 = 2 << 30;
 /// The text of a file that is called `file`: unpacked where it is gzip, without byte order mark.
 pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetError> {
     if raw.starts_with(&[0x1f, 0x8b]) {
-        let gzip = |source| DatasetError::Gzip { file: file.to_owned(), source };
+        let gzip = |source| DatasetError::of_file(file, Problem::Gzip(source));
         let mut unpacked = Vec::new();
         MultiGzDecoder::new(raw).take(MOST_UNPACKED + 1).read_to_end(&mut unpacked).map_err(gzip)?;
         if unpacked.len() as u64 > MOST_UNPACKED {
@@ -31,7 +32,7 @@ pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetErr
 
 fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error) -> DatasetError {
     let line = 1 + newlines(&bytes[..error.valid_up_to()]);
-    DatasetError::NotUtf8 { file: file.to_owned(), line }
+    DatasetError::at_line(file, line, Problem::NotUtf8)
 }
 
 /// Line ends in `bytes`.

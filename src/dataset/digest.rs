@@ -25,18 +25,3 @@ pub fn sha256_of_file(path: &Path) -> io::Result<String> {
         hex
     }))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::sha256_of_file;
-
-    #[test]
-    fn a_file_has_the_digest_of_its_bytes() {
-        let dir = tempfile::tempdir().expect("a folder");
-        let path = dir.path().join("f");
-        for bytes in [vec![], b"abc".to_vec(), vec![7; 200_000]] {
-            std::fs::write(&path, &bytes).expect("written");
-            assert_eq!(sha256_of_file(&path).expect("read"), crate::types::sha256_hex([bytes.as_slice()]));
-        }
-    }
-}

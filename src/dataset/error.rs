@@ -19,143 +19,120 @@ impl fmt::Display for Place {
 
 /// Why a dataset file, or one record of it, cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum DatasetError {
+pub struct DatasetError {
+    file: String,
+    /// The line, from 1.
+    line: Option<usize>,
+    /// The number of the record, from 1.
+    record: Option<usize>,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+/// What is wrong with a dataset file.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
     /// The file cannot be read at all.
-    #[error("cannot read the dataset `{file}`: {source}")]
-    Io {
-        /// The file.
-        file: String,
-        /// The system's reason.
-        source: std::io::Error,
-    },
+    #[error("{0}")]
+    Io(std::io::Error),
     /// The gzip stream is damaged.
-    #[error("`{file}` begins like gzip but cannot be unpacked: {source}")]
-    Gzip {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        source: std::io::Error,
-    },
-    /// The bytes are not UTF-8 text.
-    #[error("`{file}`, line {line}: not UTF-8")]
-    NotUtf8 {
-        /// The file.
-        file: String,
-        /// Line of the first bad byte, from 1.
-        line: usize,
-    },
-    /// The file is a web page.
-    #[error("`{file}`, line 1: this is an HTML page, not a dataset")]
-    Html {
-        /// The file.
-        file: String,
-    },
-    /// The file is neither JSON nor a table.
-    #[error("`{file}`, line {line}: not JSON: {reason}")]
-    NotJson {
-        /// The file.
-        file: String,
-        /// Line of the fault, from 1.
-        line: usize,
-        /// What the parser says.
-        reason: String,
-    },
-    /// The file ends in the middle of a record.
-    #[error("`{file}`, {place}: the file ends in the middle of the record")]
-    Truncated {
-        /// The file.
-        file: String,
-        /// The record that is cut.
-        place: Place,
-    },
-    /// A line of a table cannot be read.
-    #[error("`{file}`, line {line}: {reason}")]
-    Table {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A table has no column of the wanted name.
-    #[error("`{file}`, line 1: no column `{column}`; the columns are {}", quoted(found))]
-    NoColumn {
-        /// The file.
-        file: String,
-        /// The wanted column.
-        column: String,
-        /// The columns there are.
-        found: Vec<String>,
-    },
-    /// A record's field is missing or not what it should be.
-    #[error("`{file}`, {place}, field `{field}`: {problem}")]
-    Field {
-        /// The file.
-        file: String,
-        /// The record.
-        place: Place,
-        /// The field.
-        field: String,
-        /// What is wrong with it, the value in backticks.
-        problem: String,
-    },
-    /// Two records have the same id.
-    #[error("`{file}`, {second}: the id `{id}` was already used at {first}")]
-    Duplicate {
-        /// The file.
-        file: String,
-        /// The id.
-        id: String,
-        /// Where it is used first.
-        first: Place,
-        /// Where it is used again.
-        second: Place,
-    },
+    #[error("begins like gzip but cannot be unpacked: {0}")]
+    Gzip(std::io::Error),
     /// The file has no records.
-    #[error("`{file}` has no questions")]
-    Empty {
-        /// The file.
-        file: String,
-    },
-    /// The first record has no known format.
-    #[error("`{file}`, line {line}: the first record has no known format; its keys are {}", quoted(keys))]
-    UnknownFormat {
-        /// The file.
-        file: String,
-        /// Line of the first record.
-        line: usize,
-        /// The keys it has.
-        keys: Vec<String>,
-    },
+    #[error("has no questions")]
+    Empty,
+    /// The bytes are not UTF-8 text.
+    #[error("not UTF-8")]
+    NotUtf8,
+    /// The file is a web page.
+    #[error("this is an HTML page, not a dataset")]
+    Html,
+    /// The file is neither JSON nor a table, for the parser's reason.
+    #[error("not JSON: {0}")]
+    NotJson(String),
+    /// The file ends in the middle of a record.
+    #[error("the file ends in the middle of the record")]
+    Truncated,
+    /// A line of a table cannot be read.
+    #[error("{0}")]
+    Table(String),
+    /// A table has no column of the wanted name; with the columns there are.
+    #[error("no column `{0}`; the columns are {names}", names = quoted(.1))]
+    NoColumn(String, Vec<String>),
+    /// A record's field is missing or not what it should be; the value is in backticks.
+    #[error("field `{0}`: {1}")]
+    Field(String, String),
+    /// Two records have the same id; the place is that of the first.
+    #[error("the id `{0}` was already used at {1}")]
+    Duplicate(String, Place),
+    /// The first record has no known format; with its keys.
+    #[error("the first record has no known format; its keys are {names}", names = quoted(.0))]
+    UnknownFormat(Vec<String>),
+}
+
+impl fmt::Display for DatasetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, record, problem } = self;
+        if let Problem::Io(_) = problem {
+            return write!(f, "cannot read the dataset `{file}`: {problem}");
+        }
+        write!(f, "`{file}`")?;
+        if let Some(line) = line {
+            write!(f, ", line {line}")?;
+        }
+        if let Some(record) = record {
+            write!(f, ", record {record}")?;
+        }
+        let separator = match problem {
+            Problem::Gzip(_) | Problem::Empty => " ",
+            Problem::Field(..) => ", ",
+            _ => ": ",
+        };
+        write!(f, "{separator}{problem}")
+    }
 }
 
 impl DatasetError {
-    /// What the person at the keyboard can do.
+    /// An error of the whole file.
+    pub(super) fn of_file(file: &str, problem: Problem) -> Self {
+        Self { file: file.to_owned(), line: None, record: None, problem }
+    }
+
+    /// An error on a line, from 1.
+    pub(super) fn at_line(file: &str, line: usize, problem: Problem) -> Self {
+        Self { line: Some(line), ..Self::of_file(file, problem) }
+    }
+
+    /// An error of a record.
+    pub(super) fn at(file: &str, place: Place, problem: Problem) -> Self {
+        Self { record: Some(place.record), ..Self::at_line(file, place.line, problem) }
+    }
+
+    /// What the user can do.
     pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Io { .. } => "check the path; `wikitrail run` without a file uses our sample",
-            Self::Gzip { .. } | Self::Truncated { .. } => "the download seems incomplete: fetch the file again",
-            Self::NotUtf8 { .. } => "convert the file to UTF-8",
-            Self::Html { .. } => "the download gave an error page: open it in a browser, and fetch the data itself",
-            Self::NotJson { .. } => {
+        match &self.problem {
+            Problem::Io(_) => "check the path; `wikitrail run` without a file uses our sample",
+            Problem::Gzip(_) | Problem::Truncated => "the download seems incomplete: fetch the file again",
+            Problem::NotUtf8 => "convert the file to UTF-8",
+            Problem::Html => "the download gave an error page: open it in a browser, and fetch the data itself",
+            Problem::NotJson(_) => {
                 "a dataset is a JSON array, JSON Lines, or a table whose file name ends in .csv or .tsv"
             }
-            Self::Table { .. } => "put double quotes around a cell that holds a separator, a quote or a line break",
-            Self::NoColumn { found, .. } if separated_by(found, ';') => {
+            Problem::Table(_) => "put double quotes around a cell that holds a separator, a quote or a line break",
+            Problem::NoColumn(_, found) if separated_by(found, ';') => {
                 "the cells are separated by `;`: save the table with commas, or with tabs under a name that ends in .tsv"
             }
-            Self::NoColumn { found, .. } if separated_by(found, '\t') => {
+            Problem::NoColumn(_, found) if separated_by(found, '\t') => {
                 "the cells are separated by tabs: give the file a name that ends in .tsv"
             }
-            Self::NoColumn { found, .. } if separated_by(found, ',') => {
+            Problem::NoColumn(_, found) if separated_by(found, ',') => {
                 "the cells are separated by commas: give the file a name that ends in .csv"
             }
-            Self::NoColumn { .. } => "name the column with --question-column, --answer-column or --id-column",
-            Self::Field { .. } => "fix the record, or skip bad records with --skip-bad",
-            Self::Duplicate { .. } => "give each question a unique id, or skip repeated ones with --skip-bad",
-            Self::Empty { .. } => "a dataset needs at least one question",
-            Self::UnknownFormat { .. } => "name the format with --format, or the key with --question-column",
+            Problem::NoColumn(..) => "name the column with --question-column, --answer-column or --id-column",
+            Problem::Field(..) => "fix the record, or skip bad records with --skip-bad",
+            Problem::Duplicate(..) => "give each question a unique id, or skip repeated ones with --skip-bad",
+            Problem::Empty => "a dataset needs at least one question",
+            Problem::UnknownFormat(_) => "name the format with --format, or the key with --question-column",
         }
     }
 }

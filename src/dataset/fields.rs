@@ -37,7 +37,7 @@ impl Records {
 pub(super) enum Layout {
     /// One JSON array.
     Array,
-    /// JSON objects one after the other, in most files one a line.
+    /// JSON objects one after the other, in most files one per line.
     #[default]
     Lines,
     /// Comma-separated cells under a header.
@@ -73,7 +73,12 @@ impl Record {
         self.get(field).ok_or_else(|| Fault::missing(field))
     }
 
-    /// A text that says something: the question itself.
+    /// The first of these fields that is there, else the last one.
+    pub(super) fn first_of<'a>(&self, fields: &[&'a str]) -> &'a str {
+        fields.iter().find(|field| self.get(field).is_some()).or(fields.last()).copied().unwrap_or_default()
+    }
+
+    /// The question's text, which must not be empty.
     pub(super) fn question(&self, field: &str) -> Result<String, Fault> {
         let text = string(field, self.require(field)?)?;
         if text.trim().is_empty() {
@@ -143,7 +148,7 @@ pub(super) struct First<'a> {
 }
 
 impl First<'_> {
-    /// Whether it has the field, be it null.
+    /// Whether it has the field, even if null.
     pub(super) fn has(&self, field: &str) -> bool {
         self.record.fields.contains_key(field)
     }

@@ -1,12 +1,10 @@
-//! The table of formats, and which of them a file has.
+//! The table of formats, and how the format of a file is detected.
 //!
-//! A format is one file with a `FORMAT`, and one line in [`Format::ALL`].
+//! A new format is a constant and a line in [`Format::ALL`].
 
+use super::error::Problem;
 use super::fields::{Fault, First, Layout, Record, Records};
-use super::{
-    Columns, DatasetError, bamboogle, fever, frames, hotpotqa, jsonl, musique, nq_open, popqa, simpleqa, strategyqa,
-    table, triviaqa, webquestions, wiki2,
-};
+use super::{Columns, DatasetError, fever, hotpotqa, jsonl, musique, plain, table, triviaqa, wiki2};
 use crate::types::Question;
 use std::fmt;
 use std::path::Path;
@@ -26,27 +24,27 @@ pub struct Format {
 enum Read {
     /// The records of one dataset, which also names the questions' dataset.
     Own(fn(&Record) -> Result<Question, Fault>),
-    /// Anybody's records in this layout, with columns or keys that users may name.
+    /// General records in this layout, with columns or keys that users may name.
     General(Layout, fn(&Record, &Columns) -> Result<Question, Fault>),
 }
 
 impl Format {
     /// All formats, in the order in which help and errors list them.
     ///
-    /// A file has the last one that its first record looks like, so a layout that others extend comes before them.
+    /// The last one that the first record looks like is chosen, so a layout that others extend comes before them.
     pub const ALL: [Self; 15] = [
         hotpotqa::FORMAT,
         fever::FORMAT,
         wiki2::FORMAT,
         musique::FORMAT,
-        strategyqa::FORMAT,
-        bamboogle::FORMAT,
-        nq_open::FORMAT,
+        plain::STRATEGYQA,
+        plain::BAMBOOGLE,
+        plain::NQ_OPEN,
         triviaqa::FORMAT,
-        popqa::FORMAT,
-        webquestions::FORMAT,
-        simpleqa::FORMAT,
-        frames::FORMAT,
+        plain::POPQA,
+        plain::WEBQUESTIONS,
+        plain::SIMPLEQA,
+        plain::FRAMES,
         jsonl::FORMAT,
         table::CSV,
         table::TSV,
@@ -63,7 +61,7 @@ impl Format {
         Self { name, title, looks_like, read: Read::Own(read), twins: false }
     }
 
-    /// A format for anybody's data.
+    /// A general format.
     pub(super) const fn general(
         name: &'static str,
         title: &'static str,
@@ -130,7 +128,7 @@ impl Format {
             return Ok(general);
         }
         let keys = record.fields.keys().cloned().collect();
-        Err(DatasetError::UnknownFormat { file: file.to_owned(), line: record.place.line, keys })
+        Err(DatasetError::at_line(file, record.place.line, Problem::UnknownFormat(keys)))
     }
 
     /// The dataset's name: that of the format, or of the first record, or the file's stem.

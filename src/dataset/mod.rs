@@ -1,36 +1,30 @@
-//! From dataset files to questions. Each format has a file here; the format is detected from the first record.
+//! From dataset files to questions. The format is detected from the first record.
 //!
-//! A file may be gzipped, begin with a byte order mark and have Windows line ends. What is wrong with it is said
-//! with file, line, record, field and value.
+//! A file may be gzipped, begin with a byte order mark and have Windows line ends. Errors name file, line, record, field
+//! and value.
 
-mod bamboogle;
 mod bytes;
 mod digest;
 mod error;
 mod fever;
 mod fields;
 mod format;
-mod frames;
 mod hotpotqa;
 mod jsonl;
 mod musique;
-mod nq_open;
-mod popqa;
+mod plain;
 mod public;
 mod python_random;
 mod records;
 mod scores;
 mod select;
-mod simpleqa;
-mod strategyqa;
 mod table;
 mod triviaqa;
-mod webquestions;
 mod wiki2;
 
 pub use bytes::text_of;
 pub use digest::sha256_of_file;
-pub use error::{DatasetError, Place};
+pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
@@ -44,7 +38,7 @@ use std::path::Path;
 /// The questions of a file.
 #[derive(Debug)]
 pub struct Dataset {
-    /// Name of the dataset: the format's, or the file's stem for formats that are anybody's.
+    /// Name of the dataset: the format's, or the file's stem for general formats.
     pub name: String,
     /// The format that was read.
     pub format: Format,
@@ -52,7 +46,7 @@ pub struct Dataset {
     pub questions: Vec<Question>,
     /// SHA-256 of the file's bytes.
     pub sha256: String,
-    /// Records that were left out because they could not be read.
+    /// Errors of the records that were skipped.
     pub skipped: Vec<DatasetError>,
 }
 
@@ -61,7 +55,7 @@ pub struct Dataset {
 pub struct ReadOptions {
     /// The format; detected from the first record when absent.
     pub format: Option<Format>,
-    /// Leave bad records out instead of refusing the file.
+    /// Skip bad records instead of refusing the file.
     pub skip_bad: bool,
     /// Names of columns or keys (csv, tsv, jsonl).
     pub columns: Columns,
@@ -85,11 +79,11 @@ pub struct Columns {
 /// Reads a file.
 pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let shown = path.display().to_string();
-    let raw = std::fs::read(path).map_err(|source| DatasetError::Io { file: shown.clone(), source })?;
+    let raw = std::fs::read(path).map_err(|error| DatasetError::of_file(&shown, Problem::Io(error)))?;
     load(&shown, &raw, options)
 }
 
-/// Reads the bytes of a file that is called `file`; its extension tells tables from JSON.
+/// Reads the bytes of the file `file`; its extension distinguishes tables from JSON.
 pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let sha256 = sha256_hex([raw]);
     let text = bytes::text_of(file, raw)?;
@@ -110,7 +104,7 @@ pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, Da
     }
     let Reader { questions, skipped, .. } = reader;
     if questions.is_empty() {
-        return Err(skipped.into_iter().next().unwrap_or(DatasetError::Empty { file: file.to_owned() }));
+        return Err(skipped.into_iter().next().unwrap_or_else(|| DatasetError::of_file(file, Problem::Empty)));
     }
     Ok(Dataset { name, format, questions, sha256, skipped })
 }
@@ -131,12 +125,10 @@ impl Reader<'_> {
     fn record(&mut self, record: &Record) -> Result<(), DatasetError> {
         match self.format.question(record, &self.options.columns) {
             Ok(question) => self.question(question, record),
-            Err(fault) => self.fault(DatasetError::Field {
-                file: self.file.to_owned(),
-                place: record.place,
-                field: fault.field,
-                problem: fault.problem,
-            }),
+            Err(fault) => {
+                let problem = Problem::Field(fault.field, fault.problem);
+                self.fault(DatasetError::at(self.file, record.place, problem))
+            }
         }
     }
 
@@ -155,8 +147,8 @@ impl Reader<'_> {
             question.id.push_str(if question.answerable { "#answerable" } else { "#unanswerable" });
         }
         if let Some((first, _)) = self.seen.get(&question.id) {
-            let (file, first) = (self.file.to_owned(), *first);
-            return self.fault(DatasetError::Duplicate { file, id: question.id, first, second: record.place });
+            let problem = Problem::Duplicate(question.id, *first);
+            return self.fault(DatasetError::at(self.file, record.place, problem));
         }
         self.seen.insert(question.id.clone(), (record.place, question.answerable));
         self.questions.push(question);

@@ -1,6 +1,7 @@
-//! From the text of a file to its records, each with its place.
+//! Splits the text of a file into records.
 
 use super::bytes::newlines;
+use super::error::Problem;
 use super::fields::{Layout, Record, Records};
 use super::{DatasetError, Format, Place, ReadOptions, table};
 use crate::types::excerpt;
@@ -11,7 +12,7 @@ use serde_json::value::RawValue;
 pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Records, DatasetError> {
     let body = text.trim_start();
     if body.is_empty() {
-        return Err(DatasetError::Empty { file: file.to_owned() });
+        return Err(DatasetError::of_file(file, Problem::Empty));
     }
     if let Some(layout @ (Layout::Csv | Layout::Tsv)) = options.format.and_then(Format::layout) {
         return table::split(file, text, layout, &options.columns);
@@ -22,7 +23,7 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
             Some(start) => array(file, text, start, Layout::Lines),
             None => lines(file, text),
         },
-        b'<' => Err(DatasetError::Html { file: file.to_owned() }),
+        b'<' => Err(DatasetError::at_line(file, 1, Problem::Html)),
         _ => {
             if let Some(layout) = table::layout(file, body, &options.columns) {
                 return table::split(file, text, layout, &options.columns);
@@ -30,7 +31,7 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
             let line = 1 + newlines(&text.as_bytes()[..text.len() - body.len()]);
             let start = body.lines().next().unwrap_or_default();
             let reason = format!("it begins with `{}`", excerpt(start));
-            Err(DatasetError::NotJson { file: file.to_owned(), line, reason })
+            Err(DatasetError::at_line(file, line, Problem::NotJson(reason)))
         }
     }
 }
@@ -73,7 +74,7 @@ impl<'a> Cursor<'a> {
         let value = match stream.next() {
             Some(Ok(value)) => value,
             Some(Err(error)) => return Err(json_error(self.file, &error, self.place())),
-            None => return Err(DatasetError::Truncated { file: self.file.to_owned(), place: self.place() }),
+            None => return Err(DatasetError::at(self.file, self.place(), Problem::Truncated)),
         };
         let length = stream.byte_offset();
         self.advance(length);
@@ -81,34 +82,29 @@ impl<'a> Cursor<'a> {
     }
 
     fn not_json(&self, reason: String) -> DatasetError {
-        DatasetError::NotJson { file: self.file.to_owned(), line: self.line, reason }
+        DatasetError::at_line(self.file, self.line, Problem::NotJson(reason))
     }
 }
 
 fn json_error(file: &str, error: &serde_json::Error, place: Place) -> DatasetError {
     if error.is_eof() {
-        return DatasetError::Truncated { file: file.to_owned(), place };
+        return DatasetError::at(file, place, Problem::Truncated);
     }
     let line = place.line + error.line().saturating_sub(1);
     // The parser's own position counts from the record; ours is the one to show.
     let message = error.to_string();
     let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-    DatasetError::NotJson {
-        file: file.to_owned(),
-        line,
-        reason: format!("{what} (column {}, record {})", error.column(), place.record),
-    }
+    let reason = format!("{what} (column {}, record {})", error.column(), place.record);
+    DatasetError::at_line(file, line, Problem::NotJson(reason))
 }
 
 fn record(file: &str, place: Place, value: Value) -> Result<Record, DatasetError> {
     match value {
         Value::Object(fields) => Ok(Record { place, fields }),
-        other => Err(DatasetError::Field {
-            file: file.to_owned(),
-            place,
-            field: "(record)".to_owned(),
-            problem: format!("expected an object, found `{}`", excerpt(&other.to_string())),
-        }),
+        other => {
+            let problem = format!("expected an object, found `{}`", excerpt(&other.to_string()));
+            Err(DatasetError::at(file, place, Problem::Field("(record)".to_owned(), problem)))
+        }
     }
 }
 
@@ -123,7 +119,7 @@ struct Wrapper<'a> {
 fn wrapped(text: &str) -> Option<usize> {
     let wrapper: Wrapper<'_> = serde_json::from_str(text).ok()?;
     let list = wrapper.data.get();
-    // The value is borrowed from the text, so that its address tells its place.
+    // The value is borrowed from the text, so its address gives its offset.
     list.starts_with('[').then(|| list.as_ptr().addr() - text.as_ptr().addr())
 }
 
@@ -145,7 +141,7 @@ fn array(file: &str, text: &str, start: usize, layout: Layout) -> Result<Records
             Some(b',') => cursor.advance(1),
             Some(b']') => break,
             Some(_) => return Err(cursor.not_json(format!("expected `,` or `]` after record {}", cursor.record))),
-            None => return Err(DatasetError::Truncated { file: file.to_owned(), place }),
+            None => return Err(DatasetError::at(file, place, Problem::Truncated)),
         }
         cursor.record += 1;
     }

@@ -1,5 +1,6 @@
 //! Tables of figures by question, as other programs write them: `id`, `em`, `f1`, and any further numbers.
 
+use super::error::Problem;
 use super::fields::{Layout, Record};
 use super::{Columns, DatasetError, bytes, table};
 use crate::types::excerpt;
@@ -26,7 +27,7 @@ pub struct ScoreRow {
     pub repeat: u32,
     /// Questions of one cluster are not independent.
     pub cluster: Option<String>,
-    /// Value of each figure, in the order of [`ScoreTable::figures`]; absent where the cell is empty: not measured.
+    /// Value of each figure, in the order of [`ScoreTable::figures`]; absent if the cell is empty: not measured.
     pub values: Vec<Option<f64>>,
 }
 
@@ -54,7 +55,7 @@ const SHARES: [&str; 2] = ["em", "f1"];
 pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
     let text = bytes::text_of(file, raw)?;
     if text.trim().is_empty() {
-        return Err(DatasetError::Empty { file: file.to_owned() });
+        return Err(DatasetError::of_file(file, Problem::Empty));
     }
     let layout =
         if file.trim_end_matches(".gz").to_ascii_lowercase().ends_with(".tsv") { Layout::Tsv } else { Layout::Csv };
@@ -69,16 +70,11 @@ pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
     for record in &records.list {
         let row = row(file, record, &read.figures)?;
         if let Some(first) = seen.insert((row.id.clone(), row.repeat), record.place) {
-            return Err(DatasetError::Duplicate {
-                file: file.to_owned(),
-                id: excerpt(&row.id),
-                first,
-                second: record.place,
-            });
+            return Err(DatasetError::at(file, record.place, Problem::Duplicate(excerpt(&row.id), first)));
         }
         read.rows.push(row);
     }
-    if read.rows.is_empty() { Err(DatasetError::Empty { file: file.to_owned() }) } else { Ok(read) }
+    if read.rows.is_empty() { Err(DatasetError::of_file(file, Problem::Empty)) } else { Ok(read) }
 }
 
 /// The columns of numbers, and the others. Those that must hold shares are judged row by row.
@@ -104,12 +100,8 @@ fn figures(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
 
 fn row(file: &str, record: &Record, figures: &[String]) -> Result<ScoreRow, DatasetError> {
     let cell = |name: &str| record.get(name).and_then(Value::as_str);
-    let fault = |field: &str, problem: String| DatasetError::Field {
-        file: file.to_owned(),
-        place: record.place,
-        field: field.to_owned(),
-        problem,
-    };
+    let fault =
+        |field: &str, problem: String| DatasetError::at(file, record.place, Problem::Field(field.to_owned(), problem));
     let expected =
         |field: &str, what: &str, found: &str| fault(field, format!("expected {what}, found `{}`", excerpt(found)));
     let id = cell("id").ok_or_else(|| fault("id", "missing".to_owned()))?.to_owned();

@@ -32,7 +32,7 @@ pub enum SelectionError {
 }
 
 impl SelectionError {
-    /// What the person at the keyboard can do.
+    /// What the user can do.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::UnknownIds { .. } => "check that --ids belongs to this dataset",
@@ -42,7 +42,7 @@ impl SelectionError {
     }
 }
 
-/// The ids of an `--ids` file: one a line; empty lines and lines that begin with `#` are skipped.
+/// The ids of an `--ids` file: one per line; empty lines and lines that begin with `#` are skipped.
 pub fn read_ids(text: &str) -> Vec<String> {
     text.trim_start_matches('\u{feff}')
         .lines()

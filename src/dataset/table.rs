@@ -1,6 +1,7 @@
 //! Tables: comma- or tab-separated cells under a header.
 
 use super::bytes::newlines;
+use super::error::Problem;
 use super::fields::{Fault, Layout, Record, Records};
 use super::{Columns, DatasetError, Format, Place, jsonl};
 use crate::types::{Question, excerpt};
@@ -35,7 +36,7 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
     let header: Vec<String> = reader
         .headers()
-        .map_err(|error| table_error(file, &error))?
+        .map_err(|error| table_error(file, 1, &error))?
         .iter()
         .map(|cell| cell.trim().to_owned())
         .collect();
@@ -44,12 +45,12 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -
     let wanted = (!known).then(|| columns.question.as_deref().unwrap_or("question"));
     for column in [wanted, columns.answer.as_deref(), columns.id.as_deref()].into_iter().flatten() {
         if !header.iter().any(|name| name == column) {
-            return Err(DatasetError::NoColumn { file: file.to_owned(), column: column.to_owned(), found: header });
+            return Err(DatasetError::at_line(file, 1, Problem::NoColumn(column.to_owned(), header)));
         }
     }
     if let Some(repeated) = header.iter().enumerate().find(|(n, name)| header[..*n].contains(name)) {
         let reason = format!("the column `{}` appears twice", excerpt(repeated.1));
-        return Err(DatasetError::Table { file: file.to_owned(), line: 1, reason });
+        return Err(DatasetError::at_line(file, 1, Problem::Table(reason)));
     }
     let mut found = Records { layout, ..Records::default() };
     let mut lines = LineCounter { text, at: 0, line: 1 };
@@ -63,11 +64,8 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -
                 found.list.push(Record { place: Place { line, record: number + 1 }, fields });
             }
             Err(error) => {
-                let mut fault = table_error(file, &error);
-                if let DatasetError::Table { line, .. } = &mut fault {
-                    *line = lines.line_of(error.position());
-                }
-                found.faults.push(fault);
+                let line = lines.line_of(error.position());
+                found.faults.push(table_error(file, line, &error));
             }
         }
     }
@@ -86,7 +84,7 @@ fn unclosed(file: &str, last: &Record, text: &str) -> Option<DatasetError> {
         return None;
     }
     let reason = "a quoted cell that begins here is not closed".to_owned();
-    Some(DatasetError::Table { file: file.to_owned(), line: last.place.line, reason })
+    Some(DatasetError::at_line(file, last.place.line, Problem::Table(reason)))
 }
 
 /// Counts the lines before each row: the reader's own count takes line ends and blank lines into the row after.
@@ -109,15 +107,14 @@ impl LineCounter<'_> {
     }
 }
 
-fn table_error(file: &str, error: &csv::Error) -> DatasetError {
-    let line = error.position().map_or(1, |position| usize::try_from(position.line()).unwrap_or(1));
+fn table_error(file: &str, line: usize, error: &csv::Error) -> DatasetError {
     let reason = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("the row has {len} cells where the header has {expected_len}")
         }
         _ => excerpt(&error.to_string()),
     };
-    DatasetError::Table { file: file.to_owned(), line, reason }
+    DatasetError::at_line(file, line, Problem::Table(reason))
 }
 
 /// A row as a question. The answer's cell may be a JSON list of answers.

@@ -17,13 +17,10 @@ fn looks_like(first: &First<'_>) -> bool {
 }
 
 fn question(record: &Record) -> Result<Question, Fault> {
-    let first_of = |names: [&'static str; 3]| names.into_iter().find(|name| record.get(name).is_some());
-    let id = first_of(["QuestionId", "question_id", "qid"]).unwrap_or("id");
-    let text = first_of(["Question", "question", "question"]).unwrap_or("question");
-    let answers = match first_of(["Answer", "answer", "gold_answer"]) {
-        None => Vec::new(),
-        Some(name) => answers(record, name)?,
-    };
+    let id = record.first_of(&["QuestionId", "question_id", "qid", "id"]);
+    let text = record.first_of(&["Question", "question"]);
+    let answer = record.first_of(&["Answer", "answer", "gold_answer"]);
+    let answers = if record.get(answer).is_some() { answers(record, answer)? } else { Vec::new() };
     let mut question = Question::new(record.id(id)?, record.question(text)?, answers);
     question.meta = record.rest(&[id, text, "Answer", "answer", "gold_answer", "aliases", "dataset"]);
     Ok(question)

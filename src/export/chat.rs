@@ -1,11 +1,11 @@
-//! Conversations for fine-tuning, one JSON object a line, in the shape that `OpenAI`'s fine-tuning takes.
+//! Conversations for fine-tuning, one JSON object per line, in the shape that `OpenAI`'s fine-tuning takes.
 
 use super::ExportError;
 use crate::types::{Message, Role};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
-/// Writes one conversation a line: `{"messages": [{"role", "content"}, …]}`. An assistant's message that is not to be
+/// Writes one conversation per line: `{"messages": [{"role", "content"}, …]}`. An assistant's message that is not to be
 /// learned carries `"weight": 0`.
 #[derive(Debug)]
 pub struct Chat<W: Write> {
@@ -42,7 +42,7 @@ impl<W: Write> Chat<W> {
         Ok(self.out.write_all(b"\n")?)
     }
 
-    /// Writes what is held back.
+    /// Writes what is buffered.
     pub fn finish(&mut self) -> Result<(), ExportError> {
         Ok(self.out.flush()?)
     }

@@ -1,4 +1,4 @@
-//! The CSV table of a comparison: one row a figure.
+//! The CSV table of a comparison: one row per figure.
 
 use super::ExportError;
 use super::csv_file::{CsvOptions, Sheet};
@@ -12,13 +12,13 @@ const COLUMNS: [&str; 7] = ["table", "metric", "group", "a", "b", "figure", "val
 /// One figure and what it is about; what does not apply is empty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FigureRow<'a> {
-    /// Table in which it stands.
+    /// Its table.
     pub table: &'a str,
     /// Name of the metric.
     pub metric: &'a str,
     /// The part of the questions.
     pub group: &'a str,
-    /// The column, or the first of two.
+    /// The variant, or the first of two.
     pub a: &'a str,
     /// The second of two.
     pub b: &'a str,
@@ -47,31 +47,8 @@ impl<W: Write> FiguresCsv<W> {
         self.sheet.row(&[table, metric, group, a, b, figure, Cell::Real(row.value)])
     }
 
-    /// Writes what is held back.
+    /// Writes what is buffered.
     pub fn finish(&mut self) -> Result<(), ExportError> {
         self.sheet.finish(COLUMNS.into_iter())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{FigureRow, FiguresCsv};
-    use crate::export::CsvOptions;
-
-    #[test]
-    fn a_figure_is_a_row_and_keeps_its_bits() {
-        let mut out = Vec::new();
-        let mut csv = FiguresCsv::new(&mut out, CsvOptions::default());
-        let value = 0.1 + 0.2;
-        let row = FigureRow { table: "pairs", metric: "em", group: "", a: "=x", b: "y,z", figure: "p", value };
-        csv.write(&row).expect("written");
-        csv.write(&FigureRow { value: -1e-9, ..row }).expect("written");
-        csv.finish().expect("finished");
-        drop(csv);
-        let text = String::from_utf8(out).expect("UTF-8");
-        let lines: Vec<&str> = text.split("\r\n").collect();
-        assert_eq!(lines[0], "table,metric,group,a,b,figure,value");
-        assert_eq!(lines[1], "pairs,em,,'=x,\"y,z\",p,0.30000000000000004");
-        assert_eq!(lines[2].rsplit(',').next().expect("a value").parse(), Ok(-1e-9));
     }
 }

@@ -72,13 +72,13 @@ impl<W: Write> Sheet<W> {
         self.writer.write_record(header).map_err(io_error)
     }
 
-    /// Writes what is held back, and the header where there was no row.
+    /// Writes what is buffered, and the header where there was no row.
     pub(super) fn finish(&mut self, columns: impl Iterator<Item = &'static str>) -> Result<(), ExportError> {
         self.begin(columns)?;
         Ok(self.writer.flush()?)
     }
 
-    /// Writes one row, a cell a column.
+    /// Writes one row, one cell per column.
     pub(super) fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
         for cell in cells {
             let field = match cell {

@@ -6,7 +6,7 @@ use crate::types::Trajectory;
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
-/// Writes one trajectory a line, as it is stored, with `run` (the run's name) and
+/// Writes one trajectory per line, as it is stored, with `run` (the run's name) and
 /// `score: {em, f1, precision, recall}` (or `null`) at its end.
 #[derive(Debug)]
 pub struct Jsonl<W: Write> {

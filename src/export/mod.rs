@@ -1,6 +1,6 @@
-//! Trajectories in the formats of other programs: one file a format, row by row, never a whole run in memory.
+//! Trajectories in the formats of other programs: one file per format, row by row, never a whole run in memory.
 //!
-//! What the tables hold is said once (`questions`, `steps`, `origin`), whichever format they are written in.
+//! The columns are defined once (`questions`, `steps`, `origin`) for all formats.
 
 pub mod chat;
 pub mod csv_figures;
@@ -29,7 +29,7 @@ pub trait Export {
     /// Writes what the format says of one trajectory.
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError>;
 
-    /// Writes what is held back, such as the header of an export without rows. Without it the end may be missing.
+    /// Writes what is buffered, such as the header of an export without rows. Without it the end may be missing.
     fn finish(&mut self) -> Result<(), ExportError>;
 }
 

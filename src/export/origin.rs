@@ -1,4 +1,4 @@
-//! Where a row comes from: the run, and the settings of its variant. The same columns end every table.
+//! The run and the settings of the variant of a row: the last columns of every table.
 
 use super::table::{Cell, Column};
 use crate::types::{Manifest, Variant, Wording};

@@ -1,4 +1,4 @@
-//! The table with one row an episode.
+//! The table with one row per episode.
 
 use super::Scored;
 use super::table::{Cell, Column, Kind};

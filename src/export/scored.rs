@@ -1,4 +1,4 @@
-//! A trajectory beside its score and its trajectory metrics.
+//! A trajectory with its score and its trajectory metrics.
 
 use super::Origin;
 use crate::score::{AnswerScore, AssessedEpisode, Assessment};
@@ -10,9 +10,9 @@ use serde::{Serialize, Serializer};
 pub struct Scored<'a> {
     /// The trajectory.
     pub trajectory: &'a Trajectory,
-    /// Its score, each number in `0.0..=1.0`; absent where it was not measured or its gold is hidden.
+    /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
     pub score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent where it was not measured.
+    /// Its trajectory metrics; absent if it was not measured.
     pub assessment: Option<&'a Assessment>,
     /// The run that it is of.
     pub origin: Origin<'a>,

@@ -1,4 +1,4 @@
-//! The table with one row a step.
+//! The table with one row per step.
 
 use super::table::{Cell, Column};
 use crate::types::{Provenance, Step, Tool, Trajectory, Usage};
@@ -80,7 +80,7 @@ fn provenance(provenance: Option<&Provenance>) -> [Cell<'_>; 8] {
     ]
 }
 
-/// Tokens over the step's calls; absent where no server counted any.
+/// Tokens over the step's calls; absent if no server counted any.
 fn usage(step: &Step) -> Option<Usage> {
     step.calls.iter().filter_map(|call| call.usage).reduce(|mut sum, usage| {
         sum += usage;

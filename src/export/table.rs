@@ -6,9 +6,9 @@ use std::borrow::Cow;
 /// What a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
-    /// One row an episode.
+    /// One row per episode.
     Questions,
-    /// One row a step; an episode without steps has none.
+    /// One row per step; an episode without steps has none.
     Steps,
 }
 
@@ -71,7 +71,7 @@ impl Table {
         own.chain(super::origin::COLUMNS).copied()
     }
 
-    /// Gives the rows of one trajectory to `sink`, each with one cell a column.
+    /// Gives the rows of one trajectory to `sink`, each with one cell per column.
     pub(super) fn rows(self, scored: &Scored<'_>, sink: Sink<'_>) -> Result<(), ExportError> {
         let origin = scored.origin.cells();
         match self {

@@ -49,32 +49,6 @@ fn manifest() -> Manifest {
     serde_json::from_value(value).unwrap()
 }
 
-/// What stands at the end of every row.
-const ORIGIN: [&str; 18] = [
-    "'=run",
-    "sample",
-    "lagent",
-    r#"{"labels":"v0.1"}"#,
-    "react",
-    "openai:m",
-    "chat",
-    "'-p",
-    "ab",
-    "Question",
-    "4",
-    "0.7",
-    "1",
-    "100",
-    "18446744073709551615",
-    "html",
-    "",
-    "chinese",
-];
-
-fn with_origin(row: &[&str]) -> Vec<String> {
-    row.iter().chain(&ORIGIN).map(|cell| (*cell).to_owned()).collect()
-}
-
 fn names(table: Table) -> Vec<&'static str> {
     table.columns().map(|column| column.name).collect()
 }
@@ -100,173 +74,48 @@ fn export(mut export: impl Export, rows: usize) {
     export.finish().unwrap();
 }
 
-fn questions(options: CsvOptions) -> String {
+fn csv(table: Table, options: CsvOptions) -> String {
     let mut bytes = Vec::new();
-    export(Csv::new(&mut bytes, Table::Questions, options), 2);
+    export(Csv::new(&mut bytes, table, options), 2);
     String::from_utf8(bytes).unwrap()
 }
 
-fn steps(options: CsvOptions) -> String {
-    let mut bytes = Vec::new();
-    export(Csv::new(&mut bytes, Table::Steps, options), 2);
-    String::from_utf8(bytes).unwrap()
-}
+/// The settings at the end of every row.
+const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai:m,chat,'-p,ab,Question,4,0.7,1,100,18446744073709551615,html,,chinese"#;
 
-/// Rows with their cells, the header first.
-fn parsed(csv: &str) -> Vec<Vec<String>> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(csv.as_bytes());
-    reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect()
-}
-
-const QUESTION_ROWS: [[&str; 39]; 2] = [
-    [
-        "main",
-        "0",
-        "'=1",
-        "Who, \"really\"?\r\nNow\u{fffd}",
-        "Ada",
-        r#"["A, B","\"C\""]"#,
-        "'-5",
-        "0",
-        "0.4",
-        "1",
-        "0.25",
-        "finished",
-        "",
-        "2",
-        "3",
-        "1",
-        "1",
-        "1",
-        "1",
-        "2",
-        "2",
-        r#"[["-5",2],["a, \"b\"",1]]"#,
-        "1",
-        "2",
-        "1",
-        "0",
-        "2",
-        "3",
-        "1",
-        "ungrounded",
-        "search",
-        "'=never opened",
-        "5",
-        "2",
-        "0.25",
-        "99",
-        "2026-01-02T03:04:05Z",
-        "fixed",
-        "k1",
-    ],
-    [
-        "main",
-        "1",
-        "b",
-        "东京?",
-        "",
-        "[]",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "not_measured",
-        "no server",
-        "0",
-        "0",
-        "0",
-        "0",
-        "0",
-        "0",
-        "0",
-        "0",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "0",
-        "0",
-        "",
-        "1",
-        "2026-01-02T03:04:06Z",
-        "paper",
-        "k2",
-    ],
+const QUESTIONS: [&str; 2] = [
+    "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",'-5,0,0.4,1,0.25,finished,,\
+     2,3,1,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
+     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1",
+    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2",
 ];
 
 #[test]
-fn questions_come_back_cell_by_cell() {
-    let rows = parsed(&questions(CsvOptions::default()));
-    assert_eq!(rows[0], names(Table::Questions));
-    assert_eq!(rows[1..], QUESTION_ROWS.map(|row| with_origin(&row)));
+fn questions_are_written_cell_by_cell() {
+    let [first, second] = QUESTIONS;
+    let header = names(Table::Questions).join(",");
+    let expected = format!("{header}\r\n{first},{ORIGIN}\r\n{second},{ORIGIN}\r\n");
+    assert_eq!(csv(Table::Questions, CsvOptions::default()), expected);
+    let marked = csv(Table::Questions, CsvOptions { bom: true, ..CsvOptions::default() });
+    assert_eq!(marked, format!("\u{feff}{expected}"));
+    let raw = csv(Table::Questions, CsvOptions { raw: true, ..CsvOptions::default() });
+    let formulas = [",'=1,", ",'-5,", ",'=never", ",'=run,", ",'-p,"];
+    assert_eq!(raw, formulas.iter().fold(expected, |text, cell| text.replace(cell, &cell.replace('\'', ""))));
 }
 
 #[test]
-fn steps_come_back_cell_by_cell() {
-    let rows = parsed(&steps(CsvOptions::default()));
-    assert_eq!(rows[0], names(Table::Steps));
-    assert_eq!(rows.len(), 4);
-    let digest = format!("{:064}", 10);
-    assert_eq!(
-        rows[1],
-        with_origin(&[
-            "main",
-            "0",
-            "'=1",
-            "1",
-            "",
-            "'+think",
-            "search",
-            "Ada",
-            "Search[Ada]",
-            "Could not find Ada. Similar: ['A', 'B'].\n\u{1b}[31m",
-            "corpus",
-            "u",
-            "'-T",
-            "7",
-            "",
-            "200",
-            "",
-            "ab",
-            "n",
-            "'@d",
-            "2",
-            "5",
-            "2",
-            "40",
-            "4",
-            "stop",
-            &digest,
-        ])
+fn steps_are_written_cell_by_cell() {
+    let expected = format!(
+        "{}\r\n\
+         main,0,'=1,1,,'+think,search,Ada,Search[Ada],\"Could not find Ada. Similar: ['A', 'B'].\n\u{1b}[31m\",\
+         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,{:064},{ORIGIN}\r\n\
+         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,{ORIGIN}\r\n\
+         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,{:064},{ORIGIN}\r\n",
+        names(Table::Steps).join(","),
+        10,
+        1,
     );
-    assert_eq!(rows[2][3..10], ["2", "", "", "lookup", "x", "Lookup[x]", "No more results.\n"]);
-    assert_eq!(rows[2][10..27], ["", "", "", "", "", "", "", "", "", "", "0", "", "", "0", "0", "", ""]);
-    assert_eq!(rows[3][3..10], ["3", "2", "t", "", "", "", ""]);
-}
-
-#[test]
-fn lines_end_as_rfc_4180_says_and_the_mark_stands_once() {
-    let csv = questions(CsvOptions { bom: true, ..CsvOptions::default() });
-    assert!(csv.starts_with("\u{feff}variant,repeat,id,"), "{csv}");
-    assert_eq!(csv.matches('\u{feff}').count(), 1);
-    assert!(csv.contains(",wording\r\n") && csv.ends_with(",chinese\r\n"), "{csv}");
-    assert_eq!(csv.trim_start_matches('\u{feff}'), questions(CsvOptions::default()));
-}
-
-#[test]
-fn raw_leaves_formulas_and_nothing_else() {
-    let raw = parsed(&questions(CsvOptions { raw: true, ..CsvOptions::default() }));
-    assert_eq!((raw[1][2].as_str(), raw[1][6].as_str()), ("=1", "-5"));
-    assert_eq!(raw[1][3], QUESTION_ROWS[0][3]);
+    assert_eq!(csv(Table::Steps, CsvOptions::default()), expected);
 }
 
 #[test]
@@ -321,30 +170,19 @@ fn the_documentation_and_the_headers_agree() {
 /// Python's reader sees the same cells; skipped where there is no Python.
 #[test]
 fn python_reads_the_same_cells() {
-    let long = "x".repeat(super::MAX_CELL_CHARS + 1);
-    let mut bytes = Vec::new();
-    let mut table = Csv::new(&mut bytes, Table::Questions, CsvOptions { bom: true, ..CsvOptions::default() });
-    let (mut trajectory, assessment, manifest) = (trajectories().remove(0), assessment(), manifest());
-    let origin = Origin::new("=run", &manifest, "main");
-    table
-        .write(&Scored { trajectory: &trajectory, score: Some(SCORE), assessment: Some(&assessment), origin })
-        .unwrap();
-    trajectory.question = long;
-    table
-        .write(&Scored { trajectory: &trajectory, score: Some(SCORE), assessment: Some(&assessment), origin })
-        .unwrap();
-    table.finish().unwrap();
-    drop(table);
+    let text = csv(Table::Questions, CsvOptions { bom: true, ..CsvOptions::default() });
+    let long = text.replace("东京?", &"x".repeat(super::MAX_CELL_CHARS));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("q.csv");
-    std::fs::write(&path, bytes).unwrap();
+    std::fs::write(&path, &long).unwrap();
     let script = "import csv, json, sys\n\
         print(json.dumps(list(csv.reader(open(sys.argv[1], newline='', encoding='utf-8-sig'), strict=True))))";
     let output = Command::new("python3").args(["-c", script]).arg(&path).stderr(Stdio::inherit()).output();
     let Ok(output) = output else { return };
     assert!(output.status.success());
     let rows: Vec<Vec<String>> = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(rows[0], names(Table::Questions));
-    assert_eq!(rows[1], with_origin(&QUESTION_ROWS[0]));
-    assert_eq!(rows[2][3].chars().count(), super::MAX_CELL_CHARS);
+    let mut reader =
+        csv::ReaderBuilder::new().has_headers(false).from_reader(long.trim_start_matches('\u{feff}').as_bytes());
+    let expected = reader.records().map(|record| record.unwrap().iter().map(str::to_owned).collect());
+    assert_eq!(rows, expected.collect::<Vec<Vec<String>>>());
 }

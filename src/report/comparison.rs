@@ -6,7 +6,7 @@ mod parts;
 
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::number::{p_value, value};
-use crate::compare::{ColumnMean, ColumnSummary, Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit};
+use crate::compare::{Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
 use crate::types::text::{counted, thousands};
 use cells::{between, change, count, count_u64, estimate, headed, percent};
 pub use flips::{FlipList, FlippedQuestion};
@@ -41,11 +41,11 @@ pub struct Setting {
 /// The report.
 pub fn sheet(compared: &Compared<'_>) -> Sheet {
     let Compared { comparison, settings, flips, warnings, mde } = compared;
-    let names: Vec<&str> = comparison.columns.iter().map(|column| column.name.as_str()).collect();
+    let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks = Vec::new();
     blocks.extend(settings_table(&names, settings));
     for figure in &comparison.figures {
-        blocks.push(means(figure, &comparison.columns));
+        blocks.push(means(figure, &comparison.variants));
         blocks.extend(overall(figure));
         blocks.push(pairs(figure));
         blocks.extend(mde.then(|| power(figure, comparison.settings.power)));
@@ -79,10 +79,10 @@ fn left_out(comparison: &Comparison) -> Vec<String> {
         format!("{} ({}{more})", ids.count, ids.listed.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", "))
     };
     let mut lines = Vec::new();
-    for column in comparison.columns.iter().filter(|column| column.unmatched.count > 0) {
+    for column in comparison.variants.iter().filter(|column| column.unmatched.count > 0) {
         lines.push(format!("not in every variant, but in {}: {}", column.name, named(&column.unmatched)));
     }
-    for column in comparison.columns.iter().filter(|column| column.unmeasured.count > 0) {
+    for column in comparison.variants.iter().filter(|column| column.unmeasured.count > 0) {
         lines.push(format!("not measured by {}: {}", column.name, named(&column.unmeasured)));
     }
     lines
@@ -103,7 +103,7 @@ fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
     Some(Block::Table(Grid { id: "settings", title: "settings that differ".to_owned(), header, rows }))
 }
 
-fn means(figure: &FigureComparison, columns: &[ColumnSummary]) -> Block {
+fn means(figure: &FigureComparison, columns: &[VariantSummary]) -> Block {
     let NamedFigure { name, unit, .. } = &figure.figure;
     let bounded = figure.means.iter().any(|mean| mean.bounds.is_some_and(|bounds| bounds.low < bounds.high));
     let mut header = vec![
@@ -115,9 +115,9 @@ fn means(figure: &FigureComparison, columns: &[ColumnSummary]) -> Block {
     if bounded {
         header.push(Heading::numbers("bounds"));
     }
-    let row = |(mean, column): (&ColumnMean, &ColumnSummary)| {
+    let row = |(mean, column): (&VariantMean, &VariantSummary)| {
         let mut cells = vec![
-            Cell::text(&mean.column),
+            Cell::text(&mean.variant),
             estimate(*unit, "mean", mean.mean, mean.se, mean.interval),
             Cell::figure("n", count(figure.n), figure.n.to_string()),
             Cell::figure("not_measured", count(column.not_measured), column.not_measured.to_string()),
@@ -125,7 +125,7 @@ fn means(figure: &FigureComparison, columns: &[ColumnSummary]) -> Block {
         if bounded {
             cells.push(mean.bounds.map_or_else(Cell::nothing, |bounds| between(*unit, bounds)));
         }
-        Row { key: Key { metric: name.clone(), a: mean.column.clone(), ..Key::default() }, cells }
+        Row { key: Key { metric: name.clone(), a: mean.variant.clone(), ..Key::default() }, cells }
     };
     let title = match figure.clusters {
         Some(clusters) => format!(

@@ -3,7 +3,7 @@
 use super::error::RunError;
 use super::inputs::Wrong;
 use super::model::is_on;
-use crate::dataset::{self, Columns, Dataset, DatasetError, Format, PUBLIC_SOURCES, ReadOptions};
+use crate::dataset::{self, Columns, Dataset, DatasetError, Format, PUBLIC_SOURCES, Problem, ReadOptions};
 use crate::experiment::{DatasetSettings, shipped};
 use crate::types::Selection;
 use crate::types::text::shell_word;
@@ -24,7 +24,7 @@ pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, R
     match shipped::file(&shown).filter(|_| !path.exists()) {
         Some(bytes) => Ok(dataset::load(&shown, bytes, &options)?),
         None => match dataset::load_file(path, &options) {
-            Err(DatasetError::Io { .. }) if !path.exists() => Err(absent(path).into()),
+            Err(DatasetError { problem: Problem::Io(_), .. }) if !path.exists() => Err(absent(path).into()),
             loaded => Ok(loaded?),
         },
     }

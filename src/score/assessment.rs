@@ -23,10 +23,10 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// Assesses an episode with the score of its answer; nothing where it was not measured.
+    /// Assesses an episode with the score of its answer; `None` if it was not measured.
     ///
-    /// `score` decides what is wrong (EM 0), by whichever metric; it is absent where the gold is hidden. `evidence` is
-    /// absent where the dataset names none.
+    /// `score` decides what is wrong (EM 0), by whichever metric; it is absent if the gold is hidden. `evidence` is
+    /// absent if the dataset names none.
     pub fn of(trajectory: &Trajectory, score: Option<AnswerScore>, evidence: Option<&GoldEvidence>) -> Option<Self> {
         if !trajectory.measured() {
             return None;
@@ -84,17 +84,17 @@ pub struct RunAssessment {
     pub first_hop: Share,
     /// Episodes that opened all their gold pages, of those with gold pages.
     pub all_hops: Share,
-    /// Gold sentences that stood in an observation, of those whose text is known.
+    /// Gold sentences that appeared in an observation, of those whose text is known.
     pub sentences: Share,
     /// Searches that opened no page, of all searches.
     pub missed_searches: Share,
     /// Lookups that found nothing, of all lookups.
     pub empty_lookups: Share,
-    /// Answers that stood in an observation, of the answers that have a text.
+    /// Answers that appeared in an observation, of the answers that have a text.
     pub grounded: Share,
-    /// Right answers that stood in none, of the same.
+    /// Right answers that appeared in none, of the same.
     pub lucky: Share,
-    /// Wrong answers that stood in none, of the same.
+    /// Wrong answers that appeared in none, of the same.
     pub ungrounded: Share,
     /// Answers that are yes, no or a label, and therefore in none of these three.
     pub verdicts: u64,

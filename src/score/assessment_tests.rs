@@ -4,9 +4,8 @@ mod any;
 mod classes;
 mod figures;
 
-use super::{AnswerScore, Assessment, FailureClass, GoldEvidence, Metric, score_answers};
-use crate::types::trajectory::TRAJECTORY_VERSION;
-use crate::types::{Compat, Outcome, Paragraph, Provenance, Question, Step, SupportingFact, Tool, Trajectory, Usage};
+use super::{AnswerScore, Assessment, FailureClass, GoldEvidence, Metric, fixtures, score_answers};
+use crate::types::{Outcome, Paragraph, Provenance, Question, Step, SupportingFact, Tool, Trajectory};
 
 /// Who designed the bridge over the strait, in two hops of one sentence each; the second is not shown by the search.
 fn question() -> Question {
@@ -34,19 +33,7 @@ fn step(tool: Tool, input: &str, observation: &str, title: Option<&str>) -> Step
         fetched_at: String::new(),
         sha256: String::new(),
     });
-    Step {
-        n: 1,
-        sample: None,
-        thought: None,
-        tool: Some(tool),
-        input: Some(input.into()),
-        action_text: None,
-        observation: Some(observation.into()),
-        provenance,
-        note: None,
-        discarded: None,
-        calls: Vec::new(),
-    }
+    Step { provenance, ..fixtures::step(tool, input, observation) }
 }
 
 fn bridge() -> Step {
@@ -78,30 +65,9 @@ fn nothing(keyword: &str) -> Step {
 }
 
 fn episode(steps: &[Step], answer: Option<&str>, outcome: Outcome) -> Trajectory {
-    let question = question();
     let mut steps = steps.to_vec();
     steps.push(step(Tool::Finish, answer.unwrap_or_default(), "Episode finished, reward = 0\n", None));
-    Trajectory {
-        v: TRAJECTORY_VERSION,
-        id: question.id,
-        index: 0,
-        variant: "v".into(),
-        repeat: 0,
-        question: question.question,
-        answers: question.answers,
-        steps,
-        answer: answer.map(str::to_owned),
-        outcome,
-        detail: None,
-        usage: Usage::default(),
-        cost_usd: None,
-        started_at: String::new(),
-        wall_ms: 0,
-        compat: Compat::Fixed,
-        repairs: Vec::new(),
-        votes: Vec::new(),
-        key: String::new(),
-    }
+    fixtures::episode(steps, answer, &["Ines Mora"], outcome)
 }
 
 fn finished(steps: &[Step], answer: &str) -> Trajectory {

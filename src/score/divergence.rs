@@ -1,9 +1,9 @@
-//! Where two episodes of one question part: the first step that differs, and in what.
+//! Where two episodes of one question diverge: the first step that differs, and in what.
 
 use crate::types::{Step, Trajectory};
 use serde::Serialize;
 
-/// What differs first within a step, in the order in which a step comes about.
+/// What differs first within a step, in the order of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
@@ -53,7 +53,7 @@ impl Part {
 }
 
 impl Divergence {
-    /// Where two episodes part; nothing where steps and answers are the same.
+    /// Where two episodes diverge; `None` if steps and answers are the same.
     pub fn of(a: &Trajectory, b: &Trajectory) -> Option<Self> {
         let differing = a.steps.iter().zip(&b.steps).zip(1..).find_map(|((a, b), step)| {
             let part = Part::of(a, b)?;
@@ -81,41 +81,16 @@ fn action(step: &Step) -> (Option<&'static str>, Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::{Divergence, Part};
-    use crate::types::{Compat, Outcome, Step, Tool, Trajectory, Usage};
+    use crate::score::fixtures;
+    use crate::types::{Outcome, Step, Tool, Trajectory};
 
     fn step(thought: &str, input: &str, observation: &str) -> Step {
-        Step {
-            thought: Some(thought.into()),
-            tool: Some(Tool::Search),
-            input: Some(input.into()),
-            action_text: Some(format!("Search[{input}]")),
-            observation: Some(observation.into()),
-            ..Step::default()
-        }
+        let (thought, action_text) = (Some(thought.into()), Some(format!("Search[{input}]")));
+        Step { thought, action_text, ..fixtures::step(Tool::Search, input, observation) }
     }
 
     fn episode(steps: Vec<Step>, answer: &str) -> Trajectory {
-        Trajectory {
-            v: 1,
-            id: "q".into(),
-            index: 0,
-            variant: "main".into(),
-            repeat: 0,
-            question: "?".into(),
-            answers: vec!["x".into()],
-            steps,
-            answer: Some(answer.into()),
-            outcome: Outcome::Finished,
-            detail: None,
-            usage: Usage::default(),
-            cost_usd: None,
-            started_at: String::new(),
-            wall_ms: 0,
-            compat: Compat::Fixed,
-            repairs: Vec::new(),
-            votes: Vec::new(),
-            key: String::new(),
-        }
+        fixtures::episode(steps, Some(answer), &["x"], Outcome::Finished)
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! What a dataset says is needed for an answer: pages, and the sentences on them.
 //!
-//! Trajectory metrics hold an episode against this. It is plain data made from a [`Question`], so that whoever has
-//! the question (a dataset file, a test) can hand it in.
+//! Trajectory metrics compare an episode with this. It is plain data made from a [`Question`].
 
 use super::wording::{page_key, pieces};
 use crate::types::{Question, SupportingFact};
@@ -37,7 +36,7 @@ pub struct GoldFact {
 }
 
 impl GoldEvidence {
-    /// The evidence that a question's record holds; nothing where it names no page.
+    /// The evidence that a question's record holds; `None` if it names no page.
     ///
     /// Supporting facts (`HotpotQA`, `2WikiMultiHopQA`, `MuSiQue`) are one group; FEVER's evidence sets are one each.
     pub fn of(question: &Question) -> Option<Self> {

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `format` | the outcome is a format failure; or no answer, and at least half of the actions named no tool; or the agent ended with an answer without words |
 //! | `label` | F1 of at least 0.5 with a gold answer, or one contains the other, word by word |
-//! | `loop` | step limit or budget, and the last two actions or more (or all) had been done before |
+//! | `loop` | step limit or budget, and at least the last two actions (or all) repeat earlier ones |
 //! | `limit` | no answer |
 //! | `hallucination` | nothing observed supports the answer |
 //! | `reasoning` | all gold sentences were seen |
@@ -17,16 +17,16 @@
 //! Without supporting facts, or for pages whose sentences the dataset does not give, the gold answer's text decides
 //! whether the evidence was seen.
 
+use super::answer::hotpot;
 use super::evidence::GoldFact;
-use super::hotpot::hotpot;
 use super::observed::{Observed, cap, is_verdict};
 use super::overlap::AnswerScore;
 use super::retrieval::{Match, fact_seen, page_opened};
-use super::wording::{quoted, stands_in, words};
+use super::wording::{is_in, quoted, words};
 use crate::types::{Outcome, Trajectory};
 use serde::Serialize;
 
-/// F1 from which on a wrong answer is a matter of wording.
+/// From this F1 on, a wrong answer is a matter of wording.
 const NEAR: f64 = 0.5;
 
 /// Why an answer is wrong.
@@ -43,9 +43,9 @@ pub enum FailureClass {
     Label,
     /// Answered without any supporting observation.
     Hallucination,
-    /// The same actions over and over, to the limit.
+    /// The same actions were repeated up to the limit.
     Loop,
-    /// The model's text could not be followed.
+    /// The model's text could not be parsed.
     Format,
     /// No answer before steps or budget ran out.
     Limit,
@@ -93,7 +93,7 @@ pub struct Failure {
     pub evidence: String,
 }
 
-/// The class of a wrong answer; nothing for a right one. The score must be that of this measured episode.
+/// The class of a wrong answer; `None` for a right one. The score must be that of this measured episode.
 pub(super) fn failure(
     trajectory: &Trajectory,
     score: AnswerScore,
@@ -130,7 +130,7 @@ impl Case<'_> {
         let say = |evidence: String| Some((FailureClass::Format, evidence));
         if self.trajectory.outcome == Outcome::FormatFailure {
             let detail = self.trajectory.detail.as_deref().map(|detail| format!(": {}", quoted(detail)));
-            return say(format!("the model's text could not be followed{}", detail.unwrap_or_default()));
+            return say(format!("the model's text could not be parsed{}", detail.unwrap_or_default()));
         }
         if self.answer.is_some() {
             return None;
@@ -161,7 +161,7 @@ impl Case<'_> {
         }
         let said = words(answer);
         let gold = golds.iter().find(|gold| contain_one_another(&said, gold))?;
-        Some((FailureClass::Label, format!("{} and {} contain one another", quoted(answer), quoted(gold))))
+        Some((FailureClass::Label, format!("one of {} and {} contains the other", quoted(answer), quoted(gold))))
     }
 
     fn repetition(&self) -> Option<Decided> {
@@ -177,10 +177,7 @@ impl Case<'_> {
         let shown = format!("{}[{}]", last.tool.map_or("invalid", crate::types::Tool::name), last.input);
         Some((
             FailureClass::Loop,
-            format!(
-                "the last {repeats} of {all} actions had been done before, {} {times} times in all",
-                quoted(&shown)
-            ),
+            format!("the last {repeats} of {all} actions repeat earlier ones, {} {times} times in all", quoted(&shown)),
         ))
     }
 
@@ -202,16 +199,19 @@ impl Case<'_> {
             return None;
         }
         let what = if self.seen.texts == 0 {
-            "no text of a page was seen".to_owned()
+            "no page text was seen".to_owned()
         } else if self.gold.is_some() {
-            format!("it stood in no observation, and none of {} opened pages is a gold one", self.seen.opened_count())
+            format!(
+                "it appears in no observation, and none of the pages opened ({}) is a gold page",
+                self.seen.opened_count()
+            )
         } else {
-            "neither it nor the gold answer stood in an observation".to_owned()
+            "neither it nor the gold answer appears in an observation".to_owned()
         };
         Some((FailureClass::Hallucination, format!("answered {}: {what}", quoted(answer))))
     }
 
-    /// Whether anything that supports the right answer was met: a gold page, a gold sentence, the gold answer's text.
+    /// Whether anything that supports the right answer was seen: a gold page, a gold sentence, the gold answer's text.
     fn any_gold_seen(&self) -> bool {
         match self.gold {
             Some(Match { gold, .. }) => gold.pages_opened > 0 || gold.sentences_seen > 0,
@@ -219,7 +219,7 @@ impl Case<'_> {
         }
     }
 
-    /// The gold answer that stood in an observation.
+    /// The gold answer that appeared in an observation.
     fn gold_text_seen(&self) -> Option<&String> {
         self.trajectory.answers.iter().find(|gold| !is_verdict(gold) && self.seen.shows_answer(gold))
     }
@@ -255,7 +255,7 @@ impl Case<'_> {
             return (FailureClass::Reasoning, format!("{UNKNOWN}; {} was seen", quoted(text)));
         }
         if self.seen.texts == 0 {
-            return (FailureClass::Search, format!("{UNKNOWN}; no text of a page was seen"));
+            return (FailureClass::Search, format!("{UNKNOWN}; no page text was seen"));
         }
         if self.trajectory.answers.iter().all(|gold| is_verdict(gold)) {
             let evidence =
@@ -276,7 +276,7 @@ fn contain_one_another(said: &str, gold: &str) -> bool {
         return said.starts_with(&wanted);
     }
     let telling = said.split_ascii_whitespace().any(|word| !FUNCTION.contains(&word) && word.len() > 1);
-    stands_in(&wanted, said) || (telling && stands_in(said, &wanted))
+    is_in(&wanted, said) || (telling && is_in(said, &wanted))
 }
 
 fn is_abstention(answer: &str) -> bool {

@@ -12,9 +12,9 @@ use serde::Serialize;
 pub struct AssessedEpisode<'a> {
     /// What happened.
     pub trajectory: &'a Trajectory,
-    /// Its score, each number in `0.0..=1.0`; absent where it was not measured or its gold is hidden.
+    /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
     pub score: Option<AnswerScore>,
-    /// Its trajectory metrics; absent where it was not measured.
+    /// Its trajectory metrics; absent if it was not measured.
     pub assessment: Option<&'a Assessment>,
 }
 
@@ -31,7 +31,7 @@ pub struct Figure {
     pub measure: Measure,
 }
 
-/// How a figure is computed. The result is absent where the episode has no such value.
+/// How a figure is computed. The result is absent if the episode has no such value.
 #[derive(Debug, Clone, Copy)]
 pub enum Measure {
     /// A share in `0.0..=1.0`.
@@ -80,7 +80,7 @@ impl Figure {
         }
     }
 
-    /// Its value as a number; absent where the episode was not measured.
+    /// Its value as a number; absent if the episode was not measured.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub fn value(&self, episode: &AssessedEpisode<'_>) -> Option<f64> {
         if !episode.trajectory.measured() {

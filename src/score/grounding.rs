@@ -9,11 +9,11 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Grounding {
-    /// The answer stood in an observation, be it right or wrong.
+    /// The answer appeared in an observation, right or wrong.
     Grounded,
-    /// Right, though it stood in none.
+    /// Right, though it appeared in none.
     Lucky,
-    /// Wrong, and it stood in none.
+    /// Wrong, and it appeared in none.
     Ungrounded,
     /// Yes, no or a label: an answer without a text that a page could hold. In no share.
     Verdict,
@@ -33,7 +33,7 @@ impl Grounding {
         }
     }
 
-    /// Grounding of an answer with this score; nothing for an answer without words.
+    /// Grounding of an answer with this score; `None` for an answer without words.
     pub(super) fn of(answer: &str, score: AnswerScore, seen: &Observed) -> Option<Self> {
         let answer = cap(answer);
         if is_verdict(answer) {

@@ -1,10 +1,9 @@
 //! Which metric a question is scored by, and the score itself.
 
+use super::answer::{hotpot, hotpot_max, paper_reward};
 use super::characters::{characters, is_unspaced};
 use super::fever::{FEVER_LABELS, fever_label};
-use super::hotpot::{hotpot, hotpot_max};
 use super::overlap::AnswerScore;
-use super::paper::paper_reward;
 use crate::types::{AnswerKind, Question};
 
 /// How an answer is compared with its golds.
@@ -74,12 +73,12 @@ impl Metric {
     }
 }
 
-/// Scores the answer to a question; nothing where the gold is hidden. See [`score_answers`].
+/// Scores the answer to a question; `None` if the gold is hidden. See [`score_answers`].
 pub fn score_question(metric: Metric, prediction: Option<&str>, question: &Question) -> Option<AnswerScore> {
     score_answers(metric, prediction, &question.answers)
 }
 
-/// Scores an answer against the golds of a question, the official one first; nothing where there are none.
+/// Scores an answer against the golds of a question, the official one first; `None` if there are none.
 ///
 /// No answer at all scores zero even where the gold normalises to nothing: the official script's `"" == ""` is
 /// kept for an answer that was given and is empty.

@@ -141,7 +141,7 @@ impl Squeezed {
 
 #[cfg(test)]
 mod tests {
-    use super::{normalize, normalize_orqa, normalize_trivia};
+    use super::{normalize, normalize_orqa};
     use proptest::prelude::*;
 
     #[test]
@@ -165,12 +165,6 @@ mod tests {
         ] {
             assert_eq!(normalize(text), expected, "{text:?}");
         }
-    }
-
-    #[test]
-    fn trivia_turns_punctuation_into_spaces() {
-        assert_eq!(normalize_trivia("chili_con-carne’s `x´"), "chili con carne s x");
-        assert_eq!(normalize_trivia("t.h.e"), "t h e");
     }
 
     #[test]

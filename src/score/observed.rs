@@ -1,7 +1,7 @@
 //! What an episode saw before it gave its answer: pages opened, text shown, actions taken.
 
 use super::normalize::normalize;
-use super::wording::{official_words, page_key, stands_in, words};
+use super::wording::{is_in, official_words, page_key, words};
 use crate::types::{Step, Tool, Trajectory};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ const TEXT_CHARS: usize = 200_000;
 pub(super) struct Observed {
     /// Keys of the pages opened, after redirects.
     pages: HashSet<String>,
-    /// Words of everything shown, an observation a line, so that nothing is found across two of them.
+    /// Words of everything shown, one observation per line, so that nothing is found across two of them.
     words: String,
     /// The same after the official normalisation.
     official: String,
@@ -36,7 +36,7 @@ pub(super) struct Observed {
 /// One use of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Action {
-    /// The tool; absent where none was named.
+    /// The tool; absent if none was named.
     pub(super) tool: Option<Tool>,
     /// Its argument in lower case, spaces squeezed.
     pub(super) input: String,
@@ -129,14 +129,14 @@ impl Observed {
         self.pages.len()
     }
 
-    /// Whether the words of an answer stood side by side in an observation, in the official normal form or as they are.
+    /// Whether the words of an answer appeared side by side in an observation, in the official normal form or as they are.
     pub(super) fn shows_answer(&self, answer: &str) -> bool {
-        stands_in(&official_words(answer), &self.official) || stands_in(&words(answer), &self.words)
+        is_in(&official_words(answer), &self.official) || is_in(&words(answer), &self.words)
     }
 
-    /// Whether these words, as [`words`] gives them, stood side by side in an observation.
+    /// Whether these words, as [`words`] gives them, appeared side by side in an observation.
     pub(super) fn shows_words(&self, words: &str) -> bool {
-        stands_in(words, &self.words)
+        is_in(words, &self.words)
     }
 
     /// How many of the last actions had been done before, each counted that repeats an earlier one.
@@ -201,12 +201,8 @@ pub(super) fn is_verdict(answer: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Observed, is_verdict, search_missed};
-    use crate::types::{Step, Tool};
-
-    fn step(tool: Tool, input: &str, observation: &str) -> Step {
-        let (input, observation) = (Some(input.to_owned()), Some(observation.to_owned()));
-        Step { tool: Some(tool), input, observation, ..Step::default() }
-    }
+    use crate::score::fixtures::step;
+    use crate::types::Tool;
 
     #[test]
     fn chinese_messages_are_told_from_text_of_pages() {

@@ -1,4 +1,4 @@
-//! Retrieval: were the gold pages opened, were the gold sentences shown, how often did the tool come back empty.
+//! Retrieval: whether gold pages were opened and gold sentences shown, and how often the tool found nothing.
 
 use super::evidence::{EvidenceGroup, GoldEvidence, GoldFact};
 use super::observed::Observed;
@@ -8,7 +8,7 @@ use serde::Serialize;
 /// Words from which on a sentence says which page it is from.
 const TELLING_WORDS: usize = 6;
 
-/// What one episode retrieved, in counts. What needs gold evidence is absent where none is known.
+/// What one episode retrieved, in counts. What needs gold evidence is absent if none is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Retrieval {
     /// Searches made.
@@ -32,7 +32,7 @@ pub struct GoldRetrieval {
     pub pages_opened: u64,
     /// Gold sentences whose text is known.
     pub sentences: u64,
-    /// How many of them stood in an observation.
+    /// How many of them appeared in an observation.
     pub sentences_seen: u64,
     /// Gold sentences whose text the dataset does not give; in no share.
     pub sentences_unknown: u64,
@@ -50,7 +50,7 @@ impl GoldRetrieval {
         self.pages_opened == self.pages
     }
 
-    /// Whether every gold sentence stood in an observation; never where the text of one is not known.
+    /// Whether every gold sentence appeared in an observation; never where the text of one is not known.
     pub fn all_seen(&self) -> bool {
         self.sentences > 0 && self.sentences_seen == self.sentences && self.sentences_unknown == 0
     }
@@ -69,7 +69,7 @@ pub(super) struct Match<'a> {
 }
 
 impl<'a> Match<'a> {
-    /// Holds an episode against each group; the first of equally good ones counts.
+    /// Compares an episode with each group; the first of equally good ones counts.
     pub(super) fn of(evidence: &'a GoldEvidence, seen: &Observed) -> Option<Self> {
         let mut best: Option<Self> = None;
         for group in evidence.groups() {
@@ -116,7 +116,7 @@ pub(super) fn page_opened(group: &EvidenceGroup, page: &str, seen: &Observed) ->
     }
 }
 
-/// Whether a fact's sentence stood in an observation, whole or in the pieces into which the tool cuts it at `. `.
+/// Whether a fact's sentence appeared in an observation, whole or in the pieces into which the tool cuts it at `. `.
 pub(super) fn fact_seen(fact: &GoldFact, seen: &Observed) -> bool {
     fact.texts.iter().any(|text| {
         seen.shows_words(&words(text)) || {

@@ -34,7 +34,7 @@ enum Rule {
     Fixed(Metric),
 }
 
-/// What a run scored. Counts are of episodes; means are over `scored` and absent where that is 0.
+/// What a run scored. Counts are of episodes; means are over `scored` and absent if that is 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunScore {
     /// All episodes seen.
@@ -71,7 +71,7 @@ pub struct RunScore {
     pub bad_calls: u64,
     /// Tokens of all episodes; those without a measurement were paid for too.
     pub usage: Usage,
-    /// Cost of all episodes in US dollars; absent where no price was known.
+    /// Cost of all episodes in US dollars; absent if no price was known.
     pub cost_usd: Option<f64>,
 }
 
@@ -118,7 +118,7 @@ impl Tally {
         }
     }
 
-    /// Adds one trajectory and gives its score: nothing where it was not measured or its gold is hidden.
+    /// Adds one trajectory and gives its score: `None` if it was not measured or its gold is hidden.
     ///
     /// Sums run in the order of the calls, so that equal input gives equal bits.
     pub fn add(&mut self, trajectory: &Trajectory) -> Option<AnswerScore> {

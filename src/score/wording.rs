@@ -47,7 +47,7 @@ pub(super) fn words(text: &str) -> String {
     words.out
 }
 
-/// Words under way.
+/// Words being collected.
 struct Words {
     out: String,
     /// Where the last one begins.
@@ -82,7 +82,7 @@ impl Words {
 
 /// The text in composed characters (NFC).
 fn composed(text: &str) -> Cow<'_, str> {
-    // Most texts are, and are told to be without being made again.
+    // Most texts are composed already and need no copy.
     if is_nfc_quick(text.chars()) == IsNormalized::Yes { Cow::Borrowed(text) } else { text.nfc().collect() }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn official_words(text: &str) -> String {
 }
 
 /// Whether `needle` has words and they stand in `haystack` side by side. Both come from [`words`].
-pub(super) fn stands_in(needle: &str, haystack: &str) -> bool {
+pub(super) fn is_in(needle: &str, haystack: &str) -> bool {
     needle.len() > 1 && haystack.contains(needle)
 }
 
@@ -157,7 +157,7 @@ pub(super) fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{official_words, page_key, pieces, quoted, stands_in, words};
+    use super::{is_in, official_words, page_key, pieces, quoted, words};
 
     #[test]
     fn titles_are_the_same_page_in_any_spelling() {
@@ -182,10 +182,10 @@ mod tests {
 
     #[test]
     fn only_whole_words_are_found() {
-        assert!(stands_in(&words("Ada"), &words("It was Ada.")));
-        assert!(!stands_in(&words("Ada"), &words("It was Adam.")));
-        assert!(!stands_in(&words("the"), &words("It was the end.")));
-        assert!(stands_in(&words("北京"), &words("他生于北京市。")));
+        assert!(is_in(&words("Ada"), &words("It was Ada.")));
+        assert!(!is_in(&words("Ada"), &words("It was Adam.")));
+        assert!(!is_in(&words("the"), &words("It was the end.")));
+        assert!(is_in(&words("北京"), &words("他生于北京市。")));
     }
 
     #[test]

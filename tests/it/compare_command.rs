@@ -272,12 +272,12 @@ fn runs_that_do_not_fit_are_said() {
     let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
     for (args, code, parts) in [
         (&[&*base, &claims][..], 3, &["share no question", "2 datasets (sample, sample-claims); name another run"][..]),
-        (&[&base], 2, &["two columns or more", "hint: "]),
-        (&[&base, &other, "--baseline", "none"], 2, &["no column `none`", "base/main, other/main"]),
+        (&[&base], 2, &["at least two variants", "hint: "]),
+        (&[&base, &other, "--baseline", "none"], 2, &["no variant `none`", "base/main, other/main"]),
         (&[&base, &other, "--metric", "rouge"], 2, &["unknown figure `rouge`", "em, f1"]),
         (&[&base, &other, "--by", "colour"], 3, &["no question has the field `colour`"]),
         (&[&base, &other, "--cluster", "colour"], 3, &["--cluster: no question has the field `colour`"]),
-        (&[&base, &other, "--level", "95"], 2, &["between 0 and 1"]),
+        (&[&base, &other, "--level", "95"], 2, &["greater than 0 and less than 1"]),
         (&[&base, "nowhere"], 3, &["`nowhere` is not a run"]),
         (&[&format!("{base}@react")], 3, &["has no variant `react`", "its variants are main"]),
         (&[], 2, &["required"]),

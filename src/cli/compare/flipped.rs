@@ -1,7 +1,7 @@
 //! Flipped answers of two variants, with both trajectories.
 
 use super::sources::{Episode, Source};
-use crate::compare::{Column, Comparison, Flips, flips};
+use crate::compare::{Comparison, Flips, Variant, flips};
 use crate::report::comparison::{FlipList, FlippedQuestion};
 use crate::score::Divergence;
 use crate::store::RunFolder;
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 type Place = (usize, String, u32);
 
 /// The flipped answers of each pair of the comparison.
-pub(super) fn lists(sources: &[Source], columns: &[Column], comparison: &Comparison) -> anyhow::Result<Vec<FlipList>> {
+pub(super) fn lists(sources: &[Source], columns: &[Variant], comparison: &Comparison) -> anyhow::Result<Vec<FlipList>> {
     let at = |name: &str| columns.iter().position(|column| column.name == name);
     let pairs = comparison.figures.first().map(|figure| figure.pairs.as_slice()).unwrap_or_default();
     let pairs: Vec<(usize, usize)> = pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();

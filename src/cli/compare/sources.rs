@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::graded::{Graded, GradedRun};
 use crate::cli::run_ref::RunRef;
-use crate::compare::{Column, Item};
+use crate::compare::{self, Item};
 use crate::score::{FailureClass, Figure, GoldEvidence};
 use crate::store::RunFolder;
 use crate::types::text::visible_line;
@@ -90,9 +90,9 @@ impl Source {
     }
 
     /// The figures alone, under that name.
-    pub(super) fn column(&self, name: &str, figures: &[String], fields: &[Field]) -> Column {
+    pub(super) fn column(&self, name: &str, figures: &[String], fields: &[Field]) -> compare::Variant {
         let fields = fields.iter().map(|field| field.name().to_owned()).collect();
-        let mut column = Column::new(name, figures.to_vec(), fields);
+        let mut column = compare::Variant::new(name, figures.to_vec(), fields);
         column.items = self.episodes.iter().map(Episode::item).collect();
         column
     }

@@ -4,7 +4,7 @@ use super::sources::{Episode, Source};
 use crate::cli::failure::Failure;
 use crate::cli::run_ref::RunRef;
 use crate::cli::say::say;
-use crate::dataset::{DatasetError, ScoreRow, ScoreTable, read_scores};
+use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, read_scores};
 use crate::types::text::visible_line;
 use std::path::{Path, PathBuf};
 
@@ -52,14 +52,14 @@ fn read(path: &Path) -> anyhow::Result<ScoreTable> {
 
 /// The error of a table; its hint is about tables rather than datasets.
 fn explain(error: DatasetError) -> anyhow::Error {
-    let hint = match &error {
-        DatasetError::NoColumn { .. } => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
-        DatasetError::Field { .. } => "correct the cell, or leave it empty if nothing was measured",
-        DatasetError::Duplicate { .. } => {
+    let hint = match &error.problem {
+        Problem::NoColumn(..) => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
+        Problem::Field(..) => "correct the cell, or leave it empty if nothing was measured",
+        Problem::Duplicate(..) => {
             "a file holds one variant: distinguish repeats by a column `repeat`; `wikitrail export RUN --variant \
              NAME --out FILE` writes one variant of a run"
         }
-        DatasetError::Empty { .. } => "a table has a header and at least one row",
+        Problem::Empty => "a table has a header and at least one row",
         _ => return error.into(),
     };
     Failure::bad_input(error, hint)

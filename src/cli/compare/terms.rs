@@ -31,7 +31,7 @@ impl Terms for Comparison {
 
 fn missing(comparison: &Comparison, column: &Argument) -> Result<f64, Fault> {
     column_named(comparison, column)?;
-    let found = comparison.columns.iter().find(|summary| summary.name == column.text);
+    let found = comparison.variants.iter().find(|summary| summary.name == column.text);
     Ok(found.map_or(0.0, |summary| count(summary.not_measured)))
 }
 
@@ -68,10 +68,10 @@ fn find_figure<'a>(comparison: &'a Comparison, name: &str, at: usize) -> Result<
 }
 
 fn column_named(comparison: &Comparison, argument: &Argument) -> Result<(), Fault> {
-    if comparison.columns.iter().any(|column| column.name == argument.text) {
+    if comparison.variants.iter().any(|column| column.name == argument.text) {
         return Ok(());
     }
-    let known: Vec<String> = comparison.columns.iter().map(|column| visible_line(&column.name, 60)).collect();
+    let known: Vec<String> = comparison.variants.iter().map(|column| visible_line(&column.name, 60)).collect();
     let name = visible_line(&argument.text, 60);
     Err(Fault::new(argument.at, format_args!("there is no variant `{name}`; the variants are {}", known.join(", "))))
 }

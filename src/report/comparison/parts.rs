@@ -35,11 +35,11 @@ fn means(breakdown: &Breakdown, figure: &FigureComparison) -> Block {
         for mean in &group.means {
             let cells = vec![
                 Cell::text(named(group)),
-                Cell::text(&mean.column),
+                Cell::text(&mean.variant),
                 estimate(figure.figure.unit, "mean", mean.mean, None, mean.interval),
                 Cell::figure("n", count(group.n), group.n.to_string()),
             ];
-            rows.push(Row { key: key(breakdown, group, &mean.column, ""), cells });
+            rows.push(Row { key: key(breakdown, group, &mean.variant, ""), cells });
         }
     }
     let title = format!("{} by {}", figure.figure.label(), breakdown.by);

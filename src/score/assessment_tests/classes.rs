@@ -38,7 +38,7 @@ fn a_matter_of_wording_is_a_label_failure() {
     let near = assess(&finished(&steps, "Mora"));
     assert_class(&near, FailureClass::Label, "F1 0.67 of `Mora` with `Ines Mora`");
     let long = assess(&finished(&steps, "He had been a pupil of the engineer Ines Mora"));
-    let evidence = "`He had been a pupil of the engineer Ines Mora` and `Ines Mora` contain one another";
+    let evidence = "one of `He had been a pupil of the engineer Ines Mora` and `Ines Mora` contains the other";
     assert_class(&long, FailureClass::Label, evidence);
     // An alias that the metric does not count, and a gold verdict inside other words, which is no label.
     let mut alias = finished(&steps, "I. M. Mora-Diaz of Porto");
@@ -54,13 +54,14 @@ fn a_matter_of_wording_is_a_label_failure() {
 #[test]
 fn an_answer_out_of_nowhere_is_a_hallucination() {
     let at_once = assess(&finished(&[], "Rosa Luna"));
-    assert_class(&at_once, FailureClass::Hallucination, "answered `Rosa Luna`: no text of a page was seen");
+    assert_class(&at_once, FailureClass::Hallucination, "answered `Rosa Luna`: no page text was seen");
     assert_eq!(at_once.grounding, Some(Grounding::Ungrounded));
     // An echo of the query supports nothing.
     let echo = assess(&finished(&[missed("Rosa Luna")], "Rosa Luna"));
     assert_eq!(echo.failure.expect("wrong").class, FailureClass::Hallucination);
     let elsewhere = assess(&finished(&[other()], "Rosa Luna"));
-    let evidence = "answered `Rosa Luna`: it stood in no observation, and none of 1 opened pages is a gold one";
+    let evidence =
+        "answered `Rosa Luna`: it appears in no observation, and none of the pages opened (1) is a gold page";
     assert_class(&elsewhere, FailureClass::Hallucination, evidence);
 }
 
@@ -68,7 +69,7 @@ fn an_answer_out_of_nowhere_is_a_hallucination() {
 fn the_same_again_and_again_is_a_loop() {
     let circle: Vec<Step> = std::iter::repeat_n(missed("The  Bridge"), 7).collect();
     let stuck = assess(&episode(&circle, None, Outcome::StepLimit));
-    let evidence = "the last 6 of 7 actions had been done before, `search[the bridge]` 7 times in all";
+    let evidence = "the last 6 of 7 actions repeat earlier ones, `search[the bridge]` 7 times in all";
     assert_class(&stuck, FailureClass::Loop, evidence);
     assert_eq!(stuck.grounding, None);
     let pair = [bridge(), nothing("x"), missed("a"), missed("b"), missed("a"), missed("b")];
@@ -84,7 +85,7 @@ fn the_same_again_and_again_is_a_loop() {
 fn text_that_cannot_be_followed_is_a_format_failure() {
     let mut unreadable = episode(&[bridge()], None, Outcome::FormatFailure);
     unreadable.detail = Some("an empty action".into());
-    let evidence = "the model's text could not be followed: `an empty action`";
+    let evidence = "the model's text could not be parsed: `an empty action`";
     assert_class(&assess(&unreadable), FailureClass::Format, evidence);
     // The same nonsense seven times is a matter of format before it is a loop.
     let nonsense = step(Tool::Invalid, "I would search", "Invalid action: I would search", None);

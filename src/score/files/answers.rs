@@ -1,7 +1,7 @@
-//! Metrics of plain answers: one text a question against its golds.
+//! Metrics of plain answers: one text per question against its golds.
 
 use super::layouts::{self, Answers};
-use super::report::{Items, Report, named};
+use super::report::{Report, named};
 use super::{FileError, Files};
 use crate::score::overlap::ratio_of_sum;
 use crate::score::{self, AnswerScore, EmF1, characters, fid_em, orqa_em, paper_reward};
@@ -26,8 +26,7 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, score: EmF1) {
-        self.score.em += score.em;
-        self.score.f1 += score.f1;
+        self.score.add(score);
         self.right += usize::from(score.em > 0.0);
         self.n += 1;
     }
@@ -47,17 +46,16 @@ fn all(
     score: impl Fn(&str, &Question) -> EmF1,
 ) -> Result<(Report, Sum, Answers), FileError> {
     let predictions = Answers::read(files.predictions)?;
-    let (mut sum, mut missing, mut items) = (Sum::default(), 0_usize, Items::new(files.per_item));
+    let (mut sum, mut missing, mut report) = (Sum::default(), 0_usize, Report::new(metric, files));
     for gold in golds {
         let prediction = predictions.get(gold);
         missing += usize::from(prediction.is_none());
         let score = prediction.map(|prediction| score(prediction, gold)).unwrap_or_default();
         sum.add(score);
-        items.add(gold.id.as_str(), columns.iter().map(|(name, of)| (*name, of(score))));
+        report.add(gold.id.as_str(), columns.iter().map(|(name, of)| (*name, of(score))));
     }
-    let aggregate = sum.means(columns, scale);
-    let missing = named([("prediction", missing)]);
-    let report = Report { metric, n: sum.n, aggregate, official: None, missing, items: items.0 };
+    report.aggregate = sum.means(columns, scale);
+    report.missing = named([("prediction", missing)]);
     Ok((report, sum, predictions))
 }
 
@@ -74,27 +72,25 @@ pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
     let golds = layouts::squad(files.gold)?;
     let predictions = Answers::read(files.predictions)?;
     let mut sums = [("", Sum::default()), ("HasAns_", Sum::default()), ("NoAns_", Sum::default())];
-    let mut items = Items::new(files.per_item);
+    let mut report = Report::new("squad20", files);
     for gold in &golds {
         let Some(prediction) = predictions.get(gold) else { continue };
         let score = score::squad20(prediction, &gold.answers);
         sums[0].1.add(score);
         sums[if gold.answers.is_empty() { 2 } else { 1 }].1.add(score);
-        items.add(gold.id.as_str(), SQUAD20.iter().map(|(name, of)| (*name, of(score))));
+        report.add(gold.id.as_str(), SQUAD20.iter().map(|(name, of)| (*name, of(score))));
     }
-    let n = sums[0].1.n;
-    if n == 0 {
+    if report.n == 0 {
         let what = format!("no prediction for a question of `{}`", files.gold.name());
         return Err(files.predictions.error(what, layouts::SQUAD));
     }
-    let mut aggregate = Map::new();
     for (prefix, sum) in sums.iter().filter(|(_, sum)| sum.n > 0) {
         let means = sum.means(SQUAD20, 100.0).into_iter();
         let total = std::iter::once(("total".to_owned(), sum.n.into()));
-        aggregate.extend(means.chain(total).map(|(name, value)| (format!("{prefix}{name}"), value)));
+        report.aggregate.extend(means.chain(total).map(|(name, value)| (format!("{prefix}{name}"), value)));
     }
-    let missing = named([("prediction", golds.len() - n)]);
-    Ok(Report { metric: "squad20", n, aggregate, official: None, missing, items: items.0 })
+    report.missing = named([("prediction", golds.len() - report.n)]);
+    Ok(report)
 }
 
 /// Scores as `evaluation/triviaqa_evaluation.py` does: percentages over all questions.
@@ -107,13 +103,9 @@ pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
     let score = |prediction: &str, gold: &Question| score::trivia(prediction, &gold.answers);
     let (mut report, sum, predictions) = all("trivia", files, &golds, (SQUAD11, 100.0), score)?;
     let common = golds.iter().filter(|gold| predictions.get(gold).is_some()).count();
-    let (n, predicted) = (sum.n, predictions.len());
-    report.aggregate.extend(named([
-        ("common", common),
-        ("denominator", n),
-        ("predicted_len", predicted),
-        ("gold_len", n),
-    ]));
+    let counts =
+        [("common", common), ("denominator", sum.n), ("predicted_len", predictions.len()), ("gold_len", sum.n)];
+    report.aggregate.extend(named(counts));
     Ok(report)
 }
 

@@ -4,15 +4,15 @@
 //! the claim with its id; without ids, to the claim in its place.
 
 use super::json_file::Records;
-use super::report::{Items, Report, named};
+use super::report::{Report, named};
 use super::{FileError, Files};
-use crate::score::fever::FEVER_MAX_EVIDENCE;
-use crate::score::{FeverEvaluation, fever};
+use crate::score::fever::{FEVER_LABELS, fever_label};
+use crate::score::overlap::{f1, ratio, ratio_of_sum};
 use crate::types::Evidence;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// An id, which some files write as a number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
@@ -45,47 +45,82 @@ const GOLD: &str = "the gold is FEVER's own file: `id`, `label` and `evidence` o
 const PREDICTIONS: &str = "write one prediction `{id, predicted_label, predicted_evidence: [[page, line]]}` a line, for \
     claims of the gold file";
 
+/// How many predicted pieces of evidence the official score looks at.
+const MAX_EVIDENCE: usize = 5;
+
+/// The scores of one claim.
+struct Score {
+    label: bool,
+    /// Whether the label is right and a whole group of evidence was predicted; NOT ENOUGH INFO needs none.
+    strict: bool,
+    /// Share of predicted pieces that are gold, 1 where none was predicted; and whether a whole group was predicted, 1
+    /// where gold has none. Absent for NOT ENOUGH INFO.
+    evidence: Option<[f64; 2]>,
+}
+
 /// Scores as the `fever_score` of `fever-scorer` does, with the first five pieces of evidence.
 pub(super) fn score(files: &Files<'_>) -> Result<Report, FileError> {
     let golds = files.gold.records::<Gold>(GOLD)?.list;
     let predictions: Records<'_, Prediction> = files.predictions.records(PREDICTIONS)?;
     let by_id: HashMap<&Id, usize> =
         golds.iter().enumerate().rev().filter_map(|(index, gold)| Some((gold.id.as_ref()?, index))).collect();
-    let (mut evaluation, mut items) = (FeverEvaluation::default(), Items::new(files.per_item));
+    let mut report = Report::new("fever", files);
+    let (mut right, mut strict, mut evidence, mut with_evidence) = (0, 0, [0.0; 2], 0);
     for (index, prediction) in predictions.list.iter().enumerate() {
         let id = prediction.id.as_ref().filter(|_| !by_id.is_empty());
         let in_its_place = golds.get(index).filter(|gold| id.is_none() || gold.id.as_ref() == id);
         let Some(claim) = in_its_place.or_else(|| golds.get(*by_id.get(id?)?)) else {
             return Err(predictions.error(index, "id", format!("`{}` has no such claim", files.gold.name())));
         };
-        let sets = evidence(claim);
-        let with =
-            |limit| fever(&prediction.predicted_label, &prediction.predicted_evidence, &claim.label, &sets, limit);
-        let score = with(Some(FEVER_MAX_EVIDENCE));
-        evaluation.add(score);
+        let score = claim_score(prediction, claim, MAX_EVIDENCE);
+        right += usize::from(score.label);
+        strict += usize::from(score.strict);
+        if let Some(scores) = score.evidence {
+            with_evidence += 1;
+            evidence.iter_mut().zip(scores).for_each(|(sum, score)| *sum += score);
+        }
         // A value and its weight, which is 0 where there is no evidence to find.
-        let weighted = |value: Option<f64>| value.map_or(json!([0.0, 0.0]), |value| json!([value, 1.0]));
+        let weighted = |part: usize| score.evidence.map_or(json!([0.0, 0.0]), |scores| json!([scores[part], 1.0]));
         let values: [(_, Value); 5] = [
             ("correct", score.label.into()),
             ("strict5", score.strict.into()),
-            ("strict_nolimit", with(None).strict.into()),
-            ("macro_precision5", weighted(score.precision)),
-            ("macro_recall5", weighted(score.recall)),
+            ("strict_nolimit", claim_score(prediction, claim, usize::MAX).strict.into()),
+            ("macro_precision5", weighted(0)),
+            ("macro_recall5", weighted(1)),
         ];
-        items.add(json!(claim.id), values);
+        report.add(json!(claim.id), values);
     }
-    let n = predictions.list.len();
-    Ok(Report {
-        metric: "fever",
-        n,
-        aggregate: named(evaluation.means()),
-        official: None,
-        missing: named([("prediction", golds.len().saturating_sub(n))]),
-        items: items.0,
-    })
+    // As in the script without a claim to find evidence for; F1 is 0 where the script would divide by zero.
+    let [precision, recall] =
+        if with_evidence == 0 { [1.0, 0.0] } else { evidence.map(|sum| ratio_of_sum(sum, with_evidence)) };
+    let aggregate = named([
+        ("strict_score", ratio(strict, report.n)),
+        ("label_accuracy", ratio(right, report.n)),
+        ("precision", precision),
+        ("recall", recall),
+        ("f1", f1(precision, recall)),
+    ]);
+    let missing = named([("prediction", golds.len().saturating_sub(report.n))]);
+    Ok(Report { aggregate, missing, ..report })
 }
 
-fn evidence(gold: &Gold) -> Vec<Vec<Evidence>> {
-    let piece = |(_, _, page, line): &GoldPiece| Evidence(page.clone(), *line);
-    gold.evidence.iter().map(|group| group.iter().map(piece).collect()).collect()
+/// Scores a claim. Only the first `limit` predicted pieces count.
+fn claim_score(prediction: &Prediction, gold: &Gold, limit: usize) -> Score {
+    let label = fever_label(&prediction.predicted_label, &gold.label);
+    if gold.label.to_uppercase() == FEVER_LABELS[2] {
+        return Score { label, strict: label, evidence: None };
+    }
+    let evidence = &prediction.predicted_evidence[..limit.min(prediction.predicted_evidence.len())];
+    let predicted: HashSet<&Evidence> = evidence.iter().collect();
+    let groups: Vec<Vec<Evidence>> = gold
+        .evidence
+        .iter()
+        .map(|group| group.iter().map(|(_, _, page, line)| Evidence(page.clone(), *line)).collect())
+        .collect();
+    let whole_group = groups.iter().any(|group| group.iter().all(|piece| predicted.contains(piece)));
+    let pieces: HashSet<&Evidence> = groups.iter().flatten().filter(|piece| piece.1.is_some()).collect();
+    let hits = evidence.iter().filter(|piece| pieces.contains(piece)).count();
+    let precision = if evidence.is_empty() { 1.0 } else { ratio(hits, evidence.len()) };
+    let recall = f64::from(u8::from(whole_group || groups.is_empty()));
+    Score { label, strict: label && whole_group, evidence: Some([precision, recall]) }
 }

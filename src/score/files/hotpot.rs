@@ -2,27 +2,32 @@
 //! `"evidence": {id: [[subject, relation, object]]}` for the latter. What is missing scores nothing and is counted.
 
 use super::json_file::Records;
-use super::report::{Items, Report, named};
+use super::report::{Report, named};
+use super::wiki2::{self, Aliases, Triple};
 use super::{FileError, Files};
-use crate::score::wiki2::Triple;
-use crate::score::{HotpotEvaluation, HotpotPrediction, Wiki2Aliases, Wiki2Evaluation, Wiki2Gold, Wiki2Prediction};
+use crate::score::overlap::{AnswerScore, f1, percent, ratio, ratio_of_sum};
+use crate::score::{hotpot as answer_score, hotpot_max};
 use crate::types::SupportingFact;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// A record of the dataset. The paper's simplified files have neither ids nor facts.
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
-struct Gold {
+pub(super) struct Gold {
     #[serde(rename = "_id")]
     official_id: Option<String>,
     /// The name of the id on the Hugging Face hub.
     id: Option<String>,
     answer: String,
     supporting_facts: Option<Vec<SupportingFact>>,
+    /// Wikidata id of the answer.
     answer_id: Option<String>,
-    evidences: Option<Vec<Triple>>,
-    evidences_id: Option<Vec<Triple>>,
+    #[serde(default, rename = "evidences")]
+    pub(super) evidence: Option<Vec<Triple>>,
+    /// Wikidata ids of the evidence, as many as there are triples.
+    #[serde(rename = "evidences_id")]
+    pub(super) evidence_ids: Option<Vec<Triple>>,
 }
 
 #[derive(Deserialize)]
@@ -33,113 +38,121 @@ struct Predictions {
     evidence: Option<HashMap<String, Vec<Triple>>>,
 }
 
+/// What was predicted for one question.
+struct Prediction<'a> {
+    answer: Option<&'a str>,
+    facts: Option<&'a [SupportingFact]>,
+    evidence: Option<&'a [Triple]>,
+}
+
 const GOLD: &str = "the gold is the dataset's own file: `_id`, `answer` and `supporting_facts` of each question";
 const PREDICTIONS: &str = "predictions are `{\"answer\": {id: text}, \"sp\": {id: [[title, number]]}}`, for 2wiki also \
     `\"evidence\": {id: [[subject, relation, object]]}`";
+
+/// What is predicted: the key of the predictions, and the prefix of the names of its figures.
+type Parts = &'static [(&'static str, &'static str)];
+
+const HOTPOT: Parts = &[("answer", ""), ("sp", "sp_")];
+const WIKI2: Parts = &[("answer", ""), ("sp", "sp_"), ("evidence", "evi_")];
 
 impl Gold {
     /// Its id. A record without one has the id that our dataset reader makes for it.
     fn id(&self, index: usize) -> String {
         self.official_id.as_ref().or(self.id.as_ref()).cloned().unwrap_or_else(|| format!("hotpotqa-{index}"))
     }
-}
 
-impl Predictions {
-    /// The predicted supporting facts of a question, and its gold ones, which must be there then.
-    fn facts<'a>(
-        &'a self,
-        golds: &'a Records<'_, Gold>,
-        index: usize,
-        id: &str,
-    ) -> Result<(Option<&'a [SupportingFact]>, &'a [SupportingFact]), FileError> {
-        let predicted = get(self.sp.as_ref(), id);
-        match &golds.list[index].supporting_facts {
-            Some(facts) => Ok((predicted, facts)),
-            None if predicted.is_none() => Ok((None, &[])),
-            None => Err(golds.error(index, "supporting_facts", "missing, but there is a prediction of it")),
-        }
+    fn facts(&self) -> &[SupportingFact] {
+        self.supporting_facts.as_deref().unwrap_or_default()
     }
-}
-
-fn get<'a, T>(lists: Option<&'a HashMap<String, Vec<T>>>, id: &str) -> Option<&'a [T]> {
-    lists?.get(id).map(Vec::as_slice)
 }
 
 /// Scores as `hotpot_evaluate_v1.py` does.
 pub(super) fn hotpot(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds: Records<'_, Gold> = files.gold.records(GOLD)?;
-    let predictions: Predictions = files.predictions.whole(1, PREDICTIONS)?;
-    let mut evaluation = HotpotEvaluation::default();
-    let (mut items, mut missing) = (Items::new(files.per_item), [("answer", 0), ("sp", 0)]);
-    for (index, gold) in golds.list.iter().enumerate() {
-        let id = gold.id(index);
-        let (predicted_facts, facts) = predictions.facts(&golds, index, &id)?;
-        let answer = predictions.answer.get(&id).map(String::as_str);
-        let prediction = HotpotPrediction { answer, facts: predicted_facts };
-        missing[0].1 += usize::from(prediction.answer.is_none());
-        missing[1].1 += usize::from(prediction.facts.is_none());
-        let score = evaluation.add(prediction, &gold.answer, facts);
-        items.add(id, score.named());
-    }
-    Ok(Report {
-        metric: "hotpot",
-        n: evaluation.n(),
-        aggregate: named(evaluation.mean().named()),
-        official: None,
-        missing: named(missing),
-        items: items.0,
-    })
+    let score = |prediction: &Prediction<'_>, gold: &Gold| {
+        let answer = prediction.answer.map(|answer| answer_score(answer, &gold.answer));
+        vec![answer, prediction.facts.map(|facts| supporting_facts(facts, gold.facts()))]
+    };
+    evaluate("hotpot", files, HOTPOT, score, ratio_of_sum)
 }
 
 /// Scores as `2wikimultihop_evaluate_v1.1.py` does; its numbers are percentages with two decimals.
 pub(super) fn wiki2(files: &Files<'_>) -> Result<Report, FileError> {
+    let aliases = Aliases::read(files)?;
+    let score = |prediction: &Prediction<'_>, gold: &Gold| {
+        let names = || aliases.with(&gold.answer, gold.answer_id.as_deref());
+        vec![
+            prediction.answer.map(|answer| hotpot_max(answer, &names())),
+            prediction.facts.map(|facts| wiki2::facts(facts, gold.facts())),
+            prediction.evidence.map(|evidence| wiki2::evidence(evidence, gold, &aliases)),
+        ]
+    };
+    evaluate("2wiki", files, WIKI2, score, |sum, n| percent(sum, n, 2))
+}
+
+/// Scores every gold by its parts and by all of them jointly. `mean` makes a figure of a sum and the number of golds.
+fn evaluate(
+    metric: &'static str,
+    files: &Files<'_>,
+    parts: Parts,
+    score: impl Fn(&Prediction<'_>, &Gold) -> Vec<Option<AnswerScore>>,
+    mean: impl Fn(f64, usize) -> f64,
+) -> Result<Report, FileError> {
     let golds: Records<'_, Gold> = files.gold.records(GOLD)?;
     let predictions: Predictions = files.predictions.whole(1, PREDICTIONS)?;
-    let mut evaluation = Wiki2Evaluation::new(aliases(files)?);
-    let (mut items, mut missing) = (Items::new(files.per_item), [("answer", 0), ("sp", 0), ("evidence", 0)]);
+    let mut report = Report::new(metric, files);
+    let mut missing: Vec<_> = parts.iter().map(|(key, _)| (*key, 0)).collect();
+    let mut sums = vec![AnswerScore::ZERO; parts.len() + 1];
     for (index, gold) in golds.list.iter().enumerate() {
         let id = gold.id(index);
-        let (predicted_facts, facts) = predictions.facts(&golds, index, &id)?;
-        let prediction = Wiki2Prediction {
+        let prediction = Prediction {
             answer: predictions.answer.get(&id).map(String::as_str),
-            facts: predicted_facts,
-            evidence: get(predictions.evidence.as_ref(), &id),
+            facts: predictions.sp.as_ref().and_then(|facts| facts.get(&id)).map(Vec::as_slice),
+            evidence: predictions.evidence.as_ref().and_then(|evidence| evidence.get(&id)).map(Vec::as_slice),
         };
-        missing[0].1 += usize::from(prediction.answer.is_none());
-        missing[1].1 += usize::from(prediction.facts.is_none());
-        missing[2].1 += usize::from(prediction.evidence.is_none());
-        let gold = Wiki2Gold {
-            answer: &gold.answer,
-            answer_id: gold.answer_id.as_deref(),
-            facts,
-            evidence: gold.evidences.as_deref().unwrap_or_default(),
-            evidence_ids: gold.evidences_id.as_deref().unwrap_or_default(),
-        };
-        let score = evaluation.add(prediction, &gold);
-        items.add(id, score.named());
+        if gold.supporting_facts.is_none() && prediction.facts.is_some() {
+            return Err(golds.error(index, "supporting_facts", "missing, but there is a prediction of it"));
+        }
+        let mut scores = score(&prediction, gold);
+        missing.iter_mut().zip(&scores).for_each(|((_, count), score)| *count += usize::from(score.is_none()));
+        let all: Option<Vec<AnswerScore>> = scores.iter().copied().collect();
+        scores.push(all.and_then(|all| all.into_iter().reduce(joint)));
+        let scores: Vec<AnswerScore> = scores.into_iter().map(Option::unwrap_or_default).collect();
+        sums.iter_mut().zip(&scores).for_each(|(sum, score)| sum.add(*score));
+        report.add(id, figures(parts, &scores));
     }
-    Ok(Report {
-        metric: "2wiki",
-        n: golds.list.len(),
-        aggregate: named(evaluation.official()),
-        official: None,
-        missing: named(missing),
-        items: items.0,
+    let aggregate = named(figures(parts, &sums).map(|(name, sum)| (name, mean(sum, report.n))));
+    Ok(Report { aggregate, missing: named(missing), ..report })
+}
+
+/// The numbers under their official names, in the official order.
+fn figures(parts: Parts, scores: &[AnswerScore]) -> impl Iterator<Item = (String, f64)> {
+    let prefixes = parts.iter().map(|(_, prefix)| *prefix).chain(["joint_"]);
+    prefixes.zip(scores).flat_map(|(prefix, score)| {
+        let AnswerScore { em, f1, precision, recall } = *score;
+        [("em", em), ("f1", f1), ("prec", precision), ("recall", recall)]
+            .map(|(name, value)| (format!("{prefix}{name}"), value))
     })
 }
 
-fn aliases(files: &Files<'_>) -> Result<Wiki2Aliases, FileError> {
-    #[derive(Deserialize)]
-    #[serde(expecting = "an object")]
-    struct Line {
-        #[serde(rename = "Q_id")]
-        id: String,
-        aliases: Vec<String>,
-        demonyms: Vec<String>,
-    }
-    let Some(file) = files.aliases else { return Ok(Wiki2Aliases::default()) };
-    let lines =
-        file.records("the aliases are JSON lines with `Q_id`, `aliases` and `demonyms`, as in `id_aliases.json`")?;
-    let names = |Line { id, aliases, demonyms }| (id, aliases.into_iter().chain(demonyms).collect());
-    Ok(Wiki2Aliases::new(lines.list.into_iter().map(names).collect()))
+/// Scores supporting facts as sets of (title, sentence). Two empty sets give EM 1 and F1 0.
+fn supporting_facts(predicted: &[SupportingFact], gold: &[SupportingFact]) -> AnswerScore {
+    sets(&predicted.iter().collect(), &gold.iter().collect())
+}
+
+/// Precision, recall, F1 and equality of two sets.
+pub(super) fn sets<T: Ord>(predicted: &BTreeSet<T>, gold: &BTreeSet<T>) -> AnswerScore {
+    counted(predicted.intersection(gold).count(), predicted.len(), gold.len())
+}
+
+/// The score of `hits` right ones among the predicted, and as many of the gold ones.
+pub(super) fn counted(hits: usize, predicted: usize, gold: usize) -> AnswerScore {
+    let (precision, recall) = (ratio(hits, predicted), ratio(hits, gold));
+    let em = f64::from(u8::from(hits == predicted && hits == gold));
+    AnswerScore { em, f1: f1(precision, recall), precision, recall }
+}
+
+/// The joint score of two: their precisions, recalls and EMs multiplied, and F1 from the products.
+fn joint(a: AnswerScore, b: AnswerScore) -> AnswerScore {
+    let (precision, recall) = (a.precision * b.precision, a.recall * b.recall);
+    AnswerScore { em: a.em * b.em, f1: f1(precision, recall), precision, recall }
 }

@@ -21,7 +21,7 @@ impl FileError {
         Self { message: message.to_string(), hint }
     }
 
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         self.hint
     }
@@ -145,7 +145,7 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, ParseError> {
     json.end().map(|()| value).map_err(|error| ParseError::new(track.path(), error))
 }
 
-/// The field at fault, and the id where the path has one; nothing for the whole.
+/// The field at fault, and the id where the path has one; `None` for the whole.
 fn place(path: &Path, depth_of_ids: usize) -> String {
     let (mut field, mut id) = (String::new(), String::new());
     for (depth, segment) in path.iter().enumerate() {

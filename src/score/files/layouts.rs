@@ -152,7 +152,7 @@ struct TriviaPage {
     filename: String,
 }
 
-/// The questions of `TriviaQA`'s official file, one for each key of the predictions; nothing for any other file.
+/// The questions of `TriviaQA`'s official file, one for each key of the predictions; `None` for any other file.
 pub(super) fn trivia(file: JsonFile<'_>) -> Option<Vec<Question>> {
     let trivia: Trivia = serde_json::from_str(file.text()).ok()?;
     let mut known = HashSet::new();

@@ -9,6 +9,7 @@ mod json_file;
 mod layouts;
 mod musique;
 mod report;
+mod wiki2;
 
 pub use json_file::{FileError, JsonFile};
 pub use report::Report;

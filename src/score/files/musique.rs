@@ -1,12 +1,15 @@
 //! `MuSiQue`: JSON lines of golds against JSON lines of predictions, which must name the same records in the same order.
 
+use super::hotpot::sets;
 use super::json_file::Records;
-use super::report::{Items, Report, named};
+use super::report::{Report, named};
 use super::{FileError, Files};
-use crate::score::{MusiqueEvaluation, MusiqueGold, MusiquePrediction, MusiqueScore};
+use crate::score::musique;
+use crate::score::overlap::{EmF1, ratio_of_sum, round_like_python};
 use crate::types::excerpt;
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
 
 /// Which records of a file count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,60 +59,106 @@ fn yes() -> bool {
     true
 }
 
+/// The means of answerable records, and of the twins where a record is not answerable.
+#[derive(Default)]
+struct Sums<'a> {
+    answer: EmF1,
+    support_f1: f64,
+    n: usize,
+    /// Twins, in the order in which their ids were first met.
+    groups: Vec<Group>,
+    by_id: HashMap<&'a str, usize>,
+}
+
+/// Two twins: whether each was rightly taken for answerable, and the scores of the one that is.
+struct Group {
+    sufficient: bool,
+    answer_f1: f64,
+    support_f1: f64,
+}
+
+impl<'a> Sums<'a> {
+    fn add(&mut self, gold: &'a Gold, answerable: bool, answer: EmF1, support: EmF1) {
+        let groups = &mut self.groups;
+        let place = *self.by_id.entry(&gold.id).or_insert_with(|| {
+            groups.push(Group { sufficient: true, answer_f1: 0.0, support_f1: 0.0 });
+            groups.len() - 1
+        });
+        let group = &mut groups[place];
+        group.sufficient &= answerable == gold.answerable;
+        if gold.answerable {
+            self.n += 1;
+            self.answer.add(answer);
+            self.support_f1 += support.f1;
+            (group.answer_f1, group.support_f1) = (answer.f1, support.f1);
+        }
+    }
+
+    /// The means under their official names.
+    fn means(&self, of_groups: bool) -> Vec<(&'static str, f64)> {
+        let mut means = vec![
+            ("answer_f1", ratio_of_sum(self.answer.f1, self.n)),
+            ("answer_em", ratio_of_sum(self.answer.em, self.n)),
+            ("support_f1", ratio_of_sum(self.support_f1, self.n)),
+        ];
+        if of_groups {
+            let mean = |f1: fn(&Group) -> f64| {
+                let sum = self.groups.iter().map(|group| if group.sufficient { f1(group) } else { 0.0 }).sum();
+                ratio_of_sum(sum, self.groups.len())
+            };
+            means.push(("group_answer_sufficiency_f1", mean(|group| group.answer_f1)));
+            means.push(("group_support_sufficiency_f1", mean(|group| group.support_f1)));
+        }
+        means
+    }
+}
+
 /// Scores as `evaluate_v1.0.py` does. A prediction that is missing or out of order is an error, as there.
 pub(super) fn score(files: &Files<'_>, subset: Subset) -> Result<Report, FileError> {
     let golds: Records<'_, Gold> = files.gold.records(GOLD)?;
     let predictions: Records<'_, Prediction> = files.predictions.records(PREDICTIONS)?;
     let twins = golds.list.iter().any(|gold| !gold.answerable);
     if subset == Subset::Full && !twins {
-        return Err(files
-            .gold
-            .error("no record is unanswerable", "use --metric musique for files of answerable records"));
+        let hint = "use --metric musique for files of answerable records";
+        return Err(files.gold.error("no record is unanswerable", hint));
     }
     same_order(files, &golds.list, &predictions)?;
-    let needed = twins && subset != Subset::Answerable;
-    let mut evaluation = MusiqueEvaluation::default();
-    let (mut items, mut n) = (Items::new(files.per_item), 0);
+    let with_twins = twins && subset != Subset::Answerable;
+    let (mut sums, mut report) = (Sums::default(), Report::new("musique", files));
     for (index, (gold, prediction)) in golds.list.iter().zip(&predictions.list).enumerate() {
         if subset == Subset::Answerable && !gold.answerable {
             continue;
         }
-        if needed && prediction.predicted_answerable.is_none() {
+        if with_twins && prediction.predicted_answerable.is_none() {
             return Err(predictions.error(index, "predicted_answerable", "missing"));
         }
-        let score = add(&mut evaluation, gold, prediction);
-        n += 1;
+        let answers: Vec<&String> = std::iter::once(&gold.answer).chain(&gold.answer_aliases).collect();
+        let answer = musique(&prediction.predicted_answer, &answers);
+        let support = support(&prediction.predicted_support_idxs, &gold.paragraphs);
+        sums.add(gold, prediction.predicted_answerable.unwrap_or(true), answer, support);
         let values: [(_, Value); 5] = [
             ("answerable", gold.answerable.into()),
-            ("answer_em", score.answer.em.into()),
-            ("answer_f1", score.answer.f1.into()),
-            ("support_em", score.support.em.into()),
-            ("support_f1", score.support.f1.into()),
+            ("answer_em", answer.em.into()),
+            ("answer_f1", answer.f1.into()),
+            ("support_em", support.em.into()),
+            ("support_f1", support.f1.into()),
         ];
-        items.add(gold.id.as_str(), values);
+        report.add(gold.id.as_str(), values);
     }
-    Ok(Report {
-        metric: "musique",
-        n,
-        aggregate: named(evaluation.means()),
-        official: Some(named(evaluation.official())),
-        missing: serde_json::Map::new(),
-        items: items.0,
-    })
+    let means = sums.means(with_twins);
+    // The script prints three decimals.
+    let official = means.iter().map(|(name, mean)| (*name, round_like_python(*mean, 3)));
+    Ok(Report { official: Some(named(official)), aggregate: named(means), ..report })
 }
 
-fn add(evaluation: &mut MusiqueEvaluation, gold: &Gold, prediction: &Prediction) -> MusiqueScore {
-    let answers: Vec<String> = std::iter::once(&gold.answer).chain(&gold.answer_aliases).cloned().collect();
-    let supporting = gold.paragraphs.iter().filter(|paragraph| paragraph.is_supporting);
-    let support: Vec<i64> = supporting.map(|paragraph| paragraph.idx).collect();
-    evaluation.add(
-        MusiquePrediction {
-            answer: &prediction.predicted_answer,
-            support: &prediction.predicted_support_idxs,
-            answerable: prediction.predicted_answerable.unwrap_or(true),
-        },
-        &MusiqueGold { id: &gold.id, answers: &answers, support: &support, answerable: gold.answerable },
-    )
+/// Scores of support. Two empty sets give EM 1 and F1 1, unlike in `HotpotQA`.
+fn support(predicted: &[i64], paragraphs: &[Paragraph]) -> EmF1 {
+    let gold: BTreeSet<&i64> =
+        paragraphs.iter().filter(|paragraph| paragraph.is_supporting).map(|paragraph| &paragraph.idx).collect();
+    if predicted.is_empty() && gold.is_empty() {
+        return EmF1 { em: 1.0, f1: 1.0 };
+    }
+    sets(&predicted.iter().collect(), &gold).into()
 }
 
 fn same_order(files: &Files<'_>, golds: &[Gold], predictions: &Records<'_, Prediction>) -> Result<(), FileError> {
@@ -122,14 +171,7 @@ fn same_order(files: &Files<'_>, golds: &[Gold], predictions: &Records<'_, Predi
         return Err(predictions.error(index, "id", what));
     }
     let (found, wanted) = (predictions.list.len(), golds.len());
-    match golds.get(found) {
-        None => Ok(()),
-        Some(gold) => {
-            let what = format!(
-                "predictions for {found} of {wanted} records; the first one missing is `{}`",
-                excerpt(&gold.id)
-            );
-            Err(files.predictions.error(what, PREDICTIONS))
-        }
-    }
+    let Some(gold) = golds.get(found) else { return Ok(()) };
+    let what = format!("predictions for {found} of {wanted} records; the first one missing is `{}`", excerpt(&gold.id));
+    Err(files.predictions.error(what, PREDICTIONS))
 }

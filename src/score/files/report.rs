@@ -1,5 +1,6 @@
 //! What scoring a file of predictions gives.
 
+use super::Files;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -17,33 +18,34 @@ pub struct Report {
     pub official: Option<Map<String, Value>>,
     /// How many questions lack what, such as an answer.
     pub missing: Map<String, Value>,
-    /// One object a question, `id` first, where they were asked for.
+    /// One object per question, `id` first, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<Value>>,
 }
 
-/// An object of named values, in their order.
-pub(super) fn named<K: Into<String>, V: Into<Value>>(values: impl IntoIterator<Item = (K, V)>) -> Map<String, Value> {
-    values.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
-}
-
-/// Collects the scores of each question where they were asked for.
-pub(super) struct Items(pub(super) Option<Vec<Value>>);
-
-impl Items {
-    pub(super) fn new(wanted: bool) -> Self {
-        Self(wanted.then(Vec::new))
+impl Report {
+    /// A report without figures, to which questions are added.
+    pub(super) fn new(metric: &'static str, files: &Files<'_>) -> Self {
+        let items = files.per_item.then(Vec::new);
+        Self { metric, n: 0, aggregate: Map::new(), official: None, missing: Map::new(), items }
     }
 
-    pub(super) fn add<V: Into<Value>>(
+    /// Counts a question; keeps its scores if they were requested.
+    pub(super) fn add<K: Into<String>, V: Into<Value>>(
         &mut self,
         id: impl Into<Value>,
-        values: impl IntoIterator<Item = (&'static str, V)>,
+        values: impl IntoIterator<Item = (K, V)>,
     ) {
-        if let Some(items) = &mut self.0 {
+        self.n += 1;
+        if let Some(items) = &mut self.items {
             let mut fields = named([("id", id)]);
             fields.extend(named(values));
             items.push(fields.into());
         }
     }
+}
+
+/// An object of named values, in their order.
+pub(super) fn named<K: Into<String>, V: Into<Value>>(values: impl IntoIterator<Item = (K, V)>) -> Map<String, Value> {
+    values.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
 }

@@ -1,44 +1,14 @@
 //! What a run's sum counts, and what it leaves out.
 
 use super::{QuestionMeans, RunScore, Tally};
-use crate::score::{AnswerScore, Metric};
-use crate::types::trajectory::TRAJECTORY_VERSION;
-use crate::types::{Compat, Outcome, Repair, Step, Trajectory, Usage};
+use crate::score::{AnswerScore, Metric, fixtures};
+use crate::types::{Outcome, Repair, Step, Trajectory, Usage};
 
 fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajectory {
-    let step = Step {
-        n: 1,
-        sample: None,
-        thought: None,
-        tool: None,
-        input: None,
-        action_text: None,
-        observation: None,
-        provenance: None,
-        note: None,
-        discarded: None,
-        calls: Vec::new(),
-    };
     Trajectory {
-        v: TRAJECTORY_VERSION,
-        id: "q".into(),
-        index: 0,
-        variant: "v".into(),
-        repeat: 0,
-        question: "?".into(),
-        answers: answers.iter().map(ToString::to_string).collect(),
-        steps: vec![step],
-        answer: answer.map(ToString::to_string),
-        outcome,
-        detail: None,
         usage: Usage { prompt_tokens: 10, completion_tokens: 2 },
-        cost_usd: None,
-        started_at: String::new(),
-        wall_ms: 0,
-        compat: Compat::Fixed,
         repairs: vec![Repair { step: 1, kind: "missing_action".into() }, Repair { step: 1, kind: "other".into() }],
-        votes: Vec::new(),
-        key: String::new(),
+        ..fixtures::episode(vec![Step::default()], answer, answers, outcome)
     }
 }
 

@@ -1,41 +1,41 @@
-//! What is compared: columns of figures, one row a question and repeat.
+//! What is compared: the figures of each variant, one row per question and repeat.
 
 /// One variant of a run, or one table of figures.
 ///
 /// Nothing here knows where the figures come from: episodes of a run, or any table of numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Column {
-    /// Its name, by which pairs and verdicts call it; unique among the columns of a comparison.
+pub struct Variant {
+    /// Its name in pairs and verdicts; unique among the variants of a comparison.
     pub name: String,
     /// Names of its figures, such as `em`; the order of [`Item::values`].
     pub figures: Vec<String>,
     /// Names of the fields by which it can be broken down, such as `type`; the order of [`Item::groups`].
     pub groupings: Vec<String>,
-    /// Its rows, in any order; the first one of a question decides where the question stands.
+    /// Its rows, in any order. Questions are listed in the order of their first rows.
     pub items: Vec<Item>,
 }
 
 /// The figures of one question, once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Item {
-    /// Id of the question; columns are paired by it.
+    /// Id of the question; variants are paired by it.
     pub question: String,
     /// Which repeat of the question, from 0. Repeats are averaged before anything is compared.
     pub repeat: u32,
     /// Questions of one cluster are not independent of each other (twins, one source page).
     pub cluster: Option<String>,
-    /// Whether there is a measurement. `false` where model or Wikipedia failed for good, or the budget was spent: such a row is in no mean,
-    /// and counts in the bounds only.
+    /// Whether there is a measurement. `false` if the model or Wikipedia failed, or the budget was spent: such a row
+    /// counts in the bounds only.
     pub measured: bool,
-    /// Value of each figure in the order of [`Column::figures`]; absent where there is none, such as a cost without a
-    /// price or a score whose gold is hidden. Values that are not finite count as absent.
+    /// Value of each figure in the order of [`Variant::figures`]; absent if there is none, such as a cost without
+    /// a price or a score whose gold is hidden. Values that are not finite count as absent.
     pub values: Vec<Option<f64>>,
-    /// Value of each field in the order of [`Column::groupings`]; absent where the question has none.
+    /// Value of each field in the order of [`Variant::groupings`]; absent if the question has none.
     pub groups: Vec<Option<String>>,
 }
 
-impl Column {
-    /// A column without rows.
+impl Variant {
+    /// A variant without rows.
     pub fn new(name: impl Into<String>, figures: Vec<String>, groupings: Vec<String>) -> Self {
         Self { name: name.into(), figures, groupings, items: Vec::new() }
     }
@@ -52,7 +52,7 @@ impl Column {
 }
 
 impl Item {
-    /// The value of a figure at that position; absent where the row was not measured or the value is not finite.
+    /// The value of a figure at that position; absent if the row was not measured or the value is not finite.
     pub fn value(&self, figure: usize) -> Option<f64> {
         self.values.get(figure).copied().flatten().filter(|value| self.measured && value.is_finite())
     }
