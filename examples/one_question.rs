@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example one_question -- "Who wrote Solaris?"`
 
+#![expect(clippy::print_stdout, reason = "a program for people prints")]
+
 use wikitrail::{OneAgent, Question, RunError, VariantSettings};
 
 #[tokio::main]

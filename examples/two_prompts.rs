@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example two_prompts -- results/two-prompts`
 
+#![expect(clippy::print_stdout, reason = "a program for people prints")]
+
 use std::path::PathBuf;
 use wikitrail::{
     ComparisonSettings, Experiment, Interrupts, RunError, RunEvent, VariantSettings, compare_run, prepare,

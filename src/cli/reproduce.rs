@@ -112,10 +112,10 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         show(folder, args.json)?;
         return Ok(failure::OK);
     }
-    let completes = args.resume && !args.a_try && !args.explicit.has("model");
-    if let Some(out) = args.out.as_deref().filter(|_| completes) {
+    let is_short = args.resume && !args.a_try && !args.explicit.has("model");
+    if let Some(out) = args.out.as_deref().filter(|_| is_short) {
         args = match resumed(out, &args.explicit)? {
-            Some(completed) => completed,
+            Some(started) => started,
             None => args,
         };
     }

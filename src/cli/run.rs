@@ -13,7 +13,7 @@ use super::score;
 use crate::experiment::{
     DATASET_SETTINGS, DatasetSpec, Effect, Experiment, ExperimentFile, Output, Overrides, VARIANT_SETTINGS,
 };
-use crate::run::{End, Finished, Interrupts, load_experiment, prepare};
+use crate::run::{End, Finished, Interrupts, Summary, load_experiment, prepare};
 use screen::Screen;
 use std::io::Write as _;
 
@@ -66,7 +66,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown) -> anyhow::
         writeln!(std::io::stdout(), "{}", score::together(&summaries))?;
     }
     notes.iter().for_each(say);
-    let unfinished = summaries.iter().any(|summary| summary.is_unfinished());
+    let unfinished = summaries.iter().any(Summary::is_unfinished);
     Ok(match end {
         End::Interrupted => failure::INTERRUPTED,
         End::Stopped(_) if unfinished => failure::NOT_MEASURED,

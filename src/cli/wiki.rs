@@ -96,7 +96,9 @@ pub(super) async fn execute(args: WikiCommandArgs, out: &mut (impl Write + Send)
 
 /// Makes sessions over one source.
 fn starter(args: &Typed<OfWiki>) -> anyhow::Result<impl Fn() -> Session + Send + Sync + use<>> {
-    let (source, compat, wording) = agent::source(&args.variant()?)?;
+    let settings = args.variant()?;
+    let source = agent::source(&settings)?;
+    let (compat, wording) = agent::semantics(&settings);
     let options = SessionOptions { wording: wording.unwrap_or_default(), ..SessionOptions::default() };
     Ok(move || Session::new(Arc::clone(&source), compat, options))
 }

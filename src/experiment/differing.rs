@@ -17,8 +17,11 @@ pub struct Differing {
     pub same: Vec<(&'static str, String)>,
 }
 
+/// A value of a variant, for reading.
+pub type OfVariant = fn(&Variant) -> Option<String>;
+
 /// What a manifest has of a variant besides its settings: what was found when they were read.
-pub const FACTS: [(&str, fn(&Variant) -> Option<String>); 5] = [
+pub const FACTS: [(&str, OfVariant); 5] = [
     ("prompt_sha256", |variant| Some(variant.prompt_sha256.clone())),
     ("direct_prompt_sha256", |variant| variant.direct_prompt_sha256.clone()),
     ("direct_max_tokens", |variant| variant.direct_max_tokens.map(|tokens| tokens.to_string())),

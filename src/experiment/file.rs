@@ -130,14 +130,13 @@ impl ExperimentFile {
     /// Reads the file, or the shipped one of that name.
     pub fn load(path: &Path) -> Result<Self, ExperimentError> {
         let shown = path.display().to_string();
-        let bytes: Cow<'static, [u8]> = match shipped::file(&shown).filter(|_| !path.exists()) {
-            Some(bytes) => bytes.into(),
-            None => {
-                let mut bytes = Vec::new();
-                let read = File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
-                read.map_err(|source| ExperimentError::Io { path: shown.clone(), source })?;
-                bytes.into()
-            }
+        let bytes: Cow<'static, [u8]> = if let Some(bytes) = shipped::file(&shown).filter(|_| !path.exists()) {
+            bytes.into()
+        } else {
+            let mut bytes = Vec::new();
+            let read = File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+            read.map_err(|source| ExperimentError::Io { path: shown.clone(), source })?;
+            bytes.into()
         };
         if bytes.len() as u64 > MAX_FILE {
             return Err(ExperimentError::TooLarge(shown));
@@ -240,7 +239,9 @@ impl ExperimentFile {
     /// The dataset's settings with every path as it is found from here.
     pub fn settings_of(&self, dataset: &DatasetDraft) -> Vec<Assignment> {
         let mut settings = dataset.settings.clone();
-        settings.iter_mut().for_each(|assignment| self.find(assignment));
+        for assignment in &mut settings {
+            self.find(assignment);
+        }
         settings
     }
 

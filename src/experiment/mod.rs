@@ -31,7 +31,7 @@ mod settings;
 pub mod shipped;
 mod variants;
 
-pub use differing::{Differing, FACTS};
+pub use differing::{Differing, FACTS, OfVariant};
 pub use expand::{DatasetDraft, Draft, prompt_name};
 pub use file::{ExperimentError, ExperimentFile, Overrides};
 pub use model::{Concurrency, DatasetSpec, Experiment, FileText, Limits, Output, Pace, Recording, VariantSpec};

@@ -24,6 +24,7 @@ macro_rules! settings {
         )+)+
     ) => {
         $(#[$of_struct])*
+        #[allow(clippy::doc_markdown, reason = "the documentation of a field is the help of its flag")]
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct $name {

@@ -79,10 +79,14 @@ impl OneAgent {
     }
 }
 
-/// The source of pages that settings name, its semantics, and the language of its messages where one is set.
-pub(crate) fn source(settings: &VariantSettings) -> Result<(Arc<dyn Source>, Compat, Option<Wording>), RunError> {
-    let wiki = WikiSettings(settings);
-    Ok((wiki.build(&Arc::default())?.at_hand().source, wiki.compat(), wiki.wording()))
+/// The source of pages that settings name.
+pub(crate) fn source(settings: &VariantSettings) -> Result<Arc<dyn Source>, RunError> {
+    Ok(WikiSettings(settings).build(&Arc::default())?.at_hand().source)
+}
+
+/// Semantics of the tool, and the language of its messages where one is set.
+pub(crate) fn semantics(settings: &VariantSettings) -> (Compat, Option<Wording>) {
+    (WikiSettings(settings).compat(), WikiSettings(settings).wording())
 }
 
 /// The model behind a server that settings name; nothing for the baseline. Sends nothing.

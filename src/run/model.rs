@@ -20,7 +20,7 @@ use std::time::Duration;
 pub(super) use key::key_from;
 
 /// Longest time for one answer.
-const MODEL_TIMEOUT: Duration = Duration::from_secs(120);
+const MODEL_TIMEOUT: Duration = Duration::from_mins(2);
 /// Attempts of a request when the server is overloaded or broken.
 const MODEL_ATTEMPTS: u32 = 5;
 

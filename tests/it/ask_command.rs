@@ -126,7 +126,7 @@ fn a_conversation_is_remembered_and_saved() {
     let output = ask(dir.path()).args(flags(&server)).args(["--save", "notes.txt", "x?"]).output().expect("it runs");
     let (code, stdout, stderr) = out(&output);
     assert_eq!((code, stdout.as_str(), server.requests().len()), (3, "", 2), "{stderr}");
-    assert!(stderr.starts_with("error: `notes.txt` is not a file of trajectories: line 1 is none\nhint: "), "{stderr}");
+    assert!(stderr.starts_with("error: `notes.txt` is not a trajectory file: line 1 is not a trajectory\nhint: "), "{stderr}");
     assert_eq!(std::fs::read_to_string(dir.path().join("notes.txt")).expect("there"), "my notes");
 }
 

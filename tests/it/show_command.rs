@@ -92,7 +92,7 @@ fn an_episode_says_whether_it_is_right_and_why_not() {
     let names = ["act", "react", "standard"].map(|variant| format!("{run}@{variant}:{id}"));
     assert_eq!(headings.len(), 3);
     assert!(headings.iter().zip(&names).all(|(heading, name)| heading.starts_with(&format!("━━ {name} "))));
-    assert_eq!(text(&all.stderr), format!("note: one variant alone: {}\n", names.join(", ")));
+    assert_eq!(text(&all.stderr), format!("note: to print one variant only: {}\n", names.join(", ")));
     let apart: Vec<String> = names.iter().map(|name| show(&[name])).collect();
     let together: Vec<&str> = apart.iter().map(String::as_str).collect();
     let unheaded: String = text(&all.stdout)

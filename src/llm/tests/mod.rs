@@ -151,7 +151,7 @@ fn settings(base: &str) -> RemoteSettings {
     }
 }
 
-/// A step in the format of the ReAct paper.
+/// A step in the format of the `ReAct` paper.
 fn request() -> Request {
     Request {
         prompt: Prompt::text("Examples.\n".into(), "Question: x\nThought 1:"),

@@ -51,7 +51,7 @@ pub struct BaselineSettings {
     pub claims: bool,
     /// The step at which an answer must be given, from 1.
     pub last_step: usize,
-    /// The protocol. Without one, steps are numbered as in the ReAct paper, and a prompt that ends in `Answer:` or
+    /// The protocol. Without one, steps are numbered as in the `ReAct` paper, and a prompt that ends in `Answer:` or
     /// `Thought:` is answered without tools.
     pub protocol: Option<Arc<dyn Protocol>>,
     /// Whether steps have thoughts; a label at the end of the prompt overrides this.
@@ -61,7 +61,7 @@ pub struct BaselineSettings {
 }
 
 impl Default for BaselineSettings {
-    /// `Question`, `Claim`, and seven steps as in the ReAct paper.
+    /// `Question`, `Claim`, and seven steps as in the `ReAct` paper.
     fn default() -> Self {
         Self {
             question_label: "Question".to_owned(),
