@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wikitrail::agent::{Acting, Agent, Answering, Approach, Episode};
 use wikitrail::llm::{Model, ModelError, ModelIdentity, taped};
-use wikitrail::protocol::{Frame, Setup, react_paper};
+use wikitrail::protocol::{Frame, react_paper};
 use wikitrail::tape::{Player, Recorder};
 use wikitrail::types::{
     Compat, Completion, Decoding, Method, Outcome, Provenance, Question, Request, Trajectory, Variant, Voting, Wording,
@@ -51,14 +51,7 @@ impl Model for Undecided {
 
 /// A vote of seven samples, and then an agent of two steps.
 fn approach(prefix: &str) -> Approach {
-    let setup = Arc::new(Setup {
-        frame: Frame::text(prefix),
-        question_label: "Question".to_owned(),
-        max_steps: 2,
-        thoughts: true,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    });
+    let setup = crate::common::setup(Frame::text(prefix), 2);
     let acting = Acting { protocol: Arc::new(react_paper::Paper), setup: Arc::clone(&setup) };
     let answering = Answering { setup, reasons: true, oracle_context: false };
     let voting = Voting { samples: 7, ..Voting::default() };
