@@ -224,22 +224,3 @@ fn a_live_site_without_contact() {
     let flags = ["--wiki", "html", "--contact", "someone@example.org"];
     bench.run(&data, &flags).refused(2, &["--allow-html"]);
 }
-
-#[test]
-fn a_key_never_reaches_a_file_or_the_terminal() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", ONE);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
-    let url = format!("http://user:sk-planted-secret@127.0.0.1:{port}/v1?key=sk-planted-secret");
-    let output = bench
-        .command(&["run", &data, "--model", "openai:x", "--base-url", &url, "--model-attempts", "1", "--out", "r"])
-        .env("OPENAI_API_KEY", "sk-planted-secret")
-        .output()
-        .expect("wikitrail runs");
-    let ran = Ran::from(&output);
-    let mut all = vec![ran.stderr, ran.stdout];
-    for name in ["manifest.json", "trajectories.jsonl"] {
-        all.push(std::fs::read_to_string(bench.path().join("r").join(name)).unwrap_or_default());
-    }
-    assert!(all.iter().all(|text| !text.contains("sk-planted-secret")), "{all:#?}");
-}
