@@ -15,7 +15,8 @@ use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 #[tokio::test]
 async fn the_environment_equals_the_papers_and_the_scripts() {
-    let checks: [(&str, usize, fn(&Value)); 3] = [
+    type Check = fn(&Value);
+    let checks: [(&str, usize, Check); 3] = [
         ("react_paper.clean_str", 26, check_clean_str),
         ("react_paper.metrics", 21, check_metrics),
         ("react_paper.page_obs", 8, check_page),

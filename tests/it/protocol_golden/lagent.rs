@@ -13,9 +13,10 @@ const RAISES: &str = "raises upstream; here a format failure with that exception
 
 #[test]
 fn lagent_equals_the_original() {
+    type Check = fn(&Value) -> Option<&'static str>;
     // How many vectors each file has, and how many of them have a behaviour that cannot be kept, for a reason that the
     // check returns.
-    let checks: [(&str, usize, usize, fn(&Value) -> Option<&'static str>); 5] = [
+    let checks: [(&str, usize, usize, Check); 5] = [
         ("lagent.v02_parse", 84, 1, check_v02),
         ("lagent.v010_parse", 75, 0, check_v010),
         ("lagent.head_json", 34, 24, check_json),

@@ -17,7 +17,9 @@ fn llama_index_equals_the_original() {
     let Some(traces) = rows("llama_index.traces", 13) else { return };
     rows("llama_index.parse", 94).unwrap_or_default().iter().for_each(check_parse);
     let texts = frame_texts(&traces);
-    traces.iter().for_each(|trace| check_trace(trace, &texts));
+    for trace in &traces {
+        check_trace(trace, &texts);
+    }
     check_formats(&rows("llama_index.format", 4).unwrap_or_default());
     rows("llama_index.action_input_fallback", 9).unwrap_or_default().iter().for_each(check_fallback);
 }
