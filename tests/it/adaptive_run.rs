@@ -1,8 +1,7 @@
 //! How many requests a server is sent at once, against a model mock that refuses what is too much.
 
-use crate::common;
-use crate::common::mockd;
-use crate::common::mockd::Mock;
+use crate::common::mockd::{self, Mock};
+use crate::common::{self, manifest};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,23 +9,9 @@ use std::time::{Duration, Instant};
 
 /// The command that runs 150 questions.
 fn command(shared: &Path, llm: &Mock, wiki: &Mock, out: &Path) -> Command {
-    let data = shared.join("data");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
+    let mut command = mockd::paper_run(shared, (llm, wiki), 150, out);
+    command.args(["--quiet", "--model-attempts", "20"]);
     command
-        .arg("run")
-        .arg(data.join("datasets/hotpot_dev_v1_simplified.json"))
-        .arg("--prompt")
-        .arg(format!("{}#webthink_simple6", data.join("prompts/prompts_naive.json").display()))
-        .args(["--limit", "150", "--protocol", "react-paper", "--model", "openai:mock", "--model-attempts", "20"])
-        .args(["--base-url", &format!("{}/v1", llm.url())])
-        .args(["--wiki", "html", "--wiki-url", &wiki.url(), "--compat", "paper", "--quiet", "--out"])
-        .arg(out);
-    command
-}
-
-fn manifest(out: &Path) -> Value {
-    let manifest = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");
-    serde_json::from_str(&manifest).expect("JSON")
 }
 
 /// Runs them and returns the manifest.

@@ -1,6 +1,7 @@
 //! `ask` as a person and as a program use it: steps as they come, the answer last, a conversation, what is saved.
 
 use crate::common::server::Server;
+use crate::common::{self, Ran, command};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,19 +10,18 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 
 fn ask(dir: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
-    command.arg("ask").current_dir(dir).env_remove("OPENAI_API_KEY").stdin(Stdio::null());
+    let mut command = command(dir, &["ask"]);
+    command.stdin(Stdio::null());
     command
 }
 
 fn out(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
-    (output.status.code().expect("not killed"), text(&output.stdout), text(&output.stderr))
+    let ran = Ran::from(output);
+    (ran.code.expect("not killed"), ran.stdout, ran.stderr)
 }
 
 fn lines(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).expect("saved");
-    text.lines().map(|line| serde_json::from_str(line).expect("a trajectory")).collect()
+    common::lines(&common::read(path))
 }
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
@@ -126,7 +126,10 @@ fn a_conversation_is_remembered_and_saved() {
     let output = ask(dir.path()).args(flags(&server)).args(["--save", "notes.txt", "x?"]).output().expect("it runs");
     let (code, stdout, stderr) = out(&output);
     assert_eq!((code, stdout.as_str(), server.requests().len()), (3, "", 2), "{stderr}");
-    assert!(stderr.starts_with("error: `notes.txt` is not a trajectory file: line 1 is not a trajectory\nhint: "), "{stderr}");
+    assert!(
+        stderr.starts_with("error: `notes.txt` is not a trajectory file: line 1 is not a trajectory\nhint: "),
+        "{stderr}"
+    );
     assert_eq!(std::fs::read_to_string(dir.path().join("notes.txt")).expect("there"), "my notes");
 }
 

@@ -195,19 +195,6 @@ fn a_condition_decides_the_exit_code() {
     assert_eq!(code, Some(5), "any of several: {stderr}");
     assert_eq!(stderr.matches("--fail-if holds").count(), 1);
     assert!(stdout.contains("worse/main"), "the comparison is printed all the same");
-    for (condition, pointer, reason) in [
-        (
-            "em(wrose/main) < 1",
-            "  em(wrose/main) < 1\n     ^",
-            "no variant `wrose/main`; the variants are base/main, worse/main",
-        ),
-        ("f1(base/main) < 1", "  f1(base/main) < 1\n  ^", "`f1` is not compared"),
-        ("em(base/main) <", "^", "is missing"),
-    ] {
-        let (code, stdout, stderr) = with(&[condition]);
-        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
-        assert!(stderr.contains(pointer) && stderr.contains(reason), "{stderr}");
-    }
 }
 
 #[test]
@@ -270,22 +257,10 @@ fn runs_that_do_not_fit_are_said() {
     assert!(table.contains("not in every variant, but in other/main: 1 (renamed)"), "{table}");
     assert!(table.contains("different gold answers for 1 shared question"), "{table}");
     let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
-    for (args, code, parts) in [
-        (&[&*base, &claims][..], 3, &["share no question", "2 datasets (sample, sample-claims); name another run"][..]),
-        (&[&base], 2, &["at least two variants", "hint: "]),
-        (&[&base, &other, "--baseline", "none"], 2, &["no variant `none`", "base/main, other/main"]),
-        (&[&base, &other, "--metric", "rouge"], 2, &["unknown figure `rouge`", "em, f1"]),
-        (&[&base, &other, "--by", "colour"], 3, &["no question has the field `colour`"]),
-        (&[&base, &other, "--cluster", "colour"], 3, &["--cluster: no question has the field `colour`"]),
-        (&[&base, &other, "--level", "95"], 2, &["greater than 0 and less than 1"]),
-        (&[&base, "nowhere"], 3, &["`nowhere` is not a run"]),
-        (&[&format!("{base}@react")], 3, &["has no variant `react`", "its variants are main"]),
-        (&[], 2, &["required"]),
-    ] {
-        let (found, stdout, stderr) = wikitrail(&[&["compare"], args].concat());
-        assert_eq!((found, stdout.as_str()), (Some(code), ""), "{args:?}: {stderr}");
-        assert!(parts.iter().all(|part| stderr.contains(part)), "{args:?}: {stderr}");
-    }
+    let (code, stdout, stderr) = wikitrail(&["compare", &base, &claims]);
+    assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
+    let parts = ["share no question", "2 datasets (sample, sample-claims); name another run"];
+    assert!(parts.iter().all(|part| stderr.contains(part)), "{stderr}");
 }
 
 #[test]

@@ -6,6 +6,10 @@ use wikitrail::dataset::{self, ReadOptions};
 use wikitrail::score::Metric;
 use wikitrail::types::{Selection, SupportingFact};
 
+fn load(path: &Path) -> dataset::Dataset {
+    dataset::load_file(path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+}
+
 #[test]
 fn real_files_load_with_the_counts_of_their_sources() {
     let Some(shared) = common::shared() else { return };
@@ -26,8 +30,7 @@ fn real_files_load_with_the_counts_of_their_sources() {
         ("simpleqa.corver.json", "simpleqa", 4326, 4326),
         ("frames.json", "frames", 824, 824),
     ] {
-        let path = shared.join("data/datasets").join(file);
-        let dataset = dataset::load_file(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let dataset = load(&shared.join("data/datasets").join(file));
         assert_eq!((dataset.format.name(), dataset.questions.len()), (format, count), "{file}");
         assert_eq!(dataset.questions.iter().filter(|q| !q.answers.is_empty()).count(), answered, "{file}");
     }
@@ -49,7 +52,7 @@ fn every_listed_file_has_its_listed_records() {
             continue;
         }
         assert_eq!(path.metadata().expect("a file").len(), bytes, "{file}");
-        let dataset = dataset::load_file(&path, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let dataset = load(&path);
         assert_eq!((dataset.questions.len(), dataset.skipped.len()), (records, 0), "{file}");
         checked += 1;
     }
@@ -61,15 +64,13 @@ fn every_listed_file_has_its_listed_records() {
 #[test]
 fn the_papers_order_is_the_recorded_one() {
     let Some(shared) = common::shared() else { return };
-    let path = shared.join("golden/scoring/react_seed233_indices.json");
-    let text = std::fs::read_to_string(path).expect("the golden order");
+    let text = common::read(shared.join("golden/scoring/react_seed233_indices.json"));
     let golden: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let expected = indices(&golden["all"]);
     assert_eq!(expected.len(), 7405);
     // The paper shuffles the same range for FEVER, whose file is longer.
     for (file, count) in [("hotpot_dev_v1_simplified.json", 7405), ("fever_paper_dev.jsonl", 9999)] {
-        let dataset = dataset::load_file(&shared.join("data/datasets").join(file), &ReadOptions::default())
-            .unwrap_or_else(|e| panic!("{e}"));
+        let dataset = load(&shared.join("data/datasets").join(file));
         let selection = Selection { shuffle_like_paper: Some(233), ..Selection::default() };
         let selected = dataset::select(&dataset.questions, &selection).expect("a selection");
         let order: Vec<u64> = selected.iter().map(|question| question.index as u64).collect();
@@ -85,22 +86,19 @@ fn indices(list: &serde_json::Value) -> Vec<u64> {
 #[test]
 fn our_own_sample_is_what_its_documentation_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets");
-    let load = |name: &str| dataset::load_file(&folder.join(name), &ReadOptions::default()).expect("the sample loads");
-    let sample = load("sample.jsonl");
+    let sample = load(&folder.join("sample.jsonl"));
     let count = |kind: &str| sample.questions.iter().filter(|q| q.kind.as_deref() == Some(kind)).count();
     assert_eq!((count("bridge"), count("comparison"), count("yesno")), (40, 15, 5));
-    assert_eq!(load("sample-claims.jsonl").questions.len(), 30);
+    assert_eq!(load(&folder.join("sample-claims.jsonl")).questions.len(), 30);
 }
 
 #[test]
 fn our_chinese_sample_is_answered_by_its_corpus() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets");
-    let sample = dataset::load_file(&folder.join("sample-zh.jsonl"), &ReadOptions::default()).expect("it loads");
+    let sample = load(&folder.join("sample-zh.jsonl"));
     let count = |kind: &str| sample.questions.iter().filter(|q| q.kind.as_deref() == Some(kind)).count();
     assert_eq!((count("bridge"), count("comparison"), count("yesno")), (16, 5, 3));
-    let lines = std::fs::read_to_string(folder.join("sample-wiki-zh/articles.jsonl")).expect("the corpus");
-    let articles: Vec<serde_json::Value> =
-        lines.lines().map(|line| serde_json::from_str(line).expect("an article")).collect();
+    let articles = common::lines(&common::read(folder.join("sample-wiki-zh/articles.jsonl")));
     assert_eq!(articles.len(), 67);
     for question in &sample.questions {
         assert_eq!(Metric::for_question(question), Metric::Characters, "{}", question.id);

@@ -23,8 +23,7 @@ const PAGES: [(&str, usize); 6] = [
 ];
 
 fn page(name: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name))
-        .expect("the page is readable")
+    crate::common::repository(&format!("docs/{name}"))
 }
 
 /// Fenced blocks: what stands after the fence, and the text.

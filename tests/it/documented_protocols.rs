@@ -1,18 +1,17 @@
 //! docs/protocols.md and docs/methods.md against the program: options, limits, stops, and what parsers make of
 //! replies.
 
+use crate::common::{repository, setup};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
-use wikitrail::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Setup, Turn, find};
-use wikitrail::types::{Decoding, Question};
+use wikitrail::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Turn, find};
+use wikitrail::types::Question;
 
 /// What a documented value reads where any text will do.
 const TEXT: &str = "TEXT";
 
 fn page(name: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(name))
-        .expect("the page is readable")
+    repository(&format!("docs/{name}"))
 }
 
 /// Rows of the tables whose header begins with these cells, each with the headings that it stands under.
@@ -107,20 +106,9 @@ fn the_hint_of_an_unknown_option_names_exactly_the_documented_ones() {
     }
 }
 
-fn setup(max_steps: usize) -> Arc<Setup> {
-    Arc::new(Setup {
-        frame: Frame::default(),
-        question_label: "Question".to_owned(),
-        max_steps,
-        thoughts: true,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    })
-}
-
 /// The stops of the first request, as the page writes them.
 fn stops(protocol: &dyn Protocol) -> Vec<String> {
-    let turn = protocol.dialogue(&setup(9)).begin(&Question::new("q", "Why?", Vec::new()));
+    let turn = protocol.dialogue(&setup(Frame::default(), 9)).begin(&Question::new("q", "Why?", Vec::new()));
     let Turn::Ask(request) = turn else { panic!("{}: no request", protocol.id()) };
     request.stop.iter().map(|stop| stop.replace(" 1:", " n:").replace(" 2:", " n+1:")).collect()
 }

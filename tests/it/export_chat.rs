@@ -1,36 +1,26 @@
 //! `export --format chat`: every line has the shape that fine-tuning takes, and says what the model wrote.
 
+use crate::common::{lines, wikitrail};
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
 
 const PROTOCOLS: &str = "react-paper,robust,qwen-agent,llama-index,go-blog,lagent,react-zh";
 const METHODS: &str = "standard,cot,cot-sc,act,react,cot-sc->react,react->cot-sc";
-
-/// Exit code, stdout, stderr.
-fn wikitrail(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
-    let output = command.args(args).current_dir(folder).output().expect("wikitrail runs");
-    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
-}
 
 fn runs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (run, flags) in [("protocols", ["--protocol", PROTOCOLS]), ("methods", ["--method", METHODS])] {
         let more = ["--limit", "45", "--max-steps", "8", "--quiet", "--out", run];
         let samples = if run == "methods" { &["--samples", "3"][..] } else { &[] };
-        let (code, _, stderr) = wikitrail(folder.path(), &[&["run"], &flags[..], &more[..], samples].concat());
-        assert_eq!(code, Some(0), "{stderr}");
+        wikitrail(folder.path(), &[&["run"], &flags[..], &more[..], samples].concat()).ok();
     }
     folder
 }
 
 fn chat(folder: &Path, args: &[&str]) -> Vec<Value> {
-    let (code, stdout, stderr) = wikitrail(folder, &[&["export", "--format", "chat"], args].concat());
-    assert_eq!(code, Some(0), "{args:?}: {stderr}");
-    assert!(!stderr.contains("left out"), "{args:?}: {stderr}");
-    stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    let ran = wikitrail(folder, &[&["export", "--format", "chat"], args].concat()).ok();
+    assert!(!ran.stderr.contains("left out"), "{args:?}: {}", ran.stderr);
+    lines(&ran.stdout)
 }
 
 /// The shape, strictly: nothing but `messages`; roles in turn; contents that say something; the assistant ends, and has
@@ -70,8 +60,7 @@ fn contents<'a>(line: &'a Value, role: &str) -> Vec<&'a str> {
 
 /// The trajectories that the same flags choose, in the same order.
 fn records(folder: &Path, args: &[&str]) -> Vec<Value> {
-    let (_, stdout, _) = wikitrail(folder, &[&["export", "--format", "jsonl"], args].concat());
-    stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    wikitrail(folder, &[&["export", "--format", "jsonl"], args].concat()).lines()
 }
 
 fn completions(record: &Value) -> Vec<String> {
@@ -148,13 +137,13 @@ fn scores_steps_variants_and_cleanness_choose_the_conversations() {
     assert!((1..right).contains(&count(&["--max-steps", "3"])));
     assert!((1..right).contains(&count(&["--variant", "robust"])));
     assert_eq!(count(&["--clean"]), records(folder.path(), &["protocols", "--correct", "--clean"]).len());
-    let (code, _, stderr) = wikitrail(folder.path(), &["export", "protocols", "--with-exemplars"]);
-    assert!(code == Some(2) && stderr.contains("hint: use it with --format chat"), "{stderr}");
+    let refused = wikitrail(folder.path(), &["export", "protocols", "--with-exemplars"]);
+    refused.refused(2, &["hint: use it with --format chat"]);
     // A record that does not replay is no conversation.
     let path = folder.path().join("methods/trajectories.jsonl");
     let text = std::fs::read_to_string(&path).expect("records");
     std::fs::write(&path, text.replace("\"prompt_chars\":", "\"prompt_chars\":1")).expect("it can be written");
-    let (code, stdout, stderr) = wikitrail(folder.path(), &["export", "methods", "--format", "chat"]);
-    assert_eq!((code, stdout.as_str()), (Some(0), ""));
-    assert!(stderr.contains("left out: the record does not replay"), "{stderr}");
+    let ran = wikitrail(folder.path(), &["export", "methods", "--format", "chat"]).ok();
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("left out: the record does not replay"), "{}", ran.stderr);
 }

@@ -1,12 +1,8 @@
 //! `export` of several runs, and of some of their episodes.
 
+use crate::common::wikitrail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn wikitrail(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).current_dir(folder).output().expect("wikitrail runs")
-}
 
 /// Two runs of the baseline below `e/`, which share questions: one of two methods and one of another protocol.
 fn experiment() -> tempfile::TempDir {
@@ -15,8 +11,7 @@ fn experiment() -> tempfile::TempDir {
         ("e/one", &["--method", "react,act", "--limit", "12"][..]),
         ("e/two", &["--protocol", "lagent", "--option", "labels=v0.1", "--temperature", "0.5", "--limit", "8"]),
     ] {
-        let output = wikitrail(folder.path(), &[&["run", "--quiet", "--out", run], flags].concat());
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        wikitrail(folder.path(), &[&["run", "--quiet", "--out", run], flags].concat()).ok();
     }
     folder
 }
@@ -29,9 +24,8 @@ struct Rows(Vec<Row>);
 
 impl Rows {
     fn of(folder: &Path, args: &[&str]) -> Self {
-        let output = wikitrail(folder, &[&["export"], args].concat());
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        let mut table = csv::Reader::from_reader(&*output.stdout);
+        let output = wikitrail(folder, &[&["export"], args].concat()).ok();
+        let mut table = csv::Reader::from_reader(output.stdout.as_bytes());
         Self(table.deserialize().map(|row| row.expect("a row")).collect())
     }
 
@@ -99,15 +93,10 @@ fn flags_choose_among_the_episodes() {
         assert_eq!(Rows::of(folder.path(), &[&["e"], *flags].concat()).0, expected, "{flags:?}");
     }
     // Every format is filtered the same way; each line names its run.
-    let output = wikitrail(folder.path(), &["export", "e", "--format", "jsonl", "--correct"]);
-    let lines = String::from_utf8(output.stdout).expect("UTF-8");
-    let runs: BTreeSet<String> = lines.lines().map(|line| json(line)["run"].as_str().expect("a name").into()).collect();
-    assert_eq!(lines.lines().count(), where_(&|row| row["em"] == "1").len());
+    let lines = wikitrail(folder.path(), &["export", "e", "--format", "jsonl", "--correct"]).lines();
+    let runs: BTreeSet<String> = lines.iter().map(|line| line["run"].as_str().expect("a name").to_owned()).collect();
+    assert_eq!(lines.len(), where_(&|row| row["em"] == "1").len());
     assert_eq!(runs, BTreeSet::from(["one".to_owned(), "two".to_owned()]));
-}
-
-fn json(line: &str) -> serde_json::Value {
-    serde_json::from_str(line).expect("JSON")
 }
 
 #[test]
@@ -124,14 +113,11 @@ fn what_cannot_be_exported_is_refused() {
         (&["e", "--out", "e/two/trajectories-x.jsonl"], 2, "belongs to the run"),
     ] {
         let output = wikitrail(folder.path(), &[&["export"], args].concat());
-        let text = String::from_utf8(output.stderr).expect("UTF-8");
-        assert_eq!(output.status.code(), Some(code), "{args:?}: {text}");
-        assert!(text.contains(words), "{args:?}: {text}");
+        assert_eq!(output.code, Some(code), "{args:?}: {}", output.stderr);
+        assert!(output.stderr.contains(words), "{args:?}: {}", output.stderr);
     }
-    let output = wikitrail(folder.path(), &["export", "e", "--outcome", "budget"]);
-    let table = String::from_utf8(output.stdout).expect("UTF-8");
-    assert_eq!((output.status.code(), table.lines().count()), (Some(0), 1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no episode matches"));
+    let output = wikitrail(folder.path(), &["export", "e", "--outcome", "budget"]).ok();
+    assert!(output.stdout.lines().count() == 1 && output.stderr.contains("no episode matches"), "{}", output.stderr);
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -140,8 +126,6 @@ fn a_program_without_parquet_says_how_to_build_it() {
     let folder = tempfile::tempdir().expect("a folder");
     wikitrail(folder.path(), &["run", "--quiet", "--limit", "1", "--out", "r"]);
     let output = wikitrail(folder.path(), &["export", "r", "--format", "parquet", "--out", "t.parquet"]);
-    let text = String::from_utf8(output.stderr).expect("UTF-8");
-    assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("\nhint: build it with the format: cargo install --path . --features parquet\n"), "{text}");
+    output.refused(2, &["\nhint: build it with the format: cargo install --path . --features parquet\n"]);
     assert!(!folder.path().join("t.parquet").exists());
 }

@@ -1,14 +1,17 @@
 //! What the program says of itself: examples that work, completions and manual pages that leave nothing out.
 
+use crate::common::{self, Ran};
 use std::path::Path;
 use std::process::{Command, Output};
 use wikitrail::dataset::Format;
 use wikitrail::types::Method;
 
+fn run(args: &[&str]) -> Ran {
+    common::wikitrail(Path::new("."), args)
+}
+
 fn wikitrail(args: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).output().expect("wikitrail runs");
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
+    run(args).ok().stdout
 }
 
 fn words(path: &str) -> Vec<&str> {
@@ -61,8 +64,7 @@ fn completions_of_every_shell_know_every_command_and_flag() {
             }
         }
     }
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(["completions", "dos"]).output().expect("it runs");
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(run(&["completions", "dos"]).code, Some(2));
 }
 
 #[test]
@@ -88,10 +90,7 @@ fn every_command_has_a_manual_page_with_all_its_flags() {
     assert_eq!(printed.len(), whole.len());
     // A file in the place of the folder is named.
     let taken = folder.join("wikitrail.1");
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(["man", "--out"]).arg(&taken).output().expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code() == Some(1) && said.contains("wikitrail.1") && said.contains("\nhint: "), "{said}");
+    run(&["man", "--out", taken.to_str().expect("UTF-8")]).refused(1, &["wikitrail.1"]);
 }
 
 /// The examples of a command's help, as they are typed.

@@ -248,6 +248,7 @@ fn a_key_in_an_address_is_not_repeated_by_the_program() {
     let dir = tempfile::tempdir().expect("a folder");
     let experiment = "name = \"x\"\ndataset = \"datasets/sample.jsonl\"\n[settings]\nmodel = \"openai:m\"\n";
     std::fs::write(dir.path().join("x.toml"), experiment).expect("a file");
+    let nobody = format!("http://me:{KEY}@127.0.0.1:9/v1?key={KEY}");
     let joined = format!("--base-url={base}");
     let run = ["run", "--model", "openai:m", "--protocol", "react-paper"];
     let mut found = Vec::new();
@@ -257,6 +258,8 @@ fn a_key_in_an_address_is_not_repeated_by_the_program() {
         (&["run", "--resume", "--out", "o", &joined, "--dry-run"], 0),
         // Without its scheme it is no address, and every request fails.
         (&[&run[..], &["--limit", "1", "--out", "p", "--base-url", &base[7..]]].concat(), 4),
+        // Nobody listens there.
+        (&[&run[..], &["--limit", "1", "--out", "q", "--model-attempts", "1", "--base-url", &nobody]].concat(), 4),
         (&["run", "x.toml", "--base-url", &base, "--limit", "2", "--max-calls", "1", "--out", "x"], 4),
         (&["run", "--resume", "--out", "x", "--base-url", &base, "--max-calls", "9"], 0),
         (&["run", "--resume", "--out", "x", "--dry-run", "--json"], 0),

@@ -1,9 +1,8 @@
 //! The main job against the benchmark kit's mocks: the paper's prompt over 500 questions gives the kit's figures,
 //! through both endpoints, and a run that is killed again and again loses and repeats nothing.
 
-use crate::common;
-use crate::common::mockd;
-use crate::common::mockd::Mock;
+use crate::common::mockd::{self, Mock};
+use crate::common::{self, manifest, records};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,19 +11,8 @@ use std::process::{Command, Output, Stdio};
 const QUESTIONS: usize = 500;
 
 fn command(shared: &Path, llm: &Mock, wiki: &Mock, out: &Path) -> Command {
-    let data = shared.join("data");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
-    command
-        .arg("run")
-        .arg(data.join("datasets/hotpot_dev_v1_simplified.json"))
-        .args(["--limit", &QUESTIONS.to_string()])
-        .arg("--prompt")
-        .arg(format!("{}#webthink_simple6", data.join("prompts/prompts_naive.json").display()))
-        .arg("--instruction")
-        .arg(data.join("prompts/hotpotqa_instruction.txt"))
-        .args(["--protocol", "react-paper", "--model", "openai:mock", "--base-url", &format!("{}/v1", llm.url())])
-        .args(["--wiki", "html", "--wiki-url", &wiki.url(), "--compat", "paper", "--json", "--out"])
-        .arg(out);
+    let mut command = mockd::paper_run(shared, (llm, wiki), QUESTIONS, out);
+    command.arg("--json").arg("--instruction").arg(shared.join("data/prompts/hotpotqa_instruction.txt"));
     command
 }
 
@@ -32,11 +20,6 @@ fn summary(output: &Output) -> Value {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{:?}\n{errors}", output.status);
     serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {:?}\n{errors}", output.stdout))
-}
-
-fn records(out: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(out.join("trajectories.jsonl")).expect("trajectories");
-    text.lines().map(|line| serde_json::from_str(line).expect("a trajectory")).collect()
 }
 
 fn assert_the_kits_figures(summary: &Value, out: &Path) {
@@ -193,9 +176,7 @@ fn ctrl_c_once_finishes_what_is_in_flight_and_twice_stops_at_once() {
     let kept = records(&out);
     assert!((40..QUESTIONS).contains(&kept.len()), "{}", kept.len());
     assert!(kept.iter().all(|record| record["outcome"] == "finished"), "an episode in flight was not finished");
-    let manifest = std::fs::read_to_string(out.join("manifest.json")).expect("a manifest");
-    let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
-    assert!(manifest["ended_at"].is_string(), "a clean stop is an end");
+    assert!(manifest(&out)["ended_at"].is_string(), "a clean stop is an end");
 
     // Now every call takes longer than anybody waits: only the second signal ends the run, and at once.
     llm.get("/config?latency=60000");

@@ -22,8 +22,7 @@ fn python(args: &[&str]) -> Option<(bool, String)> {
 }
 
 fn wikitrail(args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
-        .args(args)
+    let mut child = common::command(Path::new("."), args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

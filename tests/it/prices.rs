@@ -1,10 +1,9 @@
 //! Which price a call is charged at, in `run` and in `ask`, and that the run's manifest says so.
 
-use crate::common::server;
-use crate::common::server::Server;
+use crate::common::server::{self, Server};
+use crate::common::{self, Ran};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
 
 /// A million tokens in and half a million out, whatever is asked.
 fn server() -> Server {
@@ -17,16 +16,10 @@ fn server() -> Server {
     })
 }
 
-fn wikitrail(dir: &Path, server: &Server, args: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
-        .args(args)
-        .args(["--protocol", "react-paper", "--model", "openai:m", "--base-url", &format!("{}/v1", server.url)])
-        .current_dir(dir)
-        .env_remove("OPENAI_API_KEY")
-        .output()
-        .expect("wikitrail runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
+fn wikitrail(dir: &Path, server: &Server, args: &[&str]) -> Ran {
+    let url = format!("{}/v1", server.url);
+    let flags = ["--protocol", "react-paper", "--model", "openai:m", "--base-url", &url];
+    common::wikitrail(dir, &[args, &flags].concat())
 }
 
 #[test]
@@ -42,19 +35,14 @@ fn the_price_that_was_used_is_recorded_and_ask_takes_what_run_takes() {
         ("none", &[], Value::Null, Value::Null),
     ] {
         let run = [&["run", "--limit", "1", "--quiet", "--json", "--out", name], flags].concat();
-        let (code, stdout, stderr) = wikitrail(dir.path(), &server, &run);
-        assert_eq!(code, Some(0), "{stderr}");
-        let summary: Value = serde_json::from_str(&stdout).expect("a summary");
+        let summary = wikitrail(dir.path(), &server, &run).json();
         assert_eq!(summary["variants"][0]["cost_usd"], cost, "{name}");
-        let manifest = std::fs::read_to_string(dir.path().join(name).join("manifest.json")).expect("a manifest");
-        let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+        let manifest = common::manifest(dir.path().join(name));
         assert_eq!(manifest["variants"][0]["price"], price, "{name}");
-        let (code, stdout, stderr) = wikitrail(dir.path(), &server, &[&["ask", "--json", "Is it?"], flags].concat());
-        assert_eq!(code, Some(0), "{stderr}");
-        let trajectory: Value = serde_json::from_str(&stdout).expect("a trajectory");
+        let trajectory = wikitrail(dir.path(), &server, &[&["ask", "--json", "Is it?"], flags].concat()).json();
         assert_eq!(trajectory["cost_usd"], cost, "{name}");
     }
     assert_eq!(server.requests().len(), 6);
-    let (code, _, stderr) = wikitrail(dir.path(), &server, &["ask", "Is it?", "--prices", "absent.toml"]);
-    assert!(code == Some(3) && stderr.contains("absent.toml"), "{stderr}");
+    let missing = wikitrail(dir.path(), &server, &["ask", "Is it?", "--prices", "absent.toml"]);
+    missing.refused(3, &["absent.toml"]);
 }

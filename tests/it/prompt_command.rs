@@ -1,27 +1,17 @@
 //! `prompt show`, `list` and `check` from outside: what is sent, to the last byte, and what is refused.
 
+use crate::common::wikitrail;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
 use wikitrail::types::sha256_hex;
 
 const IDS: [&str; 7] = ["react-paper", "robust", "qwen-agent", "llama-index", "go-blog", "lagent", "react-zh"];
 const PROMPTS: [&str; 3] = ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/hotpotqa-zh.toml"];
 const QUESTION: &str = "Which {moon} is {{largest}}?";
 
-fn wikitrail(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).current_dir(folder).output().expect("wikitrail runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("text")
-}
-
 /// The output of `prompt show` with `--json`.
 fn shown(folder: &Path, prompt: &str, args: &[&str]) -> Value {
-    let output = wikitrail(folder, &[&["prompt", "show", prompt, "--json"], args].concat());
-    assert!(output.status.success(), "{prompt} {args:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
+    wikitrail(folder, &[&["prompt", "show", prompt, "--json"], args].concat()).json()
 }
 
 /// From an empty folder, so that nothing but the program is needed.
@@ -62,12 +52,12 @@ fn printed_texts_are_the_bytes_that_are_sent() {
     let args = ["--shots", "1", "--question", QUESTION];
     let json = shown(dir.path(), PROMPTS[0], &args);
     let plain = wikitrail(dir.path(), &[&["prompt", "show", PROMPTS[0]], &args[..]].concat());
-    assert_eq!(json["text"], text(&plain.stdout));
+    assert_eq!(json["text"], plain.stdout);
     let (sha256, chars) = (json["sha256"].as_str().expect("a digest"), &json["chars"]);
-    assert_eq!(text(&plain.stderr), format!("sha256 {sha256}, {chars} characters, stop [\"\\nObservation 1:\"]\n"));
+    assert_eq!(plain.stderr, format!("sha256 {sha256}, {chars} characters, stop [\"\\nObservation 1:\"]\n"));
 
     let plain = wikitrail(dir.path(), &[&["prompt", "show", PROMPTS[0], "--protocol", "go-blog"], &args[..]].concat());
-    let printed = text(&plain.stdout);
+    let printed = plain.stdout;
     let roles: Vec<&str> = printed.lines().filter(|line| line.starts_with('[') && line.ends_with(']')).collect();
     let one = ["[assistant]", "[user]"];
     assert_eq!(roles, [&["[system]", "[user]"][..], &one, &one, &one].concat());
@@ -80,8 +70,8 @@ fn frames_are_shown_in_their_stored_form() {
     let dir = tempfile::tempdir().expect("a folder");
     for id in IDS {
         let plain = wikitrail(dir.path(), &["prompt", "show", PROMPTS[1], "--protocol", id]);
-        let said = text(&plain.stderr);
-        assert!(said.starts_with(&format!("sha256 {}, ", sha256_hex([&plain.stdout[..]]))), "{id}: {said}");
+        let said = plain.stderr;
+        assert!(said.starts_with(&format!("sha256 {}, ", sha256_hex([plain.stdout.as_bytes()]))), "{id}: {said}");
         assert!(said.ends_with(" characters, 3 exemplars\n"), "{id}: {said}");
     }
 }
@@ -99,26 +89,5 @@ fn the_words_of_a_system_are_used_as_they_stand() {
 
     let check = wikitrail(dir.path(), &["prompt", "check", "words.toml", "prompts/protocols/zh.toml"]);
     let checked = "words.toml: ok, texts for lagent\nprompts/protocols/zh.toml: ok, texts for go-blog, ";
-    assert!(text(&check.stdout).starts_with(checked), "{}", text(&check.stdout));
-    std::fs::write(dir.path().join("words.toml"), words.replace("{action}", "{actoin}")).expect("written");
-    let check = wikitrail(dir.path(), &["prompt", "check", "words.toml"]);
-    assert_eq!(check.status.code(), Some(3));
-    let expected = "error: words.toml:3: unknown slot `actoin` in `lagent.system`\nhint: did you mean `action`?\n";
-    assert_eq!(text(&check.stderr), expected);
-}
-
-#[test]
-fn prompts_texts_and_protocols_are_listed() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let list = text(&wikitrail(dir.path(), &["prompt", "list"]).stdout);
-    for name in PROMPTS.iter().chain(&["prompts/protocols/en.toml", "prompts/protocols/zh.toml"]) {
-        assert!(list.lines().any(|line| line.starts_with(name) && line.ends_with("built in")), "{name}:\n{list}");
-    }
-    let protocols = text(&wikitrail(dir.path(), &["prompt", "protocols"]).stdout);
-    assert_eq!(
-        protocols.lines().filter_map(|line| line.split(' ').next()).filter(|id| !id.is_empty()).collect::<Vec<_>>(),
-        IDS
-    );
-    assert!(protocols.lines().all(|line| line.trim_end().len() <= 80), "{protocols}");
-    assert!(protocols.contains("variant=labels|json"), "{protocols}");
+    assert!(check.stdout.starts_with(checked), "{}", check.stdout);
 }

@@ -1,20 +1,7 @@
 //! Recorded episodes executed again: the 240 that others recorded, and runs of our own.
 
-use crate::common;
+use crate::common::{self, lines, read, wikitrail};
 use serde_json::Value;
-use std::path::Path;
-use std::process::{Command, Output};
-
-fn wikitrail(args: &[&str], folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).current_dir(folder).output().expect("wikitrail runs")
-}
-
-fn rows(output: &Output) -> Vec<Value> {
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")))
-        .collect()
-}
 
 /// Every prompt digest, call and bad-call count, step, answer, EM and F1 of 240 real episodes.
 #[test]
@@ -46,9 +33,7 @@ fn two_hundred_and_forty_real_episodes_replay_without_a_difference() {
     for (file, flags, episodes, em, bad_calls, unanswered) in cases {
         let file = path(file);
         let args = [&["replay", "--import", "react-notebook", &file, "--json"], &flags[..]].concat();
-        let output = wikitrail(&args, &data);
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let rows = rows(&output);
+        let rows = wikitrail(&data, &args).lines();
         assert_eq!(rows.len(), episodes);
         assert!(rows.iter().all(|row| row["differences"].as_array().is_some_and(Vec::is_empty)));
         let sum = |field: &str| rows.iter().map(|row| row[field].as_f64().expect("a number")).sum::<f64>();
@@ -56,8 +41,7 @@ fn two_hundred_and_forty_real_episodes_replay_without_a_difference() {
         assert!((sum("n_badcalls") - f64::from(bad_calls)).abs() < 1e-9);
         assert_eq!(rows.iter().filter(|row| row["answer"] == "").count(), unanswered);
         assert_eq!(rows[0]["id"], 0, "the recorded order is the id");
-        let recorded = std::fs::read_to_string(&file).expect("the recording");
-        let first: Value = serde_json::from_str(recorded.lines().next().expect("an episode")).expect("JSON");
+        let first = &lines(&read(&file))[0];
         let digests: Vec<&Value> =
             first["calls"].as_array().expect("calls").iter().map(|c| &c["prompt_sha256"]).collect();
         assert_eq!(rows[0]["prompt_sha256"].as_array().expect("digests").iter().collect::<Vec<_>>(), digests);
@@ -69,18 +53,19 @@ fn a_changed_recording_is_found_out() {
     let Some(shared) = common::shared() else { return };
     let data = shared.join("data");
     let text = std::fs::read_to_string(data.join("trajectories/dev_fever_000-199.jsonl")).expect("the recording");
-    let mut lines: Vec<Value> = text.lines().take(3).map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    lines[1]["steps"][0]["observation"] = "Something else.".into();
-    lines[2]["em"] = (1 - lines[2]["em"].as_i64().expect("0 or 1")).into();
+    let mut episodes = lines(&text);
+    episodes.truncate(3);
+    episodes[1]["steps"][0]["observation"] = "Something else.".into();
+    episodes[2]["em"] = (1 - episodes[2]["em"].as_i64().expect("0 or 1")).into();
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("changed.jsonl");
-    let changed: Vec<String> = lines.iter().map(Value::to_string).collect();
+    let changed: Vec<String> = episodes.iter().map(Value::to_string).collect();
     std::fs::write(&file, changed.join("\n")).expect("a file");
     let prompt = format!("{}#webthink_simple3", data.join("prompts/fever.json").display());
     let args = ["replay", "--import", "react-notebook", "changed.jsonl", "--json", "--prompt", &prompt];
-    let output = wikitrail(&args, dir.path());
-    assert_eq!(output.status.code(), Some(5));
-    let fields: Vec<Vec<String>> = rows(&output)
+    let output = wikitrail(dir.path(), &args);
+    assert_eq!(output.code, Some(5));
+    let fields: Vec<Vec<String>> = lines(&output.stdout)
         .iter()
         .map(|row| {
             let differences = row["differences"].as_array().expect("a list");
@@ -96,19 +81,17 @@ fn a_changed_recording_is_found_out() {
 fn every_run_of_ours_replays_and_a_tampered_one_does_not() {
     let dir = tempfile::tempdir().expect("a folder");
     for (data, out) in [("datasets/sample.jsonl", "questions"), ("datasets/sample-claims.jsonl", "claims")] {
-        let output = wikitrail(&["run", data, "--quiet", "--out", out], dir.path());
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let output = wikitrail(&["replay", out], dir.path());
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+        wikitrail(dir.path(), &["run", data, "--quiet", "--out", out]).ok();
+        wikitrail(dir.path(), &["replay", out]).ok();
     }
     let file = dir.path().join("claims/trajectories.jsonl");
     let text = std::fs::read_to_string(&file).expect("records");
     let tampered = text.replacen("\"tool\":\"finish\"", "\"tool\":\"lookup\"", 1);
     assert_ne!(text, tampered);
     std::fs::write(&file, tampered).expect("records");
-    let output = wikitrail(&["replay", "claims/trajectories.jsonl"], dir.path());
-    assert_eq!(output.status.code(), Some(5));
-    let shown = String::from_utf8_lossy(&output.stdout);
+    let output = wikitrail(dir.path(), &["replay", "claims/trajectories.jsonl"]);
+    let shown = output.stdout;
+    assert_eq!(output.code, Some(5));
     assert!(shown.contains("tool: recorded \"lookup\", computed \"finish\""), "{shown}");
     assert!(shown.contains("29 of 30 episodes without a difference"), "{shown}");
 }

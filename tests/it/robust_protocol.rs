@@ -3,14 +3,16 @@
 
 use crate::common;
 use serde_json::Value;
-use std::process::Command;
 use std::sync::Arc;
-use wikitrail::protocol::{Frame, Options, Protocol, Setup, Turn, find, robust};
-use wikitrail::types::{Decoding, Question, Tool};
+use wikitrail::protocol::{Frame, Options, Protocol, Turn, find, robust};
+use wikitrail::types::{Question, Tool};
 
 fn doc() -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/robust.md");
-    std::fs::read_to_string(path).expect("docs/robust.md is readable")
+    common::repository("docs/robust.md")
+}
+
+fn replay(args: &[&str]) -> common::Ran {
+    common::wikitrail(std::path::Path::new("."), &[&["replay"], args].concat())
 }
 
 /// The cells of the table below a heading, without its head.
@@ -35,14 +37,9 @@ fn protocol() -> Arc<dyn Protocol> {
 
 /// The tool used for a reply to step 1, and the kinds of repairs.
 fn read(reply: &str, thoughts: bool) -> (Tool, Vec<String>) {
-    let mut dialogue = protocol().dialogue(&Arc::new(Setup {
-        frame: Frame::default(),
-        question_label: "Question".to_owned(),
-        max_steps: 1,
-        thoughts,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    }));
+    let mut setup = Arc::unwrap_or_clone(common::setup(Frame::default(), 1));
+    setup.thoughts = thoughts;
+    let mut dialogue = protocol().dialogue(&Arc::new(setup));
     dialogue.begin(&Question::new("q", "Why?", vec![]));
     let Turn::Use(call) = dialogue.completion(reply) else { panic!("no call for {reply:?}") };
     let Turn::Stop(stop) = dialogue.observation("o") else { panic!("no stop for {reply:?}") };
@@ -80,15 +77,8 @@ fn the_figures_are_those_of_the_command() {
     let mut expected = Vec::new();
     for (file, name) in recordings {
         let path = shared.join("data/trajectories").join(file);
-        let output = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
-            .args(["replay", "--import", "react-notebook"])
-            .arg(&path)
-            .args(["--as", "robust", "--json"])
-            .output()
-            .expect("wikitrail runs");
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8(output.stdout).expect("UTF-8");
-        let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let path = path.to_str().expect("UTF-8");
+        let rows = replay(&["--import", "react-notebook", path, "--as", "robust", "--json"]).lines();
         for (kind, title) in [("bad_call", "bad calls"), ("invalid_action", "invalid actions")] {
             let of_kind: Vec<_> = rows.iter().filter(|row| row["kind"] == kind).collect();
             let mut row = vec![name.to_owned(), title.to_owned(), of_kind.len().to_string()];
@@ -128,18 +118,14 @@ fn check_verdicts(rows: &[Value]) {
 
 #[test]
 fn the_command_says_what_it_needs() {
-    let run = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).arg("replay").args(args).output().expect("it runs");
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
-    };
     for args in [
         &["x.jsonl", "--as", "robust"][..],
         &["x.jsonl", "--import", "react-notebook"],
         &["x.jsonl", "--import", "react-notebook", "--as", "nothing"],
         &["x.jsonl", "--import", "react-notebook", "--as", "robust", "--prompt", "p"],
     ] {
-        assert_eq!(run(args).0, Some(2), "{args:?}");
+        assert_eq!(replay(args).code, Some(2), "{args:?}");
     }
-    let (code, error) = run(&["no-such-file.jsonl", "--import", "react-notebook", "--as", "robust"]);
-    assert_eq!(code, Some(3), "{error}");
+    let missing = replay(&["no-such-file.jsonl", "--import", "react-notebook", "--as", "robust"]);
+    assert_eq!(missing.code, Some(3), "{}", missing.stderr);
 }

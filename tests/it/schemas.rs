@@ -1,11 +1,9 @@
 //! `docs/schema`: what runs really leave behind is valid, and nothing beside it is.
 
-use crate::common;
-use crate::common::mockd;
+use crate::common::{self, mockd, wikitrail};
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 /// One compiled schema.
 struct Schema {
@@ -13,19 +11,16 @@ struct Schema {
     index: SchemaIndex,
 }
 
-fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema").join(name)
-}
-
-fn read(path: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).expect("a file")).expect("JSON")
-}
-
 impl Schema {
     fn of(name: &str) -> Self {
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.enable_format_assertions();
-        compiler.add_resource(name, read(&file(name))).expect("a resource");
+        compiler
+            .add_resource(
+                name,
+                serde_json::from_str(&common::repository(&format!("docs/schema/{name}"))).expect("JSON"),
+            )
+            .expect("a resource");
         let index = compiler.compile(name, &mut schemas).expect("a sound schema");
         Self { schemas, index }
     }
@@ -43,13 +38,9 @@ impl Schema {
 
 /// The manifest of a run, and its trajectories.
 fn run(folder: &Path, name: &str, flags: &[&str]) -> (Value, Vec<Value>) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
-    let output = command.args(["run", "--quiet", "--out", name]).args(flags).current_dir(folder).output();
-    let output = output.expect("wikitrail runs");
-    assert!(matches!(output.status.code(), Some(0 | 4)), "{flags:?}: {}", String::from_utf8_lossy(&output.stderr));
-    let records = std::fs::read_to_string(folder.join(name).join("trajectories.jsonl")).expect("records");
-    let records = records.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
-    (read(&folder.join(name).join("manifest.json")), records)
+    let ran = wikitrail(folder, &[&["run", "--quiet", "--out", name], flags].concat());
+    assert!(matches!(ran.code, Some(0 | 4)), "{flags:?}: {}", ran.stderr);
+    (common::manifest(folder.join(name)), common::records(folder.join(name)))
 }
 
 const METHODS: &str = "standard,cot,cot-sc,act,react,cot-sc->react,react->cot-sc";
@@ -63,7 +54,12 @@ fn every_manifest_and_every_trajectory_is_valid() {
     std::fs::write(folder.path().join("own.jsonl"), own).expect("it can be written");
     std::fs::write(folder.path().join("own.json"), "{\"key\": \"Question: Who?\\n\"}").expect("it can be written");
     std::fs::write(folder.path().join("own.txt"), "Answer.\n").expect("it can be written");
+    let formats = common::repository("docs/formats.md");
+    let code = formats.split('`').skip(1).step_by(2);
+    let documented: std::collections::BTreeSet<&str> =
+        code.flat_map(|code| code.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
     let mut fields = std::collections::BTreeSet::new();
+    let failed = ["--model-attempts", "1", "--limit", "2", "--price", "1/2"];
     let runs: [(&str, &[&str]); 10] = [
         ("methods", &["--method", METHODS, "--samples", "3", "--limit", "15"]),
         ("claims", &["datasets/sample-claims.jsonl", "--method", METHODS, "--samples", "3", "--limit", "6"]),
@@ -78,21 +74,7 @@ fn every_manifest_and_every_trajectory_is_valid() {
         ("shots", &["--shots", "3", "--exemplar-order", "shuffled", "--exemplar-seed", "5", "--limit", "2"]),
         ("instructed", &["--prompt", "own.json#key", "--instruction", "own.txt", "--limit", "2"]),
         // Nobody listens there: nothing is measured, and that is a record too.
-        (
-            "failed",
-            &[
-                "--model",
-                "openai:x",
-                "--base-url",
-                "http://127.0.0.1:9/v1",
-                "--model-attempts",
-                "1",
-                "--limit",
-                "2",
-                "--price",
-                "1/2",
-            ],
-        ),
+        ("failed", &[&["--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1"], &failed[..]].concat()),
     ];
     for (name, flags) in runs {
         let (manifest, records) = run(folder.path(), name, flags);
@@ -104,24 +86,14 @@ fn every_manifest_and_every_trajectory_is_valid() {
         for value in std::iter::once(&manifest).chain(&records) {
             collect(value, &mut fields);
         }
+        if name == "methods" {
+            let missing: Vec<_> = fields.iter().filter(|field| !documented.contains(field.as_str())).collect();
+            assert!(fields.len() > 40 && missing.is_empty(), "docs/formats.md lacks {missing:?}");
+        }
     }
-    for rare in [
-        "detail",
-        "votes",
-        "sample",
-        "voting",
-        "oracle_context",
-        "options",
-        "columns",
-        "shuffle_like_paper",
-        "types",
-        "seed",
-        "price",
-        "instruction",
-        "shots",
-        "exemplar_order",
-        "exemplar_seed",
-    ] {
+    let rare = "detail votes sample voting oracle_context options columns shuffle_like_paper types seed price instruction \
+                shots exemplar_order exemplar_seed";
+    for rare in rare.split(' ') {
         assert!(fields.contains(rare), "no run has `{rare}`, so it was not tried");
     }
 }
@@ -139,11 +111,8 @@ fn the_manifest_of_an_experiment_is_valid_before_and_after_a_variant_is_taken_ou
     let (schema, folder) = (Schema::of("manifest.schema.json"), tempfile::tempdir().expect("a folder"));
     let start = |text: &str, flags: &[&str]| {
         std::fs::write(folder.path().join("e.toml"), text).expect("it can be written");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
-        let command = command.args(["run", "e.toml", "--quiet", "--limit", "2", "--out", "o"]).args(flags);
-        let output = command.current_dir(folder.path()).output().expect("wikitrail runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        ["sample", "sample-claims"].map(|dataset| read(&folder.path().join("o").join(dataset).join("manifest.json")))
+        wikitrail(folder.path(), &[&["run", "e.toml", "--quiet", "--limit", "2", "--out", "o"], flags].concat()).ok();
+        ["sample", "sample-claims"].map(|dataset| common::manifest(folder.path().join("o").join(dataset)))
     };
     for manifest in start(EXPERIMENT, &[]) {
         schema.assert_valid(&manifest);

@@ -1,30 +1,19 @@
 //! `score` over files of predictions: equal to what the official scripts give, and clear about bad files.
 
-use crate::common;
+use crate::common::{self, Ran, lines, wikitrail};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn wikitrail(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).current_dir(folder).output().expect("wikitrail runs")
-}
 
 /// The JSON report of files in a folder; `more` begins with the metric.
 #[track_caller]
 fn report(folder: &Path, gold: &str, predictions: &str, more: &[&str]) -> Value {
     let args = [&["score", "--gold", gold, "--predictions", predictions, "--json", "--metric"], more].concat();
-    let output = wikitrail(folder, &args);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("JSON")
-}
-
-fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    wikitrail(folder, &args).json()
 }
 
 fn read(folder: &Path, name: &str) -> String {
-    std::fs::read_to_string(folder.join(name)).expect("a file")
+    common::read(folder.join(name))
 }
 
 /// Every number of `expected` is in `found`, and to the bit: JSON numbers are read exactly.
@@ -150,15 +139,17 @@ impl Bench {
         report(self.0.path(), "g", "p", metric)
     }
 
+    /// Without `--json`, and with further arguments.
+    fn plain(&self, metric: &str, more: &[&str]) -> Ran {
+        let args = [&["score", "--metric", metric, "--gold", "g", "--predictions", "p"], more].concat();
+        wikitrail(self.0.path(), &args)
+    }
+
     #[track_caller]
     fn refused(&self, metric: &str, code: i32, words: &[&str]) {
-        let output = wikitrail(self.0.path(), &["score", "--metric", metric, "--gold", "g", "--predictions", "p"]);
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{text}");
-        for word in [words, &["hint: "]].concat() {
-            assert!(text.contains(word), "`{word}` is missing in:\n{text}");
-        }
-        assert!(output.stdout.is_empty());
+        let ran = self.plain(metric, &[]);
+        ran.refused(code, words);
+        assert_eq!(ran.stdout, "");
     }
 }
 
@@ -231,11 +222,8 @@ fn two_wiki_takes_aliases_and_evidence() {
     let without = bench.score(&["2wiki"]);
     assert_eq!((&without["aggregate"]["em"], &without["aggregate"]["sp_em"]), (&json!(0.0), &json!(100.0)));
     let bench = Bench::new(&[("g", gold), ("p", predictions), ("aliases", &format!("{aliases}{{\"Q_id\": \"Q2\"}}"))]);
-    let args = ["score", "--metric", "2wiki", "--gold", "g", "--predictions", "p", "--aliases", "aliases"];
-    let output = wikitrail(bench.0.path(), &args);
-    let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(3), "{text}");
-    assert!(text.contains("`aliases`: line 2, record 2") && text.contains("field `aliases`"), "{text}");
+    let ran = bench.plain("2wiki", &["--aliases", "aliases"]);
+    ran.refused(3, &["`aliases`: line 2, record 2", "field `aliases`"]);
 }
 
 #[test]
@@ -256,10 +244,8 @@ fn paper_and_characters_take_any_dataset() {
 #[test]
 fn a_table_without_json() {
     let bench = Bench::new(&[("g", SQUAD), ("p", r#"{"a": "Nile", "b": "x"}"#)]);
-    let args = ["score", "--metric", "squad11", "--gold", "g", "--predictions", "p"];
-    let output = wikitrail(bench.0.path(), &args);
     assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
+        bench.plain("squad11", &[]).stdout,
         "squad11: 3 questions\n  exact_match   33.3333\n  f1            33.3333\n  without prediction: 1\n"
     );
 }
@@ -267,10 +253,8 @@ fn a_table_without_json() {
 #[test]
 fn predictions_of_another_split_are_noted() {
     let bench = Bench::new(&[("g", SQUAD), ("p", r#"{"z": "Nile"}"#)]);
-    let args = ["score", "--metric", "squad11", "--gold", "g", "--predictions", "p"];
-    let output = wikitrail(bench.0.path(), &args);
-    assert_eq!(output.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("no question of the gold file has a prediction"));
+    let stderr = bench.plain("squad11", &[]).ok().stderr;
+    assert!(stderr.contains("no question of the gold file has a prediction"), "{stderr}");
 }
 
 #[test]
@@ -278,30 +262,22 @@ fn bad_files_are_named_with_line_id_and_field() {
     let gold = "[{\"_id\": \"a\", \"answer\": \"x\", \"supporting_facts\": []},\n {\"_id\": \"b\", \"answer\": 7}]";
     let fine = "[{\"_id\": \"a\", \"answer\": \"x\"}]";
     let prediction = "{\"answer\": {\"a\": \"x\"}, \"sp\": {}}";
-    Bench::new(&[("g", gold), ("p", prediction)]).refused(
-        "hotpot",
-        3,
-        &["`g`", "line 2", "record 2", "`b`", "field `answer`", "`7`"],
-    );
-    Bench::new(&[("g", fine), ("p", "{\"answer\": {\n\"a\": null}}")]).refused(
-        "hotpot",
-        3,
-        &["`p`", "line 2", "`answer`", "id `a`", "null"],
-    );
-    Bench::new(&[("g", fine), ("p", "{\"answer\": {\"a\": \"x\"},\n\"sp\": {\"a\": [[\"T\"]]}}")]).refused(
-        "hotpot",
-        3,
-        &["`p`", "line 2", "`sp`", "id `a`"],
-    );
-    Bench::new(&[("g", fine), ("p", "{\"answer\": {\"a\": \"x\"}, \"sp\": {\"a\": []}}")]).refused(
-        "hotpot",
-        3,
-        &["`g`", "line 1", "`a`", "field `supporting_facts`"],
-    );
-    Bench::new(&[("g", fine), ("p", "{\"sp\": {}}")]).refused("hotpot", 3, &["`p`", "`answer`"]);
-    Bench::new(&[("g", fine), ("p", "{\"answer\": {\"a\"")]).refused("hotpot", 3, &["`p`", "line 1"]);
-    Bench::new(&[("g", "<html>"), ("p", prediction)]).refused("hotpot", 3, &["`g`", "HTML"]);
-    Bench::new(&[("g", ""), ("p", prediction)]).refused("hotpot", 3, &["`g`", "empty"]);
+    for (gold, predictions, words) in [
+        (gold, prediction, &["`g`", "line 2", "record 2", "`b`", "field `answer`", "`7`"][..]),
+        (fine, "{\"answer\": {\n\"a\": null}}", &["`p`", "line 2", "`answer`", "id `a`", "null"]),
+        (fine, "{\"answer\": {\"a\": \"x\"},\n\"sp\": {\"a\": [[\"T\"]]}}", &["`p`", "line 2", "`sp`", "id `a`"]),
+        (
+            fine,
+            "{\"answer\": {\"a\": \"x\"}, \"sp\": {\"a\": []}}",
+            &["`g`", "line 1", "`a`", "field `supporting_facts`"],
+        ),
+        (fine, "{\"sp\": {}}", &["`p`", "`answer`"]),
+        (fine, "{\"answer\": {\"a\"", &["`p`", "line 1"]),
+        ("<html>", prediction, &["`g`", "HTML"]),
+        ("", prediction, &["`g`", "empty"]),
+    ] {
+        Bench::new(&[("g", gold), ("p", predictions)]).refused("hotpot", 3, words);
+    }
     Bench::new(&[("g", fine)]).refused("hotpot", 3, &["cannot read `p`"]);
     Bench::new(&[("g", fine), ("p", prediction)]).refused("rouge", 2, &["`rouge`", "hotpot, 2wiki, musique"]);
     Bench::new(&[("g", SQUAD), ("p", "{\"a\": 1}")]).refused("squad11", 3, &["`p`", "line 1", "id `a`", "`1`"]);
@@ -357,6 +333,6 @@ fn files_and_a_run_are_not_mixed() {
         &["score", "run", "--metric", "squad11", "--gold", "g", "--predictions", "p"],
         &["score", "--metric", "squad11", "--gold", "g", "--predictions", "p", "--aliases", "p"],
     ] {
-        assert_eq!(wikitrail(bench.0.path(), args).status.code(), Some(2), "{args:?}");
+        assert_eq!(wikitrail(bench.0.path(), args).code, Some(2), "{args:?}");
     }
 }

@@ -1,16 +1,13 @@
 //! `score RUN`: repeats of a question count as one question, and `--per-item` shows every episode.
 
+use crate::common;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
 use wikitrail::stats::mean_interval_of;
 
 fn wikitrail(dir: &Path, args: &[&str]) -> String {
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).current_dir(dir).output().expect("wikitrail runs");
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("UTF-8")
+    common::wikitrail(dir, args).ok().stdout
 }
 
 fn variant(text: &str) -> (Value, Value) {

@@ -1,45 +1,31 @@
 //! `show` on real runs of the baseline: verdicts that agree with `score`, lists and their filters, two trajectories
 //! beside one another, files of `ask --save`.
 
+use crate::common::{self, Ran, lines};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
-fn wikitrail(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).output().expect("wikitrail runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+fn wikitrail(args: &[&str]) -> Ran {
+    common::wikitrail(Path::new("."), args)
 }
 
 /// What the command prints; it must succeed.
 fn show(args: &[&str]) -> String {
-    let output = wikitrail(&[&["show"], args].concat());
-    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-    text(&output.stdout)
+    wikitrail(&[&["show"], args].concat()).ok().stdout
 }
 
 /// A run of three methods over the sample, in a folder whose name holds what parts ids and variants.
-fn run(dir: &Path) -> PathBuf {
-    let out = dir.join("run:1@x");
-    let args = ["run", "--quiet", "--method", "act,react,standard", "--out", out.to_str().expect("UTF-8")];
-    let output = wikitrail(&args);
-    assert!(output.status.success(), "{}", text(&output.stderr));
+fn run(dir: &Path) -> String {
+    let out = dir.join("run:1@x").to_str().expect("UTF-8").to_owned();
+    wikitrail(&["run", "--quiet", "--method", "act,react,standard", "--out", &out]).ok();
     out
-}
-
-fn lines(stdout: &str) -> Vec<Value> {
-    stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 #[test]
 fn lists_and_verdicts_are_those_of_score() {
     let dir = tempfile::tempdir().expect("a folder");
-    let run = run(dir.path());
-    let run = run.to_str().expect("UTF-8");
-    let scored: Value =
-        serde_json::from_slice(&wikitrail(&["score", run, "--json", "--per-item"]).stdout).expect("JSON");
+    let run = &*run(dir.path());
+    let scored = wikitrail(&["score", run, "--json", "--per-item"]).json();
     let items = scored["items"].as_array().expect("items");
     let listed = lines(&show(&[run, "--json"]));
     assert_eq!(listed.len(), 180);
@@ -69,8 +55,7 @@ fn lists_and_verdicts_are_those_of_score() {
 #[test]
 fn an_episode_says_whether_it_is_right_and_why_not() {
     let dir = tempfile::tempdir().expect("a folder");
-    let run = run(dir.path());
-    let run = run.to_str().expect("UTF-8");
+    let run = &*run(dir.path());
     let listed = lines(&show(&[&format!("{run}@react"), "--json"]));
     let first = |right: bool| listed.iter().find(|item| item["right"] == right).expect("one");
     let page = show(&[&format!("{run}@react"), first(true)["id"].as_str().expect("an id")]);
@@ -87,18 +72,15 @@ fn an_episode_says_whether_it_is_right_and_why_not() {
     assert!(unwrapped.contains(&said), "{said}: {page}");
     // Without a variant all three are shown, each under what names it alone.
     let all = wikitrail(&["show", run, id]);
-    let headings: Vec<String> =
-        text(&all.stdout).lines().filter(|line| line.starts_with("━━ ")).map(str::to_owned).collect();
+    let headings: Vec<String> = all.stdout.lines().filter(|line| line.starts_with("━━ ")).map(str::to_owned).collect();
     let names = ["act", "react", "standard"].map(|variant| format!("{run}@{variant}:{id}"));
     assert_eq!(headings.len(), 3);
     assert!(headings.iter().zip(&names).all(|(heading, name)| heading.starts_with(&format!("━━ {name} "))));
-    assert_eq!(text(&all.stderr), format!("note: to print one variant only: {}\n", names.join(", ")));
+    assert_eq!(all.stderr, format!("note: to print one variant only: {}\n", names.join(", ")));
     let apart: Vec<String> = names.iter().map(|name| show(&[name])).collect();
     let together: Vec<&str> = apart.iter().map(String::as_str).collect();
-    let unheaded: String = text(&all.stdout)
-        .lines()
-        .filter(|line| !line.starts_with("━━ "))
-        .fold(String::new(), |all, line| all + line + "\n");
+    let unheaded: String =
+        all.stdout.lines().filter(|line| !line.starts_with("━━ ")).fold(String::new(), |all, line| all + line + "\n");
     assert_eq!(unheaded, together.join("\n"));
     assert_eq!(lines(&show(&[run, id, "--json", "--variant", "act"])).len(), 1);
 }
@@ -106,8 +88,7 @@ fn an_episode_says_whether_it_is_right_and_why_not() {
 #[test]
 fn two_episodes_stand_beside_one_another() {
     let dir = tempfile::tempdir().expect("a folder");
-    let run = run(dir.path());
-    let run = run.to_str().expect("UTF-8");
+    let run = &*run(dir.path());
     let (a, b) = (format!("{run}@act:sample-004"), format!("{run}@react:sample-004"));
     let both: Value = serde_json::from_str(&show(&[&a, &b, "--json"])).expect("JSON");
     assert_eq!((&both["a"]["variant"], &both["b"]["variant"]), (&"act".into(), &"react".into()));
@@ -130,8 +111,7 @@ fn a_saved_conversation_is_readable() {
     let file = dir.path().join("talk.jsonl");
     let file = file.to_str().expect("UTF-8");
     for question in ["Who composed Aida?", "Where is the Nile?"] {
-        let output = wikitrail(&["ask", question, "--model", "baseline", "--save", file]);
-        assert!(output.status.success(), "{}", text(&output.stderr));
+        wikitrail(&["ask", question, "--model", "baseline", "--save", file]).ok();
     }
     let table = show(&[file]);
     assert!(table.lines().count() == 3 && table.contains("hidden") && table.contains("Who composed Aida?"), "{table}");

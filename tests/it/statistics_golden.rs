@@ -1,16 +1,13 @@
 //! Every figure of `golden/scoring/stats_vectors.json` that one of our methods gives, to 1e-12 of its size, counts
-//! exactly. What is not ours is named here with the reason; a key that is neither fails.
+//! exactly; what `compare --from-csv` shows is taken from its output. What is not ours is named here with the reason; a key that is neither fails.
 
 use crate::common::shared;
+use crate::compare_support::{compare_json, table, write};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use wikitrail::stats::bootstrap::resampled_means;
-use wikitrail::stats::permutation::{permutation_exact, permutation_resampled};
 use wikitrail::stats::quantile::normal_quantile;
-use wikitrail::stats::{
-    Bootstrap, Interval, McNemar, Mean, benjamini_hochberg, bonferroni, clopper_pearson, holm, pearson,
-    questions_needed, wilcoxon, wilson,
-};
+use wikitrail::stats::{McNemar, benjamini_hochberg, bonferroni, clopper_pearson, holm, questions_needed, wilson};
 
 /// Figures that are not ours by choice: the end of the key, and why.
 const NOT_OURS: [(&str, &str); 4] = [
@@ -80,92 +77,109 @@ fn numbers(value: &Value) -> Vec<f64> {
     value.as_array().expect("a list").iter().map(|value| value.as_f64().expect("a number")).collect()
 }
 
-fn pair(interval: Interval) -> Value {
-    json!([interval.low, interval.high])
+/// The ends of an interval.
+fn ends(interval: &Value) -> Value {
+    json!([interval["low"], interval["high"]])
 }
 
-fn column_figures(name: &str, values: &[f64]) -> Vec<(String, Value)> {
-    let mean = Mean::of(values).expect("a mean");
-    let n = values.len() as u64;
+/// The ends of the interval by this method.
+fn interval(shown: &Value, method: &str) -> Value {
+    let mut intervals = shown["intervals"].as_array().expect("intervals").iter();
+    ends(intervals.find(|interval| interval["method"] == method).expect("the interval"))
+}
+
+fn column_figures(name: &str, shown: &Value, values: &[f64]) -> Vec<(String, Value)> {
     let mut figures = vec![
-        (format!("{name}_mean"), json!(mean.mean)),
-        (format!("{name}_se_ddof1"), json!(mean.se)),
-        (format!("{name}_ci95_z"), pair(mean.z_interval(0.95).expect("an interval"))),
-        (format!("{name}_ci95_t"), pair(mean.t_interval(0.95).expect("an interval"))),
+        (format!("{name}_mean"), shown["mean"].clone()),
+        (format!("{name}_se_ddof1"), shown["se"].clone()),
+        (format!("{name}_ci95_z"), interval(shown, "z")),
+        (format!("{name}_ci95_t"), interval(shown, "t")),
     ];
+    let of_shares = if name.starts_with("em") { "wilson" } else { "t" };
+    assert_eq!(shown["interval"]["method"], of_shares);
     if name.starts_with("em") {
         let right = values.iter().filter(|value| **value > 0.0).count() as u64;
+        let exact = clopper_pearson(right, values.len() as u64, 0.95);
         figures.push((format!("{name}_n_correct"), json!(right)));
-        figures.push((format!("{name}_ci95_wilson"), pair(wilson(right, n, 0.95))));
-        figures.push((format!("{name}_ci95_beta"), pair(clopper_pearson(right, n, 0.95))));
+        figures.push((format!("{name}_ci95_wilson"), ends(&shown["interval"])));
+        figures.push((format!("{name}_ci95_beta"), json!([exact.low, exact.high])));
     }
     figures
 }
 
-fn differences(name: &str, a: &[f64], b: &[f64]) -> Vec<(String, Value)> {
+fn differences(name: &str, pair: &Value, a: &[f64], b: &[f64]) -> Vec<(String, Value)> {
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
-    let mean = Mean::of(&differences).expect("a mean");
-    let test = mean.t_test().expect("a test");
-    let se = |values: &[f64]| Mean::of(values).and_then(|mean| mean.se).expect("a standard error");
-    let rank = wilcoxon(&differences).expect("a test");
-    let drawn = permutation_resampled(&differences, 10_000, 12_345).expect("a test");
-    let bootstrap = Bootstrap::of(&differences, 0.95, 10_000, 12_345).expect("a bootstrap");
-    let means = resampled_means(&differences, 5, 12_345);
+    let (tests, bootstrap) = (&pair["tests"], &pair["bootstrap"]);
+    let sampled = &tests["permutation_sampled"];
     let mut figures = vec![
-        (format!("{name}_diff_b_minus_a"), json!(mean.mean)),
-        (format!("{name}_ttest_rel"), json!({"t": test.t, "p": test.p})),
-        (format!("{name}_paired_se"), json!(mean.se)),
-        (format!("{name}_paired_ci95_z"), pair(mean.z_interval(0.95).expect("an interval"))),
-        (format!("{name}_unpaired_se"), json!(se(a).hypot(se(b)))),
-        (format!("{name}_pearson_r"), json!(pearson(a, b))),
-        (format!("{name}_wilcoxon_asymptotic"), json!({"W": rank.w, "p": rank.p})),
+        (format!("{name}_diff_b_minus_a"), pair["difference"].clone()),
+        (format!("{name}_ttest_rel"), json!({"t": tests["t_test"]["t"], "p": tests["t_test"]["p"]})),
+        (format!("{name}_paired_se"), pair["se"].clone()),
+        (format!("{name}_paired_ci95_z"), interval(pair, "z")),
+        (format!("{name}_unpaired_se"), pair["unpaired_se"].clone()),
+        (format!("{name}_pearson_r"), pair["correlation"].clone()),
+        (format!("{name}_wilcoxon_asymptotic"), json!({"W": tests["wilcoxon"]["w"], "p": tests["wilcoxon"]["p"]})),
         (
             format!("{name}_permutation_mc_splitmix"),
-            json!({"B": drawn.patterns, "seed": drawn.seed, "count_ge": drawn.at_least, "p": drawn.p}),
+            json!({
+                "B": sampled["patterns"], "seed": sampled["seed"], "count_ge": sampled["at_least"], "p": sampled["p"],
+            }),
         ),
         (
             format!("{name}_bootstrap_splitmix"),
             json!({
-                "B": bootstrap.resamples, "seed": bootstrap.seed, "ci_lo": bootstrap.interval.low,
-                "ci_hi": bootstrap.interval.high, "se": bootstrap.se, "mean_first5": means,
-                "p_two_sided_centered": bootstrap.p, "frac_le_0": bootstrap.share_at_most_0,
+                "B": bootstrap["resamples"], "seed": bootstrap["seed"], "ci_lo": bootstrap["interval"]["low"],
+                "ci_hi": bootstrap["interval"]["high"], "se": bootstrap["se"],
+                "mean_first5": resampled_means(&differences, 5, 12_345), "p_two_sided_centered": bootstrap["p"],
+                "frac_le_0": bootstrap["share_at_most_0"],
             }),
         ),
     ];
-    if let Some(exact) = permutation_exact(&differences) {
-        figures.push((format!("{name}_permutation_exact_p"), json!(exact.p)));
-        figures.push((format!("{name}_scipy_permutation_exact_p"), json!(exact.p)));
+    assert_eq!(ends(&bootstrap["interval"]), interval(pair, "bootstrap"));
+    let exact = &tests["permutation"];
+    if exact["seed"].is_null() {
+        figures.push((format!("{name}_permutation_exact_p"), exact["p"].clone()));
+        figures.push((format!("{name}_scipy_permutation_exact_p"), exact["p"].clone()));
+    } else {
+        assert_eq!(exact, sampled);
     }
     figures
 }
 
-fn mcnemar(em_a: &[f64], em_b: &[f64]) -> Vec<(String, Value)> {
+fn mcnemar(shown: &Value, em_a: &[f64], em_b: &[f64]) -> Vec<(String, Value)> {
     let count =
         |a: bool, b: bool| em_a.iter().zip(em_b).filter(|(x, y)| (**x > 0.0) == a && (**y > 0.0) == b).count() as u64;
-    let (only_a, only_b) = (count(true, false), count(false, true));
-    let test = McNemar::new(only_a, only_b);
-    let square = |square: Option<wikitrail::stats::ChiSquare>| {
-        square.map_or(Value::Null, |square| json!({"statistic": square.statistic, "p": square.p}))
-    };
+    let (only_a, only_b) = (&shown["only_a"], &shown["only_b"]);
+    let smaller = only_a.as_u64().min(only_b.as_u64());
     vec![
         ("table_a_by_b".into(), json!([[count(true, true), only_a], [only_b, count(false, false)]])),
-        ("mcnemar_exact".into(), json!({"statistic": only_a.min(only_b), "p": test.exact_p})),
-        ("mcnemar_midp".into(), json!(test.mid_p)),
-        ("binomtest_two_sided".into(), json!(test.exact_p)),
-        ("mcnemar_chi2_cc".into(), square(test.corrected)),
-        ("mcnemar_chi2".into(), square(test.uncorrected)),
+        ("mcnemar_exact".into(), json!({"statistic": smaller, "p": shown["exact_p"]})),
+        ("mcnemar_midp".into(), shown["mid_p"].clone()),
+        ("binomtest_two_sided".into(), shown["exact_p"].clone()),
+        ("mcnemar_chi2_cc".into(), shown["corrected"].clone()),
+        ("mcnemar_chi2".into(), shown["uncorrected"].clone()),
     ]
 }
 
 fn case(ledger: &mut Ledger, name: &str, case: &Value) {
-    let column = |name: &str| numbers(&case[name]);
+    let dir = tempfile::tempdir().expect("a folder");
+    let files = ["a", "b"].map(|side| {
+        let columns = ["em", "f1"].map(|metric| (metric, numbers(&case[format!("{metric}_{side}")])));
+        write(dir.path(), &format!("{side}.csv"), &table(&columns))
+    });
+    let compared = compare_json(&["--from-csv", &files[0], &files[1]]);
+    assert_eq!(compared["settings"]["alpha"], 0.05);
     let mut ours = BTreeMap::new();
-    for name in ["em_a", "em_b", "f1_a", "f1_b"] {
-        ours.extend(column_figures(name, &column(name)));
+    for (metric, shown) in ["em", "f1"].iter().zip(compared["metrics"].as_array().expect("metrics")) {
+        let [a, b] = ["a", "b"].map(|side| numbers(&case[format!("{metric}_{side}")]));
+        let pair = &shown["pairs"][0];
+        ours.extend(column_figures(&format!("{metric}_a"), &shown["means"][0], &a));
+        ours.extend(column_figures(&format!("{metric}_b"), &shown["means"][1], &b));
+        ours.extend(differences(metric, pair, &a, &b));
+        if *metric == "em" {
+            ours.extend(mcnemar(&pair["tests"]["mcnemar"], &a, &b));
+        }
     }
-    ours.extend(differences("em", &column("em_a"), &column("em_b")));
-    ours.extend(differences("f1", &column("f1_a"), &column("f1_b")));
-    ours.extend(mcnemar(&column("em_a"), &column("em_b")));
     for (key, expected) in case.as_object().expect("a case") {
         if ["em_a", "em_b", "f1_a", "f1_b"].contains(&key.as_str()) {
             continue;

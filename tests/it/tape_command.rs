@@ -23,10 +23,8 @@ fn run(flags: &[&str], out: &Path) -> (Option<i32>, String) {
 
 /// The trajectories without their times, by variant, question and repeat.
 fn without_times(out: &Path) -> BTreeMap<String, Value> {
-    let text = std::fs::read_to_string(out.join("trajectories.jsonl")).expect("trajectories");
     let mut found = BTreeMap::new();
-    for line in text.lines() {
-        let mut episode: Value = serde_json::from_str(line).expect("a trajectory");
+    for mut episode in common::records(out) {
         let fields = episode.as_object_mut().expect("an object");
         fields.remove("started_at");
         fields.remove("wall_ms");

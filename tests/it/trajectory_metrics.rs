@@ -1,19 +1,12 @@
 //! Trajectory metrics of whole runs, through the binary: classes add up to the wrong answers, and a dataset that is gone
 //! is said and changes nothing else.
 
+use crate::common::{self, Ran};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
 
-fn wikitrail(folder: &Path, args: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).current_dir(folder).output();
-    let output = output.expect("wikitrail runs");
-    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).expect("JSON")
+fn wikitrail(folder: &Path, args: &[&str]) -> Ran {
+    common::wikitrail(folder, args).ok()
 }
 
 fn count(value: &Value) -> u64 {
@@ -22,7 +15,7 @@ fn count(value: &Value) -> u64 {
 
 /// Classes in all the forms in which they are given; returns how many answers were wrong.
 fn assert_classes_add_up(folder: &Path, run: &str) -> u64 {
-    let summary = json(&wikitrail(folder, &["score", run, "--json", "--per-item"]));
+    let summary = wikitrail(folder, &["score", run, "--json", "--per-item"]).json();
     let variant = &summary["variants"][0];
     let scored = count(&variant["scored"]);
     let items = summary["items"].as_array().expect("items");
@@ -47,7 +40,7 @@ fn assert_classes_add_up(folder: &Path, run: &str) -> u64 {
 
 fn assert_the_csv_says_the_same(folder: &Path, run: &str, classes: &serde_json::Map<String, Value>) {
     let output = wikitrail(folder, &["export", run, "--format", "csv", "--rows", "questions"]);
-    let mut table = csv::Reader::from_reader(&*output.stdout);
+    let mut table = csv::Reader::from_reader(output.stdout.as_bytes());
     let column = table.headers().expect("a header").iter().position(|name| name == "failure_class").expect("a column");
     let cells: Vec<String> = table.records().map(|row| row.expect("a row")[column].to_owned()).collect();
     for (class, expected) in classes {
@@ -60,16 +53,16 @@ fn assert_the_csv_says_the_same(folder: &Path, run: &str, classes: &serde_json::
 fn failure_classes_of_the_sample_run_add_up_to_its_wrong_answers() {
     let folder = tempfile::tempdir().expect("a folder");
     for (dataset, run) in [("datasets/sample.jsonl", "sample"), ("datasets/sample-claims.jsonl", "claims")] {
-        let said = json(&wikitrail(folder.path(), &["run", dataset, "--out", run, "--quiet", "--json"]));
+        let said = wikitrail(folder.path(), &["run", dataset, "--out", run, "--quiet", "--json"]).json();
         let wrong = assert_classes_add_up(folder.path(), run);
         assert!(wrong > 0, "the baseline is not that good");
         assert_eq!(count(&said["variants"][0]["trajectory"]["wrong"]), wrong);
         let table = wikitrail(folder.path(), &["score", run]);
-        assert!(table.stderr.is_empty(), "{}", String::from_utf8_lossy(&table.stderr));
-        let table = String::from_utf8(table.stdout).expect("UTF-8");
+        assert!(table.stderr.is_empty(), "{}", table.stderr);
+        let table = table.stdout;
         assert!(table.contains("failure classes") && table.contains(" search"), "{table}");
     }
-    let sample = json(&wikitrail(folder.path(), &["score", "sample", "--json"]));
+    let sample = wikitrail(folder.path(), &["score", "sample", "--json"]).json();
     let trajectory = &sample["variants"][0]["trajectory"];
     // The shipped sample names 131 pages and 159 sentences; `datasets/sample.jsonl` says so.
     assert_eq!((count(&trajectory["gold_pages"]["of"]), count(&trajectory["sentences"]["of"])), (131, 159));
@@ -84,7 +77,7 @@ fn a_dataset_that_is_gone_or_changed_is_said_and_classes_go_by_the_answer_string
     let file = folder.path().join("mine.jsonl");
     std::fs::copy(&sample, &file).expect("a copy");
     wikitrail(folder.path(), &["run", "mine.jsonl", "--out", "r", "--quiet"]);
-    let whole = json(&wikitrail(folder.path(), &["score", "r", "--json"]));
+    let whole = wikitrail(folder.path(), &["score", "r", "--json"]).json();
     assert_eq!(whole["supporting_facts"]["missing"], Value::Null);
     std::fs::write(&file, "{\"question\": \"Another?\", \"answer\": \"one\"}\n").expect("it can be written");
     for (reason, remove) in [("SHA-256 differs", false), ("is not here any more", true)] {
@@ -92,10 +85,10 @@ fn a_dataset_that_is_gone_or_changed_is_said_and_classes_go_by_the_answer_string
             std::fs::remove_file(&file).expect("it can be removed");
         }
         let output = wikitrail(folder.path(), &["score", "r", "--json"]);
-        let note = String::from_utf8(output.stderr.clone()).expect("UTF-8");
+        let note = &output.stderr;
         assert_eq!(note.lines().count(), 1, "{note}");
         assert!(note.contains("supporting facts are not available") && note.contains(reason), "{note}");
-        let (known, unknown) = (&whole["variants"][0], &json(&output)["variants"][0]);
+        let (known, unknown) = (&whole["variants"][0], &output.json()["variants"][0]);
         assert_eq!(unknown["em"], known["em"]);
         assert_eq!(unknown["trajectory"]["gold_pages"]["share"], Value::Null);
         assert_eq!(unknown["trajectory"]["grounded"], known["trajectory"]["grounded"]);

@@ -1,18 +1,12 @@
 //! The paper's environment, observation for observation: golden vectors recorded from it against the same site.
 
-use crate::common::shared;
+use crate::common::{lines, read, shared};
 use crate::wiki_support::Site;
 use serde_json::{Value, json};
-use std::path::Path;
 use std::sync::Arc;
 use wikitrail::types::{Compat, Tool};
-use wikitrail::wiki::html::{ArticleOptions, paper_page};
-use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str, observe};
-
-fn lines(path: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(path).expect("a golden file");
-    text.lines().map(|line| serde_json::from_str(line).expect("a vector")).collect()
-}
+use wikitrail::wiki::html::ArticleOptions;
+use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str};
 
 fn text(value: &Value) -> &str {
     value.as_str().expect("a string")
@@ -41,7 +35,7 @@ async fn all_recorded_observations_come_out_to_the_last_byte() {
     let start = || Session::new(source.clone(), Compat::Paper, SessionOptions::default());
     let mut session = start();
     let (mut sequence, mut served, mut checked) = (String::new(), 0, 0);
-    for vector in lines(&shared.join("golden/wikipedia/observations.jsonl")) {
+    for vector in lines(&read(shared.join("golden/wikipedia/observations.jsonl"))) {
         // Each recorded trace is one action in an environment of its own.
         if sequence != text(&vector["seq"]) || sequence.starts_with("trace:") {
             text(&vector["seq"]).clone_into(&mut sequence);
@@ -82,7 +76,7 @@ async fn all_recorded_observations_come_out_to_the_last_byte() {
 fn clean_str_gives_what_python_gives_or_raises_what_it_raises() {
     let Some(shared) = shared() else { return };
     let mut checked = 0;
-    for vector in lines(&shared.join("golden/wikipedia/clean_str.jsonl")) {
+    for vector in lines(&read(shared.join("golden/wikipedia/clean_str.jsonl"))) {
         let given = match clean_str(text(&vector["i"])) {
             Ok(cleaned) => json!({"i": vector["i"], "o": cleaned}),
             Err(error) => json!({"i": vector["i"], "e": error.kind, "m": error.message}),
@@ -90,52 +84,5 @@ fn clean_str_gives_what_python_gives_or_raises_what_it_raises() {
         assert_eq!(given, vector);
         checked += 1;
     }
-    for vector in lines(&shared.join("golden/protocols/react_paper.clean_str.jsonl")) {
-        let given = match clean_str(text(&vector["input"])) {
-            Ok(cleaned) => json!({"ok": cleaned}),
-            Err(error) => json!({"error": error.kind}),
-        };
-        assert_eq!(given, vector["wikienv"], "{vector}");
-        checked += 1;
-    }
     assert!(checked > 600, "{checked}");
-}
-
-#[test]
-fn observations_and_lookups_of_small_pages_are_the_papers() {
-    let Some(shared) = shared() else { return };
-    for vector in lines(&shared.join("golden/protocols/react_paper.page_obs.jsonl")) {
-        let page = text(&vector["page"]);
-        assert_eq!(observe::page(page), text(&vector["obs"]), "{page:?}");
-        for (keyword, sentences) in vector["lookup"].as_object().expect("keywords") {
-            assert_eq!(json!(observe::lookup_list(page, keyword)), *sentences, "{page:?}: {keyword:?}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn small_pages_read_as_the_papers_environment_reads_them() {
-    let Some(shared) = shared() else { return };
-    for vector in lines(&shared.join("golden/protocols/react_paper.search_html.jsonl")) {
-        let golden = &vector["wikienv"];
-        let page = paper_page(text(&vector["html"])).expect("readable");
-        if !page.headings.is_empty() {
-            assert_eq!(observe::not_found(text(&vector["entity"]), &page.headings), text(&golden["obs"]));
-            continue;
-        }
-        if vector["urls"].as_array().expect("addresses").len() > 1 {
-            assert!(page.blocks.iter().any(|block| block.contains("may refer to:")));
-            continue;
-        }
-        let long = page.blocks.iter().filter(|block| block.split(' ').count() > 2);
-        let cleaned: Result<Vec<_>, _> = long.map(|block| clean_str(block)).collect();
-        match cleaned {
-            Err(error) => assert_eq!(format!("{}: {}", error.kind, error.message), text(&golden["exception"])),
-            Ok(blocks) => {
-                let whole: String = blocks.iter().flat_map(|block| [&**block, "\n"]).collect();
-                assert_eq!(whole, text(&golden["page"]));
-                assert_eq!(observe::page(&whole), text(&golden["obs"]));
-            }
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! Live sources in `fixed` mode against the loopback site, and against answers that lie.
 
+use crate::common::server::Server;
 use crate::wiki_support::Site;
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 use wikitrail::net::RetrySettings;
@@ -171,22 +171,13 @@ async fn a_page_asked_for_twice_is_in_memory_once() {
     }
 }
 
-/// A server that gives the same bytes to everybody, `times` times over after the head; its thread ends with the test.
+/// The address of a server that gives the same bytes to everybody, `times` times over after the head.
 fn liar(head: &'static str, piece: &'static [u8], times: usize) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let base = format!("http://{}", listener.local_addr().expect("an address"));
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let mut request = [0; 4096];
-            let _ = stream.read(&mut request);
-            let mut sent = stream.write_all(head.as_bytes());
-            for _ in 0..times {
-                sent = sent.and_then(|()| stream.write_all(piece));
-            }
-        }
+    let server = Server::start(move |_, _, stream| {
+        let sent = stream.write_all(head.as_bytes());
+        let _ = (0..times).fold(sent, |sent, _| sent.and_then(|()| stream.write_all(piece)));
     });
-    base
+    server.url
 }
 
 #[tokio::test]

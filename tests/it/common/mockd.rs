@@ -21,6 +21,19 @@ pub(crate) fn start(shared: &Path) -> (Mock, Mock) {
     (llm, wiki)
 }
 
+/// A run of the paper's agent over the first questions of the paper's file, with the naive prompt.
+pub(crate) fn paper_run(shared: &Path, (llm, wiki): (&Mock, &Mock), limit: usize, out: &Path) -> Command {
+    let data = shared.join("data");
+    let mut command = super::command(Path::new("."), &["run", "--limit", &limit.to_string(), "--prompt"]);
+    command
+        .arg(format!("{}#webthink_simple6", data.join("prompts/prompts_naive.json").display()))
+        .args(["--protocol", "react-paper", "--model", "openai:mock", "--base-url", &format!("{}/v1", llm.url())])
+        .args(["--wiki", "html", "--wiki-url", &wiki.url(), "--compat", "paper", "--out"])
+        .arg(out)
+        .arg(data.join("datasets/hotpot_dev_v1_simplified.json"));
+    command
+}
+
 impl Mock {
     fn start(binary: &Path, args: &[&str]) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a free port").port();

@@ -1,10 +1,27 @@
 //! What several tests need.
 
 pub(crate) mod mockd;
+mod program;
 pub(crate) mod server;
 
 pub(crate) mod shared {
     include!("shared.rs");
 }
 
+pub(crate) use program::{Ran, command, lines, manifest, read, records, repository, wikitrail};
 pub(crate) use shared::folder as shared;
+
+use std::sync::Arc;
+use wikitrail::protocol::{Frame, Setup};
+
+/// A setup around a frame, with the label `Question`.
+pub(crate) fn setup(frame: Frame, max_steps: usize) -> Arc<Setup> {
+    Arc::new(Setup {
+        frame,
+        question_label: "Question".to_owned(),
+        max_steps,
+        thoughts: true,
+        decoding: wikitrail::types::Decoding::default(),
+        history: Vec::new(),
+    })
+}

@@ -1,23 +1,21 @@
 //! Running the program, and statistics in simple code of its own: sums over lists, no shared function with the program.
 
+use crate::common;
+pub(crate) use crate::common::records;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Normal quantile of 0.975.
 pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
 pub(crate) fn wikitrail(args: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).output().expect("wikitrail runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    let ran = common::wikitrail(Path::new("."), args);
+    (ran.code, ran.stdout, ran.stderr)
 }
 
 /// What `compare` prints; it must succeed.
 pub(crate) fn compare(args: &[&str]) -> String {
-    let (code, stdout, stderr) = wikitrail(&[&["compare"], args].concat());
-    assert_eq!(code, Some(0), "{args:?}: {stderr}");
-    stdout
+    common::wikitrail(Path::new("."), &[&["compare"], args].concat()).ok().stdout
 }
 
 pub(crate) fn compare_json(args: &[&str]) -> Value {
@@ -27,8 +25,7 @@ pub(crate) fn compare_json(args: &[&str]) -> Value {
 /// A run of the baseline over the sample.
 pub(crate) fn run(dir: &Path, name: &str, args: &[&str]) -> String {
     let out = dir.join(name).to_str().expect("UTF-8").to_owned();
-    let (code, _, stderr) = wikitrail(&[&["run", "--quiet", "--out", &out], args].concat());
-    assert_eq!(code, Some(0), "{stderr}");
+    common::wikitrail(Path::new("."), &[&["run", "--quiet", "--out", &out], args].concat()).ok();
     out
 }
 
@@ -43,16 +40,21 @@ pub(crate) fn copy(from: &str, to: &Path, change: impl FnMut(&mut Value)) -> Str
     to.to_str().expect("UTF-8").to_owned()
 }
 
-/// The stored trajectories.
-pub(crate) fn records(run: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(Path::new(run).join("trajectories.jsonl")).expect("trajectories");
-    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
-
 pub(crate) fn write(dir: &Path, name: &str, text: &str) -> String {
     let path: PathBuf = dir.join(name);
     std::fs::write(&path, text).expect("written");
     path.to_str().expect("UTF-8").to_owned()
+}
+
+/// A table with these columns, one question a row.
+pub(crate) fn table(columns: &[(&str, Vec<f64>)]) -> String {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("id,{}\n", names.join(","));
+    for row in 0..columns[0].1.len() {
+        let cells: Vec<String> = columns.iter().map(|(_, values)| values[row].to_string()).collect();
+        text = format!("{text}q{row:03},{}\n", cells.join(","));
+    }
+    text
 }
 
 /// EM of an answer as the sample is scored: the answer and a gold are the same words.

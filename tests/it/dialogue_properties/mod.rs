@@ -3,12 +3,13 @@
 
 mod outputs;
 
+use crate::common;
 use outputs::Chance;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wikitrail::protocol::direct::Direct;
 use wikitrail::protocol::{Dialogue, Frame, IDS, Options, Protocol, Setup, ToolSpec, Turn, find};
-use wikitrail::types::{Decoding, Message, Outcome, Prompt, Question, Tool};
+use wikitrail::types::{Message, Outcome, Prompt, Question};
 
 /// Model outputs that each protocol reads.
 const OUTPUTS: usize = 100_000;
@@ -42,28 +43,22 @@ fn protocols() -> Vec<(String, Arc<dyn Protocol>)> {
 }
 
 fn setup(max_steps: usize, thoughts: bool) -> Arc<Setup> {
-    let tool = |tool, name: &str, parameter: &str| ToolSpec {
-        tool,
-        name: name.to_owned(),
-        description: "Does it.".to_owned(),
-        parameter: parameter.to_owned(),
-        parameter_description: "What.".to_owned(),
+    let tool = |name: &str, spec: ToolSpec| ToolSpec { name: name.to_owned(), ..spec };
+    let frame = Frame {
+        prefix: "PREFIX\n".into(),
+        suffix: "\nThought: ".into(),
+        system: Some("SYSTEM".into()),
+        examples: vec![Message::user("Question: e"), Message::assistant("Thought 1: f\nAction 1: Finish[g]")],
+        tools: vec![
+            tool("search", ToolSpec::search("Does it.", "What.")),
+            tool("lookup", ToolSpec::lookup("Does it.", "What.")),
+        ],
+        ..Frame::default()
     };
-    Arc::new(Setup {
-        frame: Frame {
-            prefix: "PREFIX\n".into(),
-            suffix: "\nThought: ".into(),
-            system: Some("SYSTEM".into()),
-            examples: vec![Message::user("Question: e"), Message::assistant("Thought 1: f\nAction 1: Finish[g]")],
-            tools: vec![tool(Tool::Search, "search", "query"), tool(Tool::Lookup, "lookup", "keyword")],
-            ..Frame::default()
-        },
-        question_label: "Question".to_owned(),
-        max_steps,
-        thoughts,
-        decoding: Decoding::default(),
-        history: vec![Message::user("Question: h"), Message::assistant("Answer: i")],
-    })
+    let mut setup = Arc::unwrap_or_clone(common::setup(frame, max_steps));
+    setup.thoughts = thoughts;
+    setup.history = vec![Message::user("Question: h"), Message::assistant("Answer: i")];
+    Arc::new(setup)
 }
 
 fn question() -> Question {

@@ -32,12 +32,10 @@ const REPLIES: &[&str] = &[
     "",
 ];
 
-/// Pieces that mean something to one of the parsers, or that text handling trips over.
-const PIECES: &[&str] = &[
-    "Thought:",
+/// Labels and calls that mean something to one of the parsers.
+const LABELS: &[&str] = &[
     "Thought {n}:",
     "\nThought {m}: ",
-    "Action:",
     "Action {n}:",
     "\nAction {n}: ",
     "\nAction {m}: ",
@@ -48,114 +46,39 @@ const PIECES: &[&str] = &[
     "\nObservation {n}: ",
     "\nObservation",
     "Response:",
-    "Answer:",
     "\nAnswer: ",
     "Final Answer:",
     "\nFinal Answer: ",
     "FinalAnswer:",
     "Question:",
     "\nClaim: ",
-    "Search[",
     "search[x]",
-    "Lookup[",
-    "Finish[",
-    "Finish[]",
-    "Think[",
-    "[",
-    "]",
-    "[[",
-    "]]",
-    "(",
-    ")",
-    "{",
-    "}",
-    "{}",
-    "{\"",
-    "\"}",
-    "\": \"",
-    "\"",
-    "'",
-    "`",
-    "```",
     "```json\n",
-    "~~~",
-    ",",
-    ":",
-    "：",
-    "，",
-    "［",
-    "］",
-    "【",
-    "】",
-    "（",
-    "）",
-    "“",
-    "”",
-    "**",
-    "_",
-    "#",
-    "<think>",
-    "</think>",
     "<tool_call>",
     "</tool_call>",
-    "//",
-    "/*",
-    "*/",
-    "\\",
-    "\\n",
-    "\\u",
-    "\\u4e2d",
-    "\\ud800",
-    "\\x4",
-    "0x1F",
-    "1e999",
-    "-",
-    "NaN",
-    "null",
-    "true",
-    "None",
-    "True",
-    "\n",
-    "\n\n\n",
-    "\r\n",
-    "\r",
-    "\t",
-    " ",
-    "\u{a0}",
-    "\u{3000}",
-    "\u{2028}",
-    "\u{85}",
-    "\u{1c}",
-    "\0",
-    "\u{7f}",
-    "\u{feff}",
-    "\u{200f}",
-    "é",
-    "e\u{301}",
-    "ß",
-    "İ",
-    "ﬁ",
-    "中",
+    "👩\u{200d}👩",
+    "\u{10ffff}",
+    "conclusion",
+    "parameters",
+    "FinishAction",
+    "Action 99999999999999999999: Search[x]",
+    "Action 0: ",
+    "<|im_end|>",
     "行动 {n}：",
     "思考：",
     "观察 {n}：",
     "最终答案：",
     "无法确定答案",
-    "🤔",
-    "👩\u{200d}👩",
-    "\u{10ffff}",
-    "conclusion",
-    "action",
-    "name",
-    "parameters",
-    "search",
-    "lookup",
-    "finish",
-    "FinishAction",
-    "NoAction",
-    "Action 99999999999999999999: Search[x]",
-    "Action 0: ",
-    "<|im_end|>",
+];
+
+/// Short pieces: what surrounds labels and arguments, and characters that text handling trips over.
+const MARKS: &[&str] = &[
+    "Thought:", "Action:", "Answer:", "Search[", "Lookup[", "Finish[", "Finish[]", "Think[", "[", "]", "[[", "]]", "(",
+    ")", "{", "}", "{}", "{\"", "\"}", "\": \"", "\"", "'", "`", "```", "~~~", ",", ":", "：", "，", "［", "］", "【",
+    "】", "（", "）", "“", "”", "**", "_", "#", "<think>", "</think>", "//", "/*", "*/", "\\", "\\n", "\\u", "\\u4e2d",
+    "\\ud800", "\\x4", "0x1F", "1e999", "-", "NaN", "null", "true", "None", "True", "\n", "\n\n\n", "\r\n", "\r", "\t",
+    " ", "\u{a0}", "\u{3000}", "\u{2028}", "\u{85}", "\u{1c}", "\0", "\u{7f}", "\u{feff}", "\u{200f}", "é", "e\u{301}",
+    "ß", "İ", "ﬁ", "中", "🤔", "action", "name", "search", "lookup", "finish", "NoAction",
 ];
 
 /// Chance, the same at every run.
@@ -188,10 +111,15 @@ impl Chance {
         self.of(texts).replace("{n}", &n.to_string()).replace("{m}", &(n + 1).to_string())
     }
 
+    fn piece(&mut self, n: usize) -> String {
+        let pieces = if self.below(LABELS.len() + MARKS.len()) < LABELS.len() { LABELS } else { MARKS };
+        self.numbered(pieces, n)
+    }
+
     /// A reply to step `n`: a good one, a damaged one, or rubble.
     pub(crate) fn output(&mut self, n: usize) -> String {
         if self.below(10) == 0 {
-            return (0..self.below(20)).map(|_| self.numbered(PIECES, n)).collect();
+            return (0..self.below(20)).map(|_| self.piece(n)).collect();
         }
         let mut text = self.numbered(REPLIES, n);
         for _ in 0..self.below(5) {
@@ -203,7 +131,7 @@ impl Chance {
     fn mutate(&mut self, text: &mut String, n: usize) {
         match self.below(12) {
             0..3 => {
-                let piece = self.numbered(PIECES, n);
+                let piece = self.piece(n);
                 text.insert_str(self.place(text), &piece);
             }
             3..5 => {
@@ -226,7 +154,7 @@ impl Chance {
                 *text = format!("{}{}", &text[..self.place(text)], &other[self.place(&other)..]);
             }
             _ if self.below(8) == 0 => {
-                let run = self.numbered(PIECES, n).repeat(self.below(100));
+                let run = self.piece(n).repeat(self.below(100));
                 text.insert_str(self.place(text), &run);
             }
             _ => *text = if self.below(2) == 0 { text.to_lowercase() } else { text.to_uppercase() },

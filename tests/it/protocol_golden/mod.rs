@@ -1,6 +1,5 @@
-//! Dialogues and parsers against vectors recorded from the original systems: one file a system, one table for all.
+//! Dialogues and parsers against vectors recorded from the original systems: one file a system, 630 vectors.
 
-use crate::common;
 mod environment;
 mod go_blog;
 mod lagent;
@@ -9,51 +8,24 @@ mod qwen_agent;
 mod react_paper;
 mod react_zh;
 
+use crate::common::{self, setup};
 use serde_json::Value;
-use std::fmt::Write as _;
 use std::sync::Arc;
-use wikitrail::protocol::{Dialogue, Frame, Options, Parsed, Protocol, Setup, find};
-use wikitrail::types::Decoding;
+use wikitrail::protocol::{Dialogue, Frame, Options, Parsed, Protocol, Stop, Turn, find};
+use wikitrail::types::{Question, Request, ToolCall};
 
-/// What the vectors of one file gave.
-#[derive(Debug)]
-pub(crate) struct Row {
-    /// Name of the golden file.
-    pub(crate) file: &'static str,
-    /// What was compared.
-    pub(crate) what: &'static str,
-    /// Vectors that were equal.
-    pub(crate) equal: usize,
-    /// Vectors in the file that this row is about.
-    pub(crate) total: usize,
-    /// Vectors whose upstream behaviour cannot be kept, each with the reason; they end in a typed stop, which was
-    /// checked, and they count as equal.
-    pub(crate) otherwise: Vec<(String, &'static str)>,
-}
-
-/// The lines of a golden file; none where the shared folder is absent.
-pub(crate) fn rows(file: &str) -> Option<Vec<Value>> {
-    let path = common::shared()?.join("golden/protocols").join(format!("{file}.jsonl"));
-    let text = std::fs::read_to_string(&path).expect("the golden file is readable");
-    Some(text.lines().map(|line| serde_json::from_str(line).expect("a golden line is JSON")).collect())
+/// The lines of a golden file, which has so many; none where the shared folder is absent.
+#[track_caller]
+pub(crate) fn rows(file: &str, count: usize) -> Option<Vec<Value>> {
+    let rows = common::lines(&common::shared::text(&format!("golden/protocols/{file}.jsonl"))?);
+    assert_eq!(rows.len(), count, "{file}");
+    Some(rows)
 }
 
 /// The protocol with options given as `[("name", "value")]`.
 pub(crate) fn protocol(id: &str, options: &[(&str, &str)]) -> Arc<dyn Protocol> {
     let options = options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     find(id, &Options(options)).expect("a known protocol").expect("known options")
-}
-
-/// A setup around a frame, with the label `Question`.
-pub(crate) fn setup(frame: Frame, max_steps: usize) -> Arc<Setup> {
-    Arc::new(Setup {
-        frame,
-        question_label: "Question".to_owned(),
-        max_steps,
-        thoughts: true,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    })
 }
 
 /// A dialogue of a protocol.
@@ -74,38 +46,37 @@ pub(crate) fn assert_parsed(name: &Value, got: &Parsed, expected: &Value) {
     }
 }
 
-/// All systems, counted: 630 vectors.
-#[test]
-fn every_vector_of_every_system() {
-    let systems = [
-        react_paper::checks,
-        react_zh::checks,
-        qwen_agent::checks,
-        llama_index::checks,
-        go_blog::checks,
-        lagent::checks,
-        environment::checks,
-    ];
-    let mut table = Vec::new();
-    for checks in systems {
-        let Some(rows) = checks() else { return };
-        table.extend(rows);
+/// Plays a script: the requests, and how it ended. Observations come from `used`, which is given the reply too. A script
+/// that is shorter than the run repeats its last reply.
+pub(crate) fn play(
+    dialogue: &mut dyn Dialogue,
+    question: &Question,
+    script: &[String],
+    mut used: impl FnMut(ToolCall, &str) -> String,
+) -> (Vec<Request>, Stop) {
+    let mut requests = Vec::new();
+    let mut turn = dialogue.begin(question);
+    let mut reply = "";
+    loop {
+        turn = match turn {
+            Turn::Ask(request) => {
+                reply = &script[requests.len().min(script.len() - 1)];
+                requests.push(request);
+                dialogue.completion(reply)
+            }
+            Turn::Use(call) => dialogue.observation(&used(call, reply)),
+            Turn::Stop(stop) => return (requests, stop),
+        };
     }
-    let mut text = String::from("\nvectors                              compared                     equal of total\n");
-    for row in &table {
-        writeln!(text, "{:<36} {:<28} {:>5} of {}", row.file, row.what, row.equal, row.total).expect("a string");
-        for (name, reason) in &row.otherwise {
-            writeln!(text, "    kept otherwise: {name}: {reason}").expect("a string");
-        }
-    }
-    let (equal, total) = table.iter().fold((0, 0), |(e, t), row| (e + row.equal, t + row.total));
-    writeln!(text, "{:<65} {equal:>5} of {total}", "all").expect("a string");
-    show(&text);
-    assert_eq!(equal, total);
 }
 
-/// Test output is where the table belongs.
-#[expect(clippy::print_stdout, reason = "a test's table is read by a person")]
-fn show(text: &str) {
-    println!("{text}");
+/// The requests are the recorded calls: what was sent, and the stops.
+#[track_caller]
+pub(crate) fn check_sent(row: &Value, requests: &[Request]) {
+    let sent: Vec<_> = requests.iter().map(|request| (request.prompt.to_text(), request.stop.clone())).collect();
+    let calls = row["calls"].as_array().expect("calls").iter();
+    let recorded: Vec<_> = calls
+        .map(|call| (call["prompt_suffix"].as_str().expect("a prompt").to_owned(), strings(&call["stop"])))
+        .collect();
+    assert_eq!(sent, recorded, "{}", row["name"]);
 }
