@@ -19,7 +19,7 @@ use wikitrail::net::Answer;
 use wikitrail::tape::Cache;
 use wikitrail::types::{Compat, Tool};
 use wikitrail::wiki::html::ArticleOptions;
-use wikitrail::wiki::taped_source::Cached;
+use wikitrail::wiki::recorded_source::Cached;
 use wikitrail::wiki::{Found, HtmlSource, LiveSettings, Session, SessionOptions, Source, SourceError, SourceIdentity};
 
 #[path = "../tests/it/common/shared.rs"]

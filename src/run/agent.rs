@@ -81,7 +81,7 @@ impl OneAgent {
 
 /// The source of pages that settings name.
 pub(crate) fn source(settings: &VariantSettings) -> Result<Arc<dyn Source>, RunError> {
-    Ok(WikiSettings(settings).build(&Arc::default())?.at_hand().source)
+    Ok(WikiSettings(settings).build(&Arc::default())?.with_search_cache().source)
 }
 
 /// Semantics of the tool, and the language of its messages where one is set.

@@ -7,7 +7,7 @@ use crate::prompt::{Problems, PromptError};
 use crate::score::files::FileError;
 use crate::store::StoreError;
 use crate::tape::TapeError;
-use crate::wiki::MannersError;
+use crate::wiki::SitePolicyError;
 use std::error::Error;
 use std::fmt;
 
@@ -152,7 +152,7 @@ pub fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Option<Stri
     if let Some(error) = error.downcast_ref::<TapeError>() {
         return hinted(Input, Some(error.hint().to_owned()));
     }
-    if let Some(error) = error.downcast_ref::<MannersError>() {
+    if let Some(error) = error.downcast_ref::<SitePolicyError>() {
         return hinted(Usage, Some(error.hint().unwrap_or("check `--wiki-url`").to_owned()));
     }
     error.downcast_ref::<ModelError>().map(|error| (Unexpected, error.hint()))
@@ -191,7 +191,7 @@ from!(
     StoreError,
     ModelError,
     TapeError,
-    MannersError,
+    SitePolicyError,
     ExperimentError,
     ProductError,
     Problems,

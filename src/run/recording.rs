@@ -7,7 +7,7 @@ use crate::experiment::Recording;
 use crate::llm::{ModelIdentity, recorded};
 use crate::tape::{Cache, CacheCounts, Player, Recorder};
 use crate::types::Compat;
-use crate::wiki::{SourceIdentity, taped_source};
+use crate::wiki::{SourceIdentity, recorded_source};
 use std::sync::Arc;
 
 /// The tapes of a run, open.
@@ -54,17 +54,17 @@ impl Tapes {
     pub(super) fn wiki(&self, mut built: BuiltWiki, compat: Compat) -> BuiltWiki {
         let identity = SourceIdentity::new(&built.label, compat, built.origin.as_deref());
         if let Some(player) = &self.player {
-            built.source = Arc::new(taped_source::Replaying::new(identity, player.clone()));
+            built.source = Arc::new(recorded_source::Replaying::new(identity, player.clone()));
             return built;
         }
         if let Some(cache) = &self.cache {
-            built.source = Arc::new(taped_source::Cached::new(built.source, identity.clone(), Arc::clone(cache)));
+            built.source = Arc::new(recorded_source::Cached::new(built.source, identity.clone(), Arc::clone(cache)));
         }
         // Before the cache, which would read the page from the disk again, and behind the recording, which has all that a
         // session was told.
-        let mut built = built.at_hand();
+        let mut built = built.with_search_cache();
         if let Some(recorder) = &self.recorder {
-            built.source = Arc::new(taped_source::Recording::new(built.source, identity, Arc::clone(recorder)));
+            built.source = Arc::new(recorded_source::Recording::new(built.source, identity, Arc::clone(recorder)));
         }
         built
     }

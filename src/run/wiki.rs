@@ -6,7 +6,7 @@ use crate::experiment::{VariantSettings, shipped};
 use crate::net::limit::Limiters;
 use crate::types::{Compat, Wording};
 use crate::wiki::html::ArticleOptions;
-use crate::wiki::{ApiSource, AtHand, HtmlSource, LagSettings, LiveSettings, Source};
+use crate::wiki::{ApiSource, HtmlSource, LagSettings, LiveSettings, SearchCache, Source};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,11 +29,11 @@ pub(super) struct BuiltWiki {
 
 impl BuiltWiki {
     /// With what was found at hand, so that a search is not made again; a corpus is at hand as it is.
-    pub(super) fn at_hand(self) -> Self {
+    pub(super) fn with_search_cache(self) -> Self {
         if self.label.starts_with("corpus:") {
             return self;
         }
-        Self { source: Arc::new(AtHand::new(self.source)), ..self }
+        Self { source: Arc::new(SearchCache::new(self.source)), ..self }
     }
 }
 

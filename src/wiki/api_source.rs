@@ -11,10 +11,10 @@ mod answers;
 use super::cache::{Extracted, PageCache, Reading};
 use super::html::{ArticleOptions, PageKind};
 use super::html_source::shown;
-use super::manners::{self, LiveSettings, MannersError, Site, Way};
 use super::near_match;
+use super::provenance;
+use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
-use super::stamp;
 use crate::net::Answer;
 use crate::types::text::printable;
 use crate::types::{Compat, Provenance, sha256_hex};
@@ -67,12 +67,12 @@ impl ApiSource {
         settings: &LiveSettings,
         options: ArticleOptions,
         lag: LagSettings,
-    ) -> Result<Self, MannersError> {
+    ) -> Result<Self, SitePolicyError> {
         let reading = match settings.compat {
             Compat::Paper => Reading::Paper,
             Compat::Fixed => Reading::Article(options),
         };
-        let site = manners::site(base, Way::Api, settings)?;
+        let site = site_policy::site(base, Way::Api, settings)?;
         let cache = PageCache::new(site.concurrent);
         Ok(Self { site, reading, lag, cache })
     }
@@ -95,11 +95,11 @@ impl ApiSource {
     async fn titles(&self, query: &str, trimmed: &str) -> Result<Found, SourceError> {
         if trimmed.is_empty() || trimmed.len() > LONGEST_QUERY {
             // The API refuses such a search, so nothing is sent.
-            let provenance = stamp::unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
+            let provenance = provenance::unsent(&format!("{}{PATH}", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let (hits, answer) = self.list(trimmed, "text", TITLES).await?;
-        let provenance = stamp::of(&answer, NAME, query);
+        let provenance = provenance::of(&answer, NAME, query);
         if hits.is_empty() {
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
@@ -145,7 +145,7 @@ impl ApiSource {
         let (page, title, provenance) = self
             .cache
             .read(move |pages| {
-                let provenance = Provenance { pageid, revid, ..stamp::of(&answer, NAME, &title) };
+                let provenance = Provenance { pageid, revid, ..provenance::of(&answer, NAME, &title) };
                 let Answer { url, body, .. } = answer;
                 // The text is in it once more, and a page takes memory enough while it is read.
                 drop(body);

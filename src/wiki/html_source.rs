@@ -2,9 +2,9 @@
 
 use super::cache::{Extracted, PageCache, Pages, Reading};
 use super::html::{ArticleOptions, PageKind};
-use super::manners::{self, LiveSettings, MannersError, Site, Way};
+use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
-use super::{quote, stamp};
+use super::{provenance, quote};
 use crate::net::Answer;
 use crate::types::{Compat, Provenance};
 use encoding_rs::Encoding;
@@ -26,12 +26,12 @@ pub struct HtmlSource {
 
 impl HtmlSource {
     /// A source over the site at `base`, such as `https://en.wikipedia.org`. Sends nothing yet.
-    pub fn new(base: &str, settings: &LiveSettings, options: ArticleOptions) -> Result<Self, MannersError> {
+    pub fn new(base: &str, settings: &LiveSettings, options: ArticleOptions) -> Result<Self, SitePolicyError> {
         let reading = match settings.compat {
             Compat::Paper => Reading::Paper,
             Compat::Fixed => Reading::Article(options),
         };
-        let site = manners::site(base, Way::Html, settings)?;
+        let site = site_policy::site(base, Way::Html, settings)?;
         let cache = PageCache::new(site.concurrent);
         Ok(Self { site, compat: settings.compat, reading, cache })
     }
@@ -42,7 +42,7 @@ impl HtmlSource {
             Compat::Fixed => quote::form(query),
         };
         if self.compat == Compat::Fixed && query.len() > LONGEST_QUERY {
-            let provenance = stamp::unsent(&format!("{}/w/index.php", self.site.shown), NAME, query);
+            let provenance = provenance::unsent(&format!("{}/w/index.php", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let _turn = self.cache.turn().await;
@@ -59,7 +59,7 @@ impl HtmlSource {
 }
 
 fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: Answer) -> Result<Found, SourceError> {
-    let provenance = stamp::of(&answer, NAME, query);
+    let provenance = provenance::of(&answer, NAME, query);
     if compat == Compat::Fixed && answer.status == URI_TOO_LONG {
         return Ok(Found::Nothing { blocks: no_results(), provenance });
     }

@@ -14,36 +14,36 @@
 //! | `api_source` | a `MediaWiki` site asked as a program should |
 //! | [`corpus`] | a frozen encyclopedia in memory, with a text index |
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
-//! | [`manners`] | who may be asked, how often, and under which name |
-//! | [`taped_source`] | any source with a tape in front: recorded, replayed, or answered from a cache |
-//! | `at_hand` | what a site or a cache said in this run, by query |
+//! | [`site_policy`] | who may be asked, how often, and under which name |
+//! | [`recorded_source`] | any source with a tape in front: recorded, replayed, or answered from a cache |
+//! | `search_cache` | what a site or a cache said in this run, by query |
 //! | `cache` | where pages are read, and those that were, by digest |
 //! | `quote` | queries inside URLs |
 
 mod api_source;
-mod at_hand;
 mod cache;
 mod clean_str;
 #[cfg(feature = "index")]
 pub mod corpus;
 pub mod html;
 mod html_source;
-pub mod manners;
 pub mod near_match;
 pub mod observe;
+mod provenance;
 mod quote;
+pub mod recorded_source;
+mod search_cache;
 mod session;
+pub mod site_policy;
 mod source;
-mod stamp;
-pub mod taped_source;
 
 pub use api_source::{ApiSource, LagSettings};
-pub use at_hand::AtHand;
 pub use clean_str::{PythonError, clean_str, clean_str_or_keep};
 #[cfg(feature = "index")]
 pub use corpus::{Corpus, CorpusError};
 pub use html_source::HtmlSource;
-pub use manners::{LiveSettings, MannersError};
+pub use recorded_source::SourceIdentity;
+pub use search_cache::SearchCache;
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
+pub use site_policy::{LiveSettings, SitePolicyError};
 pub use source::{Found, Source, SourceError};
-pub use taped_source::SourceIdentity;

@@ -14,7 +14,7 @@ use wikitrail::tape::{Player, Recorder};
 use wikitrail::types::{
     Compat, Completion, Decoding, Method, Provenance, Question, Request, Trajectory, Variant, Voting, Wording,
 };
-use wikitrail::wiki::{Found, SessionOptions, Source, SourceError, SourceIdentity, taped_source};
+use wikitrail::wiki::{Found, SessionOptions, Source, SourceError, SourceIdentity, recorded_source};
 
 include!("common/one_page.rs");
 include!("common/variant.rs");
@@ -80,13 +80,13 @@ fn agent(model: Arc<dyn Model>, source: Arc<dyn Source>, approach: Approach) -> 
 fn replaying(path: &Path, approach: Approach) -> Agent {
     let player = Player::open(path).expect("opens");
     let model = recorded::Replaying::new(model(), player.clone());
-    agent(Arc::new(model), Arc::new(taped_source::Replaying::new(source(), player)), approach)
+    agent(Arc::new(model), Arc::new(recorded_source::Replaying::new(source(), player)), approach)
 }
 
 fn recording(path: &Path, approach: Approach) -> Agent {
     let tape = Arc::new(Recorder::open(path).expect("opens"));
     let model = recorded::Recording::new(Arc::new(Undecided::default()), model(), Arc::clone(&tape));
-    agent(Arc::new(model), Arc::new(taped_source::Recording::new(Arc::new(OnePage), source(), tape)), approach)
+    agent(Arc::new(model), Arc::new(recorded_source::Recording::new(Arc::new(OnePage), source(), tape)), approach)
 }
 
 /// All episodes at once; their trajectories in the order of the repeats, without times.

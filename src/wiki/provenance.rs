@@ -5,16 +5,16 @@ use crate::types::{Provenance, sha256_hex};
 
 /// Where `answer` came from; `title` is that of the page, or the query of a list.
 pub(super) fn of(answer: &Answer, source: &str, title: &str) -> Provenance {
-    stamp(&answer.url, source, title, answer.status, &answer.body)
+    provenance(&answer.url, source, title, answer.status, &answer.body)
 }
 
 /// Where an empty finding comes from that needed no request.
 pub(super) fn unsent(url: &str, source: &str, title: &str) -> Provenance {
-    stamp(url, source, title, 200, &[])
+    provenance(url, source, title, 200, &[])
 }
 
 /// All addresses of live findings pass through here, and lose their user part if they still have one.
-fn stamp(url: &str, source: &str, title: &str, status: u16, body: &[u8]) -> Provenance {
+fn provenance(url: &str, source: &str, title: &str, status: u16, body: &[u8]) -> Provenance {
     Provenance {
         source: source.to_owned(),
         url: redact::user(url),

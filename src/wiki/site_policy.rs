@@ -1,4 +1,4 @@
-//! Manners towards live sites: who may be asked, how often, and under which name.
+//! The policy towards live sites: who may be asked, how often, and under which name.
 //!
 //! Wikimedia counts requests by User-Agent, so it must carry the contact of whoever runs the program; without one, all
 //! users of the program would share one counter and one block.
@@ -42,7 +42,7 @@ pub struct LiveSettings {
 
 /// Why a site is not asked.
 #[derive(Debug, thiserror::Error)]
-pub enum MannersError {
+pub enum SitePolicyError {
     /// Not an http address.
     #[error("`{url}` is not the base URL of a site")]
     BadUrl {
@@ -72,7 +72,7 @@ pub enum MannersError {
     Net(#[from] NetError),
 }
 
-impl MannersError {
+impl SitePolicyError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -127,8 +127,8 @@ pub(super) enum Way {
 }
 
 /// Checks that `base` may be asked in this `way`, and makes the client.
-pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site, MannersError> {
-    let bad = || MannersError::BadUrl { url: crate::net::redact::url(base) };
+pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site, SitePolicyError> {
+    let bad = || SitePolicyError::BadUrl { url: crate::net::redact::url(base) };
     let url = url::Url::parse(base).map_err(|_| bad())?;
     let host = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https")).ok_or_else(bad)?.to_owned();
     if url.query().is_some() || url.fragment().is_some() {
@@ -136,10 +136,10 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     }
     let public = !is_private(&host);
     if public && settings.contact.as_deref().is_none_or(|contact| contact.trim().is_empty()) {
-        return Err(MannersError::Contact { host });
+        return Err(SitePolicyError::Contact { host });
     }
     if way == Way::Html && is_wikimedia(&host) && !settings.allow_html {
-        return Err(MannersError::Html { host });
+        return Err(SitePolicyError::Html { host });
     }
     let limits = limits(settings, public);
     let concurrent = limits.max;
@@ -150,7 +150,11 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     Ok(Site { base: base.trim_end_matches('/').to_owned(), shown, client, hidden, concurrent })
 }
 
-fn client_settings(settings: &LiveSettings, way: Way, limiter: Arc<Limiter>) -> Result<ClientSettings, MannersError> {
+fn client_settings(
+    settings: &LiveSettings,
+    way: Way,
+    limiter: Arc<Limiter>,
+) -> Result<ClientSettings, SitePolicyError> {
     let default = ClientSettings::default();
     let like_paper = way == Way::Html && settings.compat == Compat::Paper;
     let once = RetrySettings { attempts: 1, ..RetrySettings::default() };
@@ -180,14 +184,14 @@ fn limits(settings: &LiveSettings, public: bool) -> Settings {
 }
 
 /// `wikitrail/VERSION (contact) reqwest/0.13`.
-fn user_agent(contact: Option<&str>) -> Result<String, MannersError> {
+fn user_agent(contact: Option<&str>) -> Result<String, SitePolicyError> {
     let name = concat!("wikitrail/", env!("CARGO_PKG_VERSION"));
     let Some(contact) = contact.map(str::trim).filter(|contact| !contact.is_empty()) else {
         return Ok(format!("{name} {LIBRARY}"));
     };
     let fits = contact.len() <= 200 && contact.chars().all(|c| matches!(c, ' '..='~') && !matches!(c, '(' | ')'));
     if !fits {
-        return Err(MannersError::BadContact { contact: crate::types::text::printable(contact, 60) });
+        return Err(SitePolicyError::BadContact { contact: crate::types::text::printable(contact, 60) });
     }
     Ok(format!("{name} ({contact}) {LIBRARY}"))
 }

@@ -19,7 +19,7 @@ const BYTES: usize = 32 << 20;
 /// the time when it was fetched included, is that of the first time.
 ///
 /// Errors are not kept, nor is an answer with another status than 200, which the paper's environment takes for a page.
-pub struct AtHand<S> {
+pub struct SearchCache<S> {
     source: S,
     kept: Mutex<Kept>,
     /// The searches that are on their way; whoever waits for one hears its end, however it ends.
@@ -51,7 +51,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<S: Source> AtHand<S> {
+impl<S: Source> SearchCache<S> {
     /// Nothing is at hand yet.
     pub fn new(source: S) -> Self {
         let kept = Kept { findings: LruCache::new(FINDINGS), bytes: 0 };
@@ -119,7 +119,7 @@ impl<S: Source> AtHand<S> {
     }
 }
 
-impl<S: Source> Source for AtHand<S> {
+impl<S: Source> Source for SearchCache<S> {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
         self.find(query).boxed()
     }
@@ -136,7 +136,7 @@ fn size(found: &Found) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{AtHand, BYTES, FINDINGS};
+    use super::{BYTES, FINDINGS, SearchCache};
     use crate::types::Provenance;
     use crate::wiki::{Found, Source, SourceError};
     use futures_util::FutureExt as _;
@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    async fn asked(source: &AtHand<Counting>, queries: &[&str]) -> usize {
+    async fn asked(source: &SearchCache<Counting>, queries: &[&str]) -> usize {
         let before = source.source.0.lock().expect("no panic").len();
         for query in queries {
             let _ = source.search(query).await;
@@ -184,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_query_is_asked_once_and_its_record_is_that_of_the_first_time() {
-        let source = AtHand::new(Counting::default());
+        let source = SearchCache::new(Counting::default());
         assert_eq!(asked(&source, &["Rome", "Rome", "rome", "Rome "]).await, 3, "other words are another query");
         let again = source.search("Rome").await.expect("found");
         assert_eq!(again.provenance().fetched_at, "1");
@@ -211,9 +211,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_query_that_is_on_its_way_is_waited_for_and_asked_by_each_only_if_it_fails() {
-        let asked = |source: &AtHand<Slow>| source.source.counting.0.lock().expect("no panic").len();
+        let asked = |source: &SearchCache<Slow>| source.source.counting.0.lock().expect("no panic").len();
         for (query, sent) in [("200 9", 1), ("0 9", 3), ("503 9", 3)] {
-            let (source, mut waiting) = (AtHand::new(Slow::default()), Vec::new());
+            let (source, mut waiting) = (SearchCache::new(Slow::default()), Vec::new());
             let mut searches: Vec<_> = (0..3).map(|_| source.search(query)).collect();
             for search in &mut searches {
                 assert!(futures_util::poll!(search).is_pending());
@@ -237,7 +237,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_gives_up_leaves_the_search_to_the_others() {
-        let source = AtHand::new(Slow::default());
+        let source = SearchCache::new(Slow::default());
         let mut first = source.search("200 9");
         assert!(futures_util::poll!(&mut first).is_pending());
         let second = source.search("200 9");
@@ -249,7 +249,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_oldest_make_room() {
-        let source = AtHand::new(Counting::default());
+        let source = SearchCache::new(Counting::default());
         let large = format!("200 {}", BYTES / 4 + 1);
         assert_eq!(asked(&source, &[&large, &large]).await, 2, "too large to be kept");
         let quarter = |n: usize| format!("200 {} {n}", BYTES / 4 - 1000);
