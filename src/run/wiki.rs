@@ -2,7 +2,7 @@
 
 use super::error::RunError;
 use super::model::is_on;
-use crate::experiment::{VariantSettings, shipped};
+use crate::experiment::VariantSettings;
 use crate::net::limit::Limiters;
 use crate::types::{Compat, Wording};
 use crate::wiki::html::ArticleOptions;
@@ -118,6 +118,7 @@ fn site(base: &str) -> String {
 /// The corpus in a folder, or the one that the program carries under that path.
 #[cfg(feature = "index")]
 fn corpus(dir: &str) -> Result<(Arc<dyn Source>, String), RunError> {
+    use crate::experiment::shipped;
     use crate::wiki::Corpus;
     use std::path::Path;
     let file = format!("{}/articles.jsonl", dir.trim_end_matches('/'));
