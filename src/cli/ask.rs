@@ -74,7 +74,7 @@ fn asked(line: &str) -> Option<&str> {
     Some(line.trim()).filter(|line| !line.is_empty())
 }
 
-/// An agent, and what was said so far.
+/// An agent, and the conversation so far.
 struct Talk<'a> {
     args: &'a Args,
     one: OneAgent,

@@ -73,7 +73,7 @@ impl OutputPlan {
         Ok(Self { folder, recorded, records, due, estimate, resume: output.resume, notes })
     }
 
-    /// Whether there is something to go on with.
+    /// Whether there is a run to resume.
     pub(super) fn is_recorded(&self) -> bool {
         self.recorded.is_some()
     }
@@ -135,7 +135,7 @@ impl OutputPlan {
             let gone = |variant: &Variant| manifest.variants.iter().all(|now| now.name != variant.name);
             let retired = recorded.variants.into_iter().chain(recorded.retired);
             manifest.retired = retired.filter(gone).collect();
-            // One dataset of an experiment may be gone on with by flags; it still belongs there.
+            // One dataset of an experiment may be resumed by flags; it still belongs to the experiment.
             manifest.experiment = manifest.experiment.take().or(recorded.experiment);
         }
         self.folder.write_manifest(&job.manifest)?;
@@ -237,7 +237,7 @@ fn other_language(job: &Job) -> Option<&'static str> {
 fn holds_a_run(path: &Path) -> RunError {
     RunError::input(
         format!("`{}` holds a run already", path.display()),
-        "add --resume to go on with it, or name another folder with --out",
+        "add --resume to continue it, or name another folder with --out",
     )
 }
 

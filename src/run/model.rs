@@ -52,12 +52,12 @@ impl BuiltModel {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ModelSettingsError {
     /// No such provider, or no name.
-    #[error("--model `{0}` names no model")]
+    #[error("invalid --model `{0}`")]
     Unknown(String),
-    /// The variable that was asked for is not there.
+    /// The variable is not set.
     #[error("--key-env `{0}` is not set, or is empty")]
     NoEnv(String),
-    /// The file is not there, or is no text.
+    /// The file cannot be read, or is not UTF-8.
     #[error("cannot read --key-file `{0}`: {1}")]
     KeyFile(String, std::io::Error),
     /// The file holds no key.
@@ -100,7 +100,8 @@ impl ModelSettingsError {
     pub(super) fn hint(&self) -> String {
         match self {
             Self::Unknown(_) => {
-                "it is `baseline`, or `openai:`, `anthropic:` or `gemini:` and the name that the server knows, such as `openai:gpt-4o-mini`".to_owned()
+                "use `baseline`, `openai:NAME`, `anthropic:NAME` or `gemini:NAME`, such as `openai:gpt-4o-mini`"
+                    .to_owned()
             }
             Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
             Self::KeyFile(..) => "it is a UTF-8 file that holds one line, the key".to_owned(),

@@ -151,11 +151,11 @@ impl Observed {
     }
 }
 
-/// What stands between the query of a search that missed and the titles that it lists, in each language.
+/// The text between the query of a search that missed and the titles that it lists, in each language.
 const SIMILAR: [&str; 2] = [". Similar: [", "]。相似结果:["];
 
 /// Whether a search opened no page: the tool said `Could not find …` or the like in Chinese, the site's page said that
-/// there are no results (the paper's environment takes it for an article), or the site answered with an error.
+/// there are no results (which the paper's environment reads as an article), or the site returned an error.
 pub fn search_missed(step: &Step) -> bool {
     let observation = step.observation.as_deref().unwrap_or_default();
     let status = step.provenance.as_ref().map_or(200, |provenance| provenance.status);

@@ -46,7 +46,7 @@ pub enum Reply {
     Tool,
     /// The agent's system itself, with this text: an unknown tool, arguments that cannot be read.
     Given(String),
-    /// Nobody: the answer stands in the model's text, and there is no tool to take it.
+    /// Nobody: the model's text contains the answer, and no tool receives it.
     None,
 }
 

@@ -6,7 +6,7 @@ use crate::run::{Summary, VariantScore};
 use crate::stats::Interval;
 use serde_json::{Value, json};
 
-/// The whole summary; `items` stands in it where they were collected.
+/// The whole summary; with `items` if they were collected.
 pub(super) fn summary(summary: &Summary) -> Value {
     let variants: Vec<Value> = summary.variants.iter().map(variant).collect();
     let mut value = json!({

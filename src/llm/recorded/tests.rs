@@ -224,7 +224,7 @@ async fn neither_recording_nor_cache_holds_a_secret() {
         assert!(bytes.windows(11).any(|window| window == b"your key is"), "{}", file.display());
         for secret in [KEY, "0123456789", "hidden-user", "hidden-word", "hidden-token"] {
             let found = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
-            assert!(!found, "`{secret}` stands in {}", file.display());
+            assert!(!found, "`{secret}` is in {}", file.display());
         }
     }
 }

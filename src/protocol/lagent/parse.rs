@@ -38,7 +38,7 @@ fn thought<'t>(text: &'t str, labels: &Labels) -> &'t str {
     thought.split_once(&labels.finish).map_or(thought, |(before, _)| before)
 }
 
-/// `text.split(label)[-1]`, if the label stands in the text. Labels are found from the left, so with a label that
+/// `text.split(label)[-1]`, if the text contains the label. Labels are found from the left, so with a label that
 /// overlaps itself this is not what a search from the right gives.
 fn last_part<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     text.match_indices(label).last().map(|(at, _)| &text[at + label.len()..])

@@ -53,7 +53,7 @@ fn providers_are_named_and_names_may_hold_colons() {
     assert_eq!(ModelSettings(&args("--model gemini:g")).provider().expect("a name"), Provider::Gemini("g"));
     for bad in ["openai", "openai:", "gpt-4", "baseline:x", "other:x", "gemini:"] {
         let error = ModelSettings(&args(&format!("--model {bad}"))).provider().expect_err(bad);
-        assert_eq!(error.to_string(), format!("--model `{bad}` names no model"));
+        assert_eq!(error.to_string(), format!("invalid --model `{bad}`"));
     }
 }
 

@@ -16,7 +16,7 @@ fn what_makes_no_sense_is_refused_with_its_line() {
             "[settings]\nmax_steps = 0",
             "x/bad.toml:4: `settings.max_steps` must be a whole number from 1 to 100, but is 0",
         ),
-        ("[settings]\nmodel = \"gpt\"", "--model `gpt` names no model"),
+        ("[settings]\nmodel = \"gpt\"", "invalid --model `gpt`"),
         ("[settings]\nprompt = \"none.toml\"", "x/bad.toml:4: cannot read prompt file `none.toml`"),
         ("[matrix]\nshots = [1, 90, 91]", "2 problems\nx/bad.toml:3: variant `shots=90`: `prompts/hotpotqa.toml` has"),
         (
