@@ -53,24 +53,39 @@
 //! | `facade` | what the library offers | types, experiment, run, score, compare |
 //! | `cli` | one file for each command; the only user of clap and anyhow | everything |
 
+#[doc(hidden)]
 pub mod agent;
-pub mod cli;
-pub mod compare;
+mod cli;
+mod compare;
+#[doc(hidden)]
 pub mod dataset;
+#[doc(hidden)]
 pub mod experiment;
+#[doc(hidden)]
 pub mod export;
 mod facade;
+#[doc(hidden)]
 pub mod llm;
+#[doc(hidden)]
 pub mod net;
+#[doc(hidden)]
 pub mod prompt;
+#[doc(hidden)]
 pub mod protocol;
-pub mod report;
-pub mod run;
+mod report;
+mod run;
+#[doc(hidden)]
 pub mod score;
+#[doc(hidden)]
 pub mod stats;
-pub mod store;
+mod store;
+#[doc(hidden)]
 pub mod tape;
+#[doc(hidden)]
 pub mod types;
+#[doc(hidden)]
 pub mod wiki;
 
+#[doc(hidden)]
+pub use cli::main;
 pub use facade::*;

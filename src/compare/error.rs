@@ -2,7 +2,7 @@
 
 /// Why variants cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum CompareError {
+pub(crate) enum CompareError {
     /// A comparison takes two.
     #[error("a comparison needs at least two variants, found {0}")]
     TooFew(usize),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Questions whose answer flipped from `a` to `b`, in the order of `a`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Flips {
+pub(crate) struct Flips {
     /// Questions that both variants measured.
     pub n: usize,
     /// Right in `b` only.
@@ -19,7 +19,7 @@ pub struct Flips {
 ///
 /// A question is right if more than half of its measured repeats are: its mean EM is above 0.5. Variants without the
 /// figure `em` share no question.
-pub fn flips(a: &Variant, b: &Variant) -> Flips {
+pub(crate) fn flips(a: &Variant, b: &Variant) -> Flips {
     let mut found = Flips::default();
     let Ok(pairing) = Pairing::of([a, b]) else { return found };
     let Ok(values) = pairing.values("em") else { return found };

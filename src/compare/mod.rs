@@ -3,32 +3,32 @@
 //! [`Variant`]s are made from episodes or from tables of numbers, [`compare`] compares them under [`Settings`], and the
 //! [`Comparison`] is plain data. `docs/statistics.md` has the formulas.
 
-pub mod breakdown;
-pub mod comparison;
-pub mod error;
-pub mod figure;
-pub mod flips;
-pub mod number;
+pub(crate) mod breakdown;
+pub(crate) mod comparison;
+pub(crate) mod error;
+pub(crate) mod figure;
+pub(crate) mod flips;
+pub(crate) mod number;
 mod pairing;
 mod pairs;
 mod run;
 mod sample;
-pub mod settings;
-pub mod variant;
-pub mod verdict;
+pub(crate) mod settings;
+pub(crate) mod variant;
+pub(crate) mod verdict;
 
-pub use crate::score::{Better, Unit};
-pub use breakdown::{Breakdown, Group, GroupMean, GroupPair};
-pub use comparison::{
-    Bounds, Comparison, DecisiveP, FigureComparison, Ids, MethodInterval, Pair, Tests, VariantMean, VariantSummary,
-};
-pub use error::CompareError;
-pub use figure::NamedFigure;
-pub use flips::{Flips, flips};
-pub use run::compare;
-pub use settings::{RESAMPLES, SEED, Settings};
-pub use variant::{Item, Variant};
-pub use verdict::Verdict;
+pub(crate) use crate::score::{Better, Unit};
+pub(crate) use breakdown::{Breakdown, Group};
+pub use comparison::Comparison;
+pub(crate) use comparison::{Bounds, FigureComparison, Ids, MethodInterval, Pair, VariantMean, VariantSummary};
+pub(crate) use error::CompareError;
+pub(crate) use figure::NamedFigure;
+pub(crate) use flips::{Flips, flips};
+pub(crate) use run::compare;
+pub use settings::Settings;
+pub(crate) use settings::{RESAMPLES, SEED};
+pub(crate) use variant::{Item, Variant};
+pub(crate) use verdict::Verdict;
 
 #[cfg(test)]
 mod tests;

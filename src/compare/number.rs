@@ -7,7 +7,7 @@ const SMALLEST_P: f64 = 0.0001;
 
 /// A value without its unit: shares in per cent, their differences in percentage points; other numbers with three
 /// digits or so.
-pub fn value(unit: Unit, value: f64) -> String {
+pub(crate) fn value(unit: Unit, value: f64) -> String {
     let text = match unit {
         Unit::Share => format!("{:.1}", 100.0 * value),
         Unit::Amount => amount(value),
@@ -16,7 +16,7 @@ pub fn value(unit: Unit, value: f64) -> String {
 }
 
 /// A difference: the same, with its sign.
-pub fn difference(unit: Unit, difference: f64) -> String {
+pub(crate) fn difference(unit: Unit, difference: f64) -> String {
     let text = value(unit, difference);
     if difference > 0.0 && !is_nothing(&text) { format!("+{text}") } else { text }
 }
@@ -27,12 +27,12 @@ fn is_nothing(text: &str) -> bool {
 }
 
 /// A probability in a table: `0.0080`, `<0.0001`.
-pub fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     if p < SMALLEST_P { format!("<{SMALLEST_P}") } else { format!("{p:.4}") }
 }
 
 /// A probability in a sentence: `p = 0.008`, `p < 0.0001`.
-pub fn p_equals(p: f64) -> String {
+pub(crate) fn p_equals(p: f64) -> String {
     if p < SMALLEST_P {
         return format!("p < {SMALLEST_P}");
     }

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// Compares variants on the questions that all of them measured.
 ///
 /// For each figure, a question counts if every variant has a value for it. Repeats are averaged within a question first. Equal input gives equal output to the last bit.
-pub fn compare(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
+pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
     settings.check()?;
     check(variants, settings)?;
     let pairing = Pairing::of(variants)?;

@@ -4,10 +4,10 @@ use super::{CompareError, NamedFigure};
 use serde::Serialize;
 
 /// Resamples of every bootstrap and permutation.
-pub const RESAMPLES: usize = 10_000;
+pub(crate) const RESAMPLES: usize = 10_000;
 
 /// Seed of every bootstrap and permutation.
-pub const SEED: u64 = 12_345;
+pub(crate) const SEED: u64 = 12_345;
 
 /// Settings of a comparison; its JSON has all of them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,7 +27,7 @@ pub struct Settings {
     /// The figures to compare, in the order in which they are shown. The first is the one that decides.
     #[serde(rename = "metrics")]
     pub figures: Vec<NamedFigure>,
-    /// Names of the fields to break down by, as in [`Variant::groupings`](super::Variant::groupings).
+    /// Names of the fields to break down by, as in `Variant::groupings`.
     pub breakdowns: Vec<String>,
 }
 

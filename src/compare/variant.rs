@@ -4,7 +4,7 @@
 ///
 /// Nothing here knows where the figures come from: episodes of a run, or any table of numbers.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Variant {
+pub(crate) struct Variant {
     /// Its name in pairs and verdicts; unique among the variants of a comparison.
     pub name: String,
     /// Names of its figures, such as `em`; the order of [`Item::values`].
@@ -17,7 +17,7 @@ pub struct Variant {
 
 /// The figures of one question, once.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Item {
+pub(crate) struct Item {
     /// Id of the question; variants are paired by it.
     pub question: String,
     /// Which repeat of the question, from 0. Repeats are averaged before anything is compared.
@@ -36,24 +36,24 @@ pub struct Item {
 
 impl Variant {
     /// A variant without rows.
-    pub fn new(name: impl Into<String>, figures: Vec<String>, groupings: Vec<String>) -> Self {
+    pub(crate) fn new(name: impl Into<String>, figures: Vec<String>, groupings: Vec<String>) -> Self {
         Self { name: name.into(), figures, groupings, items: Vec::new() }
     }
 
     /// Position of that figure in [`Item::values`].
-    pub fn figure(&self, name: &str) -> Option<usize> {
+    pub(crate) fn figure(&self, name: &str) -> Option<usize> {
         self.figures.iter().position(|figure| figure == name)
     }
 
     /// Position of that field in [`Item::groups`].
-    pub fn grouping(&self, name: &str) -> Option<usize> {
+    pub(crate) fn grouping(&self, name: &str) -> Option<usize> {
         self.groupings.iter().position(|grouping| grouping == name)
     }
 }
 
 impl Item {
     /// The value of a figure at that position; absent if the row was not measured or the value is not finite.
-    pub fn value(&self, figure: usize) -> Option<f64> {
+    pub(crate) fn value(&self, figure: usize) -> Option<f64> {
         self.values.get(figure).copied().flatten().filter(|value| self.measured && value.is_finite())
     }
 }

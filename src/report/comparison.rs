@@ -9,14 +9,14 @@ use crate::compare::number::{p_value, value};
 use crate::compare::{Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
 use crate::types::text::{counted, thousands};
 use cells::{between, change, count, count_u64, estimate, headed, percent};
-pub use flips::{FlipList, FlippedQuestion};
+pub(crate) use flips::{FlipList, FlippedQuestion};
 
 /// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;
 
 /// The contents of a report.
 #[derive(Debug, Clone, Copy)]
-pub struct Compared<'a> {
+pub(crate) struct Compared<'a> {
     /// The figures.
     pub comparison: &'a Comparison,
     /// Settings in which the variants differ.
@@ -31,7 +31,7 @@ pub struct Compared<'a> {
 
 /// The values of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// Its name.
     pub name: String,
     /// Its values, in the order of the variants.
@@ -39,7 +39,7 @@ pub struct Setting {
 }
 
 /// The report.
-pub fn sheet(compared: &Compared<'_>) -> Sheet {
+pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     let Compared { comparison, settings, flips, warnings, mde } = compared;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks = Vec::new();

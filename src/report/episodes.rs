@@ -22,7 +22,7 @@ const MAX_CHARS: usize = 400;
 
 /// One episode of the list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EpisodeRow {
+pub(crate) struct EpisodeRow {
     /// Id of the question.
     pub id: String,
     /// Name of the variant.
@@ -40,7 +40,7 @@ pub struct EpisodeRow {
 }
 
 /// The list under a header, each episode on one line. Questions are cut to fit the terminal.
-pub fn render(rows: &[EpisodeRow], view: &View) -> String {
+pub(crate) fn render(rows: &[EpisodeRow], view: &View) -> String {
     let repeats = rows.iter().any(|row| row.repeat > 0);
     let header = ["id", "variant", "repeat", "outcome", "verdict", "class", "question"];
     let header: Vec<&str> = header.into_iter().filter(|name| repeats || *name != "repeat").collect();

@@ -4,10 +4,10 @@ use crate::score::RunScore;
 use crate::stats::{Interval, mean_interval, wilson};
 
 /// Coverage of every interval of a run.
-pub const LEVEL: f64 = 0.95;
+pub(crate) const LEVEL: f64 = 0.95;
 
 /// The interval of the mean EM: Wilson's if each question was run once, else Student's t over the means of the questions.
-pub fn em_interval(score: &RunScore) -> Option<Interval> {
+pub(crate) fn em_interval(score: &RunScore) -> Option<Interval> {
     match score.questions {
         None => (score.scored > 0).then(|| wilson(score.correct, score.scored, LEVEL)),
         Some(questions) => of_shares(score.em?, questions.em_variance?, questions.n),
@@ -16,7 +16,7 @@ pub fn em_interval(score: &RunScore) -> Option<Interval> {
 
 /// The interval of the mean F1: Student's t, over episodes if each question was run once, else over the means of the
 /// questions.
-pub fn f1_interval(score: &RunScore) -> Option<Interval> {
+pub(crate) fn f1_interval(score: &RunScore) -> Option<Interval> {
     match score.questions {
         None => of_shares(score.f1?, score.f1_variance?, score.scored),
         Some(questions) => of_shares(score.f1?, questions.f1_variance?, questions.n),

@@ -1,23 +1,23 @@
 //! What a person reads: the plan of a run, its progress, its summary, comparisons, and single episodes.
 
-pub mod comparison;
-pub mod episodes;
-pub mod intervals;
+pub(crate) mod comparison;
+pub(crate) mod episodes;
+pub(crate) mod intervals;
 mod layout;
 mod number;
-pub mod plan;
-pub mod progress;
-pub mod reproduction;
-pub mod sheet;
-pub mod summary;
-pub mod trajectory;
+pub(crate) mod plan;
+pub(crate) mod progress;
+pub(crate) mod reproduction;
+pub(crate) mod sheet;
+pub(crate) mod summary;
+pub(crate) mod trajectory;
 mod view;
 
-pub use episodes::EpisodeRow;
-pub use progress::Progress;
-pub use summary::{RunSummary, SummaryRow};
-pub use trajectory::Verdict;
-pub use trajectory::live::Live;
-pub use view::View;
+pub(crate) use episodes::EpisodeRow;
+pub(crate) use progress::Progress;
+pub(crate) use summary::{RunSummary, SummaryRow};
+pub(crate) use trajectory::Verdict;
+pub(crate) use trajectory::live::Live;
+pub(crate) use view::View;
 
-pub use crate::types::text::{counted, thousands, visible};
+pub(crate) use crate::types::text::{counted, thousands, visible};

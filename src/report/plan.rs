@@ -8,7 +8,7 @@ use crate::types::text::visible_line;
 
 /// The variants by the settings in which they differ.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cells {
+pub(crate) struct Cells {
     /// Names of the settings.
     pub settings: Vec<String>,
     /// The name of each variant, and its values of these settings; none where a setting does not apply to it.
@@ -19,7 +19,7 @@ pub struct Cells {
 
 /// An expected amount and the largest possible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounded {
+pub(crate) struct Bounded {
     /// The expected amount.
     pub expected: u64,
     /// The largest possible amount.
@@ -28,7 +28,7 @@ pub struct Bounded {
 
 /// What a variant costs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Costs {
+pub(crate) struct Costs {
     /// Its name.
     pub variant: String,
     /// Episodes to run.
@@ -42,7 +42,7 @@ pub struct Costs {
 }
 
 /// A table of the variants, and below it what they have in common, ending in a line break.
-pub fn cells(cells: &Cells) -> String {
+pub(crate) fn cells(cells: &Cells) -> String {
     let mut header = vec![Heading::words("variant")];
     header.extend(cells.settings.iter().map(Heading::words));
     let row = |(variant, values): &(String, Vec<Option<String>>)| {
@@ -63,7 +63,7 @@ fn name(text: &str) -> String {
 
 /// A table of the expected and the largest costs of the variants (`n` episodes), below a title, ending in a line break.
 /// US dollars are shown if at least one price is known.
-pub fn costs(title: &str, rows: &[Costs]) -> String {
+pub(crate) fn costs(title: &str, rows: &[Costs]) -> String {
     let mut header = headings("variant", &["n", "calls", "at most", "tokens", "at most"]);
     let priced = rows.iter().any(|row| row.usd.is_some());
     if priced {

@@ -4,7 +4,7 @@ use super::number::duration;
 use crate::score::Tally;
 use crate::types::RunEvent;
 use crate::types::text::{counted, thousands};
-pub use indicatif::ProgressBar as Bar;
+pub(crate) use indicatif::ProgressBar as Bar;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
 use std::io::{IsTerminal as _, Write};
@@ -17,7 +17,7 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 const TENTHS: usize = 10;
 
 /// Shows the events of a run on standard error.
-pub struct Progress {
+pub(crate) struct Progress {
     total: usize,
     done: usize,
     tally: Tally,
@@ -33,7 +33,7 @@ enum Shown {
 
 impl Progress {
     /// Progress over `total` episodes to run; shows nothing if `quiet`.
-    pub fn new(total: usize, quiet: bool) -> Self {
+    pub(crate) fn new(total: usize, quiet: bool) -> Self {
         let started = Instant::now();
         let shown = if quiet || total == 0 {
             Shown::Nothing
@@ -47,13 +47,13 @@ impl Progress {
 
     /// The same, with the running EM by the metric of this empty tally.
     #[must_use]
-    pub fn scored_by(mut self, tally: Tally) -> Self {
+    pub(crate) fn scored_by(mut self, tally: Tally) -> Self {
         self.tally = tally;
         self
     }
 
     /// Updates the display after an event.
-    pub fn event(&mut self, event: &RunEvent) {
+    pub(crate) fn event(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Recorded(trajectory) => {
                 self.done += 1;
@@ -70,7 +70,7 @@ impl Progress {
     }
 
     /// Ends the display: removes the bar, or writes the last line.
-    pub fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let line = self.line(Instant::now());
         match std::mem::replace(&mut self.shown, Shown::Nothing) {
             Shown::Nothing => {}
@@ -138,7 +138,7 @@ impl Progress {
 }
 
 /// A bar for a download, on standard error if that is a terminal.
-pub fn download_bar(quiet: bool) -> Bar {
+pub(crate) fn download_bar(quiet: bool) -> Bar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(None, target);
     match ProgressStyle::with_template("[{bar:20}] {percent:>3} %  {decimal_bytes} of {decimal_total_bytes}") {

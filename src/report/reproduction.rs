@@ -8,7 +8,7 @@ use crate::stats::Interval;
 
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Beside {
+pub(crate) struct Beside {
     /// Name of the dataset.
     pub dataset: String,
     /// Which questions of the dataset were run, for the title.
@@ -23,7 +23,7 @@ pub struct Beside {
 
 /// A row: our figure, and the published ones for the same method.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ours {
+pub(crate) struct Ours {
     /// Name of the variant.
     pub cell: String,
     /// Our mean, 0 to 1; absent if nothing was measured.
@@ -40,7 +40,7 @@ pub struct Ours {
 
 /// Where a published figure lies relative to our interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// Below our interval.
     Below,
     /// In our interval or at one of its ends.
@@ -50,13 +50,13 @@ pub enum Place {
 }
 
 /// A figure in per cent as a share: the nearest number to the printed decimal, which a division by 100 may miss.
-pub fn share(percent: f64) -> f64 {
+pub(crate) fn share(percent: f64) -> f64 {
     format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
 }
 
 impl Place {
     /// Where a figure in per cent lies.
-    pub fn of(percent: f64, interval: Interval) -> Self {
+    pub(crate) fn of(percent: f64, interval: Interval) -> Self {
         let share = share(percent);
         if share < interval.low {
             Self::Below
@@ -68,7 +68,7 @@ impl Place {
     }
 
     /// Its name.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Below => "below",
             Self::Inside => "inside",
@@ -79,7 +79,7 @@ impl Place {
 
 impl Ours {
     /// The row of a variant with this score; with `f1`, its F1 instead of its EM.
-    pub fn of(cell: &str, score: &RunScore, f1: bool, published: Vec<Option<f64>>) -> Self {
+    pub(crate) fn of(cell: &str, score: &RunScore, f1: bool, published: Vec<Option<f64>>) -> Self {
         let (mean, interval) = if f1 { (score.f1, f1_interval(score)) } else { (score.em, em_interval(score)) };
         Self {
             cell: cell.to_owned(),
@@ -92,14 +92,14 @@ impl Ours {
     }
 
     /// Where the figure of a source lies, if both exist.
-    pub fn place(&self, source: usize) -> Option<Place> {
+    pub(crate) fn place(&self, source: usize) -> Option<Place> {
         let percent = self.published.get(source).copied().flatten()?;
         Some(Place::of(percent, self.interval?))
     }
 }
 
 /// The report: all tables, and notes on reading them.
-pub fn sheet(title: String, tables: &[Beside], notes: Vec<String>) -> Sheet {
+pub(crate) fn sheet(title: String, tables: &[Beside], notes: Vec<String>) -> Sheet {
     let mut blocks: Vec<Block> = tables.iter().map(|table| Block::Table(grid(table))).collect();
     if tables.iter().any(|table| !table.sources.is_empty()) {
         let line = format!(

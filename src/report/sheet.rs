@@ -3,13 +3,13 @@
 //! A cell holds its text and the figures in it. The terminal, Markdown and LaTeX print the text; CSV prints the
 //! figures.
 
-pub mod latex;
-pub mod markdown;
-pub mod terminal;
+pub(crate) mod latex;
+pub(crate) mod markdown;
+pub(crate) mod terminal;
 
 /// Tables and lines, in reading order.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Sheet {
+pub(crate) struct Sheet {
     /// Its title.
     pub title: String,
     /// Tables and lines.
@@ -18,7 +18,7 @@ pub struct Sheet {
 
 /// A part of a report.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Block {
+pub(crate) enum Block {
     /// A table.
     Table(Grid),
     /// Sentences, one per line.
@@ -32,7 +32,7 @@ pub enum Block {
 
 /// One table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Grid {
+pub(crate) struct Grid {
     /// Name of the table in CSV.
     pub id: &'static str,
     /// Its title.
@@ -45,7 +45,7 @@ pub struct Grid {
 
 /// The heading of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heading {
+pub(crate) struct Heading {
     /// Its text.
     pub text: String,
     /// Whether the column holds numbers, which are aligned right and never wrapped.
@@ -54,7 +54,7 @@ pub struct Heading {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Row {
+pub(crate) struct Row {
     /// What its figures describe.
     pub key: Key,
     /// Its cells.
@@ -63,7 +63,7 @@ pub struct Row {
 
 /// What a figure describes; fields that do not apply are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Key {
+pub(crate) struct Key {
     /// Name of the metric.
     pub metric: String,
     /// The group of questions, such as `type=bridge`.
@@ -76,7 +76,7 @@ pub struct Key {
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// The text.
     pub text: String,
     /// The figures in it by name, in full precision.
@@ -85,7 +85,7 @@ pub struct Cell {
 
 /// One figure of a report.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figure<'a> {
+pub(crate) struct Figure<'a> {
     /// Name of the table.
     pub table: &'static str,
     /// What it describes.
@@ -98,36 +98,36 @@ pub struct Figure<'a> {
 
 impl Heading {
     /// A column of text.
-    pub fn words(text: impl Into<String>) -> Self {
+    pub(crate) fn words(text: impl Into<String>) -> Self {
         Self { text: text.into(), right: false }
     }
 
     /// A column of numbers.
-    pub fn numbers(text: impl Into<String>) -> Self {
+    pub(crate) fn numbers(text: impl Into<String>) -> Self {
         Self { text: text.into(), right: true }
     }
 }
 
 impl Cell {
     /// Text without figures.
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), figures: Vec::new() }
     }
 
     /// A figure and its text.
-    pub fn figure(name: &'static str, value: f64, text: impl Into<String>) -> Self {
+    pub(crate) fn figure(name: &'static str, value: f64, text: impl Into<String>) -> Self {
         Self { text: text.into(), figures: vec![(name, value)] }
     }
 
     /// A dash, in place of a figure that does not exist.
-    pub fn nothing() -> Self {
+    pub(crate) fn nothing() -> Self {
         Self::text("–")
     }
 }
 
 impl Sheet {
     /// Every figure, in the order of the tables.
-    pub fn figures(&self) -> impl Iterator<Item = Figure<'_>> {
+    pub(crate) fn figures(&self) -> impl Iterator<Item = Figure<'_>> {
         let grids = self.blocks.iter().filter_map(|block| match block {
             Block::Table(grid) => Some(grid),
             Block::Lines { .. } => None,

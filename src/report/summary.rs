@@ -17,7 +17,7 @@ const NAME: usize = 80;
 
 /// The summary of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunSummary {
+pub(crate) struct RunSummary {
     /// Line above the table, such as the run's folder.
     pub title: String,
     /// One row a variant.
@@ -30,7 +30,7 @@ pub struct RunSummary {
 
 /// The figures of one variant.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SummaryRow {
+pub(crate) struct SummaryRow {
     /// Name of the variant.
     pub variant: String,
     /// Its score.
@@ -46,7 +46,7 @@ impl RunSummary {
     ///
     /// EM and F1 come with their 95 % intervals and a line that names the method. Episodes that were not measured count
     /// in neither; a note below the tables gives the bounds they leave.
-    pub fn render(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.variant, NAME)).collect();
         let mut text = format!(
             "{}\n{}\n{}\n{}\n",

@@ -1,9 +1,9 @@
 //! One episode for reading: question, steps, outcome.
 
-pub mod live;
+pub(crate) mod live;
 mod page;
-pub mod pair;
-pub mod verdict;
+pub(crate) mod pair;
+pub(crate) mod verdict;
 
 use super::view::View;
 use crate::types::text::counted;
@@ -11,11 +11,11 @@ use crate::types::text::visible_line;
 use crate::types::{Outcome, Provenance, Step, Trajectory};
 use page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 use std::fmt::Write as _;
-pub use verdict::Verdict;
+pub(crate) use verdict::Verdict;
 
 /// The trajectory as text, ending in a line break, with the verdict on its answer if there is one. Control characters in
 /// its texts are escaped.
-pub fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &View) -> String {
+pub(crate) fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &View) -> String {
     let mut page = Page::new(*view);
     head(&mut page, trajectory);
     if let Some(known) = verdict {
@@ -31,7 +31,7 @@ pub fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &Vie
 }
 
 /// The line above one of several trajectories: its name.
-pub fn heading(name: &str, view: &View) -> String {
+pub(crate) fn heading(name: &str, view: &View) -> String {
     let mut page = Page::new(*view);
     page.marked_rule(&visible_line(name, 200));
     page.text

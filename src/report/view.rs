@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 
 /// How text is laid out for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct View {
+pub(crate) struct View {
     /// Columns of the terminal. Episodes are laid out for at least 40.
     pub width: usize,
     /// Whether to use colours.
@@ -14,7 +14,7 @@ pub struct View {
 impl View {
     /// For standard output: the terminal's width, or 80 if it is not a terminal; colours if it is a terminal and
     /// `NO_COLOR` is unset or empty (<https://no-color.org>).
-    pub fn of_stdout() -> Self {
+    pub(crate) fn of_stdout() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Self { width: textwrap::termwidth(), colour: wanted && std::io::stdout().is_terminal() }
     }

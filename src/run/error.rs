@@ -111,7 +111,7 @@ impl fmt::Display for RunError {
 impl Error for RunError {}
 
 /// The kind of an error of any floor, and its hint where it has one.
-pub fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Option<String>)> {
+pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Option<String>)> {
     use ErrorKind::{Input, Unexpected, Usage};
     if let Some(error) = error.downcast_ref::<RunError>() {
         return Some((error.kind, Some(error.hint.clone())));
@@ -159,7 +159,7 @@ pub fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Option<Stri
 }
 
 /// An error and its causes on one line.
-pub fn chain(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

@@ -40,15 +40,16 @@ mod variant;
 mod wiki;
 
 pub use agent::OneAgent;
-pub use error::{ErrorKind, RunError, chain, classify};
-pub use estimate::{Estimate, EstimateRow, Expense};
-pub use execute::End;
+pub use error::{ErrorKind, RunError};
+pub(crate) use error::{chain, classify};
+pub(crate) use estimate::{Estimate, Expense};
+pub(crate) use execute::End;
 pub(crate) use folder::fresh;
 pub use interrupts::Interrupts;
-pub use plan::{Due, Plan, differences, duplicate_variants};
-pub use prepare::{Finished, Listener, PlannedRun, Prepared, load_experiment, prepare};
-pub use runner::{Answer, Room, run};
-pub use summary::{Item, Summary, VariantScore};
+pub(crate) use prepare::PlannedRun;
+pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
+pub use summary::Summary;
+pub(crate) use summary::{Item, VariantScore};
 pub(crate) use variant::{find_method, find_protocol};
 
 #[cfg(test)]

@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 /// All episodes of a run, question by question.
 #[derive(Debug, Clone, Default)]
-pub struct Plan {
+pub(crate) struct Plan {
     episodes: Vec<Episode>,
 }
 
 /// A plan held against what is recorded.
 #[derive(Debug, Clone)]
-pub struct Due {
+pub(crate) struct Due {
     /// Episodes that are finished and are kept.
     pub keep: usize,
     /// Episodes that were tried but not measured.
@@ -34,7 +34,7 @@ pub struct Due {
 impl Plan {
     /// Every question under every variant, `repeats` times. Variants of one question stand next to each
     /// other, so that a drift of model or Wikipedia during the run hits all of them alike.
-    pub fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32) -> Self {
+    pub(crate) fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32) -> Self {
         let variants: Vec<(Arc<Variant>, String)> =
             variants.iter().map(|variant| (Arc::new(variant.clone()), identity(variant).to_string())).collect();
         let mut episodes = Vec::with_capacity(questions.len() * variants.len() * repeats as usize);
@@ -52,31 +52,21 @@ impl Plan {
         Self { episodes }
     }
 
-    /// Number of episodes.
-    pub fn len(&self) -> usize {
-        self.episodes.len()
-    }
-
     /// Episodes whose question has no gold answer.
-    pub fn without_gold(&self) -> usize {
+    pub(crate) fn without_gold(&self) -> usize {
         self.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count()
     }
 
     /// Whether the first question is written in Chinese characters, for the most part.
-    pub fn is_chinese(&self) -> bool {
+    pub(crate) fn is_chinese(&self) -> bool {
         let Some(episode) = self.episodes.first() else { return false };
         let text = &episode.question.question;
         let han = text.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
         2 * han > text.chars().count()
     }
 
-    /// Whether there is nothing to run.
-    pub fn is_empty(&self) -> bool {
-        self.episodes.is_empty()
-    }
-
     /// What is to be done when `records` exist already: measured episodes are kept, the rest is due.
-    pub fn against(&self, records: Option<&Records>) -> Due {
+    pub(crate) fn against(&self, records: Option<&Records>) -> Due {
         let recorded: HashMap<&str, (&str, bool)> = records
             .into_iter()
             .flat_map(Records::keys)
@@ -163,7 +153,7 @@ fn identity(variant: &Variant) -> Value {
 }
 
 /// Two variants whose episodes are the same, if there are any: one would be taken for the other.
-pub fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
+pub(crate) fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
     let mut seen: HashMap<String, &Variant> = HashMap::new();
     variants.iter().find_map(|variant| Some((seen.insert(identity(variant).to_string(), variant)?, variant)))
 }
@@ -173,7 +163,7 @@ pub fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> 
 ///
 /// A different selection from the same file is no difference by itself: a run may be extended. An experiment may also
 /// have other variants than before, and more repeats; a variant that has kept its name must be what it was.
-pub fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
+pub(crate) fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |name: &str, was: &Value, now: &Value| {
         if was != now {

@@ -13,10 +13,10 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::MissedTickBehavior;
 
 /// How an episode becomes a trajectory.
-pub type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Trajectory> + Send + Sync>;
+pub(crate) type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Trajectory> + Send + Sync>;
 
 /// How many episodes may be in flight now. Asked repeatedly, since the limit adapts to the servers.
-pub type Room = Arc<dyn Fn() -> usize + Send + Sync>;
+pub(crate) type Room = Arc<dyn Fn() -> usize + Send + Sync>;
 
 /// How often `room` is asked while no episode ends.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ const WAITING: usize = 256;
 ///
 /// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. Once `stop` is true no further episode starts,
 /// and those in flight are finished. Dropping the future stops at once; what the writer already has is still written.
-pub async fn run(
+pub(crate) async fn run(
     episodes: Vec<Episode>,
     answer: Answer,
     appender: Appender,

@@ -1,6 +1,7 @@
 //! Tests of plan and runner with episodes that need neither model nor Wikipedia.
 
-use super::*;
+use super::plan::Plan;
+use super::runner::{Answer, Room, run};
 use crate::agent::Episode;
 use crate::store::RunFolder;
 use crate::types::{
@@ -111,7 +112,7 @@ impl Bench {
 async fn every_episode_is_recorded_once_and_no_more_are_in_flight_than_asked() {
     let bench = Bench::new();
     let plan = Plan::new(questions(100), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2);
-    assert_eq!(plan.len(), 400);
+    assert_eq!(plan.against(None).new, 400);
     let (flying, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (f, m) = (Arc::clone(&flying), Arc::clone(&most));
     let slow: Answer = Arc::new(move |episode| {
@@ -153,7 +154,7 @@ async fn room_that_grows_is_filled_although_nothing_ends() {
     let looks = AtomicUsize::new(1);
     let room: Room = Arc::new(move || looks.fetch_add(1, Ordering::SeqCst).min(7));
     bench.run_in(&plan, room, patient).await;
-    assert_eq!((begun.load(Ordering::SeqCst), bench.folder().records().unwrap().len()), (9, 9));
+    assert_eq!((begun.load(Ordering::SeqCst), bench.folder().records().unwrap().keys().count()), (9, 9));
 }
 
 #[tokio::test]

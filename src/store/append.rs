@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A run's trajectory file, open for appending by one process.
 #[derive(Debug)]
-pub struct Appender {
+pub(crate) struct Appender {
     file: File,
     path: PathBuf,
     /// Bytes known to be complete lines on disk.
@@ -25,7 +25,7 @@ impl Appender {
 
     /// Opens and locks a trajectory file outside any run folder, creating it and its parent folders if needed. A file
     /// with other content is refused and not changed.
-    pub fn alone(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn alone(path: &Path) -> Result<Self, StoreError> {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(StoreError::io("create", folder))?;
         }
@@ -58,12 +58,15 @@ impl Appender {
     }
 
     /// Bytes of the incomplete last line that was removed on opening.
-    pub fn dropped(&self) -> Option<u64> {
+    pub(crate) fn dropped(&self) -> Option<u64> {
         self.dropped
     }
 
     /// Appends episodes and waits until they are on disk. On an error the file keeps none of them.
-    pub fn append<'a>(&mut self, trajectories: impl IntoIterator<Item = &'a Trajectory>) -> Result<(), StoreError> {
+    pub(crate) fn append<'a>(
+        &mut self,
+        trajectories: impl IntoIterator<Item = &'a Trajectory>,
+    ) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for trajectory in trajectories {
             let line = serde_json::to_vec(trajectory).map_err(io::Error::from);

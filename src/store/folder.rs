@@ -11,46 +11,46 @@ use std::path::{Path, PathBuf};
 
 /// A run's folder.
 #[derive(Debug, Clone)]
-pub struct RunFolder {
+pub(crate) struct RunFolder {
     path: PathBuf,
 }
 
 /// The lock on a run folder, released on drop.
 #[derive(Debug)]
-pub struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 
 impl RunFolder {
     /// The file that episodes are appended to.
-    pub const TRAJECTORIES: &'static str = "trajectories.jsonl";
+    pub(crate) const TRAJECTORIES: &'static str = "trajectories.jsonl";
 
     /// The experiment that the run belongs to.
-    pub const EXPERIMENT: &'static str = "experiment.toml";
+    pub(crate) const EXPERIMENT: &'static str = "experiment.toml";
 
     /// A run folder that may not exist yet. Creates nothing.
-    pub fn at(path: impl Into<PathBuf>) -> Self {
+    pub(crate) fn at(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
 
     /// An existing run folder.
-    pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
+    pub(crate) fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let folder = Self::at(path);
         if folder.exists() { Ok(folder) } else { Err(StoreError::NotARun { path: folder.path }) }
     }
 
     /// Its path.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether it contains a run.
-    pub fn exists(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         self.manifest_path().is_file()
     }
 
     /// Locks the folder for writing, creating it if needed. Fails if another process holds the lock.
-    pub fn lock(&self) -> Result<Lock, StoreError> {
+    pub(crate) fn lock(&self) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
         let path = self.path.join(".lock");
         let mut file = File::options()
@@ -75,7 +75,7 @@ impl RunFolder {
     }
 
     /// The manifest.
-    pub fn manifest(&self) -> Result<Manifest, StoreError> {
+    pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {
         #[derive(Deserialize)]
         struct Version {
             v: u64,
@@ -95,7 +95,7 @@ impl RunFolder {
     }
 
     /// Writes the manifest, atomically replacing an older one.
-    pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
+    pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
         let path = self.manifest_path();
         let text =
             serde_json::to_string_pretty(manifest).map_err(|error| StoreError::io("write", &path)(error.into()))?;
@@ -103,12 +103,12 @@ impl RunFolder {
     }
 
     /// Writes the text of the experiment that the run belongs to, atomically replacing an older one.
-    pub fn write_experiment(&self, text: &str) -> Result<(), StoreError> {
+    pub(crate) fn write_experiment(&self, text: &str) -> Result<(), StoreError> {
         replace(&self.path.join(Self::EXPERIMENT), text.as_bytes())
     }
 
     /// The text of the experiment that the run belongs to, if any.
-    pub fn experiment(&self) -> Result<Option<String>, StoreError> {
+    pub(crate) fn experiment(&self) -> Result<Option<String>, StoreError> {
         let path = self.path.join(Self::EXPERIMENT);
         if !path.is_file() {
             return Ok(None);
@@ -117,7 +117,7 @@ impl RunFolder {
     }
 
     /// Stores a rendered prompt prefix under its digest, unless it is stored already.
-    pub fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
+    pub(crate) fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
         let folder = self.path.join("prompts");
         fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
         let path = folder.join(format!("{sha256}.txt"));
@@ -125,23 +125,23 @@ impl RunFolder {
     }
 
     /// The rendered prompt prefix with this digest.
-    pub fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
+    pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
         let path = self.path.join("prompts").join(format!("{sha256}.txt"));
         fs::read_to_string(&path).map_err(StoreError::io("read", &path))
     }
 
     /// Opens the trajectory file for appending; the caller must hold the [`Lock`].
-    pub fn appender(&self, _lock: &Lock) -> Result<Appender, StoreError> {
+    pub(crate) fn appender(&self, _lock: &Lock) -> Result<Appender, StoreError> {
         Appender::open(self.path.join(Self::TRAJECTORIES))
     }
 
     /// The recorded episodes of all shards.
-    pub fn records(&self) -> Result<Records, StoreError> {
+    pub(crate) fn records(&self) -> Result<Records, StoreError> {
         Records::index(self.shards()?)
     }
 
     /// The recorded episodes; `known` is returned if nothing was written since it was read.
-    pub fn records_since(&self, known: Option<Records>) -> Result<Records, StoreError> {
+    pub(crate) fn records_since(&self, known: Option<Records>) -> Result<Records, StoreError> {
         let shards = self.shards()?;
         match known {
             Some(known) if known.are_of(&shards) => Ok(known),

@@ -12,9 +12,9 @@ mod folder;
 mod index;
 mod read;
 
-pub use append::Appender;
-pub use folder::{Lock, RunFolder};
-pub use read::{Paid, Records, Skipped};
+pub(crate) use append::Appender;
+pub(crate) use folder::{Lock, RunFolder};
+pub(crate) use read::{Paid, Records, Skipped};
 
 use std::path::PathBuf;
 

@@ -15,7 +15,7 @@ use std::time::SystemTime;
 /// nor exports depend on the order in which episodes ended. Memory grows by a few hundred bytes per episode, since
 /// trajectories stay on disk.
 #[derive(Debug)]
-pub struct Records {
+pub(crate) struct Records {
     shards: Vec<Shard>,
     places: Vec<Place>,
     skipped: Vec<Skipped>,
@@ -24,7 +24,7 @@ pub struct Records {
 
 /// The cost of recorded episodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Paid {
+pub(crate) struct Paid {
     /// Model calls answered by a server.
     pub calls: u64,
     /// Those whose tokens the server did not count.
@@ -35,7 +35,7 @@ pub struct Paid {
 
 impl Paid {
     /// The cost of one episode.
-    pub fn of(trajectory: &Trajectory) -> Self {
+    pub(crate) fn of(trajectory: &Trajectory) -> Self {
         let mut paid = Self::default();
         for call in trajectory.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.cached) {
             let usage = call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.len()));
@@ -55,7 +55,7 @@ impl AddAssign for Paid {
 
 /// A line that could not be read; its episode counts as missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
+pub(crate) struct Skipped {
     /// The file.
     pub path: PathBuf,
     /// Line number, from 1.
@@ -105,7 +105,7 @@ impl Records {
     }
 
     /// The episodes of a trajectory file outside any run folder. A file with other content is refused.
-    pub fn of_file(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn of_file(path: &Path) -> Result<Self, StoreError> {
         only_trajectories(path)?;
         Self::index(vec![Shard::look_at(path.to_owned())?])
     }
@@ -138,33 +138,23 @@ impl Records {
         }
     }
 
-    /// The number of episodes, each counted once.
-    pub fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
-    }
-
     /// The cost of each variant's episodes, including those that were repeated later.
-    pub fn paid(&self) -> &BTreeMap<String, Paid> {
+    pub(crate) fn paid(&self) -> &BTreeMap<String, Paid> {
         &self.paid
     }
 
     /// Lines that could not be read.
-    pub fn skipped(&self) -> &[Skipped] {
+    pub(crate) fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
     /// The key and variant of each episode, and whether it was measured.
-    pub fn keys(&self) -> impl Iterator<Item = (&str, &str, bool)> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         self.places.iter().map(|place| (place.head.key.as_str(), place.head.variant.as_str(), place.head.measured))
     }
 
     /// The trajectories, read one at a time.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Trajectory, StoreError>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Trajectory, StoreError>> {
         let mut open: Option<(usize, File)> = None;
         self.places.iter().map(move |place| self.read(place, &mut open))
     }

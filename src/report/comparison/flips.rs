@@ -11,7 +11,7 @@ const QUESTION: usize = 60;
 
 /// Flipped answers between two variants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FlipList {
+pub(crate) struct FlipList {
     /// The first variant.
     pub a: String,
     /// The second variant.
@@ -26,7 +26,7 @@ pub struct FlipList {
 
 /// A question with a flipped answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FlippedQuestion {
+pub(crate) struct FlippedQuestion {
     /// Its id.
     pub id: String,
     /// Its text.

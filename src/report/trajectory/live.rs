@@ -8,7 +8,7 @@ use crate::types::{Step, Tool, Trajectory};
 
 /// Turns the events of an episode into text to print at once. Control characters in its texts are escaped.
 #[derive(Debug)]
-pub struct Live {
+pub(crate) struct Live {
     view: View,
     /// Number of the current step.
     step: usize,
@@ -22,12 +22,12 @@ pub struct Live {
 
 impl Live {
     /// For one episode.
-    pub fn new(view: View) -> Self {
+    pub(crate) fn new(view: View) -> Self {
         Self { view, step: 1, said: false, replying: false, held: String::new() }
     }
 
     /// More of a reply.
-    pub fn text(&mut self, text: &str) -> String {
+    pub(crate) fn text(&mut self, text: &str) -> String {
         let text = if self.replying { text } else { text.trim_start() };
         let end = text.trim_end().len();
         if end == 0 {
@@ -49,7 +49,7 @@ impl Live {
     }
 
     /// The reply was interrupted; the request is sent again.
-    pub fn again(&mut self) -> String {
+    pub(crate) fn again(&mut self) -> String {
         let mut page = self.page();
         if self.replying {
             page.blank();
@@ -61,14 +61,14 @@ impl Live {
     }
 
     /// The reply is complete.
-    pub fn call_ended(&mut self) -> String {
+    pub(crate) fn call_ended(&mut self) -> String {
         let replied = self.replying;
         self.close();
         if replied { "\n".to_owned() } else { String::new() }
     }
 
     /// A step is complete. Text that was not shown as it arrived is shown now.
-    pub fn step(&mut self, step: &Step) -> String {
+    pub(crate) fn step(&mut self, step: &Step) -> String {
         let mut page = self.page();
         if self.said {
             // The tool's observation after an answer matters only in the record.
@@ -91,7 +91,7 @@ impl Live {
     }
 
     /// The episode is over: its outcome, and the answer last.
-    pub fn end(&mut self, trajectory: &Trajectory) -> String {
+    pub(crate) fn end(&mut self, trajectory: &Trajectory) -> String {
         let mut page = self.page();
         if self.replying {
             page.blank();

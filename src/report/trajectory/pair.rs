@@ -17,7 +17,7 @@ const GUTTER: &str = " │ ";
 
 /// One of the two episodes.
 #[derive(Debug, Clone, Copy)]
-pub struct Side<'a> {
+pub(crate) struct Side<'a> {
     /// Its name, such as `results/a:q-1`.
     pub name: &'a str,
     /// Its trajectory.
@@ -30,7 +30,7 @@ pub struct Side<'a> {
 ///
 /// Steps that are the same are shown once. The first step that differs is marked with what differs: thought, action or
 /// observation.
-pub fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
+pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
     let mut page = Page::new(*view);
     page.field("question", &a.trajectory.question, BOLD);
     gold(&mut page, a.trajectory);

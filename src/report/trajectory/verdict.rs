@@ -6,7 +6,7 @@ use crate::types::{Outcome, Trajectory};
 
 /// Right or wrong, by which metric, with the trajectory metrics.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Verdict<'a> {
+pub(crate) struct Verdict<'a> {
     /// Name of the metric.
     pub metric: &'static str,
     /// The score; absent if the episode was not measured or the gold answer is hidden.

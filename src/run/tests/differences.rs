@@ -1,7 +1,7 @@
 //! What a recorded run is compared with before it is resumed.
 
 use super::{manifest, variant};
-use crate::run::{differences, duplicate_variants};
+use crate::run::plan::{differences, duplicate_variants};
 use crate::types::{ExperimentRecord, Manifest, PriceRecord, Variant};
 
 #[test]
