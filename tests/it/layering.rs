@@ -24,6 +24,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("reqwest", &["net/"]),
     ("rustls", &["net/"]),
     ("rustyline", &["cli/"]),
+    ("ego_tree", &["wiki/html/tree"]),
     ("html5ever", &["wiki/html/entities", "wiki/html/tree"]),
     ("scraper", &["wiki/html/"]),
     ("secrecy", &["llm/", "net/", "run/"]),

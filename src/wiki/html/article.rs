@@ -266,12 +266,11 @@ fn is_footnote_mark(element: ElementRef<'_>) -> bool {
 
 /// Adds `text` with each run of ASCII white space as one space, and none at the start of a line.
 fn push_collapsed(into: &mut String, text: &str) {
-    for c in text.chars() {
-        if !c.is_ascii_whitespace() {
-            into.push(c);
-        } else if !into.is_empty() && !into.ends_with([' ', '\n']) {
+    for (i, run) in text.split([' ', '\n', '\t', '\r', '\u{c}']).enumerate() {
+        if i > 0 && !into.is_empty() && !into.ends_with([' ', '\n']) {
             into.push(' ');
         }
+        into.push_str(run);
     }
 }
 

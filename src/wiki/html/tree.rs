@@ -6,6 +6,7 @@
 //! refused.
 
 use super::ExtractError;
+use ego_tree::Tree;
 use html5ever::TokenizerResult;
 use html5ever::tokenizer::{BufferQueue, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts, TreeSink};
@@ -28,6 +29,10 @@ const MAX_ATTRIBUTES: usize = 1 << 15;
 const MAX_COMPARED: usize = MAX_ATTRIBUTES * MAX_ATTRIBUTES;
 /// How many attributes all `<html>` and `<body>` tags may have together; they end up in one element each.
 const MAX_ROOT_ATTRIBUTES: usize = 4096;
+/// About how many bytes of a saved article make a node.
+const BYTES_PER_NODE: usize = 16;
+/// For how many nodes room is made in advance, at most.
+const MAX_RESERVED: usize = 1 << 14;
 /// How many bytes the tokenizer is given at once.
 const CHUNK: usize = 4096;
 
@@ -36,7 +41,8 @@ pub(super) fn parse(html: &str) -> Result<Html, ExtractError> {
     let max_weight = (html.len() / 2).clamp(*MAX_WEIGHT.start(), *MAX_WEIGHT.end());
     // The tokenizer would drop a byte order mark from the start of every chunk.
     let options = TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() };
-    let tokenizer = Tokenizer::new(BoundedSink::new(max_weight), options);
+    let nodes = (html.len() / BYTES_PER_NODE).min(MAX_RESERVED);
+    let tokenizer = Tokenizer::new(BoundedSink::new(max_weight, nodes), options);
     let (input, mut rest) = (BufferQueue::default(), html.strip_prefix('\u{feff}').unwrap_or(html));
     while !rest.is_empty() {
         let (chunk, after) = rest.split_at(rest.ceil_char_boundary(CHUNK));
@@ -58,8 +64,10 @@ struct BoundedSink {
 }
 
 impl BoundedSink {
-    fn new(max_weight: usize) -> Self {
-        let sink = HtmlTreeSink::new(Html::new_document());
+    fn new(max_weight: usize, nodes: usize) -> Self {
+        let mut page = Html::new_document();
+        page.tree = Tree::with_capacity(Node::Document, nodes);
+        let sink = HtmlTreeSink::new(page);
         let cost = RefCell::new(Cost { max_weight, ..Cost::default() });
         Self { builder: TreeBuilder::new(sink, TreeBuilderOpts::default()), cost, error: Cell::new(None) }
     }
