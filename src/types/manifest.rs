@@ -26,7 +26,7 @@ pub struct Manifest {
     pub dataset: DatasetRecord,
     /// Version of the program that started the run.
     pub wikitrail: String,
-    /// Git revision of the working folder, with `-dirty` where files differ; absent outside a repository.
+    /// Git commit of the working folder; absent outside a repository.
     pub git_revision: Option<String>,
     /// The command line, from the program's name on.
     pub command_line: Vec<String>,
