@@ -131,7 +131,6 @@ pub const SERVERS: [Capability; 10] = [
 /// The row for servers that nobody named.
 pub const AUTO: &Capability = &SERVERS[0];
 
-/// The row of this name.
 pub fn of(name: &str) -> Option<&'static Capability> {
     SERVERS.iter().find(|row| row.name == name)
 }

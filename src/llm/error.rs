@@ -9,30 +9,15 @@ use crate::tape::TapeError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The server rejected the request; a retry would not help.
+    /// The server rejected the request; a retry would not help. `message` has at most 300 characters, without secrets.
     #[error("the model's server refused the request with status {status}: {message}")]
-    Refused {
-        /// HTTP status.
-        status: u16,
-        /// The server's message, at most 300 characters, without secrets.
-        message: String,
-    },
+    Refused { status: u16, message: String },
     /// The server was overloaded or failed at every attempt.
     #[error("the model's server failed with {reason} (attempts: {attempts})")]
-    Exhausted {
-        /// Requests sent.
-        attempts: u32,
-        /// The last status and the server's message.
-        reason: String,
-    },
+    Exhausted { attempts: u32, reason: String },
     /// The server reported success, but did not send a completion.
     #[error("the model's server sent no completion: {reason} (attempts: {attempts})")]
-    Undecodable {
-        /// Requests sent.
-        attempts: u32,
-        /// What is wrong with the last answer.
-        reason: String,
-    },
+    Undecodable { attempts: u32, reason: String },
     /// No complete answer arrived.
     #[error("the model's server did not answer: {0}")]
     Net(NetError),
@@ -41,14 +26,7 @@ pub enum ModelError {
     Tape(TapeError),
     /// The budget is spent, so the request was not sent.
     #[error("the run's budget of {limit} {} is spent ({spent} with what is in flight)", which.unit())]
-    Budget {
-        /// Which limit was reached.
-        which: BudgetKind,
-        /// What was spent, with the estimates of the calls in flight.
-        spent: String,
-        /// The limit.
-        limit: String,
-    },
+    Budget { which: BudgetKind, spent: String, limit: String },
     /// The request was not sent, or a model without a server failed.
     #[error("{0}")]
     Other(String),
@@ -70,7 +48,6 @@ impl From<TapeError> for ModelError {
 }
 
 impl ModelError {
-    /// What a person can do about it.
     pub fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Refused { status: 401 | 403, .. } => KEY_HINT,
@@ -102,7 +79,6 @@ impl ModelError {
     }
 }
 
-/// Whether a refusal is about the length of the prompt.
 fn is_length(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     ["context length", "context_length", "context window", "maximum context", "context size", "too long"]

@@ -16,9 +16,7 @@ use std::time::{Duration, Instant};
 /// How a client behaves. Its limits apply to all of its requests together.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
-    /// The `User-Agent` header.
     pub user_agent: String,
-    /// Longest time to connect.
     pub connect_timeout: Duration,
     /// Longest time from sending an attempt to the last byte of its answer, including redirects but not the waits for
     /// the limiter or a retry. For an answer that a [`Listener`] takes event by event, the longest wait for an event.
@@ -27,7 +25,6 @@ pub struct ClientSettings {
     pub max_body: usize,
     /// Redirects to follow; at 0 the redirect itself is the answer.
     pub max_redirects: usize,
-    /// Attempts and waits.
     pub retry: RetrySettings,
     /// Limits all requests, including retries and redirects. Clients of one server share it.
     pub limiter: Arc<Limiter>,
@@ -52,11 +49,8 @@ impl Default for ClientSettings {
 /// A complete answer with any status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// HTTP status.
     pub status: u16,
-    /// The `Content-Type` header.
     pub content_type: Option<String>,
-    /// The parsed `Retry-After` header.
     pub retry_after: Option<Duration>,
     /// The URL that answered, after redirects, without user part.
     pub url: String,
@@ -80,9 +74,7 @@ impl Answer {
 /// A secret, and how it is sent.
 #[derive(Debug, Clone, Copy)]
 pub enum Credential<'a> {
-    /// As a bearer token.
     Bearer(&'a SecretString),
-    /// As the value of this header.
     Header(&'static str, &'a SecretString),
 }
 

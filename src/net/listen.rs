@@ -5,7 +5,6 @@ use super::client::Answer;
 /// What a listener wants after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// More events.
     More,
     /// Everything that matters has arrived; further events are read if they follow soon.
     Whole,

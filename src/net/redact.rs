@@ -93,7 +93,6 @@ pub fn user(address: &str) -> String {
     }
 }
 
-/// Removes user name and password.
 pub(crate) fn without_user(url: &mut Url) {
     // Both fail only for URLs that cannot have a user part.
     let _ = url.set_username("");

@@ -33,7 +33,6 @@ impl SecretSet {
         Self::new(redact::user_secrets(address))
     }
 
-    /// All of them.
     pub fn all(&self) -> Vec<&str> {
         self.0.iter().map(SecretString::expose_secret).collect()
     }

@@ -9,7 +9,6 @@ use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A run's folder.
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
     path: PathBuf,
@@ -39,12 +38,10 @@ impl RunFolder {
         if folder.exists() { Ok(folder) } else { Err(StoreError::NotARun { path: folder.path }) }
     }
 
-    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it contains a run.
     pub(crate) fn exists(&self) -> bool {
         self.manifest_path().is_file()
     }
@@ -74,7 +71,6 @@ impl RunFolder {
         Ok(Lock { _file: file })
     }
 
-    /// The manifest.
     pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {
         #[derive(Deserialize)]
         struct Version {

@@ -10,7 +10,6 @@ use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A recording that is being written.
 #[derive(Debug)]
 pub struct Recorder {
     writer: Writer<Vec<u8>>,

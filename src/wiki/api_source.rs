@@ -41,7 +41,6 @@ pub struct LagSettings {
     pub attempts: u32,
     /// Shortest wait, whatever the site says.
     pub least: Duration,
-    /// Longest wait.
     pub longest: Duration,
 }
 
@@ -52,7 +51,6 @@ impl Default for LagSettings {
     }
 }
 
-/// A site's Action API as a source.
 pub struct ApiSource {
     site: Site,
     reading: Reading,

@@ -25,7 +25,6 @@ use std::sync::Arc;
 /// The name under which this source is recorded.
 const NAME: &str = "corpus";
 
-/// A corpus, ready to be searched and shared.
 pub struct Corpus {
     name: String,
     sha256: String,

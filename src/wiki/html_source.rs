@@ -16,7 +16,6 @@ use std::sync::Arc;
 /// The name under which this source is recorded.
 const NAME: &str = "html";
 
-/// A site's search page as a source.
 pub struct HtmlSource {
     site: Site,
     compat: Compat,

@@ -32,10 +32,8 @@ impl Default for SessionOptions {
     }
 }
 
-/// What the tool answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
-    /// The text that the agent sees.
     pub text: String,
     /// Where it came from; only searches have it.
     pub provenance: Option<Provenance>,
@@ -57,13 +55,10 @@ pub struct SessionState {
     pub lookup_len: Option<usize>,
     /// How many of them were shown.
     pub lookup_cnt: Option<usize>,
-    /// Steps taken.
     pub steps: usize,
-    /// The answer given.
     pub answer: Option<String>,
 }
 
-/// A lookup in progress.
 #[derive(Debug)]
 struct Lookup {
     keyword: String,
@@ -94,7 +89,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session without a page.
     pub fn new(source: Arc<dyn Source>, compat: Compat, options: SessionOptions) -> Self {
         Self {
             source,
@@ -155,7 +149,6 @@ impl Session {
         &self.observation
     }
 
-    /// Whether an answer was given.
     pub fn done(&self) -> bool {
         self.answer.is_some()
     }
@@ -165,7 +158,6 @@ impl Session {
         self.page.as_ref().map(Page::to_text)
     }
 
-    /// The state, in the paper's terms.
     pub fn state(&self) -> SessionState {
         SessionState {
             page_chars: self.page.as_ref().map(Page::chars),

@@ -106,7 +106,6 @@ fn thought(message: &Map<String, Value>, fields: &[&'static str]) -> Option<&'st
     fields.iter().copied().find(|field| filled(field))
 }
 
-/// The text of a `content`.
 fn content(value: Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text),
@@ -118,7 +117,6 @@ fn content(value: Value) -> Result<String, String> {
     }
 }
 
-/// Tokens used, if counted.
 fn used(value: &Value) -> Option<Usage> {
     usage(value, "prompt_tokens", "completion_tokens")
 }

@@ -15,19 +15,15 @@ use crate::llm::remote::label;
 use crate::types::{Message, Prefix, Prompt, Request, Role};
 use serde::Serialize;
 
-/// How a request is encoded.
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyOptions {
-    /// Which endpoint.
     pub(super) endpoint: Endpoint,
-    /// How many stops are sent.
     pub(super) stops: usize,
     /// Whether the length limit is called `max_tokens`, not `max_completion_tokens`.
     pub(super) max_tokens: bool,
     /// Whether the server accepts a `top_p` of 1.
     pub(super) full_top_p: bool,
-    /// Whether to stream the answer.
     pub(super) stream: bool,
     /// Whether the stream is to count tokens.
     pub(super) stream_usage: bool,
@@ -95,7 +91,6 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
     Ok(body.0)
 }
 
-/// The JSON so far.
 struct Body(Vec<u8>);
 
 impl Body {
@@ -128,7 +123,6 @@ pub(super) fn label(prompt: &Prompt, options: BodyOptions) -> &str {
     }
 }
 
-/// A prompt as messages.
 struct Messages<'a> {
     prompt: &'a Prompt,
     /// Where in the rest of a text prompt the label to continue begins.
@@ -188,7 +182,6 @@ fn open(role: Role, body: &mut Body) -> serde_json::Result<&mut Body> {
     Ok(body.raw("{\"role\":").value(&role)?.raw(",\"content\":"))
 }
 
-/// A prompt as one text.
 fn write_text(prompt: &Prompt, body: &mut Body) -> serde_json::Result<()> {
     match prompt {
         Prompt::Text { prefix, rest } => body.string(prefix, rest),

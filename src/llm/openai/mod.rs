@@ -20,10 +20,8 @@ use body::BodyOptions;
 use quirks::{Refused, ServerQuirks};
 use secrecy::SecretString;
 
-/// Base URL of `OpenAI` itself.
 pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
-/// Which of the two endpoints is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Endpoint {
     /// `POST {base}/chat/completions`.
@@ -36,9 +34,7 @@ pub enum Endpoint {
 /// What kind of server it is, and how it is used.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenAiSettings {
-    /// The endpoint.
     pub endpoint: Endpoint,
-    /// What is known about the server.
     pub server: &'static Capability,
     /// Whether the last line of a text prompt, if it is a label, is sent to a chat as the beginning of the model's answer.
     /// Has no effect if the server cannot continue one.

@@ -26,11 +26,8 @@ pub(super) struct Incoming<'a> {
     interface: &'a dyn Interface,
     on_event: Option<OnEvent<'a>>,
     redactor: StreamRedactor<'a>,
-    /// Whether a stream was requested.
     wanted: bool,
-    /// The label that the model continues.
     label: String,
-    /// Tokens that the request may cost.
     estimate: u64,
     /// Whether text was reported that a new attempt makes void.
     shown: bool,
@@ -38,7 +35,6 @@ pub(super) struct Incoming<'a> {
     attempt: Attempt,
 }
 
-/// The answer of one attempt.
 #[derive(Default)]
 struct Attempt {
     /// Whether it is read event by event.
@@ -105,7 +101,6 @@ impl<'a> Incoming<'a> {
         redactor.push(&stripper.push(piece), &mut |text| show(*on_event, shown, text))
     }
 
-    /// Reports the rest of the text.
     fn finish(&mut self) {
         let Self { on_event, redactor, shown, stripper, .. } = self;
         let mut show = |text: &str| show(*on_event, shown, text);

@@ -48,15 +48,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How to reach a model.
 #[derive(Clone)]
 pub struct RemoteSettings {
-    /// The model's name, as the server knows it.
     pub model: String,
     /// Base URLs of the API, such as `http://127.0.0.1:8000/v1`; a query is kept, and masked in what servers say, as it
     /// may hold a key. Of several servers, each request goes to the one with the fewest requests in flight.
     pub base_urls: Vec<String>,
-    /// The key, if the server requires one.
     pub key: Option<SecretString>,
     /// Limits the requests at once. Models of one provider and key share it.
     pub limiter: Arc<Limiter>,
@@ -64,7 +61,6 @@ pub struct RemoteSettings {
     pub timeout: Duration,
     /// Largest answer, in bytes after decompression.
     pub max_body: usize,
-    /// When to retry.
     pub retry: RetrySettings,
 }
 
@@ -106,9 +102,7 @@ pub fn shown_urls<S: AsRef<str>>(urls: &[S]) -> String {
 pub struct Remote {
     client: Client,
     balance: Balance,
-    /// The URL for whole answers, at each server.
     whole_urls: Vec<String>,
-    /// The URL for streams, at each server.
     stream_urls: Vec<String>,
     model: String,
     secrets: Secrets,

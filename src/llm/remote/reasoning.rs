@@ -40,7 +40,6 @@ impl ReasoningStripper {
         Self { state, label: label.trim().to_owned(), thought: false }
     }
 
-    /// Whether there was reasoning.
     pub(super) fn thought(&self) -> bool {
         self.thought
     }

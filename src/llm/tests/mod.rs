@@ -110,7 +110,6 @@ impl Api {
         }
     }
 
-    /// A whole stream.
     fn stream(self, pieces: &[&str]) -> Reply {
         stream(&[self.start(), pieces.iter().map(|piece| self.delta(piece)).collect(), self.end()])
     }

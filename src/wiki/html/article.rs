@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 /// What `MediaWiki` adds to the title of a link whose page does not exist.
 const MISSING: &str = "(page does not exist)";
 
-/// How an article is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ArticleOptions {
     /// Drop footnote marks such as `[3]` and inline notes such as `[by whom?]`.
@@ -24,10 +23,8 @@ impl Default for ArticleOptions {
     }
 }
 
-/// What sort of page was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PageKind {
-    /// An article.
     #[default]
     Article,
     /// A list of articles with the same name.
@@ -41,7 +38,6 @@ pub enum PageKind {
 pub struct Article {
     /// Text of the page's main heading, if it has one.
     pub title: Option<String>,
-    /// What sort of page it is.
     pub kind: PageKind,
     /// Stripped texts of paragraphs and lists, in document order; the lines of a list are its items.
     pub blocks: Vec<String>,

@@ -28,7 +28,6 @@ const REPEATS: usize = 64;
 /// Limits of the text, in bytes. Several pages are read at once, so the upper one holds for any page.
 const TEXT: std::ops::RangeInclusive<usize> = 1_000_000..=64 << 20;
 
-/// Reads a page.
 pub fn paper_page(html: &str) -> Result<PaperPage, ExtractError> {
     let mut walk = Walk::default();
     tokens::read(html, &mut walk).map_err(|_| ExtractError::Rejected)?;
@@ -43,7 +42,6 @@ enum Kind {
     Heading,
 }
 
-/// An open tag.
 struct Open {
     /// Index of its name.
     name: usize,

@@ -3,7 +3,6 @@
 use crate::wiki::observe::Voice;
 use std::sync::{Arc, OnceLock};
 
-/// The open page.
 #[derive(Debug)]
 pub(super) struct Page {
     text: Text,
@@ -27,7 +26,6 @@ impl Page {
         Self { text: Text::Shared(blocks, voice), chars: OnceLock::new() }
     }
 
-    /// A page of these blocks.
     pub(super) fn own(blocks: Vec<String>) -> Self {
         Self { text: Text::Own(blocks), chars: OnceLock::new() }
     }
@@ -46,12 +44,10 @@ impl Page {
         self.blocks().flat_map(|block| [block, "\n"]).collect()
     }
 
-    /// Length of the text in characters.
     pub(super) fn chars(&self) -> usize {
         *self.chars.get_or_init(|| self.blocks().map(|block| block.chars().count() + 1).sum())
     }
 
-    /// Whether there is no text.
     pub(super) fn is_empty(&self) -> bool {
         self.blocks().next().is_none()
     }

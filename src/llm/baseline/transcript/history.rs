@@ -25,7 +25,6 @@ impl History {
         *self = Self { question: question.to_owned(), is_claim, next: 1, ..Self::default() };
     }
 
-    /// Whether there is a question.
     pub(super) fn asked(&self) -> bool {
         self.next > 0
     }
@@ -35,7 +34,6 @@ impl History {
         self.pending.is_some()
     }
 
-    /// Whether the answer was given.
     pub(super) fn finished(&self) -> bool {
         self.pending.as_ref().is_some_and(|did| did.finish)
     }

@@ -10,7 +10,6 @@ use super::observation::is_error;
 use super::{Transcript, Wanted, step, text};
 use crate::types::{Message, Role};
 
-/// Parses a conversation.
 pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
     if labels.template()
         && let Some(last) = messages.iter().rfind(|message| message.role == Role::User)

@@ -43,9 +43,7 @@ const MAX_STEPS: usize = 64;
 /// Settings of the policy: what a prompt does not say.
 #[derive(Debug, Clone)]
 pub struct BaselineSettings {
-    /// Label before a question.
     pub question_label: String,
-    /// Label before a claim to verify.
     pub claim_label: String,
     /// Whether all questions are claims, for protocols without labels.
     pub claims: bool,
@@ -75,11 +73,9 @@ impl Default for BaselineSettings {
     }
 }
 
-/// A parsed prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Transcript {
     pub(super) question: String,
-    /// Whether it is a claim to verify.
     pub(super) is_claim: bool,
     /// The answered steps; failed ones have an empty observation.
     pub(super) steps: Vec<PastStep>,
@@ -87,7 +83,6 @@ pub(super) struct Transcript {
     pub(super) just_failed: Option<String>,
     /// Whether the prompt demands an answer.
     pub(super) forced: bool,
-    /// What is to be written.
     pub(super) wanted: Wanted,
     /// Whether the reply needs no white space before it, as the prompt or message ends in some.
     pub(super) spaced: bool,
@@ -115,7 +110,6 @@ pub(super) enum Wanted {
     Answer,
 }
 
-/// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
     Search(String),
@@ -159,7 +153,6 @@ impl Transcript {
         }
     }
 
-    /// The transcript of a history.
     fn of(history: History, labels: &Labels<'_>, wanted: Wanted, spaced: bool) -> Self {
         Self {
             question: cap(&history.question, MAX_QUESTION).trim().to_owned(),

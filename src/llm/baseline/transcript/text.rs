@@ -28,7 +28,6 @@ enum Part {
     Error,
 }
 
-/// Parses a prompt that is one text.
 pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
     let (question, is_claim, after) = labels.labelled(text).unwrap_or((text.trim(), false, ""));
     let mut history = History::default();
