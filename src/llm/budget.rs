@@ -201,7 +201,7 @@ impl Budgeted {
     }
 }
 
-super::wrapper!(Budgeted);
+super::model!(Budgeted, inner);
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,14 @@
 //! The client: its settings, and the retry loop of a logical request.
 
 use super::balance::Balance;
-use super::exchange::{self, Outgoing};
+use super::exchange;
 use super::limit::{Limiter, Outcome, Settings};
 use super::listen::{Keep, Listener};
 use super::retry::{Attempt, Backoff, RetrySettings, should_retry};
 use super::{NetError, redact};
 use crate::types::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Url};
+use reqwest::{Method, Request, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -47,7 +47,7 @@ impl Default for ClientSettings {
 }
 
 /// A complete answer with any status.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
     pub status: u16,
     pub content_type: Option<String>,
@@ -155,10 +155,10 @@ impl Client {
         self.settings.limiter.hold(wait, status);
     }
 
-    fn outgoing(&self, url: &str, message: &Message) -> Result<Outgoing, NetError> {
+    fn outgoing(&self, url: &str, message: &Message) -> Result<Request, NetError> {
         let url = parse(url)?;
         let Message { method, headers, body } = message;
-        Outgoing::new(self.http(&url), method.clone(), url, headers.clone(), body.clone())
+        exchange::request(self.http(&url), method.clone(), url, headers.clone(), body.clone())
     }
 
     async fn send(
@@ -180,7 +180,8 @@ impl Client {
             let server = turn.server;
             last = Some(server);
             let outgoing = self.outgoing(urls.get(server).map_or("", String::as_str), &message)?;
-            let (result, permit) = exchange::attempt(self, &outgoing, listener, &mut first).await;
+            let mut permit = None;
+            let result = exchange::attempt(self, &outgoing, listener, &mut first, &mut permit).await;
             let summary = summary(&result, listener);
             // A request that waits to be retried holds no permit.
             if let Some(permit) = permit {

@@ -22,6 +22,7 @@
 //! | `player` | reading: an index in memory, answers on demand |
 //! | `miss` | the nearest recorded request, and the first difference |
 //! | `cache` | answers in a database, for reuse by later runs |
+//! | `wrapped` | what the wrappers of models and of sources have in common |
 //! | `writer` | a thread that writes and syncs in batches |
 
 mod asked;
@@ -32,6 +33,7 @@ mod miss;
 mod player;
 mod recorder;
 mod scope;
+mod wrapped;
 mod writer;
 
 pub use asked::{Asked, Kind};
@@ -41,6 +43,7 @@ pub use miss::{Miss, Nearest, Why};
 pub use player::Player;
 pub use recorder::{Place, Recorder};
 pub use scope::{in_episode, in_sample};
+pub use wrapped::Wrapped;
 
 #[cfg(test)]
 mod tests;

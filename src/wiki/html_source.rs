@@ -190,18 +190,14 @@ pub(super) fn shown(url: &str) -> String {
 mod tests {
     use super::{page_text, text_like_requests, title_of};
     use crate::net::Answer;
-    use std::time::Duration;
 
     fn answer(status: u16, content_type: Option<&str>, body: &[u8]) -> Answer {
         Answer {
             status,
             content_type: content_type.map(str::to_owned),
-            retry_after: None,
             url: "http://h/w/index.php?search=x".to_owned(),
-            redirects: Vec::new(),
             body: body.to_vec(),
-            attempts: 1,
-            elapsed: Duration::ZERO,
+            ..Answer::default()
         }
     }
 

@@ -15,7 +15,7 @@
 //! | [`corpus`] | a frozen encyclopedia in memory, with a text index |
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
 //! | [`site_policy`] | who may be asked, how often, and under which name |
-//! | [`recorded_source`] | any source with a tape in front: recorded, replayed, or answered from a cache |
+//! | [`recorded_source`] | wrappers that record the answers of a source, replay them, or answer from a cache |
 //! | `search_cache` | what a site or a cache said in this run, by query |
 //! | `cache` | where pages are read, and those that were, by digest |
 //! | `quote` | queries inside URLs |

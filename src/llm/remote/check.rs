@@ -99,7 +99,7 @@ impl Remote {
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
-            sample: printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden()), 80),
+            sample: printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden.all()), 80),
         })
     }
 

@@ -4,7 +4,6 @@ use super::{
     Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, Listener, NetError, RetrySettings,
     Settings, is_loopback,
 };
-use crate::net::Heard;
 use crate::net::testing::{Reply, Server, reply, short};
 use secrecy::SecretString;
 use std::io::Write as _;
@@ -123,14 +122,6 @@ fn loopback_urls() {
 struct Whole;
 
 impl Listener for Whole {
-    fn begin(&mut self, _: &Answer) -> bool {
-        false
-    }
-
-    fn event(&mut self, _: &[u8]) -> Heard {
-        Heard::More
-    }
-
     fn end(&mut self, answer: &Answer) -> bool {
         answer.body.ends_with(b"}")
     }

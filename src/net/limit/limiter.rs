@@ -102,10 +102,6 @@ impl Limiter {
         self.with(|state, _| state.concurrency.limit())
     }
 
-    pub fn in_flight(&self) -> usize {
-        self.with(|state, _| state.concurrency.in_flight())
-    }
-
     /// Pauses for `wait`, for servers that ask for it other than by status and header.
     pub fn hold(&self, wait: Duration, status: u16) {
         self.with(|state, now| state.pause.extend(now, wait, status));

@@ -1,4 +1,4 @@
-//! Sources with a tape in front, over a source made up here, and over a site with a password.
+//! Recordings and caches of a made-up source, and of a site with a password.
 
 use super::{Cached, Recording, Replaying, SourceIdentity};
 use crate::net::testing::{Server, reply};
@@ -135,7 +135,7 @@ async fn a_cache_keeps_findings_of_something() {
 }
 
 #[tokio::test]
-async fn neither_tape_nor_cache_holds_the_password_of_a_site() {
+async fn neither_recording_nor_cache_holds_the_password_of_a_site() {
     let page =
         reply(200, "content-type: text/html\r\n", b"<html><div id=mw-content-text><p>It is a page.</p></div></html>");
     let server = Server::start(vec![page]).await;
