@@ -27,12 +27,10 @@ impl Source for Made {
         let provenance = Provenance {
             source: "made".to_owned(),
             url: format!("http://h/{number}"),
-            title: query.to_owned(),
             pageid: Some(5),
-            revid: None,
             status: if query == "broken" { 503 } else { 200 },
             fetched_at: format!("2026-01-01T00:00:0{number}Z"),
-            sha256: "d".to_owned(),
+            ..Provenance::default()
         };
         let (title, blocks) = (query.to_owned(), texts(&["One.", "\u{a0}\"é\"\n"]));
         let found = match query {

@@ -22,16 +22,7 @@ impl Source for Made {
 }
 
 fn provenance() -> Provenance {
-    Provenance {
-        source: "made".to_owned(),
-        url: "made:".to_owned(),
-        title: "T".to_owned(),
-        pageid: None,
-        revid: None,
-        status: 200,
-        fetched_at: String::new(),
-        sha256: String::new(),
-    }
+    Provenance { source: "made".to_owned(), status: 200, ..Provenance::default() }
 }
 
 fn page(blocks: &[&str]) -> Found {
