@@ -2,6 +2,7 @@
 
 use super::read::Shard;
 use super::{Appender, Records, StoreError};
+use crate::tape::sync_folder;
 use crate::types::Manifest;
 use crate::types::manifest::MANIFEST_VERSION;
 use serde::Deserialize;
@@ -128,7 +129,7 @@ impl RunFolder {
 
     /// Opens the trajectory file for appending; the caller must hold the [`Lock`].
     pub(crate) fn appender(&self, _lock: &Lock) -> Result<Appender, StoreError> {
-        Appender::open(self.path.join(Self::TRAJECTORIES))
+        Appender::open(&self.path.join(Self::TRAJECTORIES))
     }
 
     /// The recorded episodes of all shards.
@@ -173,9 +174,6 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         return Err(StoreError::Io { action: "write", path: path.to_owned(), source });
     }
     fs::rename(&beside, path).map_err(StoreError::io("write", path))?;
-    // The rename is durable once the folder is synced, which not every file system supports.
-    if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
-        let _ = folder.sync_all();
-    }
+    sync_folder(path);
     Ok(())
 }

@@ -16,6 +16,7 @@ pub(crate) use append::Appender;
 pub(crate) use folder::{Lock, RunFolder};
 pub(crate) use read::{Paid, Records, Skipped};
 
+use crate::tape::FileError;
 use std::path::PathBuf;
 
 /// Why a run folder cannot be used. Lines are numbered from 1.
@@ -53,6 +54,12 @@ impl StoreError {
     pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
+    }
+}
+
+impl From<FileError> for StoreError {
+    fn from(FileError { action, path, source }: FileError) -> Self {
+        Self::Io { action, path, source }
     }
 }
 

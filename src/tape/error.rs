@@ -1,5 +1,6 @@
 //! Errors of recordings and caches.
 
+use super::lines::FileError;
 use super::miss::{Miss, Why};
 use std::path::{Path, PathBuf};
 
@@ -57,5 +58,11 @@ impl TapeError {
             full: error.kind() == std::io::ErrorKind::StorageFull,
             reason: error.to_string(),
         }
+    }
+}
+
+impl From<FileError> for TapeError {
+    fn from(FileError { action, path, source }: FileError) -> Self {
+        Self::io(action, &path)(source)
     }
 }

@@ -18,7 +18,8 @@
 //! | `asked` | a request in canonical form, and its key |
 //! | `scope` | the episode that makes a request, and the count of its occurrences |
 //! | `line` | the lines of a recording |
-//! | `recorder` | appending, locked and synced |
+//! | `lines` | appending lines, locked and synced |
+//! | `recorder` | appending to a recording |
 //! | `player` | reading: an index in memory, answers on demand |
 //! | `miss` | the nearest recorded request, and the first difference |
 //! | `cache` | answers in a database, for reuse by later runs |
@@ -29,6 +30,7 @@ mod asked;
 mod cache;
 mod error;
 mod line;
+mod lines;
 mod miss;
 mod player;
 mod recorder;
@@ -39,8 +41,10 @@ mod writer;
 pub use asked::{Asked, Kind};
 pub use cache::{Cache, CacheCounts, Slot};
 pub use error::TapeError;
+pub(crate) use lines::{FileError, LineFile};
 pub use miss::{Miss, Nearest, Why};
 pub use player::Player;
+pub(crate) use recorder::sync_folder;
 pub use recorder::{Place, Recorder};
 pub use scope::{in_episode, in_sample};
 pub use wrapped::Wrapped;
