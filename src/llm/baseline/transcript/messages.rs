@@ -30,7 +30,7 @@ pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
         history.ask(&all.join("\n"), false);
     }
     let wanted = wanted(messages, labels, &history);
-    Transcript::of(history, labels, wanted, true)
+    Transcript { history, wanted, spaced: true }
 }
 
 /// An observation, if the system role is used for them. Otherwise an instruction: after the question, to answer now.
