@@ -5,7 +5,7 @@
 //! pieces, not the whole download.
 
 use super::client::{Client, parse};
-use super::exchange::{moved, shown};
+use super::exchange::moved;
 use super::limit::{HeldOff, Outcome};
 use super::retry::{Attempt, Backoff, Retry, retry_after, should_retry};
 use super::{NetError, redact};
@@ -145,7 +145,7 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
             return Err(Fault::Passing(status(&url, code), retry));
         }
     };
-    let shown = || redact::url(shown(url.clone()).as_str());
+    let shown = || redact::url(url.as_str());
     let kind = text(response.headers(), &CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
     if ["text/html", "application/xhtml"].iter().any(|page| kind.starts_with(page)) {
         return Err(Fault::Final(DownloadError::Page { url: shown() }));

@@ -13,7 +13,6 @@ const REASON_CHARS: usize = 200;
 /// Why there is no answer: the host (with its port) and the reason, but never a secret, or the user part or query of a
 /// URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum NetError {
     #[error("cannot set up the HTTP client: {reason}")]
     Setup { reason: String },

@@ -256,9 +256,3 @@ async fn hear(
         }
     }
 }
-
-/// The URL without its user part.
-pub(super) fn shown(mut url: Url) -> String {
-    redact::without_user(&mut url);
-    url.into()
-}

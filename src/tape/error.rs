@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 /// Why a recording or a cache cannot be used, or has no answer. Lines are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum TapeError {
     #[error("cannot {action} `{}`: {reason}", path.display())]
     Io { action: &'static str, path: PathBuf, reason: String, full: bool },

@@ -78,10 +78,13 @@ impl OpenAi {
         BodyOptions {
             endpoint,
             stops,
-            max_tokens: !refused.max_tokens,
+            sent: SentOptions {
+                stop: stops > 0,
+                max_tokens: !refused.max_tokens,
+                stream,
+                stream_usage: stream && !refused.stream_usage,
+            },
             full_top_p: server.full_top_p,
-            stream,
-            stream_usage: stream && !refused.stream_usage,
             prefill: server.prefill.filter(|_| prefill && endpoint == Endpoint::Chat),
         }
     }
@@ -110,14 +113,8 @@ impl Interface for OpenAi {
 
     fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
         let options = self.options(request, watched);
-        let sent = SentOptions {
-            stop: options.stops > 0,
-            max_tokens: options.max_tokens,
-            stream: options.stream,
-            stream_usage: options.stream_usage,
-        };
         let label = body::label(&request.prompt, options).to_owned();
-        Ok(EncodedRequest { body: body::bytes(model, request, options)?, sent, label })
+        Ok(EncodedRequest { body: body::bytes(model, request, options)?, sent: options.sent, label })
     }
 
     fn learn(&self, sent: SentOptions, status: u16, refusal: &Refusal) -> bool {
