@@ -12,14 +12,13 @@ use super::answer::{Decoded, Fault, Progress};
 use super::interface::Interface;
 use super::reasoning::ReasoningStripper;
 use super::redactor::StreamRedactor;
+use crate::llm::capability::IN_TEXT;
 use crate::llm::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
 use crate::types::Usage;
 
 /// Finish reason where the client stopped the stream.
 const STOPPED: &str = "stop";
-/// Where reasoning was, if it was in the text.
-const THINK: &str = "<think>";
 
 /// Listens to the answers to one request until one of them is a completion.
 pub(super) struct Incoming<'a> {
@@ -113,7 +112,7 @@ impl<'a> Incoming<'a> {
         self.finish();
         self.redactor.text().clone_into(&mut decoded.text);
         if self.stripper.thought() {
-            decoded.reasoning = Some(THINK);
+            decoded.reasoning = Some(IN_TEXT);
         }
         decoded
     }
