@@ -38,7 +38,7 @@
 //! | `net` | the only user of HTTP: timeouts, retries, limits, size caps, redaction | types |
 //! | `tape` | recordings of requests and answers, and the cache on disk | types |
 //! | `dataset` | one file for each format, from bytes to questions; selection and shuffles | types |
-//! | `store` | a run's folder: manifest, append, read, lock | types |
+//! | `store` | a run's folder: manifest, append, read, lock | types, tape |
 //! | `protocol` | dialogues without I/O: model text to tool calls and back | types |
 //! | `prompt` | prompt files, exemplars, rendering, digests | types, protocol |
 //! | `experiment` | what to run: every setting, the model that flags and files produce, experiment files | types, protocol, prompt |

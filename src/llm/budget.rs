@@ -18,14 +18,11 @@ pub struct Limits {
     pub calls: Option<u64>,
     /// Tokens of prompts and completions.
     pub tokens: Option<u64>,
-    /// US dollars.
     pub usd: Option<f64>,
 }
 
-/// What was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spent {
-    /// Model calls.
     pub calls: u64,
     /// Calls for which the server did not count tokens, so that they are estimated.
     pub estimated: u64,
@@ -35,14 +32,10 @@ pub struct Spent {
     pub usd: f64,
 }
 
-/// Which limit was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BudgetKind {
-    /// [`Limits::calls`].
     Calls,
-    /// [`Limits::tokens`].
     Tokens,
-    /// [`Limits::usd`].
     Usd,
 }
 
@@ -72,7 +65,6 @@ struct Ledger {
 }
 
 impl Limits {
-    /// Whether anything is limited.
     pub fn is_any(&self) -> bool {
         self.calls.is_some() || self.tokens.is_some() || self.usd.is_some()
     }
@@ -93,12 +85,10 @@ impl Spent {
 }
 
 impl Budget {
-    /// A budget of which nothing is spent yet.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ledger: Mutex::default() }
     }
 
-    /// The limits.
     pub fn limits(&self) -> Limits {
         self.limits
     }
@@ -211,7 +201,7 @@ impl Budgeted {
     }
 }
 
-super::wrapper!(Budgeted);
+super::model!(Budgeted, inner);
 
 #[cfg(test)]
 mod tests;

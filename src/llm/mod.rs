@@ -15,12 +15,12 @@ use crate::types::{Completion, Decoding, Request};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-/// Implements [`Model`] for a wrapper of `inner` that has an `answer(request, on_event)`.
-macro_rules! wrapper {
-    ($wrapper:ty) => {
-        impl crate::llm::Model for $wrapper {
+/// Implements [`Model`] for a type that has an `answer(request, on_event)`; its `inner` knows what is unsupported.
+macro_rules! model {
+    ($model:ty, $inner:ident) => {
+        impl crate::llm::Model for $model {
             fn unsupported(&self, decoding: &Decoding) -> Option<String> {
-                self.inner.unsupported(decoding)
+                self.$inner.unsupported(decoding)
             }
 
             fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
@@ -37,7 +37,7 @@ macro_rules! wrapper {
         }
     };
 }
-use wrapper;
+use model;
 
 pub mod anthropic;
 pub mod baseline;

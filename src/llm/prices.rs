@@ -3,7 +3,6 @@
 use crate::types::{PriceRecord, Usage};
 use serde::{Deserialize, Serialize};
 
-/// The built-in table.
 const SHIPPED: &str = include_str!("prices.toml");
 /// Higher prices, in US dollars per million tokens, are rejected as a wrong unit.
 const MAX_PRICE: f64 = 1e6;
@@ -11,9 +10,7 @@ const MAX_PRICE: f64 = 1e6;
 /// What a model's tokens cost, in US dollars per million.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Per million prompt tokens.
     pub prompt: f64,
-    /// Per million completion tokens.
     pub completion: f64,
 }
 
@@ -32,16 +29,14 @@ impl From<&PriceRecord> for Price {
     }
 }
 
-/// Prices by server and model.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// One entry per model.
     #[serde(rename = "model", default)]
     entries: Vec<PriceEntry>,
 }
 
-/// The price of one model, with its date and source.
+/// The price of one model in US dollars per million tokens, with its date and a page that states it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceEntry {
@@ -50,39 +45,30 @@ pub struct PriceEntry {
     pub host: Option<String>,
     /// The model's name as the server knows it, without a snapshot's date.
     pub name: String,
-    /// US dollars per million prompt tokens.
     pub prompt: f64,
-    /// US dollars per million completion tokens.
     pub completion: f64,
     /// The day of the price, or on which the source was read, as `YYYY-MM-DD`.
     pub as_of: String,
-    /// A page that states the price.
     #[serde(default)]
     pub source: Option<String>,
 }
 
-/// Why a price file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PricesError {
-    /// It is not TOML of this format.
     #[error("{0}")]
     Form(String),
-    /// An amount is negative or too large.
     #[error("the price of `{0}` is not between 0 and 1,000,000 US dollars per million tokens")]
     Amount(String),
-    /// A date is invalid.
     #[error("`as_of` of `{0}` is not a date such as 2026-11-21")]
     Date(String),
 }
 
 impl Prices {
-    /// The built-in prices.
     pub fn shipped() -> Self {
         // A test checks the table; without it, no price is known.
         Self::parse(SHIPPED).unwrap_or(Self { entries: Vec::new() })
     }
 
-    /// Prices from the text of a file.
     pub fn parse(text: &str) -> Result<Self, PricesError> {
         let prices: Self = toml::from_str(text).map_err(|error| PricesError::Form(error.to_string()))?;
         for entry in &prices.entries {
@@ -105,7 +91,6 @@ impl Prices {
 }
 
 impl PriceEntry {
-    /// The price, for the manifest.
     pub fn record(&self) -> PriceRecord {
         let (as_of, source) = (Some(self.as_of.clone()), self.source.clone());
         PriceRecord { prompt: self.prompt, completion: self.completion, as_of, source }

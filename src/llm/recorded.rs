@@ -5,12 +5,11 @@
 
 use super::{Model, ModelError, OnEvent, ask, report};
 use crate::net::redact;
-use crate::tape::{Asked, Cache, Kind, Player, Recorder};
+use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
 use crate::types::{Completion, Decoding, Message, Prompt, Request};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
-use std::sync::Arc;
 
 /// Which model answers, as recordings and caches identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,28 +67,19 @@ impl ModelIdentity {
 }
 
 /// A model whose answers are recorded. An answer that cannot be recorded is an error, so that a recording has no gaps.
-pub struct Recording {
-    inner: Arc<dyn Model>,
-    identity: ModelIdentity,
-    recorder: Arc<Recorder>,
-}
+pub type Recording = Wrapped<dyn Model, ModelIdentity, Recorder>;
 
 impl Recording {
-    /// Records what `inner` answers.
-    pub fn new(inner: Arc<dyn Model>, identity: ModelIdentity, recorder: Arc<Recorder>) -> Self {
-        Self { inner, identity, recorder }
-    }
-
     fn answer<'a>(
         &'a self,
         request: &'a Request,
         on_event: Option<OnEvent<'a>>,
     ) -> impl Future<Output = Result<Completion, ModelError>> + Send + 'a {
         // Before the first poll: the order of the calls decides which occurrence of a request this is.
-        let place = self.recorder.place(self.identity.request(request, None));
+        let place = self.tape.place(self.identity.request(request, None));
         async move {
             let completion = ask(&*self.inner, request, on_event).await?;
-            self.recorder.record(place, &completion).await?;
+            self.tape.record(place, &completion).await?;
             Ok(completion)
         }
     }
@@ -103,7 +93,6 @@ pub struct Replaying {
 }
 
 impl Replaying {
-    /// Answers as that model did.
     pub fn new(identity: ModelIdentity, player: Player) -> Self {
         Self { identity, player }
     }
@@ -120,26 +109,17 @@ impl Model for Replaying {
 ///
 /// Each repeat, each sample and each occurrence of a request has its own answer. Errors, refusals and empty answers are
 /// not cached. A cached answer is marked as such, with its original latency and no attempts.
-pub struct Cached {
-    inner: Arc<dyn Model>,
-    identity: ModelIdentity,
-    cache: Arc<Cache>,
-}
+pub type Cached = Wrapped<dyn Model, ModelIdentity, Cache>;
 
 impl Cached {
-    /// Asks `inner` what is not in the cache.
-    pub fn new(inner: Arc<dyn Model>, identity: ModelIdentity, cache: Arc<Cache>) -> Self {
-        Self { inner, identity, cache }
-    }
-
     fn answer<'a>(
         &'a self,
         request: &'a Request,
         on_event: Option<OnEvent<'a>>,
     ) -> impl Future<Output = Result<Completion, ModelError>> + Send + 'a {
-        let slot = self.cache.slot(&self.identity.request(request, self.identity.server.as_deref()));
+        let slot = self.tape.slot(&self.identity.request(request, self.identity.server.as_deref()));
         async move {
-            if let Some(kept) = self.cache.get::<Completion>(slot) {
+            if let Some(kept) = self.tape.get::<Completion>(slot) {
                 if let Some(on_event) = on_event {
                     report(&kept, on_event);
                 }
@@ -147,7 +127,7 @@ impl Cached {
             }
             let completion = ask(&*self.inner, request, on_event).await?;
             if is_worth_keeping(&completion) {
-                self.cache.put(slot, &completion).await;
+                self.tape.put(slot, &completion).await;
             }
             Ok(completion)
         }
@@ -160,8 +140,8 @@ fn is_worth_keeping(completion: &Completion) -> bool {
     !withheld && !completion.text.trim().is_empty()
 }
 
-super::wrapper!(Recording);
-super::wrapper!(Cached);
+super::model!(Recording, inner);
+super::model!(Cached, inner);
 
 #[cfg(test)]
 mod tests;

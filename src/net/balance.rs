@@ -11,9 +11,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The first rest.
 const FIRST_REST: Duration = Duration::from_secs(1);
-/// The longest rest.
 const LONGEST_REST: Duration = Duration::from_mins(1);
 
 /// The load of each server. Share it between all requests to the same servers.
@@ -52,7 +50,6 @@ impl Server {
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     balance: &'a Balance,
-    /// Which server.
     pub(super) server: usize,
 }
 
@@ -94,12 +91,10 @@ impl Balance {
 }
 
 impl Turn<'_> {
-    /// The server answered.
     pub(super) fn answered(&self) {
         self.balance.state().servers[self.server].rest = None;
     }
 
-    /// The server could not be connected to.
     pub(super) fn unreachable(&self) {
         self.unreachable_at(Instant::now());
     }

@@ -1,14 +1,14 @@
 //! The client: its settings, and the retry loop of a logical request.
 
 use super::balance::Balance;
-use super::exchange::{self, Outgoing};
+use super::exchange;
 use super::limit::{Limiter, Outcome, Settings};
 use super::listen::{Keep, Listener};
 use super::retry::{Attempt, Backoff, RetrySettings, should_retry};
 use super::{NetError, redact};
 use crate::types::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Url};
+use reqwest::{Method, Request, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,9 +16,7 @@ use std::time::{Duration, Instant};
 /// How a client behaves. Its limits apply to all of its requests together.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
-    /// The `User-Agent` header.
     pub user_agent: String,
-    /// Longest time to connect.
     pub connect_timeout: Duration,
     /// Longest time from sending an attempt to the last byte of its answer, including redirects but not the waits for
     /// the limiter or a retry. For an answer that a [`Listener`] takes event by event, the longest wait for an event.
@@ -27,7 +25,6 @@ pub struct ClientSettings {
     pub max_body: usize,
     /// Redirects to follow; at 0 the redirect itself is the answer.
     pub max_redirects: usize,
-    /// Attempts and waits.
     pub retry: RetrySettings,
     /// Limits all requests, including retries and redirects. Clients of one server share it.
     pub limiter: Arc<Limiter>,
@@ -50,13 +47,10 @@ impl Default for ClientSettings {
 }
 
 /// A complete answer with any status.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
-    /// HTTP status.
     pub status: u16,
-    /// The `Content-Type` header.
     pub content_type: Option<String>,
-    /// The parsed `Retry-After` header.
     pub retry_after: Option<Duration>,
     /// The URL that answered, after redirects, without user part.
     pub url: String,
@@ -80,9 +74,7 @@ impl Answer {
 /// A secret, and how it is sent.
 #[derive(Debug, Clone, Copy)]
 pub enum Credential<'a> {
-    /// As a bearer token.
     Bearer(&'a SecretString),
-    /// As the value of this header.
     Header(&'static str, &'a SecretString),
 }
 
@@ -163,10 +155,10 @@ impl Client {
         self.settings.limiter.hold(wait, status);
     }
 
-    fn outgoing(&self, url: &str, message: &Message) -> Result<Outgoing, NetError> {
+    fn outgoing(&self, url: &str, message: &Message) -> Result<Request, NetError> {
         let url = parse(url)?;
         let Message { method, headers, body } = message;
-        Outgoing::new(self.http(&url), method.clone(), url, headers.clone(), body.clone())
+        exchange::request(self.http(&url), method.clone(), url, headers.clone(), body.clone())
     }
 
     async fn send(
@@ -188,7 +180,8 @@ impl Client {
             let server = turn.server;
             last = Some(server);
             let outgoing = self.outgoing(urls.get(server).map_or("", String::as_str), &message)?;
-            let (result, permit) = exchange::attempt(self, &outgoing, listener, &mut first).await;
+            let mut permit = None;
+            let result = exchange::attempt(self, &outgoing, listener, &mut first, &mut permit).await;
             let summary = summary(&result, listener);
             // A request that waits to be retried holds no permit.
             if let Some(permit) = permit {

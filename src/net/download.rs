@@ -5,7 +5,7 @@
 //! pieces, not the whole download.
 
 use super::client::{Client, parse};
-use super::exchange::{moved, shown};
+use super::exchange::moved;
 use super::limit::{HeldOff, Outcome};
 use super::retry::{Attempt, Backoff, Retry, retry_after, should_retry};
 use super::{NetError, redact};
@@ -22,7 +22,6 @@ const PROGRESS: u64 = 1 << 20;
 
 /// Where the body is written. It may already hold the beginning.
 pub trait Sink: Send {
-    /// The number of bytes written so far.
     fn position(&self) -> u64;
 
     /// The version of these bytes, if the server named it.
@@ -32,45 +31,25 @@ pub trait Sink: Send {
     /// body, if known.
     fn begin(&mut self, position: u64, total: Option<u64>, version: Option<&str>) -> io::Result<()>;
 
-    /// The next piece.
     fn write(&mut self, piece: &[u8]) -> io::Result<()>;
 }
 
-/// Why a download failed. The sink keeps what was received.
+/// Why a download failed. The sink keeps what was received. URLs are shown without user part and query.
 #[derive(Debug, thiserror::Error)]
 pub enum DownloadError {
-    /// No complete answer.
     #[error(transparent)]
     Net(#[from] NetError),
-    /// The server answered with an error.
     #[error("`{url}` answered with status {status}")]
-    Status {
-        /// The address, without user part and query.
-        url: String,
-        /// The status.
-        status: u16,
-    },
-    /// The answer is a web page.
+    Status { url: String, status: u16 },
     #[error("`{url}` is a web page, not a data file")]
-    Page {
-        /// The address, without user part and query.
-        url: String,
-    },
-    /// The body is larger than allowed.
+    Page { url: String },
     #[error("`{url}` is larger than {limit} bytes")]
-    TooLarge {
-        /// The address, without user part and query.
-        url: String,
-        /// The limit in bytes.
-        limit: u64,
-    },
-    /// The sink failed.
+    TooLarge { url: String, limit: u64 },
     #[error("cannot write the download: {0}")]
     Write(#[source] io::Error),
 }
 
 impl DownloadError {
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Net(error) => error.hint(),
@@ -85,7 +64,6 @@ impl DownloadError {
     }
 }
 
-/// How an attempt failed.
 enum Fault {
     Final(DownloadError),
     /// A retry may help.
@@ -167,7 +145,7 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
             return Err(Fault::Passing(status(&url, code), retry));
         }
     };
-    let shown = || redact::url(shown(url.clone()).as_str());
+    let shown = || redact::url(url.as_str());
     let kind = text(response.headers(), &CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
     if ["text/html", "application/xhtml"].iter().any(|page| kind.starts_with(page)) {
         return Err(Fault::Final(DownloadError::Page { url: shown() }));
@@ -184,7 +162,6 @@ async fn attempt(client: &Client, url: &Url, limit: u64, sink: &mut dyn Sink) ->
     Ok(())
 }
 
-/// Reads the body to its end.
 async fn pour(
     client: &Client,
     mut response: Response,

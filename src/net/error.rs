@@ -10,106 +10,37 @@ use std::time::Duration;
 /// Longest quoted reason, in characters.
 const REASON_CHARS: usize = 200;
 
-/// Why there is no answer: the host and the reason, but never a secret, or the user part or query of a URL.
+/// Why there is no answer: the host (with its port) and the reason, but never a secret, or the user part or query of a
+/// URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum NetError {
-    /// The client could not be built.
     #[error("cannot set up the HTTP client: {reason}")]
-    Setup {
-        /// The library's message.
-        reason: String,
-    },
-    /// The URL cannot be used.
+    Setup { reason: String },
     #[error("`{url}` is not a usable URL: {reason}")]
-    BadUrl {
-        /// The URL, without user part and query.
-        url: String,
-        /// The problem.
-        reason: String,
-    },
-    /// A header's value cannot be sent.
+    BadUrl { url: String, reason: String },
+    /// Only the name is shown: the value may be a secret.
     #[error("the value of header `{name}` contains characters that cannot be sent")]
-    BadHeader {
-        /// The header's name; its value may be a secret.
-        name: String,
-    },
-    /// No connection.
+    BadHeader { name: String },
     #[error("cannot connect to `{host}`: {reason}")]
-    Connect {
-        /// Host and port.
-        host: String,
-        /// The system's message.
-        reason: String,
-        /// Whether the host refused the connection.
-        refused: bool,
-    },
-    /// No TLS connection.
+    Connect { host: String, reason: String, refused: bool },
     #[error("no secure connection to `{host}`: {reason}")]
-    Tls {
-        /// Host and port.
-        host: String,
-        /// The library's message.
-        reason: String,
-    },
-    /// The answer did not come in time.
+    Tls { host: String, reason: String },
     #[error("no complete answer from `{host}` within {} s", .after.as_secs_f64())]
-    Timeout {
-        /// Host and port.
-        host: String,
-        /// The time limit.
-        after: Duration,
-    },
-    /// The connection broke before the answer started.
+    Timeout { host: String, after: Duration },
     #[error("connection to `{host}` broke: {reason}")]
-    Broken {
-        /// Host and port.
-        host: String,
-        /// The system's message.
-        reason: String,
-    },
-    /// The body ended early, or could not be decoded.
+    Broken { host: String, reason: String },
     #[error("answer of `{host}` ended early: {reason}")]
-    Truncated {
-        /// Host and port.
-        host: String,
-        /// The library's message.
-        reason: String,
-    },
-    /// The body is larger than allowed.
+    Truncated { host: String, reason: String },
+    /// The limit is in decoded bytes.
     #[error("answer of `{host}` is larger than {limit} bytes")]
-    TooLarge {
-        /// Host and port.
-        host: String,
-        /// The limit, in decoded bytes.
-        limit: usize,
-    },
-    /// Too many redirects.
+    TooLarge { host: String, limit: usize },
     #[error("`{host}` redirects more than {limit} times")]
-    Redirects {
-        /// Host and port of the last one.
-        host: String,
-        /// The number allowed.
-        limit: usize,
-    },
+    Redirects { host: String, limit: usize },
     /// The server asked for a longer pause than requests wait for, and it is not over: nothing was sent.
     #[error("`{host}` asked with status {status} for no further requests for {} s", .left.as_secs_f64().ceil())]
-    HeldOff {
-        /// Host and port.
-        host: String,
-        /// The status with which it asked.
-        status: u16,
-        /// How much of the pause is left.
-        left: Duration,
-    },
-    /// Every attempt failed.
+    HeldOff { host: String, status: u16, left: Duration },
     #[error("{last} (after {attempts} attempts)")]
-    Exhausted {
-        /// How often the request was sent, 2 or more.
-        attempts: u32,
-        /// The last failure.
-        last: Box<NetError>,
-    },
+    Exhausted { attempts: u32, last: Box<NetError> },
 }
 
 impl NetError {
@@ -121,7 +52,6 @@ impl NetError {
         }
     }
 
-    /// How often the request was sent.
     pub fn attempts(&self) -> u32 {
         match self {
             Self::Exhausted { attempts, .. } => *attempts,
@@ -130,7 +60,6 @@ impl NetError {
         }
     }
 
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self.last() {
             Self::Connect { refused: true, .. } => "nothing listens there: is the server up, and is the port right?",

@@ -7,7 +7,6 @@
 /// Splits a stream into the data of its events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    /// The current line.
     line: Vec<u8>,
     /// The lines of the current event, separated by newlines.
     data: Vec<u8>,

@@ -19,72 +19,54 @@ const STREAM_FACTOR: usize = 16;
 /// How long to wait for events after the last one that matters.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
-/// A request that is cheap to repeat: copies share its body.
-pub(super) struct Outgoing {
-    request: Request,
+/// A request for `url`, cheap to repeat as copies share its body. Its user part (`http://user:password@host`) is removed
+/// and sent as basic authentication, unless `headers` contain another.
+pub(super) fn request(
+    http: &reqwest::Client,
+    method: Method,
+    url: Url,
+    headers: HeaderMap,
+    body: Option<Vec<u8>>,
+) -> Result<Request, NetError> {
+    let host = redact::host(&url);
+    let request = http.request(method, url).headers(headers).build();
+    let mut request =
+        request.map_err(|_| NetError::BadUrl { url: host, reason: "it is too long or malformed".to_owned() })?;
+    // The library keeps a user part that is not UTF-8.
+    redact::without_user(request.url_mut());
+    *request.body_mut() = body.map(Body::from);
+    Ok(request)
 }
 
-impl Outgoing {
-    /// A request for `url`. Its user part (`http://user:password@host`) is removed and sent as basic authentication, unless
-    /// `headers` contain another.
-    pub(super) fn new(
-        http: &reqwest::Client,
-        method: Method,
-        url: Url,
-        headers: HeaderMap,
-        body: Option<Vec<u8>>,
-    ) -> Result<Self, NetError> {
-        let host = redact::host(&url);
-        let request = http.request(method, url).headers(headers).build();
-        let mut request =
-            request.map_err(|_| NetError::BadUrl { url: host, reason: "it is too long or malformed".to_owned() })?;
-        // The library keeps a user part that is not UTF-8.
-        redact::without_user(request.url_mut());
-        *request.body_mut() = body.map(Body::from);
-        Ok(Self { request })
-    }
-
-    /// A copy for `url`, without credentials if that is another origin.
-    fn to(&self, url: &Url) -> Result<Request, NetError> {
-        // Fails only for streamed bodies, which are not used.
-        let copy = self.request.try_clone();
-        let mut copy = copy.ok_or_else(|| NetError::Setup { reason: "the request cannot be repeated".to_owned() })?;
-        if url.origin() != self.request.url().origin() {
-            let headers = copy.headers_mut();
-            let secret = |(name, value): (&HeaderName, &HeaderValue)| value.is_sensitive().then(|| name.clone());
-            let secrets: Vec<HeaderName> = headers.iter().filter_map(secret).chain([AUTHORIZATION]).collect();
-            for name in secrets {
-                headers.remove(name);
-            }
+/// A copy of a request for `url`, without credentials if that is another origin.
+fn copy(request: &Request, url: &Url) -> Result<Request, NetError> {
+    // Fails only for streamed bodies, which are not used.
+    let copy = request.try_clone();
+    let mut copy = copy.ok_or_else(|| NetError::Setup { reason: "the request cannot be repeated".to_owned() })?;
+    if url.origin() != request.url().origin() {
+        let headers = copy.headers_mut();
+        let secret = |(name, value): (&HeaderName, &HeaderValue)| value.is_sensitive().then(|| name.clone());
+        let secrets: Vec<HeaderName> = headers.iter().filter_map(secret).chain([AUTHORIZATION]).collect();
+        for name in secrets {
+            headers.remove(name);
         }
-        *copy.url_mut() = url.clone();
-        Ok(copy)
     }
+    *copy.url_mut() = url.clone();
+    Ok(copy)
 }
 
 /// Sends the request once and follows its redirects; sets `first`, unless it is set, to the time of sending.
 ///
-/// Returns the permit of the last request sent, if any, for the caller to end.
+/// `permit` becomes that of the last request sent, for the caller to end.
 pub(super) async fn attempt<'a>(
     client: &'a Client,
-    outgoing: &Outgoing,
-    listener: &mut dyn Listener,
-    first: &mut Option<Instant>,
-) -> (Result<Answer, NetError>, Option<Permit<'a>>) {
-    let mut permit = None;
-    let result = follow(client, outgoing, listener, first, &mut permit).await;
-    (result, permit)
-}
-
-async fn follow<'a>(
-    client: &'a Client,
-    outgoing: &Outgoing,
+    outgoing: &Request,
     listener: &mut dyn Listener,
     first: &mut Option<Instant>,
     permit: &mut Option<Permit<'a>>,
 ) -> Result<Answer, NetError> {
     let settings = client.settings();
-    let mut url = outgoing.request.url().clone();
+    let mut url = outgoing.url().clone();
     let mut redirects = Vec::new();
     let mut left = settings.timeout;
     loop {
@@ -95,7 +77,7 @@ async fn follow<'a>(
         let started = Instant::now();
         first.get_or_insert(started);
         let mut patience = Patience::new(&host, left, settings.timeout);
-        let hop = hop(client, outgoing.to(&url)?, &mut patience, redirects.len(), listener).await;
+        let hop = hop(client, copy(outgoing, &url)?, &mut patience, redirects.len(), listener).await;
         held_permit.heard(patience.longest_silence());
         match hop? {
             Hop::Arrived(answer) => return Ok(Answer { redirects, ..answer }),
@@ -183,10 +165,8 @@ async fn hop(
         content_type: text(CONTENT_TYPE),
         retry_after: text(RETRY_AFTER).and_then(|value| retry_after(&value, jiff::Timestamp::now())),
         url: url.into(),
-        redirects: Vec::new(),
-        body: Vec::new(),
         attempts: 1,
-        elapsed: Duration::ZERO,
+        ..Answer::default()
     };
     let body = if listener.begin(&answer) {
         hear(response, patience, settings.max_body, listener).await?;
@@ -275,10 +255,4 @@ async fn hear(
             return Err(too_large());
         }
     }
-}
-
-/// The URL without its user part.
-pub(super) fn shown(mut url: Url) -> String {
-    redact::without_user(&mut url);
-    url.into()
 }

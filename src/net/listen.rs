@@ -5,7 +5,6 @@ use super::client::Answer;
 /// What a listener wants after an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// More events.
     More,
     /// Everything that matters has arrived; further events are read if they follow soon.
     Whole,
@@ -17,9 +16,13 @@ pub enum Heard {
 pub trait Listener: Send {
     /// Gets the head of an answer, without body. Returns whether to pass the body to [`Listener::event`] rather than keep
     /// it whole.
-    fn begin(&mut self, head: &Answer) -> bool;
+    fn begin(&mut self, _head: &Answer) -> bool {
+        false
+    }
     /// Gets the data of the next event.
-    fn event(&mut self, data: &[u8]) -> Heard;
+    fn event(&mut self, _data: &[u8]) -> Heard {
+        Heard::More
+    }
     /// Gets the complete answer, without body if that was passed as events. Returns whether to accept it rather than
     /// retry.
     fn end(&mut self, answer: &Answer) -> bool;
@@ -37,14 +40,6 @@ pub trait Listener: Send {
 pub(super) struct Keep;
 
 impl Listener for Keep {
-    fn begin(&mut self, _head: &Answer) -> bool {
-        false
-    }
-
-    fn event(&mut self, _data: &[u8]) -> Heard {
-        Heard::More
-    }
-
     fn end(&mut self, _answer: &Answer) -> bool {
         true
     }

@@ -24,29 +24,17 @@ impl Default for RetrySettings {
     }
 }
 
-/// The result of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Attempt {
-    /// A whole answer came.
-    Answered {
-        /// Its HTTP status.
-        status: u16,
-        /// Whether the caller accepts it.
-        accepted: bool,
-        /// The wait that the server asks for.
-        retry_after: Option<Duration>,
-    },
-    /// No whole answer came.
-    Failed {
-        /// Whether it may be temporary, such as a reset or a timeout.
-        passing: bool,
-    },
+    /// A whole answer came, and the caller accepts it or not.
+    Answered { status: u16, accepted: bool, retry_after: Option<Duration> },
+    /// No whole answer came; `passing` if that may be temporary, such as a reset or a timeout.
+    Failed { passing: bool },
 }
 
 /// What to do after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// Do not retry.
     No,
     /// Retry after the next wait of the [`Backoff`].
     Backoff,

@@ -33,7 +33,6 @@ impl SecretSet {
         Self::new(redact::user_secrets(address))
     }
 
-    /// All of them.
     pub fn all(&self) -> Vec<&str> {
         self.0.iter().map(SecretString::expose_secret).collect()
     }
@@ -88,7 +87,6 @@ fn mask(bytes: &mut Vec<u8>, secret: &str) {
 mod tests {
     use super::SecretSet;
     use crate::net::Answer;
-    use std::time::Duration;
 
     #[test]
     fn words_are_not_secrets_and_the_longest_secret_is_masked() {
@@ -107,14 +105,11 @@ mod tests {
         let mut body = vec![0xff; 5000];
         body.extend_from_slice(b"hidden-word, Basic bWU6aGlkZGVuLXdvcmQ=.\xff");
         let answer = Answer {
-            status: 200,
             content_type: Some("text/html; x=hidden-word".into()),
-            retry_after: None,
             url: "http://HIDDEN-WORD.example/é".into(),
             redirects: vec!["http://h/hidden-wordhidden-word".into()],
             body,
-            attempts: 1,
-            elapsed: Duration::ZERO,
+            ..Answer::default()
         };
         let answer = hidden.out_of_answer(answer);
         assert_eq!(answer.body[5000..], *b"***, Basic ***.\xff");

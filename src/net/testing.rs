@@ -1,5 +1,6 @@
 //! A server for tests that sends given bytes, well-formed or not.
 
+use super::RetrySettings;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -115,4 +116,9 @@ pub(crate) fn reply(status: u16, extra: &str, body: &[u8]) -> Reply {
 pub(crate) fn short(status: u16, announced: usize, body: &[u8]) -> Reply {
     let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {announced}\r\nconnection: close\r\n\r\n");
     Reply::Raw([head.as_bytes(), body].concat())
+}
+
+/// So many attempts, with hardly any wait between them.
+pub(crate) fn quick(attempts: u32) -> RetrySettings {
+    RetrySettings { attempts, first_wait: Duration::from_millis(1), longest_wait: Duration::from_millis(4) }
 }

@@ -2,6 +2,7 @@
 
 use super::read::Shard;
 use super::{Appender, Records, StoreError};
+use crate::tape::sync_folder;
 use crate::types::Manifest;
 use crate::types::manifest::MANIFEST_VERSION;
 use serde::Deserialize;
@@ -9,7 +10,6 @@ use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A run's folder.
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
     path: PathBuf,
@@ -39,12 +39,10 @@ impl RunFolder {
         if folder.exists() { Ok(folder) } else { Err(StoreError::NotARun { path: folder.path }) }
     }
 
-    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it contains a run.
     pub(crate) fn exists(&self) -> bool {
         self.manifest_path().is_file()
     }
@@ -74,7 +72,6 @@ impl RunFolder {
         Ok(Lock { _file: file })
     }
 
-    /// The manifest.
     pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {
         #[derive(Deserialize)]
         struct Version {
@@ -132,7 +129,7 @@ impl RunFolder {
 
     /// Opens the trajectory file for appending; the caller must hold the [`Lock`].
     pub(crate) fn appender(&self, _lock: &Lock) -> Result<Appender, StoreError> {
-        Appender::open(self.path.join(Self::TRAJECTORIES))
+        Appender::open(&self.path.join(Self::TRAJECTORIES))
     }
 
     /// The recorded episodes of all shards.
@@ -177,9 +174,6 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         return Err(StoreError::Io { action: "write", path: path.to_owned(), source });
     }
     fs::rename(&beside, path).map_err(StoreError::io("write", path))?;
-    // The rename is durable once the folder is synced, which not every file system supports.
-    if let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) {
-        let _ = folder.sync_all();
-    }
+    sync_folder(path);
     Ok(())
 }

@@ -25,9 +25,7 @@ pub(super) struct Line {
     pub(super) content: Content,
 }
 
-/// What a line holds.
 pub(super) enum Content {
-    /// An episode.
     Episode(Head),
     /// A record of this version, which is too new.
     Newer(u64),

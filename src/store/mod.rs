@@ -16,65 +16,27 @@ pub(crate) use append::Appender;
 pub(crate) use folder::{Lock, RunFolder};
 pub(crate) use read::{Paid, Records, Skipped};
 
+use crate::tape::FileError;
 use std::path::PathBuf;
 
-/// Why a run folder cannot be used.
+/// Why a run folder cannot be used. Lines are numbered from 1.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// A file operation failed.
     #[error("cannot {action} `{}`: {source}", path.display())]
-    Io {
-        /// `create`, `read`, `append to`, …
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
-    /// The folder has no manifest.
+    Io { action: &'static str, path: PathBuf, source: std::io::Error },
     #[error("`{}` is not a run: it has no manifest.json", path.display())]
-    NotARun {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// The manifest cannot be parsed.
+    NotARun { path: PathBuf },
     #[error("`{}`: {message}", path.display())]
-    BadManifest {
-        /// The manifest.
-        path: PathBuf,
-        /// The parser's message.
-        message: String,
-    },
-    /// The manifest or a record was written by a newer program.
+    BadManifest { path: PathBuf, message: String },
     #[error("`{}` has format version {found}, and this program reads up to {known}", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u64,
-        /// The newest supported version.
-        known: u32,
-    },
-    /// The file contains something other than trajectories.
+    Newer { path: PathBuf, found: u64, known: u32 },
     #[error("`{}` is not a trajectory file: line {line} is not a trajectory", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// The first such line, from 1.
-        line: usize,
-    },
-    /// Another process holds the lock.
+    Foreign { path: PathBuf, line: usize },
     #[error("`{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
-    Locked {
-        /// The run folder or trajectory file.
-        path: PathBuf,
-        /// The process that holds it, if known.
-        holder: Option<String>,
-    },
+    Locked { path: PathBuf, holder: Option<String> },
 }
 
 impl StoreError {
-    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
@@ -92,6 +54,12 @@ impl StoreError {
     pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
+    }
+}
+
+impl From<FileError> for StoreError {
+    fn from(FileError { action, path, source }: FileError) -> Self {
+        Self::Io { action, path, source }
     }
 }
 

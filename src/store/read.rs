@@ -34,7 +34,6 @@ pub(crate) struct Paid {
 }
 
 impl Paid {
-    /// The cost of one episode.
     pub(crate) fn of(trajectory: &Trajectory) -> Self {
         let mut paid = Self::default();
         for call in trajectory.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.cached) {
@@ -56,11 +55,9 @@ impl AddAssign for Paid {
 /// A line that could not be read; its episode counts as missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Skipped {
-    /// The file.
     pub path: PathBuf,
     /// Line number, from 1.
     pub line: usize,
-    /// Why.
     pub reason: String,
 }
 
@@ -143,7 +140,6 @@ impl Records {
         &self.paid
     }
 
-    /// Lines that could not be read.
     pub(crate) fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }

@@ -9,9 +9,7 @@ use std::fmt::Write as _;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A model.
     Model,
-    /// A source of pages.
     Wiki,
 }
 
@@ -25,7 +23,6 @@ impl Kind {
     }
 }
 
-/// SHA-256.
 pub(super) type Digest = [u8; 32];
 
 /// A request as recordings store it: its JSON text and the digest of that.

@@ -49,18 +49,13 @@ struct Put {
     readable: fn(&[u8]) -> bool,
 }
 
-/// The key of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot(Digest);
 
-/// How a cache was used.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CacheCounts {
-    /// Answers found.
     pub hits: u64,
-    /// Answers not found.
     pub misses: u64,
-    /// Answers stored.
     pub stored: u64,
     /// The first error in reading or writing.
     pub trouble: Option<String>,
@@ -141,7 +136,6 @@ impl Cache {
         }
     }
 
-    /// How the cache was used so far.
     pub fn counts(&self) -> CacheCounts {
         CacheCounts {
             hits: self.hits.load(Ordering::Relaxed),

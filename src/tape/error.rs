@@ -1,79 +1,31 @@
 //! Errors of recordings and caches.
 
+use super::lines::FileError;
 use super::miss::{Miss, Why};
 use std::path::{Path, PathBuf};
 
-/// Why a recording or a cache cannot be used, or has no answer.
+/// Why a recording or a cache cannot be used, or has no answer. Lines are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum TapeError {
-    /// A file operation failed.
     #[error("cannot {action} `{}`: {reason}", path.display())]
-    Io {
-        /// `open`, `read`, `append to`, …
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's message.
-        reason: String,
-        /// Whether the disk is full.
-        full: bool,
-    },
-    /// The file is not a recording.
+    Io { action: &'static str, path: PathBuf, reason: String, full: bool },
     #[error("`{}` is not a recording: {reason}", path.display())]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: &'static str,
-    },
-    /// The file was written by a newer program.
+    Foreign { path: PathBuf, reason: &'static str },
     #[error("`{}` has format version {found}, and this program reads up to {known}", path.display())]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        found: u64,
-        /// The newest supported version.
-        known: u32,
-    },
-    /// A complete line cannot be parsed.
+    Newer { path: PathBuf, found: u64, known: u32 },
     #[error("`{}`, line {line}: {reason}", path.display())]
-    BadLine {
-        /// The file.
-        path: PathBuf,
-        /// Line number, from 1.
-        line: u64,
-        /// The parser's message.
-        reason: String,
-    },
-    /// Another process is using it.
+    BadLine { path: PathBuf, line: u64, reason: String },
     #[error("`{}` is in use by another process", path.display())]
-    Locked {
-        /// The recording, or the cache's folder.
-        path: PathBuf,
-    },
-    /// The cache's database cannot be used.
+    Locked { path: PathBuf },
     #[error("the cache in `{}` cannot be used: {reason}", path.display())]
-    Cache {
-        /// The cache's folder.
-        path: PathBuf,
-        /// The database's message.
-        reason: String,
-    },
-    /// The writing thread stopped.
+    Cache { path: PathBuf, reason: String },
     #[error("the writer of `{}` stopped", path.display())]
-    Stopped {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The recording has no answer to the request.
+    Stopped { path: PathBuf },
     #[error(transparent)]
     Miss(#[from] Box<Miss>),
 }
 
 impl TapeError {
-    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io { full: true, .. } => {
@@ -105,5 +57,11 @@ impl TapeError {
             full: error.kind() == std::io::ErrorKind::StorageFull,
             reason: error.to_string(),
         }
+    }
+}
+
+impl From<FileError> for TapeError {
+    fn from(FileError { action, path, source }: FileError) -> Self {
+        Self::io(action, &path)(source)
     }
 }

@@ -14,32 +14,20 @@ const LONGEST: usize = 80;
 /// A request without a recorded answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
-    /// The recording.
     pub path: PathBuf,
-    /// What the request is for.
     pub kind: Kind,
-    /// Why there is no answer.
     pub why: Why,
 }
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// The request was never recorded.
-    Unknown {
-        /// The nearest request of the same kind, if the recording has any.
-        nearest: Option<Nearest>,
-    },
+    /// The request was never recorded; `nearest` is of the same kind, if the recording has any.
+    Unknown { nearest: Option<Nearest> },
     /// The request was made more often than it was recorded.
-    RanOut {
-        /// The number of recorded answers.
-        recorded: usize,
-    },
-    /// The request failed when it was recorded.
-    Gap {
-        /// The missing answer, from 1.
-        number: u32,
-    },
+    RanOut { recorded: usize },
+    /// The request failed when it was recorded: answer `number`, from 1, is missing.
+    Gap { number: u32 },
 }
 
 /// The recorded request most like another.

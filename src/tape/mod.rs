@@ -18,29 +18,36 @@
 //! | `asked` | a request in canonical form, and its key |
 //! | `scope` | the episode that makes a request, and the count of its occurrences |
 //! | `line` | the lines of a recording |
-//! | `recorder` | appending, locked and synced |
+//! | `lines` | appending lines, locked and synced |
+//! | `recorder` | appending to a recording |
 //! | `player` | reading: an index in memory, answers on demand |
 //! | `miss` | the nearest recorded request, and the first difference |
 //! | `cache` | answers in a database, for reuse by later runs |
+//! | `wrapped` | what the wrappers of models and of sources have in common |
 //! | `writer` | a thread that writes and syncs in batches |
 
 mod asked;
 mod cache;
 mod error;
 mod line;
+mod lines;
 mod miss;
 mod player;
 mod recorder;
 mod scope;
+mod wrapped;
 mod writer;
 
 pub use asked::{Asked, Kind};
 pub use cache::{Cache, CacheCounts, Slot};
 pub use error::TapeError;
+pub(crate) use lines::{FileError, LineFile};
 pub use miss::{Miss, Nearest, Why};
 pub use player::Player;
+pub(crate) use recorder::sync_folder;
 pub use recorder::{Place, Recorder};
 pub use scope::{in_episode, in_sample};
+pub use wrapped::Wrapped;
 
 #[cfg(test)]
 mod tests;

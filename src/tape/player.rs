@@ -24,8 +24,6 @@ struct Recording {
     file: Mutex<File>,
     known: HashMap<Digest, Known>,
     scopes: HashMap<String, u32>,
-    entries: usize,
-    torn: Option<u64>,
     scoped: Counter,
     shared: Counter,
     /// The nearest request to each one without an answer. Locked during the search, which reads the whole file.
@@ -67,8 +65,6 @@ impl Player {
             file: Mutex::new(file.try_clone().map_err(TapeError::io("open", path))?),
             known: HashMap::new(),
             scopes: HashMap::from([(String::new(), NOBODY)]),
-            entries: 0,
-            torn: None,
             scoped: Counter::default(),
             shared: Counter::default(),
             nearest: Mutex::default(),
@@ -77,19 +73,10 @@ impl Player {
         Ok(Self { recording: Arc::new(recording) })
     }
 
-    /// Bytes of an incomplete last line, which is ignored.
-    pub fn torn(&self) -> Option<u64> {
-        self.recording.torn
-    }
-
     /// The number of answers.
-    pub fn len(&self) -> usize {
-        self.recording.entries
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.recording.entries == 0
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.recording.known.values().map(|known| known.spots.len()).sum()
     }
 
     /// The answer to a request; counts the occurrence now, and reads the answer when the future runs.
@@ -119,10 +106,7 @@ impl Recording {
         let read = || TapeError::io("read", &path);
         let mut line = Vec::new();
         (&mut reader).take(LONGEST_HEADER).read_until(b'\n', &mut line).map_err(read())?;
-        let Head::Recording(length) = line::head(&line, &path)? else {
-            self.torn = (!line.is_empty()).then_some(line.len() as u64);
-            return Ok(());
-        };
+        let Head::Recording(length) = line::head(&line, &path)? else { return Ok(()) };
         let (mut offset, mut number) = (length as u64, 1);
         loop {
             line.clear();
@@ -135,7 +119,7 @@ impl Recording {
                 Ok(entry) => self.note(&entry, Spot::of(&entry, &line, number, offset)),
                 Err(BadEntry::Newer(found)) => return Err(line::newer(&path, found)),
                 // A crash leaves an incomplete last line.
-                Err(BadEntry::Bad(_)) if line.last() != Some(&b'\n') => self.torn = Some(length as u64),
+                Err(BadEntry::Bad(_)) if line.last() != Some(&b'\n') => {}
                 Err(BadEntry::Bad(reason)) => return Err(TapeError::BadLine { path, line: number, reason }),
             }
             offset += length as u64;
@@ -160,7 +144,6 @@ impl Recording {
         } else {
             numbers.insert(entry.n, known.spots.len());
             known.spots.push(spot);
-            self.entries += 1;
         }
     }
 

@@ -154,7 +154,7 @@ pub enum Compat {
 }
 
 /// Where an observation came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Provenance {
     /// `html`, `api`, `corpus`, …
     pub source: String,

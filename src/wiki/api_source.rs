@@ -9,7 +9,7 @@
 mod answers;
 
 use super::cache::{Extracted, PageCache, Reading};
-use super::html::{ArticleOptions, PageKind};
+use super::html::{Article, ArticleOptions, PageKind, PaperPage};
 use super::html_source::shown;
 use super::near_match;
 use super::provenance;
@@ -17,7 +17,7 @@ use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
 use crate::net::Answer;
 use crate::types::text::printable;
-use crate::types::{Compat, Provenance, sha256_hex};
+use crate::types::{Provenance, sha256_hex};
 use answers::{Envelope, ErrorBody, Parsed};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -41,7 +41,6 @@ pub struct LagSettings {
     pub attempts: u32,
     /// Shortest wait, whatever the site says.
     pub least: Duration,
-    /// Longest wait.
     pub longest: Duration,
 }
 
@@ -52,7 +51,6 @@ impl Default for LagSettings {
     }
 }
 
-/// A site's Action API as a source.
 pub struct ApiSource {
     site: Site,
     reading: Reading,
@@ -68,10 +66,7 @@ impl ApiSource {
         options: ArticleOptions,
         lag: LagSettings,
     ) -> Result<Self, SitePolicyError> {
-        let reading = match settings.compat {
-            Compat::Paper => Reading::Paper,
-            Compat::Fixed => Reading::Article(options),
-        };
+        let reading = Reading::of(settings.compat, options);
         let site = site_policy::site(base, Way::Api, settings)?;
         let cache = PageCache::new(site.concurrent);
         Ok(Self { site, reading, lag, cache })
@@ -154,10 +149,10 @@ impl ApiSource {
             })
             .await?;
         Ok(match &*page {
-            Extracted::Article { kind, blocks, links, .. } if marked || *kind == PageKind::Disambiguation => {
+            Extracted::Article(Article { kind, blocks, links, .. }) if marked || *kind == PageKind::Disambiguation => {
                 Found::Disambiguation { title, entries: Arc::clone(links), blocks: Arc::clone(blocks), provenance }
             }
-            Extracted::Paper { blocks, .. } | Extracted::Article { blocks, .. } => {
+            Extracted::Paper(PaperPage { blocks, .. }) | Extracted::Article(Article { blocks, .. }) => {
                 Found::Page { title, blocks: Arc::clone(blocks), provenance }
             }
         })

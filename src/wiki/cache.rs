@@ -1,8 +1,9 @@
 //! Extracted pages by the digest of their bytes, so that a page asked twice is parsed once.
 
-use super::html::{Article, ArticleOptions, ExtractError, PageKind, PaperPage, article, paper_page};
+use super::html::{Article, ArticleOptions, ExtractError, PaperPage, article, paper_page};
+use super::sized_lru::{SizedLru, text_bytes};
 use super::source::SourceError;
-use lru::LruCache;
+use crate::types::Compat;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
@@ -26,29 +27,20 @@ pub(super) enum Reading {
     Article(ArticleOptions),
 }
 
+impl Reading {
+    pub(super) fn of(compat: Compat, options: ArticleOptions) -> Self {
+        match compat {
+            Compat::Paper => Self::Paper,
+            Compat::Fixed => Self::Article(options),
+        }
+    }
+}
+
 /// A page that was read. Its texts are shared with whatever was found in it.
 #[derive(Debug)]
 pub(super) enum Extracted {
-    /// The paper's reading.
-    Paper {
-        /// Headings of results.
-        headings: Arc<[String]>,
-        /// Texts of blocks.
-        blocks: Arc<[String]>,
-    },
-    /// The article only.
-    Article {
-        /// The page's main heading.
-        title: Option<String>,
-        /// What sort of page it is.
-        kind: PageKind,
-        /// Texts of blocks.
-        blocks: Arc<[String]>,
-        /// Where its lists lead.
-        links: Arc<[String]>,
-        /// Headings of results.
-        titles: Arc<[String]>,
-    },
+    Paper(PaperPage),
+    Article(Article),
 }
 
 type Key = (String, Reading);
@@ -64,21 +56,15 @@ pub(super) struct PageCache {
 }
 
 /// The pages that were read.
-pub(super) struct Pages(Mutex<Kept>);
-
-/// The pages with their sizes in bytes, and the sum of these.
-struct Kept {
-    pages: LruCache<Key, (Arc<Extracted>, usize)>,
-    bytes: usize,
-}
+pub(super) struct Pages(Mutex<SizedLru<Key, Arc<Extracted>>>);
 
 impl PageCache {
     /// An empty store for a source that makes so many requests at once.
     pub(super) fn new(concurrent: usize) -> Self {
         let readers = Arc::new(Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)));
         let under_way = Semaphore::new(concurrent.saturating_add(WAITING).min(Semaphore::MAX_PERMITS));
-        let kept = Kept { pages: LruCache::new(PAGES), bytes: 0 };
-        Self { pages: Arc::new(Pages(Mutex::new(kept))), readers, under_way }
+        let pages = Pages(Mutex::new(SizedLru::new(PAGES, BYTES)));
+        Self { pages: Arc::new(pages), readers, under_way }
     }
 
     /// Waits until another page may be asked for. It counts until the permit is dropped, which is to be after
@@ -113,60 +99,32 @@ impl Pages {
         text: &str,
     ) -> Result<Arc<Extracted>, SourceError> {
         let key = (digest, reading);
-        if let Some(page) = self.get(&key) {
+        if let Some(page) = self.kept().get(&key) {
             return Ok(page);
         }
         let page = extract(text, reading).map_err(|error| SourceError::Extract { url: url.to_owned(), error })?;
         let page = Arc::new(page);
-        self.put(key, &page);
+        self.kept().put(key, Arc::clone(&page), size(&page));
         Ok(page)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, SizedLru<Key, Arc<Extracted>>> {
         // A panic elsewhere cannot leave the store half-changed in a way that matters.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn get(&self, key: &Key) -> Option<Arc<Extracted>> {
-        self.kept().pages.get(key).map(|(page, _)| Arc::clone(page))
-    }
-
-    fn put(&self, key: Key, page: &Arc<Extracted>) {
-        let size = size(page);
-        if size > BYTES / 4 {
-            return;
-        }
-        let mut kept = self.kept();
-        kept.bytes += size;
-        if let Some((_, (_, gone))) = kept.pages.push(key, (Arc::clone(page), size)) {
-            kept.bytes -= gone;
-        }
-        while kept.bytes > BYTES
-            && let Some((_, (_, gone))) = kept.pages.pop_lru()
-        {
-            kept.bytes -= gone;
-        }
     }
 }
 
 fn extract(text: &str, reading: Reading) -> Result<Extracted, ExtractError> {
-    Ok(match reading {
-        Reading::Paper => {
-            let PaperPage { headings, blocks } = paper_page(text)?;
-            Extracted::Paper { headings: headings.into(), blocks: blocks.into() }
-        }
-        Reading::Article(options) => {
-            let Article { title, kind, blocks, links, titles } = article(text, options)?;
-            Extracted::Article { title, kind, blocks: blocks.into(), links: links.into(), titles: titles.into() }
-        }
-    })
+    match reading {
+        Reading::Paper => paper_page(text).map(Extracted::Paper),
+        Reading::Article(options) => article(text, options).map(Extracted::Article),
+    }
 }
 
 fn size(page: &Extracted) -> usize {
-    let of = |texts: &[String]| texts.iter().map(|text| text.len() + size_of::<String>()).sum::<usize>();
     match page {
-        Extracted::Paper { headings, blocks } => of(headings) + of(blocks),
-        Extracted::Article { blocks, links, titles, .. } => of(blocks) + of(links) + of(titles),
+        Extracted::Paper(page) => text_bytes(&page.headings) + text_bytes(&page.blocks),
+        Extracted::Article(page) => text_bytes(&page.blocks) + text_bytes(&page.links) + text_bytes(&page.titles),
     }
 }
 
@@ -185,8 +143,8 @@ mod tests {
         let first = read("a", "<p>one".to_owned()).await.expect("reads");
         let again = read("a", "<p>other".to_owned()).await.expect("reads");
         assert!(Arc::ptr_eq(&first, &again));
-        let Extracted::Paper { blocks, .. } = &*again else { panic!("the paper's reading") };
-        assert_eq!(**blocks, ["one"]);
+        let Extracted::Paper(page) = &*again else { panic!("the paper's reading") };
+        assert_eq!(*page.blocks, ["one"]);
         let large = "x".repeat(BYTES / 5);
         for digest in ["b", "c", "d", "e", "f"] {
             read(digest, format!("<p>{large}")).await.expect("reads");

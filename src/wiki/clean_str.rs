@@ -82,10 +82,6 @@ fn decode_error(codec: &str, bytes: &[u8], start: usize, end: usize, reason: &st
 mod tests {
     use super::clean_str;
 
-    fn raised(text: &str) -> String {
-        clean_str(text).expect_err("raises").to_string()
-    }
-
     #[test]
     fn escapes_are_interpreted_as_python_does() {
         for (text, cleaned) in [
@@ -100,42 +96,22 @@ mod tests {
 
     #[test]
     fn exceptions_carry_pythons_class_and_words() {
-        for (text, error) in [
-            (
-                r"é\xe9",
-                "`UnicodeDecodeError`: 'utf-8' codec can't decode byte 0xe9 in position 2: unexpected end of data",
-            ),
-            (
-                r"\xe9\x80",
-                "`UnicodeDecodeError`: 'utf-8' codec can't decode bytes in position 0-1: unexpected end of data",
-            ),
-            (
-                r"\xe9\x80x",
-                "`UnicodeDecodeError`: 'utf-8' codec can't decode bytes in position 0-1: invalid continuation byte",
-            ),
-            (r"a\377", "`UnicodeDecodeError`: 'utf-8' codec can't decode byte 0xff in position 1: invalid start byte"),
-            (
-                r"\u03b1\u03b2",
-                "`UnicodeEncodeError`: 'latin-1' codec can't encode characters in position 0-1: ordinal not in range(256)",
-            ),
-            (
-                r"\U00110000",
-                "`UnicodeDecodeError`: 'unicodeescape' codec can't decode bytes in position 0-9: illegal Unicode character",
-            ),
-            (
-                r"\N{NO SUCH NAME}",
-                "`UnicodeDecodeError`: 'unicodeescape' codec can't decode bytes in position 0-15: unknown Unicode character name",
-            ),
-            (
-                r"\N{LATIN",
-                "`UnicodeDecodeError`: 'unicodeescape' codec can't decode bytes in position 0-7: malformed \\N character escape",
-            ),
-            (
-                r"\N{LATIN-SMALL-LETTER-A}",
-                "`UnicodeDecodeError`: 'unicodeescape' codec can't decode bytes in position 0-23: unknown Unicode character name",
-            ),
+        for (text, codec, place, reason) in [
+            (r"é\xe9", "utf-8", "byte 0xe9 in position 2", "unexpected end of data"),
+            (r"\xe9\x80", "utf-8", "bytes in position 0-1", "unexpected end of data"),
+            (r"\xe9\x80x", "utf-8", "bytes in position 0-1", "invalid continuation byte"),
+            (r"a\377", "utf-8", "byte 0xff in position 1", "invalid start byte"),
+            (r"\U00110000", "unicodeescape", "bytes in position 0-9", "illegal Unicode character"),
+            (r"\N{NO SUCH NAME}", "unicodeescape", "bytes in position 0-15", "unknown Unicode character name"),
+            (r"\N{LATIN", "unicodeescape", "bytes in position 0-7", "malformed \\N character escape"),
+            (r"\N{LATIN-SMALL-LETTER-A}", "unicodeescape", "bytes in position 0-23", "unknown Unicode character name"),
         ] {
-            assert_eq!(raised(text), error, "{text:?}");
+            let error = format!("`UnicodeDecodeError`: '{codec}' codec can't decode {place}: {reason}");
+            assert_eq!(clean_str(text).expect_err("raises").to_string(), error, "{text:?}");
         }
+        assert_eq!(
+            clean_str(r"\u03b1\u03b2").expect_err("raises").to_string(),
+            "`UnicodeEncodeError`: 'latin-1' codec can't encode characters in position 0-1: ordinal not in range(256)"
+        );
     }
 }

@@ -25,7 +25,6 @@ use std::sync::Arc;
 /// The name under which this source is recorded.
 const NAME: &str = "corpus";
 
-/// A corpus, ready to be searched and shared.
 pub struct Corpus {
     name: String,
     sha256: String,
@@ -80,16 +79,6 @@ impl Corpus {
         &self.sha256
     }
 
-    /// How many articles it holds, disambiguation pages included.
-    pub fn len(&self) -> usize {
-        self.articles.len()
-    }
-
-    /// Whether it holds no article.
-    pub fn is_empty(&self) -> bool {
-        self.articles.is_empty()
-    }
-
     /// The article that a query names, if it names one.
     fn named(&self, query: &str) -> Option<&Article> {
         let at = |name: &str| self.titles.get(name).or_else(|| self.redirects.get(name));
@@ -131,11 +120,9 @@ impl Corpus {
             source: NAME.to_owned(),
             url: format!("corpus:{}#{}", self.name, title.replace(' ', "_")),
             title: title.to_owned(),
-            pageid: None,
-            revid: None,
             status: 200,
-            fetched_at: String::new(),
             sha256,
+            ..Provenance::default()
         }
     }
 }

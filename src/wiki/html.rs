@@ -30,7 +30,6 @@ pub enum ExtractError {
 }
 
 impl ExtractError {
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Rejected | Self::TooMuchText => Some("`--compat fixed` reads such a page"),

@@ -1,7 +1,7 @@
 //! A `MediaWiki` site read the paper's way: its search page is asked, and whatever comes back is read.
 
 use super::cache::{Extracted, PageCache, Pages, Reading};
-use super::html::{ArticleOptions, PageKind};
+use super::html::{Article, ArticleOptions, PageKind};
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
 use super::{provenance, quote};
@@ -16,7 +16,6 @@ use std::sync::Arc;
 /// The name under which this source is recorded.
 const NAME: &str = "html";
 
-/// A site's search page as a source.
 pub struct HtmlSource {
     site: Site,
     compat: Compat,
@@ -27,10 +26,7 @@ pub struct HtmlSource {
 impl HtmlSource {
     /// A source over the site at `base`, such as `https://en.wikipedia.org`. Sends nothing yet.
     pub fn new(base: &str, settings: &LiveSettings, options: ArticleOptions) -> Result<Self, SitePolicyError> {
-        let reading = match settings.compat {
-            Compat::Paper => Reading::Paper,
-            Compat::Fixed => Reading::Article(options),
-        };
+        let reading = Reading::of(settings.compat, options);
         let site = site_policy::site(base, Way::Html, settings)?;
         let cache = PageCache::new(site.concurrent);
         Ok(Self { site, compat: settings.compat, reading, cache })
@@ -83,14 +79,14 @@ impl Source for HtmlSource {
 fn found(page: &Extracted, url: &str, query: &str, provenance: Provenance) -> Found {
     let titled = |title: &str| Provenance { title: title.to_owned(), ..provenance.clone() };
     match page {
-        Extracted::Paper { headings, .. } if !headings.is_empty() => {
-            Found::Titles { titles: Arc::clone(headings), provenance }
+        Extracted::Paper(page) if !page.headings.is_empty() => {
+            Found::Titles { titles: Arc::clone(&page.headings), provenance }
         }
-        Extracted::Paper { blocks, .. } => {
+        Extracted::Paper(page) => {
             let title = title_of(url).unwrap_or_else(|| query.to_owned());
-            Found::Page { provenance: titled(&title), title, blocks: Arc::clone(blocks) }
+            Found::Page { provenance: titled(&title), title, blocks: Arc::clone(&page.blocks) }
         }
-        Extracted::Article { title, kind, blocks, links, titles } => {
+        Extracted::Article(Article { title, kind, blocks, links, titles }) => {
             let title = title_of(url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
             let blocks = Arc::clone(blocks);
             match kind {
@@ -191,18 +187,14 @@ pub(super) fn shown(url: &str) -> String {
 mod tests {
     use super::{page_text, text_like_requests, title_of};
     use crate::net::Answer;
-    use std::time::Duration;
 
     fn answer(status: u16, content_type: Option<&str>, body: &[u8]) -> Answer {
         Answer {
             status,
             content_type: content_type.map(str::to_owned),
-            retry_after: None,
             url: "http://h/w/index.php?search=x".to_owned(),
-            redirects: Vec::new(),
             body: body.to_vec(),
-            attempts: 1,
-            elapsed: Duration::ZERO,
+            ..Answer::default()
         }
     }
 

@@ -15,9 +15,10 @@
 //! | [`corpus`] | a frozen encyclopedia in memory, with a text index |
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
 //! | [`site_policy`] | who may be asked, how often, and under which name |
-//! | [`recorded_source`] | any source with a tape in front: recorded, replayed, or answered from a cache |
+//! | [`recorded_source`] | wrappers that record the answers of a source, replay them, or answer from a cache |
 //! | `search_cache` | what a site or a cache said in this run, by query |
 //! | `cache` | where pages are read, and those that were, by digest |
+//! | `sized_lru` | a store of what was used last, bounded in bytes |
 //! | `quote` | queries inside URLs |
 
 mod api_source;
@@ -35,6 +36,7 @@ pub mod recorded_source;
 mod search_cache;
 mod session;
 pub mod site_policy;
+mod sized_lru;
 mod source;
 
 pub use api_source::{ApiSource, LagSettings};

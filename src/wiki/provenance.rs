@@ -19,11 +19,10 @@ fn provenance(url: &str, source: &str, title: &str, status: u16, body: &[u8]) ->
         source: source.to_owned(),
         url: redact::user(url),
         title: title.to_owned(),
-        pageid: None,
-        revid: None,
         status,
         fetched_at: jiff::Timestamp::now().to_string(),
         sha256: sha256_hex([body]),
+        ..Provenance::default()
     }
 }
 

@@ -1,19 +1,18 @@
-//! Sources with a tape in front: recorded, replayed, or answered from a cache.
+//! Wrappers that record the answers of a source, replay them, or answer from a cache.
 //!
-//! A search is the same when query, kind of source and semantics are the same, whichever site or folder stands behind
-//! them; a cache also tells these apart.
+//! Two searches are the same when query, kind of source and compatibility mode are the same, whichever site or folder
+//! answers; a cache also distinguishes those.
 
 use super::html::ExtractError;
 use super::source::{Found, NO_RESULTS, Source, SourceError};
 use crate::net::redact;
-use crate::tape::{Asked, Cache, Kind, Player, Recorder};
+use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
 use crate::types::Compat;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
-/// Which source answers, as tapes and caches know it.
+/// Which source answers, as recordings and caches identify it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceIdentity {
     source: String,
@@ -21,9 +20,9 @@ pub struct SourceIdentity {
     origin: Option<String>,
 }
 
-/// A search as it stands on a tape.
+/// A search as it is recorded.
 #[derive(Serialize)]
-struct OnTape<'a> {
+struct RecordedSearch<'a> {
     query: &'a str,
     source: &'a str,
     compat: Compat,
@@ -32,15 +31,14 @@ struct OnTape<'a> {
     origin: Option<&'a str>,
 }
 
-/// What a search brought that the same search would bring again.
+/// The result of a search, if the same search would have it again.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Answer {
+    /// An answer of the source.
     Found(Found),
-    /// The paper's parser dies on the page, which ends or changes the episode and is part of its measurement.
-    Rejected {
-        url: String,
-    },
+    /// The paper's parser fails on the page, which ends or changes the episode and is part of its measurement.
+    Rejected { url: String },
 }
 
 impl SourceIdentity {
@@ -51,36 +49,17 @@ impl SourceIdentity {
         Self { source, compat, origin: origin.map(redact::url) }
     }
 
-    fn asked(&self, query: &str, origin: Option<&str>) -> Asked {
-        Asked::new(Kind::Wiki, &OnTape { query, source: &self.source, compat: self.compat, origin })
-    }
-
-    fn on_tape(&self, query: &str) -> Asked {
-        self.asked(query, None)
-    }
-
-    fn in_cache(&self, query: &str) -> Asked {
-        self.asked(query, self.origin.as_deref())
+    fn request(&self, query: &str, origin: Option<&str>) -> Asked {
+        Asked::new(Kind::Wiki, &RecordedSearch { query, source: &self.source, compat: self.compat, origin })
     }
 }
 
-/// A source whose findings are recorded. Those that cannot be recorded are errors: a recording with holes is none.
-pub struct Recording {
-    inner: Arc<dyn Source>,
-    identity: SourceIdentity,
-    recorder: Arc<Recorder>,
-}
-
-impl Recording {
-    /// Records what `inner` finds.
-    pub fn new(inner: Arc<dyn Source>, identity: SourceIdentity, recorder: Arc<Recorder>) -> Self {
-        Self { inner, identity, recorder }
-    }
-}
+/// A source whose answers are recorded. An answer that cannot be recorded is an error, so that a recording has no gaps.
+pub type Recording = Wrapped<dyn Source, SourceIdentity, Recorder>;
 
 impl Source for Recording {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let place = self.recorder.place(self.identity.on_tape(query));
+        let place = self.tape.place(self.identity.request(query, None));
         async move {
             let found = self.inner.search(query).await;
             let answer = match &found {
@@ -90,14 +69,14 @@ impl Source for Recording {
                 }
                 Err(_) => return found,
             };
-            self.recorder.record(place, &answer).await?;
+            self.tape.record(place, &answer).await?;
             found
         }
         .boxed()
     }
 }
 
-/// A recorded source: every finding comes from the tape as it was, times included, and nothing is sent anywhere.
+/// A recorded source: every answer is as it was recorded, times included, and no request is sent.
 #[derive(Debug)]
 pub struct Replaying {
     identity: SourceIdentity,
@@ -105,7 +84,6 @@ pub struct Replaying {
 }
 
 impl Replaying {
-    /// Finds what that source found.
     pub fn new(identity: SourceIdentity, player: Player) -> Self {
         Self { identity, player }
     }
@@ -113,7 +91,7 @@ impl Replaying {
 
 impl Source for Replaying {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        let answer = self.player.answer(self.identity.on_tape(query));
+        let answer = self.player.answer(self.identity.request(query, None));
         async move {
             match answer.await? {
                 Answer::Found(found) => Ok(found),
@@ -124,34 +102,22 @@ impl Source for Replaying {
     }
 }
 
-/// A source that is asked only what no earlier run has asked it. Searches have one answer each, however often they are
-/// made: unlike a model's, their answers are no samples.
+/// A source that is only asked what no earlier run asked it. Unlike a request to a model, a search has one answer,
+/// however often it is made.
 ///
-/// Errors are not kept, whatever they are taken for, nor findings of nothing. What comes from the cache says when it was fetched; nothing in it
-/// grows old.
-pub struct Cached {
-    inner: Arc<dyn Source>,
-    identity: SourceIdentity,
-    cache: Arc<Cache>,
-}
-
-impl Cached {
-    /// Asks `inner` what is not in the cache.
-    pub fn new(inner: Arc<dyn Source>, identity: SourceIdentity, cache: Arc<Cache>) -> Self {
-        Self { inner, identity, cache }
-    }
-}
+/// Errors and answers without content are not cached. A cached answer says when it was fetched, and never expires.
+pub type Cached = Wrapped<dyn Source, SourceIdentity, Cache>;
 
 impl Source for Cached {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
         async move {
-            let slot = Cache::only_slot(&self.identity.in_cache(query));
-            if let Some(found) = self.cache.get(slot) {
+            let slot = Cache::only_slot(&self.identity.request(query, self.identity.origin.as_deref()));
+            if let Some(found) = self.tape.get(slot) {
                 return Ok(found);
             }
             let found = self.inner.search(query).await?;
             if is_worth_keeping(&found) {
-                self.cache.put(slot, &found).await;
+                self.tape.put(slot, &found).await;
             }
             Ok(found)
         }

@@ -1,10 +1,10 @@
 //! What a source said in this run, by the words that it was asked: a search is not made again while its answer is at hand
 //! or on its way.
 
+use super::sized_lru::{SizedLru, text_bytes};
 use super::source::{Found, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use lru::LruCache;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,15 +21,9 @@ const BYTES: usize = 32 << 20;
 /// Errors are not kept, nor is an answer with another status than 200, which the paper's environment takes for a page.
 pub struct SearchCache<S> {
     source: S,
-    kept: Mutex<Kept>,
+    kept: Mutex<SizedLru<String, Found>>,
     /// The searches that are on their way; whoever waits for one hears its end, however it ends.
     asked: Mutex<HashMap<String, watch::Receiver<()>>>,
-}
-
-/// The findings with their sizes in bytes, and the sum of these.
-struct Kept {
-    findings: LruCache<String, (Found, usize)>,
-    bytes: usize,
 }
 
 /// A search on its way. Dropped, it is over, and all who wait for it are told.
@@ -54,8 +48,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl<S: Source> SearchCache<S> {
     /// Nothing is at hand yet.
     pub fn new(source: S) -> Self {
-        let kept = Kept { findings: LruCache::new(FINDINGS), bytes: 0 };
-        Self { source, kept: Mutex::new(kept), asked: Mutex::default() }
+        Self { source, kept: Mutex::new(SizedLru::new(FINDINGS, BYTES)), asked: Mutex::default() }
     }
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
@@ -98,23 +91,12 @@ impl<S: Source> SearchCache<S> {
     }
 
     fn get(&self, query: &str) -> Option<Found> {
-        locked(&self.kept).findings.get(query).map(|(found, _)| found.clone())
+        locked(&self.kept).get(query)
     }
 
     fn put(&self, query: &str, found: &Found) {
-        let size = size(found) + query.len();
-        if found.provenance().status != 200 || size > BYTES / 4 {
-            return;
-        }
-        let mut kept = locked(&self.kept);
-        kept.bytes += size;
-        if let Some((_, (_, gone))) = kept.findings.push(query.to_owned(), (found.clone(), size)) {
-            kept.bytes -= gone;
-        }
-        while kept.bytes > BYTES
-            && let Some((_, (_, gone))) = kept.findings.pop_lru()
-        {
-            kept.bytes -= gone;
+        if found.provenance().status == 200 {
+            locked(&self.kept).put(query.to_owned(), found.clone(), size(found) + query.len());
         }
     }
 }
@@ -126,11 +108,10 @@ impl<S: Source> Source for SearchCache<S> {
 }
 
 fn size(found: &Found) -> usize {
-    let of = |texts: &[String]| texts.iter().map(|text| text.len() + size_of::<String>()).sum::<usize>();
     match found {
-        Found::Page { blocks, .. } | Found::Nothing { blocks, .. } => of(blocks),
-        Found::Disambiguation { entries, blocks, .. } => of(entries) + of(blocks),
-        Found::Titles { titles, .. } => of(titles),
+        Found::Page { blocks, .. } | Found::Nothing { blocks, .. } => text_bytes(blocks),
+        Found::Disambiguation { entries, blocks, .. } => text_bytes(entries) + text_bytes(blocks),
+        Found::Titles { titles, .. } => text_bytes(titles),
     }
 }
 
@@ -159,14 +140,10 @@ mod tests {
                 Err(SourceError::Internal("down".to_owned()))
             } else {
                 let provenance = Provenance {
-                    source: "test".to_owned(),
-                    url: String::new(),
                     title: query.to_owned(),
-                    pageid: None,
-                    revid: None,
                     status,
                     fetched_at: asked.to_string(),
-                    sha256: String::new(),
+                    ..Provenance::default()
                 };
                 Ok(Found::Page { title: query.to_owned(), blocks: ["x".repeat(bytes)].into(), provenance })
             };
@@ -261,7 +238,7 @@ mod tests {
             asked(&source, &[&format!("200 1 {n}")]).await;
         }
         let kept = source.kept.lock().expect("no panic");
-        assert_eq!(kept.findings.len(), FINDINGS.get());
-        assert_eq!(kept.bytes, kept.findings.iter().map(|(_, (_, size))| size).sum::<usize>());
+        assert_eq!(kept.values.len(), FINDINGS.get());
+        assert_eq!(kept.bytes, kept.values.iter().map(|(_, (_, size))| size).sum::<usize>());
     }
 }

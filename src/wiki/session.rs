@@ -32,10 +32,8 @@ impl Default for SessionOptions {
     }
 }
 
-/// What the tool answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observation {
-    /// The text that the agent sees.
     pub text: String,
     /// Where it came from; only searches have it.
     pub provenance: Option<Provenance>,
@@ -57,25 +55,15 @@ pub struct SessionState {
     pub lookup_len: Option<usize>,
     /// How many of them were shown.
     pub lookup_cnt: Option<usize>,
-    /// Steps taken.
     pub steps: usize,
-    /// The answer given.
     pub answer: Option<String>,
 }
 
-/// A lookup in progress.
 #[derive(Debug)]
 struct Lookup {
     keyword: String,
     sentences: Vec<String>,
     shown: usize,
-}
-
-/// What a search adds to its observation.
-struct Searched {
-    provenance: Option<Provenance>,
-    note: Option<String>,
-    missed: bool,
 }
 
 /// One question's use of the tool.
@@ -94,7 +82,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session without a page.
     pub fn new(source: Arc<dyn Source>, compat: Compat, options: SessionOptions) -> Self {
         Self {
             source,
@@ -115,11 +102,11 @@ impl Session {
     /// After an answer every call gives the last observation, and the steps stand still.
     pub async fn call(&mut self, tool: Tool, input: &str) -> Result<Observation, SessionError> {
         if self.answer.is_some() {
-            return Ok(self.plain());
+            return Ok(Observation { text: self.observation.clone(), ..Observation::default() });
         }
-        let mut searched = None;
+        let mut given = Observation::default();
         match tool {
-            Tool::Search => searched = Some(self.search(input).await?),
+            Tool::Search => given = self.search(input).await?,
             Tool::Lookup => self.look_up(input),
             Tool::Finish => {
                 // The script takes an empty answer for none, and goes on.
@@ -135,10 +122,8 @@ impl Session {
             self.cut();
         }
         self.steps += 1;
-        Ok(match searched {
-            Some(Searched { provenance, note, missed }) => Observation { provenance, note, missed, ..self.plain() },
-            None => self.plain(),
-        })
+        given.text.clone_from(&self.observation);
+        Ok(given)
     }
 
     /// Cuts the observation at the limit of the options.
@@ -155,7 +140,6 @@ impl Session {
         &self.observation
     }
 
-    /// Whether an answer was given.
     pub fn done(&self) -> bool {
         self.answer.is_some()
     }
@@ -165,7 +149,6 @@ impl Session {
         self.page.as_ref().map(Page::to_text)
     }
 
-    /// The state, in the paper's terms.
     pub fn state(&self) -> SessionState {
         SessionState {
             page_chars: self.page.as_ref().map(Page::chars),
@@ -177,11 +160,8 @@ impl Session {
         }
     }
 
-    fn plain(&self) -> Observation {
-        Observation { text: self.observation.clone(), provenance: None, note: None, missed: false }
-    }
-
-    async fn search(&mut self, query: &str) -> Result<Searched, SessionError> {
+    // A search sets the observation, and returns what belongs to it except the text.
+    async fn search(&mut self, query: &str) -> Result<Observation, SessionError> {
         match self.compat {
             Compat::Paper if self.voice.is_script() => self.search_like_script(query).await,
             Compat::Paper => self.search_like_paper(query).await,
@@ -189,14 +169,14 @@ impl Session {
         }
     }
 
-    async fn search_like_paper(&mut self, query: &str) -> Result<Searched, SessionError> {
+    async fn search_like_paper(&mut self, query: &str) -> Result<Observation, SessionError> {
         let mut sent = query.to_owned();
         for _ in 0..=self.options.disambiguation_retries {
             let (title, blocks, provenance) = match self.source.search(&sent).await? {
                 Found::Titles { titles, provenance } => {
                     let titles: Result<Vec<_>, _> = titles.iter().map(|title| self.cleaned(title)).collect();
                     self.observation = self.voice.not_found(&sent, &titles?);
-                    return Ok(Searched { provenance: Some(provenance), note: None, missed: true });
+                    return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
                 }
                 Found::Page { title, blocks, provenance } | Found::Disambiguation { title, blocks, provenance, .. } => {
                     (title, blocks, provenance)
@@ -209,7 +189,7 @@ impl Session {
             }
             let missed = blocks.iter().any(|block| block == NO_RESULTS);
             self.open(title, blocks)?;
-            return Ok(Searched { provenance: Some(provenance), note: None, missed });
+            return Ok(Observation { provenance: Some(provenance), missed, ..Observation::default() });
         }
         let retries = self.options.disambiguation_retries;
         Err(PageError::Disambiguation { query: query.to_owned(), retries }.into())
@@ -217,7 +197,7 @@ impl Session {
 
     /// The script's search is the paper's, but one without a page closes the page that was open, and errors that would
     /// come again every time are observations. Its network errors are observations too; here they are no measurement.
-    async fn search_like_script(&mut self, query: &str) -> Result<Searched, SessionError> {
+    async fn search_like_script(&mut self, query: &str) -> Result<Observation, SessionError> {
         let before = (self.page.take(), self.lookup.take());
         self.observation = match self.search_like_paper(query).await {
             Ok(searched) => return Ok(searched),
@@ -230,14 +210,14 @@ impl Session {
                 return Err(error);
             }
         };
-        Ok(Searched { provenance: None, note: None, missed: true })
+        Ok(Observation { missed: true, ..Observation::default() })
     }
 
-    async fn search_fixed(&mut self, query: &str) -> Result<Searched, SessionError> {
+    async fn search_fixed(&mut self, query: &str) -> Result<Observation, SessionError> {
         let (titles, provenance) = match self.source.search(query).await? {
             Found::Page { title, blocks, provenance } => {
                 self.open(title, blocks)?;
-                return Ok(Searched { provenance: Some(provenance), note: None, missed: false });
+                return Ok(Observation { provenance: Some(provenance), ..Observation::default() });
             }
             Found::Disambiguation { entries, provenance, .. } => (entries, provenance),
             Found::Titles { titles, provenance } => (titles, provenance),
@@ -245,7 +225,7 @@ impl Session {
         };
         self.observation = self.voice.not_found(query, &titles);
         let note = self.page.as_ref().map(|_| format!("no page was found; `{}` stays open", self.title));
-        Ok(Searched { provenance: Some(provenance), note, missed: true })
+        Ok(Observation { provenance: Some(provenance), note, missed: true, ..Observation::default() })
     }
 
     /// Opens a page. Where `clean_str` raises, the page holds the blocks before it, and nothing else has changed.
@@ -264,16 +244,16 @@ impl Session {
     /// A page as the session reads it, up to where `clean_str` raises.
     fn read(&self, blocks: Arc<[String]>) -> (Page, Option<PageError>) {
         if self.compat == Compat::Fixed {
-            return (Page::shared(blocks, self.voice), None);
+            return (Page::new(blocks, Some(self.voice)), None);
         }
         let mut raised = None;
         let cleaned = blocks.iter().filter(|block| self.voice.takes(block)).map(|block| self.cleaned(block));
         let cleaned: Vec<_> = cleaned.map_while(|block| block.map_err(|error| raised = Some(error)).ok()).collect();
         if raised.is_none() && cleaned.iter().all(|block| matches!(block, Cow::Borrowed(_))) {
             drop(cleaned);
-            return (Page::shared(blocks, self.voice), None);
+            return (Page::new(blocks, Some(self.voice)), None);
         }
-        (Page::own(cleaned.into_iter().map(Cow::into_owned).collect()), raised)
+        (Page::new(cleaned.into_iter().map(Cow::into_owned).collect(), None), raised)
     }
 
     /// Text as the session takes it over from a source.

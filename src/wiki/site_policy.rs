@@ -17,7 +17,6 @@ const PRIVATE: (usize, usize) = (16, 64);
 /// Version of the HTTP library that the User-Agent names.
 const LIBRARY: &str = "reqwest/0.13";
 
-/// How a live site is asked.
 #[derive(Debug, Clone, Default)]
 pub struct LiveSettings {
     /// Semantics of the tool.
@@ -40,40 +39,22 @@ pub struct LiveSettings {
     pub retry: Option<RetrySettings>,
 }
 
-/// Why a site is not asked.
 #[derive(Debug, thiserror::Error)]
 pub enum SitePolicyError {
-    /// Not an http address.
+    /// The URL is shown without user part and query.
     #[error("`{url}` is not the base URL of a site")]
-    BadUrl {
-        /// What was given, without user part and query.
-        url: String,
-    },
-    /// A public host without a contact.
+    BadUrl { url: String },
     #[error("`{host}` is a public site, and no contact was given")]
-    Contact {
-        /// The host.
-        host: String,
-    },
-    /// A contact that cannot stand in a header.
+    Contact { host: String },
     #[error("the contact `{contact}` cannot be sent as part of a User-Agent")]
-    BadContact {
-        /// What was given, capped.
-        contact: String,
-    },
-    /// Wikipedia read as HTML without leave.
+    BadContact { contact: String },
     #[error("`{host}` asks programs not to read its search pages")]
-    Html {
-        /// The host.
-        host: String,
-    },
-    /// The client could not be built.
+    Html { host: String },
     #[error(transparent)]
     Net(#[from] NetError),
 }
 
 impl SitePolicyError {
-    /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::BadUrl { .. } => "a base URL looks like https://en.wikipedia.org or http://127.0.0.1:9102",
@@ -94,11 +75,9 @@ pub(super) struct Site {
     base: String,
     /// The same without user part, as records may have it.
     pub(super) shown: String,
-    /// The client for it.
     client: Client,
     /// What its answers are searched for.
     hidden: SecretSet,
-    /// Requests that the client makes at once.
     pub(super) concurrent: usize,
 }
 
@@ -117,7 +96,6 @@ impl Site {
     }
 }
 
-/// Which way a site is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// Pages, as a browser does.

@@ -22,44 +22,19 @@ impl<S: Source + ?Sized> Source for Arc<S> {
 
 /// What a search found. Identical findings give identical observations, whichever source they came from.
 ///
-/// Texts are shared with the source's store of pages, so that a page asked for by many episodes is in memory once.
+/// Blocks are stripped texts, and titles come best first. Texts are shared with the source's store of pages, so that a
+/// page asked for by many episodes is in memory once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Found {
     /// A page.
-    Page {
-        /// Its title.
-        title: String,
-        /// The stripped texts of its blocks.
-        blocks: Arc<[String]>,
-        /// Where it came from.
-        provenance: Provenance,
-    },
-    /// A page that lists the articles of one name.
-    Disambiguation {
-        /// Its title.
-        title: String,
-        /// The titles that it lists, in order.
-        entries: Arc<[String]>,
-        /// The stripped texts of its blocks.
-        blocks: Arc<[String]>,
-        /// Where it came from.
-        provenance: Provenance,
-    },
+    Page { title: String, blocks: Arc<[String]>, provenance: Provenance },
+    /// A page that lists the articles of one name; `entries` are their titles, in order.
+    Disambiguation { title: String, entries: Arc<[String]>, blocks: Arc<[String]>, provenance: Provenance },
     /// No page of that title, but a list of others.
-    Titles {
-        /// Their titles, best first.
-        titles: Arc<[String]>,
-        /// Where the list came from.
-        provenance: Provenance,
-    },
+    Titles { titles: Arc<[String]>, provenance: Provenance },
     /// Neither page nor list.
-    Nothing {
-        /// The stripped texts of the blocks of the page that said so.
-        blocks: Arc<[String]>,
-        /// Where it came from.
-        provenance: Provenance,
-    },
+    Nothing { blocks: Arc<[String]>, provenance: Provenance },
 }
 
 /// The status for addresses that are too long, which only the query can make them.
@@ -79,7 +54,6 @@ pub(crate) fn no_results() -> Arc<[String]> {
 }
 
 impl Found {
-    /// Where the finding came from.
     pub fn provenance(&self) -> &Provenance {
         match self {
             Self::Page { provenance, .. }
@@ -90,7 +64,8 @@ impl Found {
     }
 }
 
-/// Why a source has no answer. It makes an episode `not_measured`; it never becomes an observation in `fixed` mode.
+/// Why a source has no answer. It makes an episode `not_measured`; it never becomes an observation in `fixed` mode. URLs
+/// are those after redirects.
 ///
 /// A site's refusal of the query itself (too long, not readable as a search) is no error: such a query finds nothing.
 #[derive(Debug, thiserror::Error)]
@@ -100,56 +75,17 @@ pub enum SourceError {
     Net(#[from] NetError),
     /// The site answered with something other than success, after all retries.
     #[error("`{url}` answered with status {status}")]
-    Status {
-        /// The address after redirects.
-        url: String,
-        /// HTTP status.
-        status: u16,
-    },
-    /// The answer is no page.
+    Status { url: String, status: u16 },
     #[error("`{url}` answered with content type `{content_type}` instead of {expected}")]
-    ContentType {
-        /// The address after redirects.
-        url: String,
-        /// What it said it sent; empty where it said nothing.
-        content_type: String,
-        /// What was expected, in words.
-        expected: &'static str,
-    },
-    /// The bytes are not in the encoding that the answer declares.
+    ContentType { url: String, content_type: String, expected: &'static str },
     #[error("the answer of `{url}` is not valid {encoding}")]
-    Encoding {
-        /// The address after redirects.
-        url: String,
-        /// The declared encoding.
-        encoding: String,
-    },
-    /// The page could not be read.
+    Encoding { url: String, encoding: String },
     #[error("`{url}`: {error}")]
-    Extract {
-        /// The address after redirects.
-        url: String,
-        /// What was wrong with it.
-        error: ExtractError,
-    },
-    /// The site's API reported an error.
+    Extract { url: String, error: ExtractError },
     #[error("the API at `{url}` reported `{code}`: {info}")]
-    Api {
-        /// The API's address.
-        url: String,
-        /// Its error code.
-        code: String,
-        /// Its explanation, capped.
-        info: String,
-    },
-    /// The API's answer is not what its documentation describes.
+    Api { url: String, code: String, info: String },
     #[error("the API at `{url}` answered out of shape: {detail}")]
-    Shape {
-        /// The API's address.
-        url: String,
-        /// What is missing or wrong.
-        detail: String,
-    },
+    Shape { url: String, detail: String },
     /// A replay has no such answer, or a recording cannot be written.
     #[error("{0}")]
     Tape(TapeError),
@@ -187,7 +123,6 @@ impl SourceError {
         !matches!(self, Self::Extract { error: ExtractError::Rejected, .. })
     }
 
-    /// What a person can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Net(error) => error.hint().map(str::to_owned),

@@ -45,7 +45,6 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
     })
 }
 
-/// Decodes one event of a stream.
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, String> {
     let event: Value = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     let rest = &mut progress.rest;
@@ -87,7 +86,6 @@ fn is_thinking(kind: &Value) -> bool {
     kind == "thinking" || kind == "redacted_thinking"
 }
 
-/// The text of a block.
 fn text(block: &Value) -> &str {
     if block["type"] == "text" { block["text"].as_str().unwrap_or_default() } else { "" }
 }

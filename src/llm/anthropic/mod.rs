@@ -25,10 +25,8 @@ use crate::types::{Decoding, Request};
 use secrecy::SecretString;
 use serde::{Serialize, Serializer};
 
-/// Base URL of Anthropic itself.
 pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 
-/// The API version.
 const VERSION: &str = "2023-06-01";
 
 /// A model behind such a server; with `prefill`, the last line of a text prompt, if it is a label, is sent as the

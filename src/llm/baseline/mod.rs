@@ -19,14 +19,12 @@ use transcript::Transcript;
 
 pub use transcript::BaselineSettings;
 
-/// The policy as a model.
 #[derive(Debug, Clone, Default)]
 pub struct Baseline {
     settings: BaselineSettings,
 }
 
 impl Baseline {
-    /// A policy with these settings.
     pub fn new(settings: BaselineSettings) -> Self {
         Self { settings }
     }

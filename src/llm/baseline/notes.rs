@@ -15,9 +15,7 @@ pub(super) struct Page {
     pub(super) title: String,
     /// Clues in its title and first sentence, and on all earlier pages.
     pub(super) known: Clues,
-    /// Its sentences and their clues.
     pub(super) sentences: Vec<(String, Clues)>,
-    /// Whether a word was looked up on it.
     pub(super) looked_up: bool,
 }
 
@@ -31,7 +29,6 @@ pub(super) struct Notes {
 }
 
 impl Page {
-    /// The clues in its title and sentences.
     pub(super) fn clues(&self, question: &Question) -> Clues {
         let sentences = self.sentences.iter().flat_map(|(_, clues)| clues);
         sentences.copied().chain(question.clues_in(&self.title)).collect()

@@ -13,12 +13,13 @@ const SPARE: usize = 4;
 
 /// The next step; an answer if it is the last.
 pub(super) fn decide(transcript: &Transcript, last_step: usize) -> Decision {
-    let question = Question::read(&transcript.question, transcript.is_claim);
+    let history = &transcript.history;
+    let question = Question::read(&history.question, history.is_claim);
     // The number of the step to write may lag behind the steps so far.
-    let step = transcript.step().max(transcript.steps.len() + 1);
+    let step = transcript.step().max(history.steps.len() + 1);
     let left = if transcript.must_answer() { 1 } else { (last_step + 1).saturating_sub(step) };
-    let notes = Notes::read(&transcript.steps, &question);
-    next_step(&question, &notes, transcript.just_failed.as_deref(), left)
+    let notes = Notes::read(&history.steps, &question);
+    next_step(&question, &notes, history.just_failed.as_deref(), left)
 }
 
 /// The next step, with `left` steps left including it; an answer that was just refused is not repeated.

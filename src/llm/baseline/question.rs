@@ -3,7 +3,6 @@
 use super::text;
 use std::collections::{BTreeSet, HashSet};
 
-/// The type of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `SUPPORTS`, `REFUTES` or `NOT ENOUGH INFO`.
@@ -25,7 +24,6 @@ pub(super) enum Kind {
 /// Clues of a question, by their index.
 pub(super) type Clues = BTreeSet<usize>;
 
-/// A parsed question or claim.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) kind: Kind,

@@ -29,7 +29,6 @@ struct Body {
     error: Value,
 }
 
-/// Decodes a whole answer.
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
     if !body.error.is_null() {
@@ -42,7 +41,6 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     Err(if body.candidates.is_some() { "`candidates` is empty" } else { "`candidates` is missing" }.into())
 }
 
-/// Decodes one event of a stream.
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
     let body: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     if !body.error.is_null() {

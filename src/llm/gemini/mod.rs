@@ -21,12 +21,10 @@ use secrecy::SecretString;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Base URL of Gemini itself.
 pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
 
 /// The API version, unless the base URL names another one.
 const VERSION: &str = "v1beta";
-/// Most stops that are accepted.
 const MAX_STOPS: usize = 5;
 
 /// A model behind such a server. Sends nothing yet.

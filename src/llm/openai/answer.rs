@@ -106,7 +106,6 @@ fn thought(message: &Map<String, Value>, fields: &[&'static str]) -> Option<&'st
     fields.iter().copied().find(|field| filled(field))
 }
 
-/// The text of a `content`.
 fn content(value: Value) -> Result<String, String> {
     match value {
         Value::String(text) => Ok(text),
@@ -118,7 +117,6 @@ fn content(value: Value) -> Result<String, String> {
     }
 }
 
-/// Tokens used, if counted.
 fn used(value: &Value) -> Option<Usage> {
     usage(value, "prompt_tokens", "completion_tokens")
 }
@@ -127,19 +125,9 @@ fn used(value: &Value) -> Option<Usage> {
 mod tests {
     use super::{Decoded, Endpoint, decode};
     use crate::net::Answer;
-    use std::time::Duration;
 
     fn answer(body: &[u8], content_type: &str) -> Answer {
-        Answer {
-            status: 200,
-            content_type: Some(content_type.into()),
-            retry_after: None,
-            url: String::new(),
-            redirects: vec![],
-            body: body.to_vec(),
-            attempts: 1,
-            elapsed: Duration::ZERO,
-        }
+        Answer { content_type: Some(content_type.into()), body: body.to_vec(), ..Answer::default() }
     }
 
     fn chat(body: &str) -> Result<Decoded, String> {

@@ -10,27 +10,18 @@
 
 use super::Endpoint;
 use crate::llm::capability::Prefill;
-use crate::llm::remote::interface::lines;
+use crate::llm::remote::interface::{SentOptions, lines};
 use crate::llm::remote::label;
 use crate::types::{Message, Prefix, Prompt, Request, Role};
 use serde::Serialize;
 
-/// How a request is encoded.
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyOptions {
-    /// Which endpoint.
     pub(super) endpoint: Endpoint,
-    /// How many stops are sent.
     pub(super) stops: usize,
-    /// Whether the length limit is called `max_tokens`, not `max_completion_tokens`.
-    pub(super) max_tokens: bool,
+    pub(super) sent: SentOptions,
     /// Whether the server accepts a `top_p` of 1.
     pub(super) full_top_p: bool,
-    /// Whether to stream the answer.
-    pub(super) stream: bool,
-    /// Whether the stream is to count tokens.
-    pub(super) stream_usage: bool,
     /// How the server is told to continue the last message, if it should.
     pub(super) prefill: Option<Prefill>,
 }
@@ -75,12 +66,12 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
         continue_final_message: flags.then_some(true),
         temperature: decoding.temperature,
         top_p: Some(decoding.top_p).filter(|top_p| options.full_top_p || *top_p < 1.0),
-        max_tokens: options.max_tokens.then_some(decoding.max_tokens),
-        max_completion_tokens: (!options.max_tokens).then_some(decoding.max_tokens),
+        max_tokens: options.sent.max_tokens.then_some(decoding.max_tokens),
+        max_completion_tokens: (!options.sent.max_tokens).then_some(decoding.max_tokens),
         seed: decoding.seed,
         stop: &request.stop[..options.stops.min(request.stop.len())],
-        stream: options.stream,
-        stream_options: options.stream_usage.then_some(StreamOptions { include_usage: true }),
+        stream: options.sent.stream,
+        stream_options: options.sent.stream_usage.then_some(StreamOptions { include_usage: true }),
     };
     let mut body = Body(Vec::with_capacity(request.prompt.bytes() * 9 / 8 + 512));
     body.raw("{\"model\":").value(model)?;
@@ -95,7 +86,6 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
     Ok(body.0)
 }
 
-/// The JSON so far.
 struct Body(Vec<u8>);
 
 impl Body {
@@ -128,7 +118,6 @@ pub(super) fn label(prompt: &Prompt, options: BodyOptions) -> &str {
     }
 }
 
-/// A prompt as messages.
 struct Messages<'a> {
     prompt: &'a Prompt,
     /// Where in the rest of a text prompt the label to continue begins.
@@ -188,7 +177,6 @@ fn open(role: Role, body: &mut Body) -> serde_json::Result<&mut Body> {
     Ok(body.raw("{\"role\":").value(&role)?.raw(",\"content\":"))
 }
 
-/// A prompt as one text.
 fn write_text(prompt: &Prompt, body: &mut Body) -> serde_json::Result<()> {
     match prompt {
         Prompt::Text { prefix, rest } => body.string(prefix, rest),

@@ -20,10 +20,8 @@ use body::BodyOptions;
 use quirks::{Refused, ServerQuirks};
 use secrecy::SecretString;
 
-/// Base URL of `OpenAI` itself.
 pub const OPENAI_URL: &str = "https://api.openai.com/v1";
 
-/// Which of the two endpoints is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Endpoint {
     /// `POST {base}/chat/completions`.
@@ -36,9 +34,7 @@ pub enum Endpoint {
 /// What kind of server it is, and how it is used.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenAiSettings {
-    /// The endpoint.
     pub endpoint: Endpoint,
-    /// What is known about the server.
     pub server: &'static Capability,
     /// Whether the last line of a text prompt, if it is a label, is sent to a chat as the beginning of the model's answer.
     /// Has no effect if the server cannot continue one.
@@ -82,10 +78,13 @@ impl OpenAi {
         BodyOptions {
             endpoint,
             stops,
-            max_tokens: !refused.max_tokens,
+            sent: SentOptions {
+                stop: stops > 0,
+                max_tokens: !refused.max_tokens,
+                stream,
+                stream_usage: stream && !refused.stream_usage,
+            },
             full_top_p: server.full_top_p,
-            stream,
-            stream_usage: stream && !refused.stream_usage,
             prefill: server.prefill.filter(|_| prefill && endpoint == Endpoint::Chat),
         }
     }
@@ -114,14 +113,8 @@ impl Interface for OpenAi {
 
     fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
         let options = self.options(request, watched);
-        let sent = SentOptions {
-            stop: options.stops > 0,
-            max_tokens: options.max_tokens,
-            stream: options.stream,
-            stream_usage: options.stream_usage,
-        };
         let label = body::label(&request.prompt, options).to_owned();
-        Ok(EncodedRequest { body: body::bytes(model, request, options)?, sent, label })
+        Ok(EncodedRequest { body: body::bytes(model, request, options)?, sent: options.sent, label })
     }
 
     fn learn(&self, sent: SentOptions, status: u16, refusal: &Refusal) -> bool {

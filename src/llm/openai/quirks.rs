@@ -8,15 +8,12 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub(super) struct ServerQuirks(Mutex<Refused>);
 
-/// The refused options.
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Refused {
-    /// `stop`.
     pub(super) stop: bool,
     /// `max_tokens`: `max_completion_tokens` is sent instead.
     pub(super) max_tokens: bool,
-    /// `stream`.
     pub(super) stream: bool,
     /// `stream_options` with a count of tokens.
     pub(super) stream_usage: bool,
@@ -35,12 +32,10 @@ enum Quirk {
 }
 
 impl ServerQuirks {
-    /// What is known before the first request.
     pub(super) fn new(known: Refused) -> Self {
         Self(Mutex::new(known))
     }
 
-    /// What is refused so far.
     pub(super) fn refused(&self) -> Refused {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

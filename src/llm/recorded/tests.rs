@@ -3,8 +3,7 @@
 use super::{Cached, ModelIdentity, Recording, Replaying};
 use crate::llm::openai::{self, OpenAiSettings};
 use crate::llm::{Model, ModelError, RemoteSettings, StreamEvent, anthropic, in_episode};
-use crate::net::RetrySettings;
-use crate::net::testing::{Server, reply};
+use crate::net::testing::{Server, quick, reply};
 use crate::tape::{Cache, Player, Recorder, TapeError, Why};
 use crate::types::{Completion, Decoding, Message, Prompt, Request, Usage};
 use futures_util::FutureExt as _;
@@ -203,7 +202,7 @@ async fn neither_recording_nor_cache_holds_a_secret() {
         model: "m".to_owned(),
         base_urls: vec![base_url.clone()],
         key: Some(SecretString::from(KEY)),
-        retry: RetrySettings { attempts: 1, ..RetrySettings::default() },
+        retry: quick(1),
         ..RemoteSettings::default()
     };
     let model: Arc<dyn Model> = Arc::new(openai::model(settings, OpenAiSettings::default()).expect("a model"));

@@ -14,9 +14,7 @@ const MAX_TOKENS: u64 = 1 << 40;
 pub(in crate::llm) struct Decoded {
     /// The text, not yet cut at stops.
     pub(in crate::llm) text: String,
-    /// Why the server stopped.
     pub(in crate::llm) finish_reason: Option<String>,
-    /// Tokens used.
     pub(in crate::llm) usage: Option<Usage>,
     /// The model that the server says it used.
     pub(in crate::llm) model: Option<String>,
@@ -29,7 +27,6 @@ pub(in crate::llm) struct Decoded {
 pub(in crate::llm) struct Progress {
     /// Whether a piece of a completion has arrived, even an empty one.
     pub(in crate::llm) started: bool,
-    /// Whether the server ended the stream.
     pub(in crate::llm) ended: bool,
     /// Tokens of the prompt, from servers that count them first.
     pub(in crate::llm) prompt_tokens: Option<u64>,
@@ -38,7 +35,6 @@ pub(in crate::llm) struct Progress {
 }
 
 impl Progress {
-    /// Whether the completion is complete.
     pub(in crate::llm) fn whole(&self) -> bool {
         self.ended || self.rest.finish_reason.is_some()
     }

@@ -31,19 +31,16 @@ pub struct Check {
     pub url: String,
     /// `chat`, `completions`, `messages`, …
     pub endpoint: &'static str,
-    /// The model that was asked for.
     pub asked: String,
     /// The model that answered, as the server calls it.
     pub answered: Option<String>,
     /// Whether `stop` ends the text. The client applies stops in any case.
     pub stop: Verdict,
-    /// Whether the token limit is honoured.
     pub max_tokens: Verdict,
     /// The name under which the limit is sent, such as `max_completion_tokens`.
     pub max_tokens_name: &'static str,
     /// Whether it accepts a temperature of 0. If not, the other checks used 1.
     pub temperature: Verdict,
-    /// Whether the server counts tokens.
     pub usage: bool,
     /// Where the model's reasoning was: a field's name, or `<think>`.
     pub reasoning: Option<&'static str>,
@@ -102,7 +99,7 @@ impl Remote {
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
-            sample: printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden()), 80),
+            sample: printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden.all()), 80),
         })
     }
 
@@ -139,7 +136,6 @@ fn judge_limit(first: &Raw) -> Verdict {
 }
 
 impl Verdict {
-    /// The verdict, as output shows it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Honoured => "honoured",

@@ -12,25 +12,21 @@ use super::answer::{Decoded, Fault, Progress};
 use super::interface::Interface;
 use super::reasoning::ReasoningStripper;
 use super::redactor::StreamRedactor;
+use crate::llm::capability::IN_TEXT;
 use crate::llm::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
 use crate::types::Usage;
 
 /// Finish reason where the client stopped the stream.
 const STOPPED: &str = "stop";
-/// Where reasoning was, if it was in the text.
-const THINK: &str = "<think>";
 
 /// Listens to the answers to one request until one of them is a completion.
 pub(super) struct Incoming<'a> {
     interface: &'a dyn Interface,
     on_event: Option<OnEvent<'a>>,
     redactor: StreamRedactor<'a>,
-    /// Whether a stream was requested.
     wanted: bool,
-    /// The label that the model continues.
     label: String,
-    /// Tokens that the request may cost.
     estimate: u64,
     /// Whether text was reported that a new attempt makes void.
     shown: bool,
@@ -38,7 +34,6 @@ pub(super) struct Incoming<'a> {
     attempt: Attempt,
 }
 
-/// The answer of one attempt.
 #[derive(Default)]
 struct Attempt {
     /// Whether it is read event by event.
@@ -105,7 +100,6 @@ impl<'a> Incoming<'a> {
         redactor.push(&stripper.push(piece), &mut |text| show(*on_event, shown, text))
     }
 
-    /// Reports the rest of the text.
     fn finish(&mut self) {
         let Self { on_event, redactor, shown, stripper, .. } = self;
         let mut show = |text: &str| show(*on_event, shown, text);
@@ -118,7 +112,7 @@ impl<'a> Incoming<'a> {
         self.finish();
         self.redactor.text().clone_into(&mut decoded.text);
         if self.stripper.thought() {
-            decoded.reasoning = Some(THINK);
+            decoded.reasoning = Some(IN_TEXT);
         }
         decoded
     }

@@ -6,10 +6,8 @@ use crate::net::{Answer, Credential};
 use crate::types::{Decoding, Message, Request};
 use secrecy::SecretString;
 
-/// A request, ready to be sent.
 #[derive(Debug)]
 pub(in crate::llm) struct EncodedRequest {
-    /// The JSON.
     pub(in crate::llm) body: Vec<u8>,
     /// The options in it that servers may refuse.
     pub(in crate::llm) sent: SentOptions,
@@ -17,27 +15,21 @@ pub(in crate::llm) struct EncodedRequest {
     pub(in crate::llm) label: String,
 }
 
-/// The options of a request that servers may refuse.
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::llm) struct SentOptions {
-    /// `stop`.
     pub(in crate::llm) stop: bool,
     /// `max_tokens`, the older name of the length limit.
     pub(in crate::llm) max_tokens: bool,
-    /// `stream`.
     pub(in crate::llm) stream: bool,
     /// `stream_options` with a count of tokens.
     pub(in crate::llm) stream_usage: bool,
 }
 
-/// One provider's API.
 pub(in crate::llm) trait Interface: Send + Sync {
     /// The name under which manifests and recordings store it.
     fn endpoint(&self) -> &'static str;
-    /// How the key is sent.
     fn credential<'k>(&self, key: &'k SecretString) -> Credential<'k>;
-    /// Headers of every request.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
@@ -54,7 +46,6 @@ pub(in crate::llm) trait Interface: Send + Sync {
     fn learn(&self, _sent: SentOptions, _status: u16, _refusal: &Refusal) -> bool {
         false
     }
-    /// Decodes a whole answer.
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault>;
     /// Decodes one event of a stream into `progress`, and returns its piece of the text.
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault>;

@@ -30,7 +30,7 @@ pub(super) mod turns;
 
 pub use check::{Check, Verdict};
 
-use super::{Model, ModelError, OnEvent};
+use super::{ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
 use crate::types::request::BYTES_PER_TOKEN;
@@ -48,15 +48,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How to reach a model.
 #[derive(Clone)]
 pub struct RemoteSettings {
-    /// The model's name, as the server knows it.
     pub model: String,
     /// Base URLs of the API, such as `http://127.0.0.1:8000/v1`; a query is kept, and masked in what servers say, as it
     /// may hold a key. Of several servers, each request goes to the one with the fewest requests in flight.
     pub base_urls: Vec<String>,
-    /// The key, if the server requires one.
     pub key: Option<SecretString>,
     /// Limits the requests at once. Models of one provider and key share it.
     pub limiter: Arc<Limiter>,
@@ -64,7 +61,6 @@ pub struct RemoteSettings {
     pub timeout: Duration,
     /// Largest answer, in bytes after decompression.
     pub max_body: usize,
-    /// When to retry.
     pub retry: RetrySettings,
 }
 
@@ -106,9 +102,7 @@ pub fn shown_urls<S: AsRef<str>>(urls: &[S]) -> String {
 pub struct Remote {
     client: Client,
     balance: Balance,
-    /// The URL for whole answers, at each server.
     whole_urls: Vec<String>,
-    /// The URL for streams, at each server.
     stream_urls: Vec<String>,
     model: String,
     secrets: Secrets,
@@ -168,7 +162,7 @@ impl Remote {
     async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
         let Raw { decoded, attempts, elapsed } = self.ask(request, on_event).await?;
         Ok(Completion {
-            text: redactor::redacted(decoded.text, &request.stop, &self.secrets.hidden()),
+            text: redactor::redacted(decoded.text, &request.stop, &self.secrets.hidden.all()),
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
@@ -179,12 +173,12 @@ impl Remote {
 
     /// Sends the request; again without an option that the server refuses.
     async fn ask(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Raw, ModelError> {
-        if let Some(reason) = self.unsupported(&request.decoding) {
+        if let Some(reason) = self.interface.unsupported(&request.decoding) {
             return Err(ModelError::Other(reason));
         }
         let interface = self.interface.as_ref();
         let mut incoming =
-            Incoming::new(interface, on_event, StreamRedactor::new(&request.stop, self.secrets.hidden()));
+            Incoming::new(interface, on_event, StreamRedactor::new(&request.stop, self.secrets.hidden.all()));
         let mut attempts = 0;
         let mut elapsed = Duration::ZERO;
         loop {
@@ -199,7 +193,7 @@ impl Remote {
             match incoming.take() {
                 Some(Ok(mut decoded)) => {
                     for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
-                        *text = self.secrets.masked(text);
+                        *text = self.secrets.hidden.out_of(text);
                     }
                     return Ok(Raw { decoded, attempts, elapsed });
                 }
@@ -224,9 +218,9 @@ impl Remote {
         let mut headers = vec![("accept", accept)];
         headers.extend(self.interface.headers());
         let urls = if stream { &self.stream_urls } else { &self.whole_urls };
-        let credential = self.secrets.key().map(|key| self.interface.credential(key));
+        let credential = self.secrets.key.as_ref().map(|key| self.interface.credential(key));
         let answer = self.client.post_json(urls, &self.balance, &headers, credential, body, incoming).await;
-        answer.map_err(|error| self.secrets.out_of_error(error).into())
+        answer.map_err(|error| self.secrets.hidden.out_of_error(error).into())
     }
 
     fn refused(&self, answer: &Answer, attempts: u32, refusal: &Refusal) -> ModelError {
@@ -244,20 +238,4 @@ impl Remote {
     }
 }
 
-impl Model for Remote {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answer(request, None).boxed()
-    }
-
-    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
-        self.interface.unsupported(decoding)
-    }
-
-    fn stream<'a>(
-        &'a self,
-        request: &'a Request,
-        on_event: OnEvent<'a>,
-    ) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        self.answer(request, Some(on_event)).boxed()
-    }
-}
+super::model!(Remote, interface);

@@ -8,7 +8,8 @@
 //!
 //! The text arrives in pieces that end anywhere; what may still become one of these is held back.
 
-const OPEN: &str = "<think>";
+use crate::llm::capability::IN_TEXT;
+
 const CLOSE: &str = "</think>";
 
 /// Strips reasoning and a repeated label from the start of a text.
@@ -40,7 +41,6 @@ impl ReasoningStripper {
         Self { state, label: label.trim().to_owned(), thought: false }
     }
 
-    /// Whether there was reasoning.
     pub(super) fn thought(&self) -> bool {
         self.thought
     }
@@ -90,10 +90,10 @@ impl ReasoningStripper {
 
 fn before(held: String) -> (State, Option<String>) {
     let text = held.trim_start();
-    if let Some(rest) = text.strip_prefix(OPEN) {
+    if let Some(rest) = text.strip_prefix(IN_TEXT) {
         return (State::Thinking(String::new()), Some(rest.to_owned()));
     }
-    if OPEN.starts_with(text) { (State::Before(held), None) } else { (State::Label(String::new()), Some(held)) }
+    if IN_TEXT.starts_with(text) { (State::Before(held), None) } else { (State::Label(String::new()), Some(held)) }
 }
 
 fn thinking(held: &str) -> (State, Option<String>) {

@@ -7,14 +7,12 @@ pub(super) const MESSAGE_CHARS: usize = 300;
 /// How much of a body is searched for a message, in bytes.
 const SEARCHED: usize = 1 << 16;
 
-/// A server's error message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::llm) struct Refusal {
     /// The message, on one line; not yet masked or cut.
     pub(in crate::llm) message: String,
     /// The setting that it is about, if the server names it.
     pub(in crate::llm) param: Option<String>,
-    /// The error code, if there is one.
     pub(in crate::llm) code: Option<String>,
 }
 
@@ -49,7 +47,6 @@ fn detail(json: &Value) -> Option<String> {
     Some(place.map_or_else(|| text.to_owned(), |place| format!("{place}: {text}")))
 }
 
-/// The title of a web page.
 fn title(html: &str) -> Option<&str> {
     let lower = html.to_ascii_lowercase();
     let open = lower.find("<title")?;

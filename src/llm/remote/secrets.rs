@@ -1,12 +1,12 @@
 //! What is masked in everything a server says: the key, and the secrets in user parts and queries of URLs.
 
-use crate::net::{NetError, SecretSet, redact};
+use crate::net::{SecretSet, redact};
 use secrecy::SecretString;
 
-/// The key, and the secrets in user parts and queries.
+/// The key, for sending, and everything that must not appear in a completion or a record.
 pub(super) struct Secrets {
-    key: Option<SecretString>,
-    hidden: SecretSet,
+    pub(super) key: Option<SecretString>,
+    pub(super) hidden: SecretSet,
 }
 
 impl Secrets {
@@ -16,29 +16,9 @@ impl Secrets {
         Self { key, hidden }
     }
 
-    /// The key, for sending.
-    pub(super) fn key(&self) -> Option<&SecretString> {
-        self.key.as_ref()
-    }
-
-    /// What must not appear in a completion.
-    pub(super) fn hidden(&self) -> Vec<&str> {
-        self.hidden.all()
-    }
-
-    /// A short text from the server, masked for a record.
-    pub(super) fn masked(&self, text: &str) -> String {
-        self.hidden.out_of(text)
-    }
-
     /// A text masked for an error; here, keys too short to mask elsewhere are masked as well.
     pub(super) fn out_of(&self, text: &str) -> String {
-        self.key.iter().fold(self.masked(text), |text, key| redact::secret(&text, key))
-    }
-
-    /// An error, masked.
-    pub(super) fn out_of_error(&self, error: NetError) -> NetError {
-        self.hidden.out_of_error(error)
+        self.key.iter().fold(self.hidden.out_of(text), |text, key| redact::secret(&text, key))
     }
 }
 
@@ -50,15 +30,21 @@ mod tests {
     fn the_key_and_secrets_of_queries_are_hidden() {
         let addresses = ["http://h/v1?key=ab%2F0123456&v=1&api-version=2024-06-01", "http://h/v1?env=production"];
         let secrets = Secrets::new(Some("sk-0123456789".into()), &addresses.map(str::to_owned));
-        assert_eq!(secrets.hidden(), ["sk-0123456789", "ab%2F0123456", "ab/0123456"]);
-        assert_eq!(secrets.masked("ab/0123456 ab%2F0123456 sk-0123456789 1 production"), "*** *** *** 1 production");
+        assert_eq!(secrets.hidden.all(), ["sk-0123456789", "ab%2F0123456", "ab/0123456"]);
+        assert_eq!(
+            secrets.hidden.out_of("ab/0123456 ab%2F0123456 sk-0123456789 1 production"),
+            "*** *** *** 1 production"
+        );
         let short = Secrets::new(Some("none".into()), &[]);
-        assert_eq!((short.masked("none"), short.out_of("none")), ("none".to_owned(), "***".to_owned()));
+        assert_eq!((short.hidden.out_of("none"), short.out_of("none")), ("none".to_owned(), "***".to_owned()));
     }
 
     #[test]
     fn passwords_in_addresses_are_hidden() {
         let secrets = Secrets::new(None, &["http://me:pass%2Fword@h/v1".to_owned()]);
-        assert_eq!(secrets.masked("me, pass/word, pass%2Fword, Basic bWU6cGFzcy93b3Jk"), "me, ***, ***, Basic ***");
+        assert_eq!(
+            secrets.hidden.out_of("me, pass/word, pass%2Fword, Basic bWU6cGFzcy93b3Jk"),
+            "me, ***, ***, Basic ***"
+        );
     }
 }

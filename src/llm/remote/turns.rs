@@ -29,12 +29,10 @@ pub(in crate::llm) struct Turns {
 pub(in crate::llm) struct Turn {
     /// Whether the model says it, not the user.
     pub(in crate::llm) own: bool,
-    /// The text of the turn.
     pub(in crate::llm) text: String,
 }
 
 impl Turns {
-    /// The prompt in that form.
     pub(in crate::llm) fn of(prompt: &Prompt, prefill: bool) -> Self {
         let mut turns = Self::default();
         match prompt {

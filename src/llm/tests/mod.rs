@@ -7,8 +7,7 @@ mod streams;
 
 use super::remote::{Remote, RemoteSettings};
 use super::{Endpoint, Model as _, ModelError, OpenAiSettings, StreamEvent, anthropic, gemini};
-use crate::net::RetrySettings;
-use crate::net::testing::{Reply, Server};
+use crate::net::testing::{Reply, Server, quick};
 use crate::types::{Completion, Decoding, Prompt, Request};
 use secrecy::SecretString;
 use std::sync::Mutex;
@@ -110,7 +109,6 @@ impl Api {
         }
     }
 
-    /// A whole stream.
     fn stream(self, pieces: &[&str]) -> Reply {
         stream(&[self.start(), pieces.iter().map(|piece| self.delta(piece)).collect(), self.end()])
     }
@@ -142,11 +140,7 @@ fn settings(base: &str) -> RemoteSettings {
         key: Some(SecretString::from(KEY)),
         timeout: Duration::from_secs(2),
         max_body: 20_000,
-        retry: RetrySettings {
-            attempts: 3,
-            first_wait: Duration::from_millis(1),
-            longest_wait: Duration::from_millis(4),
-        },
+        retry: quick(3),
         ..RemoteSettings::default()
     }
 }

@@ -5,7 +5,6 @@ use crate::llm::{Model as _, ModelError, anthropic, gemini};
 use crate::net::testing::{Server, reply};
 use crate::types::{Decoding, Message, Prompt, Request, Usage};
 
-/// The body of a request as it was sent.
 fn body(request: &str) -> &str {
     request.split_once("\r\n\r\n").expect("a head and a body").1
 }

@@ -1,11 +1,9 @@
 //! The client against servers that answer, fail and do not answer.
 
 use super::{
-    Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, Listener, NetError, RetrySettings,
-    Settings, is_loopback,
+    Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, Listener, NetError, Settings, is_loopback,
 };
-use crate::net::Heard;
-use crate::net::testing::{Reply, Server, reply, short};
+use crate::net::testing::{Reply, Server, quick, reply, short};
 use secrecy::SecretString;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -15,9 +13,7 @@ fn client(attempts: u32) -> Client {
 }
 
 fn settings(attempts: u32, change: impl FnOnce(&mut ClientSettings)) -> Client {
-    let retry =
-        RetrySettings { attempts, first_wait: Duration::from_millis(1), longest_wait: Duration::from_millis(4) };
-    let mut settings = ClientSettings { retry, max_body: 10_000, ..ClientSettings::default() };
+    let mut settings = ClientSettings { retry: quick(attempts), max_body: 10_000, ..ClientSettings::default() };
     change(&mut settings);
     Client::new(settings).expect("a client")
 }
@@ -123,14 +119,6 @@ fn loopback_urls() {
 struct Whole;
 
 impl Listener for Whole {
-    fn begin(&mut self, _: &Answer) -> bool {
-        false
-    }
-
-    fn event(&mut self, _: &[u8]) -> Heard {
-        Heard::More
-    }
-
     fn end(&mut self, answer: &Answer) -> bool {
         answer.body.ends_with(b"}")
     }

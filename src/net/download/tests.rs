@@ -1,10 +1,9 @@
 //! Downloads from servers that break off, fail and change the file.
 
 use super::{DownloadError, Sink};
-use crate::net::testing::{Reply, Server, reply, short};
-use crate::net::{Client, ClientSettings, NetError, RetrySettings};
+use crate::net::testing::{Reply, Server, quick, reply, short};
+use crate::net::{Client, ClientSettings, NetError};
 use std::io;
-use std::time::Duration;
 
 /// A sink in memory that records its starts.
 #[derive(Default)]
@@ -41,9 +40,7 @@ impl Sink for Memory {
 }
 
 fn client() -> Client {
-    let retry =
-        RetrySettings { attempts: 3, first_wait: Duration::from_millis(1), longest_wait: Duration::from_millis(1) };
-    Client::new(ClientSettings { retry, ..ClientSettings::default() }).expect("a client")
+    Client::new(ClientSettings { retry: quick(3), ..ClientSettings::default() }).expect("a client")
 }
 
 async fn download(replies: Vec<Reply>, sink: &mut Memory) -> (Result<(), DownloadError>, Vec<String>) {

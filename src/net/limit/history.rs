@@ -5,7 +5,6 @@ use std::time::Duration;
 /// Number of changes kept; later ones are only counted.
 pub const MAX_CHANGES: usize = 1000;
 
-/// Why a limit changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// A larger limit is tried, or a better one restored.
@@ -41,11 +40,8 @@ impl Reason {
 pub struct Change {
     /// Time since the limiter was made.
     pub at: Duration,
-    /// The limit before.
     pub from: usize,
-    /// The new limit.
     pub to: usize,
-    /// Why.
     pub reason: Reason,
 }
 

@@ -43,28 +43,16 @@ pub struct Permit<'a> {
     outcome: Outcome,
 }
 
-/// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// A good answer.
-    Ok {
-        /// The actual tokens, if the server reported them.
-        tokens: Option<u64>,
-    },
+    /// A good answer, with its actual tokens if the server reported them.
+    Ok { tokens: Option<u64> },
     /// The server was overloaded: status 429, 503 or 529.
-    Refused {
-        /// The status.
-        status: u16,
-        /// The `Retry-After`.
-        retry_after: Option<Duration>,
-    },
+    Refused { status: u16, retry_after: Option<Duration> },
     /// No answer, or no further part of it, in time.
     TimedOut,
     /// Another status 5xx, or a broken connection.
-    Failed {
-        /// The `Retry-After`.
-        retry_after: Option<Duration>,
-    },
+    Failed { retry_after: Option<Duration> },
     /// Anything that says nothing about the server's load: a wrong or cancelled request.
     Other,
 }
@@ -110,14 +98,8 @@ impl Limiter {
         }
     }
 
-    /// The current limit of requests in flight.
     pub fn limit(&self) -> usize {
         self.with(|state, _| state.concurrency.limit())
-    }
-
-    /// The number of requests in flight, which exceeds the limit just after a decrease.
-    pub fn in_flight(&self) -> usize {
-        self.with(|state, _| state.concurrency.in_flight())
     }
 
     /// Pauses for `wait`, for servers that ask for it other than by status and header.
@@ -126,7 +108,6 @@ impl Limiter {
         self.freed.notify_one();
     }
 
-    /// The changes of the limit so far.
     pub fn history(&self) -> History {
         self.with(|state, _| state.concurrency.history().clone())
     }
@@ -143,7 +124,6 @@ impl Permit<'_> {
         self.silence = Some(silence);
     }
 
-    /// Ends the attempt.
     pub fn end(mut self, outcome: Outcome) {
         self.outcome = outcome;
     }

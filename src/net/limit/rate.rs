@@ -25,7 +25,6 @@ impl Clock for TokioClock {
     }
 }
 
-/// The limits per minute.
 #[derive(Debug)]
 pub(super) struct Rate {
     requests: Option<Bucket>,

@@ -21,9 +21,7 @@ pub(super) enum Wait {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the server asked with status {status} for no further requests for {} s", .left.as_secs_f64().ceil())]
 pub struct HeldOff {
-    /// The status with which it asked.
     pub status: u16,
-    /// How much of the pause is left.
     pub left: Duration,
 }
 

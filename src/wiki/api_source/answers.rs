@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Any answer.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Envelope {
@@ -15,12 +14,10 @@ pub(super) struct Envelope {
     pub(super) parse: Option<Parsed>,
 }
 
-/// An error.
 #[derive(Debug, Deserialize)]
 pub(super) struct ErrorBody {
     /// Its name, such as `maxlag`.
     pub(super) code: String,
-    /// Its explanation.
     #[serde(default)]
     pub(super) info: String,
 }
@@ -74,7 +71,6 @@ impl Page {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Hit {
-    /// Title of the page.
     pub(super) title: String,
     redirecttitle: Option<String>,
     sectiontitle: Option<String>,
@@ -112,11 +108,8 @@ fn plain(snippet: &str) -> String {
 pub(super) struct Parsed {
     /// Title after redirects.
     pub(super) title: String,
-    /// Number of the page.
     pub(super) pageid: Option<u64>,
-    /// Number of the revision.
     pub(super) revid: Option<u64>,
-    /// The page's HTML.
     pub(super) text: String,
     /// Properties of the page, as an object, or an empty list where there are none.
     properties: Option<Value>,

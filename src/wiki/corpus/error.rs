@@ -1,60 +1,22 @@
 //! What can be wrong with a corpus.
 
-/// Why a corpus cannot be used.
+/// Why a corpus cannot be used. Lines are numbered from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CorpusError {
-    /// The file cannot be read.
     #[error("cannot read `{path}`: {reason}")]
-    Read {
-        /// The file.
-        path: String,
-        /// What the system says.
-        reason: String,
-    },
+    Read { path: String, reason: String },
     /// The packed file is damaged, or unpacks to more than any corpus for memory.
     #[error("cannot unpack `{file}`: {reason}")]
-    Unpack {
-        /// The file.
-        file: String,
-        /// What the library says.
-        reason: String,
-    },
-    /// A line is not an article.
+    Unpack { file: String, reason: String },
     #[error("`{file}`, line {line}: {reason}")]
-    Line {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// A title or redirect stands for two articles.
+    Line { file: String, line: usize, reason: String },
     #[error("`{file}`, line {line}: {what} `{name}` is already {taken} in line {first}")]
-    Taken {
-        /// The file.
-        file: String,
-        /// The line of the second use, from 1.
-        line: usize,
-        /// `title` or `redirect`.
-        what: &'static str,
-        /// The name.
-        name: String,
-        /// What it is already, in words.
-        taken: &'static str,
-        /// The line of the first use.
-        first: usize,
-    },
-    /// The text index could not be built.
+    Taken { file: String, line: usize, what: &'static str, name: String, taken: &'static str, first: usize },
     #[error("cannot build the text index: {reason}")]
-    Index {
-        /// What the library says.
-        reason: String,
-    },
+    Index { reason: String },
 }
 
 impl CorpusError {
-    /// What a person can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Read { .. } => "a corpus is a folder with a file articles.jsonl (or articles.jsonl.gz) in it",

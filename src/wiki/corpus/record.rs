@@ -11,12 +11,9 @@ use std::sync::Arc;
 /// How much a packed file may unpack to, in bytes; a corpus lives in memory.
 const LARGEST: u64 = 8 << 30;
 
-/// One article.
 #[derive(Debug)]
 pub(super) struct Article {
-    /// Its title.
     pub(super) title: String,
-    /// Its paragraphs and lists.
     pub(super) blocks: Arc<[String]>,
     /// On a disambiguation page: the titles it lists.
     pub(super) entries: Option<Arc<[String]>>,

@@ -6,12 +6,11 @@
 use super::{ExtractError, paper, tree};
 use scraper::node::{Element, Node};
 use scraper::{ElementRef, Html, Selector};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// What `MediaWiki` adds to the title of a link whose page does not exist.
 const MISSING: &str = "(page does not exist)";
 
-/// How an article is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ArticleOptions {
     /// Drop footnote marks such as `[3]` and inline notes such as `[by whom?]`.
@@ -24,10 +23,8 @@ impl Default for ArticleOptions {
     }
 }
 
-/// What sort of page was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PageKind {
-    /// An article.
     #[default]
     Article,
     /// A list of articles with the same name.
@@ -41,47 +38,23 @@ pub enum PageKind {
 pub struct Article {
     /// Text of the page's main heading, if it has one.
     pub title: Option<String>,
-    /// What sort of page it is.
     pub kind: PageKind,
     /// Stripped texts of paragraphs and lists, in document order; the lines of a list are its items.
-    pub blocks: Vec<String>,
+    pub blocks: Arc<[String]>,
     /// Titles that the items of its lists lead to, in order: the entries of a disambiguation page.
-    pub links: Vec<String>,
+    pub links: Arc<[String]>,
     /// The headings of a list of results.
-    pub titles: Vec<String>,
+    pub titles: Arc<[String]>,
 }
 
 /// Classes of elements that are not part of the article's text.
-const LEFT_OUT: [&str; 28] = [
-    "ambox",
-    "authority-control",
-    "catlinks",
-    "dablink",
-    "dmbox",
-    "hatnote",
-    "infobox",
-    "metadata",
-    "mw-editsection",
-    "mw-empty-elt",
-    "mw-jump-link",
-    "mw-references-wrap",
-    "navbox",
-    "navbox-styles",
-    "navigation-not-searchable",
-    "noprint",
-    "portalbox",
-    "printfooter",
-    "refbegin",
-    "references",
-    "reflist",
-    "rellink",
-    "shortdescription",
-    "side-box",
-    "sidebar",
-    "sistersitebox",
-    "toc",
-    "vertical-navbox",
-];
+static LEFT_OUT: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    "ambox authority-control catlinks dablink dmbox hatnote infobox metadata mw-editsection mw-empty-elt mw-jump-link \
+     mw-references-wrap navbox navbox-styles navigation-not-searchable noprint portalbox printfooter refbegin references \
+     reflist rellink shortdescription side-box sidebar sistersitebox toc vertical-navbox"
+        .split(' ')
+        .collect()
+});
 
 /// Where the article is; the first selector that finds something counts.
 static ROOTS: LazyLock<[Selector; 3]> =
@@ -104,7 +77,8 @@ pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractEr
         PageKind::Article if walk.says_disambiguation() => PageKind::Disambiguation,
         marked => marked,
     };
-    Ok(Article { title: title(&page), kind, blocks: walk.blocks, links: walk.links, titles: walk.headings })
+    let (blocks, links, titles) = (walk.blocks.into(), walk.links.into(), walk.headings.into());
+    Ok(Article { title: title(&page), kind, blocks, links, titles })
 }
 
 /// The kind of a page by its classes.

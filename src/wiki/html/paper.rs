@@ -9,14 +9,15 @@ use super::start_tag::StartTag;
 use super::{ExtractError, tokens};
 use crate::types::python::is_python_space;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What the paper's environment reads from a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PaperPage {
     /// Stripped texts of the result headings. A page that has any is a list of search results.
-    pub headings: Vec<String>,
+    pub headings: Arc<[String]>,
     /// Stripped texts of all `<p>`, then of all `<ul>`. The text of a nested list is repeated.
-    pub blocks: Vec<String>,
+    pub blocks: Arc<[String]>,
 }
 
 /// The class of a search result's heading.
@@ -28,7 +29,6 @@ const REPEATS: usize = 64;
 /// Limits of the text, in bytes. Several pages are read at once, so the upper one holds for any page.
 const TEXT: std::ops::RangeInclusive<usize> = 1_000_000..=64 << 20;
 
-/// Reads a page.
 pub fn paper_page(html: &str) -> Result<PaperPage, ExtractError> {
     let mut walk = Walk::default();
     tokens::read(html, &mut walk).map_err(|_| ExtractError::Rejected)?;
@@ -43,7 +43,6 @@ enum Kind {
     Heading,
 }
 
-/// An open tag.
 struct Open {
     /// Index of its name.
     name: usize,
@@ -144,19 +143,19 @@ impl Walk {
     fn finish(mut self, page_length: usize) -> Result<PaperPage, ExtractError> {
         self.flush();
         let mut left = page_length.saturating_mul(REPEATS).clamp(*TEXT.start(), *TEXT.end());
-        let mut page = PaperPage::default();
-        let mut lists = Vec::new();
+        let (mut blocks, mut lists, mut headings) = (Vec::new(), Vec::new(), Vec::new());
         for element in &self.elements {
             let text = self.text[element.start..element.end.unwrap_or(self.text.len())].trim_matches(is_python_space);
             left = left.checked_sub(text.len()).ok_or(ExtractError::TooMuchText)?;
-            match element.kind {
-                Kind::Paragraph => page.blocks.push(text.to_owned()),
-                Kind::List => lists.push(text.to_owned()),
-                Kind::Heading => page.headings.push(text.to_owned()),
-            }
+            let texts = match element.kind {
+                Kind::Paragraph => &mut blocks,
+                Kind::List => &mut lists,
+                Kind::Heading => &mut headings,
+            };
+            texts.push(text.to_owned());
         }
-        page.blocks.append(&mut lists);
-        Ok(page)
+        blocks.append(&mut lists);
+        Ok(PaperPage { headings: headings.into(), blocks: blocks.into() })
     }
 }
 
@@ -208,31 +207,9 @@ fn is_heading(tag: &StartTag<'_>) -> bool {
 
 /// Whether Beautiful Soup closes an element at once.
 fn is_void(name: &str) -> bool {
-    matches!(
-        name,
-        "area"
-            | "base"
-            | "br"
-            | "col"
-            | "embed"
-            | "hr"
-            | "img"
-            | "input"
-            | "keygen"
-            | "link"
-            | "menuitem"
-            | "meta"
-            | "param"
-            | "source"
-            | "track"
-            | "wbr"
-            | "basefont"
-            | "bgsound"
-            | "command"
-            | "frame"
-            | "image"
-            | "isindex"
-            | "nextid"
-            | "spacer"
-    )
+    const VOID: [&str; 24] = [
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "keygen", "link", "menuitem", "meta", "param",
+        "source", "track", "wbr", "basefont", "bgsound", "command", "frame", "image", "isindex", "nextid", "spacer",
+    ];
+    VOID.contains(&name)
 }

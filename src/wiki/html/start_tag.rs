@@ -3,7 +3,6 @@
 use crate::types::python::is_python_space;
 use memchr::memchr;
 
-/// A start tag in the text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartTag<'a> {
     /// The name as written.
@@ -19,7 +18,6 @@ pub(super) struct StartTag<'a> {
 
 /// What is found where a tag seems to start.
 pub(super) enum Scan<'a> {
-    /// A tag.
     Tag(StartTag<'a>),
     /// An unterminated tag; the search for its end reached this offset.
     Open(usize),

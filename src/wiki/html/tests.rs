@@ -1,9 +1,13 @@
 //! Tests of the readings of pages. Expectations of the paper's reading are what Beautiful Soup 4 gives.
 
-use super::{ArticleOptions, ExtractError, PageKind, article, paper_page};
+use super::{Article, ArticleOptions, ExtractError, PageKind, article, paper_page};
 
 fn blocks(html: &str) -> Vec<String> {
-    paper_page(html).expect("readable").blocks
+    paper_page(html).expect("readable").blocks.to_vec()
+}
+
+fn read(html: &str) -> Article {
+    article(html, ArticleOptions::default()).expect("readable")
 }
 
 #[test]
@@ -34,7 +38,7 @@ fn the_papers_reading_keeps_html_parsers_ends() {
 fn result_headings_are_found_by_one_of_several_classes() {
     let page =
         paper_page("<div class='x mw-search-result-heading'>\n A <b>b</b> </div><div class=mw-search-result>c</div>");
-    assert_eq!(page.expect("readable").headings, ["A b"]);
+    assert_eq!(*page.expect("readable").headings, ["A b"]);
 }
 
 #[test]
@@ -62,31 +66,27 @@ fn the_article_is_read_in_order_without_what_surrounds_it() {
         <table class=infobox><td><ul><li>box</ul></table><p>One<sup class=reference>[1]</sup> two<sup>2</sup>\n  three.</p>\
         <h2>H<span class=mw-editsection>[edit]</span></h2><ul><li>a b<ul><li>c d</ul><li>e f</ul><p>Four<br>five</p>\
         <div class=navbox><p>nav</div><ol class=references><li>ref</ol></div><footer><p>foot";
-    let read = article(page, ArticleOptions::default()).expect("readable");
-    assert_eq!(read.title.as_deref(), Some("Tx"));
-    assert_eq!(read.kind, PageKind::Article);
-    assert_eq!(read.blocks, ["One two2 three.", "a b\nc d\ne f", "Four\nfive"]);
-    let marked = article(page, ArticleOptions { drop_footnote_marks: false }).expect("readable");
+    let article = read(page);
+    assert_eq!(article.title.as_deref(), Some("Tx"));
+    assert_eq!(article.kind, PageKind::Article);
+    assert_eq!(*article.blocks, ["One two2 three.", "a b\nc d\ne f", "Four\nfive"]);
+    let marked = super::article(page, ArticleOptions { drop_footnote_marks: false }).expect("readable");
     assert_eq!(marked.blocks[0], "One[1] two2 three.");
 }
 
 #[test]
 fn a_short_page_that_names_its_encoding_is_read_to_its_end() {
     let page = "<meta charset=utf-8><meta charset=utf-8><p>One two three";
-    assert_eq!(article(page, ArticleOptions::default()).expect("readable").blocks, ["One two three"]);
+    assert_eq!(*read(page).blocks, ["One two three"]);
 }
 
 #[test]
 fn disambiguation_is_known_by_mark_or_by_text() {
     let list = "<ul><li><a href=/wiki/A title='A (film)'>A</a>, of <a>1990</a></li><li><i><a>B</a></i></li></ul>";
-    let marked = article(&format!("<body><p>T can be:</p>{list}<div id=disambigbox></div>"), ArticleOptions::default())
-        .expect("readable");
-    assert_eq!((marked.kind, marked.links), (PageKind::Disambiguation, vec!["A (film)".to_owned(), "B".to_owned()]));
-    let told = article(&format!("<body><p>T may refer to:</p>{list}"), ArticleOptions::default()).expect("readable");
-    assert_eq!(told.kind, PageKind::Disambiguation);
-    let plain = article(&format!("<body><p>T can be:</p>{list}"), ArticleOptions::default()).expect("readable");
-    assert_eq!(plain.kind, PageKind::Article);
-    let none = article("<body><p class=mw-search-nonefound>There were no results", ArticleOptions::default())
-        .expect("readable");
+    let marked = read(&format!("<body><p>T can be:</p>{list}<div id=disambigbox></div>"));
+    assert_eq!((marked.kind, &*marked.links), (PageKind::Disambiguation, &["A (film)".to_owned(), "B".to_owned()][..]));
+    assert_eq!(read(&format!("<body><p>T may refer to:</p>{list}")).kind, PageKind::Disambiguation);
+    assert_eq!(read(&format!("<body><p>T can be:</p>{list}")).kind, PageKind::Article);
+    let none = read("<body><p class=mw-search-nonefound>There were no results");
     assert_eq!((none.kind, none.titles.len()), (PageKind::Results, 0));
 }

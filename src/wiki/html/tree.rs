@@ -36,7 +36,6 @@ const MAX_RESERVED: usize = 1 << 14;
 /// How many bytes the tokenizer is given at once.
 const CHUNK: usize = 4096;
 
-/// Parses a page.
 pub(super) fn parse(html: &str) -> Result<Html, ExtractError> {
     let max_weight = (html.len() / 2).clamp(*MAX_WEIGHT.start(), *MAX_WEIGHT.end());
     // The tokenizer would drop a byte order mark from the start of every chunk.

@@ -1,46 +1,16 @@
-//! The messages of the simplified Chinese script, and sentences of Chinese pages.
+//! Errors of the simplified Chinese script, and sentences of Chinese pages.
 
-use super::{Part, listed, strip, whole};
+use super::{Part, strip};
 
-/// The observation of a lookup past its last result.
-pub const NO_MORE: &str = "没有更多结果。";
-/// The observation of a lookup without a page.
-pub const NO_PAGE: &str = "没有页面内容可以查找。";
-/// The observation of `think[...]`; the script knows no such action.
-pub const THOUGHT: &str = "想法不错。";
-/// The observation of `finish[...]`.
-pub const FINISHED: &str = "任务完成。";
 /// What stands before the message of an error that the script catches.
-pub const FAILED: &str = "搜索出错:";
-/// What stands before and behind the query of a search without a page.
-pub const NOT_FOUND: [&str; 2] = ["找不到[", "]。相似结果:["];
-
-/// The observation of a lookup's result `number` (from 1) of `count`.
-pub fn lookup_result(number: usize, count: usize, sentence: &str) -> String {
-    format!("(结果 {number} / {count}) {sentence}")
-}
-
-/// The observation of a search without a page: the query as it was sent, and the first five of `titles`.
-pub fn not_found<T: AsRef<str>>(query: &str, titles: &[T]) -> String {
-    let [before, behind] = NOT_FOUND;
-    format!("{before}{query}{behind}{}]。", listed(titles))
-}
-
-/// The observation of an action that names no tool.
-pub fn invalid(action: &str) -> String {
-    format!("无效动作:{action}")
-}
+pub(crate) const FAILED: &str = "搜索出错:";
 
 /// The observation of a search that came back to disambiguation pages every time.
-pub fn disambiguation(query: &str, retries: usize) -> String {
+pub(crate) fn disambiguation(query: &str, retries: usize) -> String {
     format!("{FAILED}“{query}”加方括号重试{retries}次,得到的仍是消歧义页")
 }
 
 /// The sentences of a page: as in the paper, and also cut behind the full-width marks `。！？`, which they keep.
-pub fn sentences(text: &str) -> impl Iterator<Item = String> + '_ {
-    parts(text).map(whole)
-}
-
 pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     text.split('\n')
         .flat_map(|line| strip(line).split(". "))
@@ -51,7 +21,7 @@ pub(super) fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// Sentences side by side: a space follows a full stop, and nothing a full-width mark.
-pub fn joined(sentences: impl Iterator<Item = String>) -> String {
+pub(crate) fn joined(sentences: impl Iterator<Item = String>) -> String {
     sentences.fold(String::new(), |mut text, sentence| {
         if text.ends_with('.') {
             text.push(' ');
@@ -62,7 +32,7 @@ pub fn joined(sentences: impl Iterator<Item = String>) -> String {
 }
 
 /// Whether a block has three words or more, as the paper asks of it; a Chinese character is a word.
-pub fn is_long(block: &str) -> bool {
+pub(crate) fn is_long(block: &str) -> bool {
     block.split(' ').nth(2).is_some() || block.chars().filter(|&c| is_ideograph(c)).nth(2).is_some()
 }
 
@@ -107,10 +77,11 @@ fn is_ideograph(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_long, joined, sentences};
+    use super::super::{self as observe, whole};
+    use super::{is_long, joined, parts};
 
     fn cut(text: &str) -> Vec<String> {
-        sentences(text).collect()
+        parts(text).map(whole).collect()
     }
 
     #[test]
@@ -123,14 +94,18 @@ mod tests {
     #[test]
     fn english_sentences_are_the_papers() {
         for text in ["P one. P two.\nQ one. Q two!\n", "J. R. R. Tolkien wrote it?", ". . .", "a “b” (c", ""] {
-            assert_eq!(cut(text), super::super::sentences(text).collect::<Vec<_>>(), "{text:?}");
-            assert_eq!(joined(sentences(text).take(5)), super::super::page(text), "{text:?}");
+            let sentences: Vec<String> = observe::parts(text).map(whole).collect();
+            assert_eq!(
+                (cut(text), joined(cut(text).into_iter())),
+                (sentences.clone(), sentences.join(" ")),
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn no_space_stands_behind_a_full_width_mark() {
-        assert_eq!(joined(sentences("一。二？\nOne. Two\n三")), "一。二？One. Two. 三。");
+        assert_eq!(joined(cut("一。二？\nOne. Two\n三").into_iter()), "一。二？One. Two. 三。");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Which words and which sentences a session uses.
 
-use super::chinese;
+use super::{SHOWN, chinese, matching, parts, whole};
+use crate::types::python::repr;
 use crate::types::{Compat, Wording};
 
 /// A session's way to speak, by its language and by how close it keeps to the original.
@@ -11,8 +12,7 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// The voice of sessions with these settings.
-    pub fn new(compat: Compat, wording: Wording) -> Self {
+    pub const fn new(compat: Compat, wording: Wording) -> Self {
         Self { compat, wording }
     }
 
@@ -34,72 +34,66 @@ impl Voice {
     /// The observation of a page of these blocks: its first five sentences.
     pub fn page<'a>(self, blocks: impl Iterator<Item = &'a str>) -> String {
         if self.reads_chinese() {
-            chinese::joined(blocks.flat_map(chinese::sentences).take(super::SHOWN))
+            chinese::joined(blocks.flat_map(chinese::parts).take(SHOWN).map(whole))
         } else {
-            super::shown(blocks.flat_map(super::parts))
+            blocks.flat_map(parts).take(SHOWN).map(whole).collect::<Vec<_>>().join(" ")
         }
     }
 
     /// The sentences of a page of these blocks that contain `keyword`, in any case.
     pub fn lookup_list<'a>(self, blocks: impl Iterator<Item = &'a str>, keyword: &str) -> Vec<String> {
-        if self.reads_chinese() {
-            super::matching(blocks, chinese::parts, keyword)
-        } else {
-            super::matching(blocks, super::parts, keyword)
+        if self.reads_chinese() { matching(blocks, chinese::parts, keyword) } else { matching(blocks, parts, keyword) }
+    }
+
+    /// The text in the language of the session.
+    fn say<T>(self, english: T, chinese: T) -> T {
+        match self.wording {
+            Wording::English => english,
+            Wording::Chinese => chinese,
         }
     }
 
     /// The observation of a lookup's result `number` (from 1) of `count`.
     pub fn lookup_result(self, number: usize, count: usize, sentence: &str) -> String {
-        match self.wording {
-            Wording::English => super::lookup_result(number, count, sentence),
-            Wording::Chinese => chinese::lookup_result(number, count, sentence),
-        }
+        format!("({} {number} / {count}) {sentence}", self.say("Result", "结果"))
     }
 
-    /// The observation of a lookup past its last result.
+    /// The observation of a lookup past its last result; for the paper, also of one without a page.
     pub fn no_more(self) -> &'static str {
-        match self.wording {
-            Wording::English => super::NO_MORE,
-            Wording::Chinese => chinese::NO_MORE,
-        }
+        self.say("No more results.\n", "没有更多结果。")
     }
 
     /// The observation of a lookup without a page, where it is another than that of one without results.
     pub fn no_page(self) -> Option<&'static str> {
-        (self.wording == Wording::Chinese).then_some(chinese::NO_PAGE)
+        self.say(None, Some("没有页面内容可以查找。"))
     }
 
-    /// The observation of a search without a page.
+    /// The observation of a search without a page: the query as it was sent, and the first five of `titles` as a Python
+    /// list prints them.
     pub fn not_found<T: AsRef<str>>(self, query: &str, titles: &[T]) -> String {
+        let shown: Vec<String> = titles.iter().take(SHOWN).map(|title| repr(title.as_ref())).collect();
+        let shown = shown.join(", ");
         match self.wording {
-            Wording::English => super::not_found(query, titles),
-            Wording::Chinese => chinese::not_found(query, titles),
+            Wording::English => format!("Could not find {query}. Similar: [{shown}]."),
+            Wording::Chinese => format!("找不到[{query}]。相似结果:[{shown}]。"),
         }
     }
 
-    /// The observation of `think[...]`.
+    /// The observation of `think[...]`, which the script does not know.
     pub fn thought(self, input: &str) -> String {
-        match self.wording {
-            Wording::English => super::THOUGHT.to_owned(),
-            Wording::Chinese if self.is_script() => chinese::invalid(&format!("Think[{input}]")),
-            Wording::Chinese => chinese::THOUGHT.to_owned(),
+        if self.is_script() {
+            return self.invalid(&format!("Think[{input}]"));
         }
+        self.say("Nice thought.", "想法不错。").to_owned()
     }
 
-    /// The observation of `finish[...]`.
+    /// The observation of `finish[...]`; the environment itself gives no reward.
     pub fn finished(self) -> &'static str {
-        match self.wording {
-            Wording::English => super::FINISHED,
-            Wording::Chinese => chinese::FINISHED,
-        }
+        self.say("Episode finished, reward = 0\n", "任务完成。")
     }
 
     /// The observation of an action that names no tool.
     pub fn invalid(self, action: &str) -> String {
-        match self.wording {
-            Wording::English => super::invalid(action),
-            Wording::Chinese => chinese::invalid(action),
-        }
+        format!("{}{action}", self.say("Invalid action: ", "无效动作:"))
     }
 }

@@ -1,4 +1,4 @@
-//! Sources with a tape in front, over a source made up here, and over a site with a password.
+//! Recordings and caches of a made-up source, and of a site with a password.
 
 use super::{Cached, Recording, Replaying, SourceIdentity};
 use crate::net::testing::{Server, reply};
@@ -27,12 +27,10 @@ impl Source for Made {
         let provenance = Provenance {
             source: "made".to_owned(),
             url: format!("http://h/{number}"),
-            title: query.to_owned(),
             pageid: Some(5),
-            revid: None,
             status: if query == "broken" { 503 } else { 200 },
             fetched_at: format!("2026-01-01T00:00:0{number}Z"),
-            sha256: "d".to_owned(),
+            ..Provenance::default()
         };
         let (title, blocks) = (query.to_owned(), texts(&["One.", "\u{a0}\"é\"\n"]));
         let found = match query {
@@ -135,7 +133,7 @@ async fn a_cache_keeps_findings_of_something() {
 }
 
 #[tokio::test]
-async fn neither_tape_nor_cache_holds_the_password_of_a_site() {
+async fn neither_recording_nor_cache_holds_the_password_of_a_site() {
     let page =
         reply(200, "content-type: text/html\r\n", b"<html><div id=mw-content-text><p>It is a page.</p></div></html>");
     let server = Server::start(vec![page]).await;

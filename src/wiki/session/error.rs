@@ -3,7 +3,6 @@
 use crate::wiki::clean_str::PythonError;
 use crate::wiki::source::SourceError;
 
-/// Why a step has no observation.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The source failed: nothing changed, and the episode is not measured (but see
@@ -18,17 +17,10 @@ pub enum SessionError {
 /// A fault of the paper's environment that ends an episode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
-    /// `clean_str` raised part-way.
     #[error("the paper's environment raises {0}")]
     Python(#[from] PythonError),
-    /// Disambiguation page upon disambiguation page.
     #[error("`{query}` led to disambiguation pages {retries} times in a row")]
-    Disambiguation {
-        /// The query as it was first made.
-        query: String,
-        /// How often it was repeated in brackets.
-        retries: usize,
-    },
+    Disambiguation { query: String, retries: usize },
 }
 
 impl PageError {
@@ -59,7 +51,6 @@ impl SessionError {
         }
     }
 
-    /// What a person can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Source(error) => error.hint(),

@@ -22,16 +22,7 @@ impl Source for Made {
 }
 
 fn provenance() -> Provenance {
-    Provenance {
-        source: "made".to_owned(),
-        url: "made:".to_owned(),
-        title: "T".to_owned(),
-        pageid: None,
-        revid: None,
-        status: 200,
-        fetched_at: String::new(),
-        sha256: String::new(),
-    }
+    Provenance { source: "made".to_owned(), status: 200, ..Provenance::default() }
 }
 
 fn page(blocks: &[&str]) -> Found {
@@ -49,13 +40,12 @@ fn chinese(compat: Compat, answer: fn(&str) -> Result<Found, SourceError>) -> Se
     Session::new(source, compat, SessionOptions { wording: Wording::Chinese, ..SessionOptions::default() })
 }
 
-/// What the tool answers to each action.
-async fn told(session: &mut Session, actions: &[(Tool, &str)]) -> Vec<String> {
-    let mut told = Vec::new();
-    for (tool, input) in actions {
-        told.push(session.call(*tool, input).await.expect("an observation").text);
+/// Does each action, and checks what the tool answers.
+async fn assert_told(session: &mut Session, actions: &[(Tool, &str, &str)]) {
+    for (tool, input, text) in actions {
+        let given = session.call(*tool, input).await.expect("an observation").text;
+        assert_eq!(given, *text, "{tool:?} {input}");
     }
-    told
 }
 
 /// Articles, lists and faults by name.
@@ -80,92 +70,61 @@ fn library(query: &str) -> Result<Found, SourceError> {
 #[tokio::test]
 async fn chinese_and_paper_is_the_script_in_words_and_state() {
     let mut session = chinese(Compat::Paper, library);
-    let given = told(
-        &mut session,
-        &[
-            (Tool::Lookup, "x"),
-            (Tool::Search, "math"),
-            (Tool::Lookup, "A"),
-            (Tool::Lookup, "A"),
-            (Tool::Invalid, "search[x]"),
-            (Tool::Think, "x"),
-        ],
-    )
-    .await;
-    assert_eq!(
-        given,
-        [
-            "没有页面内容可以查找。",
-            r"a \xi here.",
-            r"(结果 1 / 1) a \xi here.",
-            "没有更多结果。",
-            "无效动作:search[x]",
-            "无效动作:Think[x]"
-        ]
-    );
-    // Chinese text has no full stop and space, and a block without spaces is too short.
-    assert_eq!(told(&mut session, &[(Tool::Search, "北京")]).await, ["Beijing is a city. It is big.."]);
+    let first = [
+        (Tool::Lookup, "x", "没有页面内容可以查找。"),
+        (Tool::Search, "math", r"a \xi here."),
+        (Tool::Lookup, "A", r"(结果 1 / 1) a \xi here."),
+        (Tool::Lookup, "A", "没有更多结果。"),
+        (Tool::Invalid, "search[x]", "无效动作:search[x]"),
+        (Tool::Think, "x", "无效动作:Think[x]"),
+        // Chinese text has no full stop and space, and a block without spaces is too short.
+        (Tool::Search, "北京", "Beijing is a city. It is big.."),
+    ];
+    assert_told(&mut session, &first).await;
     for (query, text) in [
         ("none", r#"找不到[none]。相似结果:["It's", '\\u', 'c', 'd', 'e']。"#),
         ("loop", "搜索出错:“loop”加方括号重试5次,得到的仍是消歧义页"),
         ("broken", "搜索出错:`made:`: the page's markup was rejected by the parser"),
     ] {
-        told(&mut session, &[(Tool::Search, "math"), (Tool::Lookup, "a")]).await;
+        assert_told(&mut session, &first[1..2]).await;
+        session.call(Tool::Lookup, "a").await.expect("a result");
         let given = session.call(Tool::Search, query).await.expect("an observation");
         assert_eq!(given.text, text);
         assert_eq!((given.missed, given.note), (true, None));
         let state = session.state();
         assert_eq!((state.page_chars, state.lookup_keyword), (None, None), "{query}");
     }
-    assert_eq!(
-        told(&mut session, &[(Tool::Search, "empty"), (Tool::Lookup, "a")]).await,
-        ["", "没有页面内容可以查找。"]
-    );
+    let empty = [(Tool::Search, "empty", ""), (Tool::Lookup, "a", "没有页面内容可以查找。")];
+    assert_told(&mut session, &empty).await;
 }
 
 #[tokio::test]
 async fn the_script_goes_on_after_an_empty_answer_and_loses_nothing_to_a_dead_line() {
     let mut session = chinese(Compat::Paper, library);
-    assert_eq!(told(&mut session, &[(Tool::Search, "math"), (Tool::Finish, "")]).await[1], "任务完成。");
+    assert_told(&mut session, &[(Tool::Search, "math", r"a \xi here."), (Tool::Finish, "", "任务完成。")]).await;
     assert!(!session.done());
-    told(&mut session, &[(Tool::Lookup, "here")]).await;
+    session.call(Tool::Lookup, "here").await.expect("a result");
     let before = session.state();
     assert!(session.call(Tool::Search, "gone").await.expect_err("no measurement").is_infrastructure());
     assert_eq!(session.state(), before);
-    assert_eq!(told(&mut session, &[(Tool::Finish, "x"), (Tool::Search, "math")]).await, ["任务完成。"; 2]);
+    assert_told(&mut session, &[(Tool::Finish, "x", "任务完成。"), (Tool::Search, "math", "任务完成。")]).await;
     assert_eq!(session.state().answer.as_deref(), Some("x"));
 }
 
 #[tokio::test]
 async fn chinese_and_fixed_reads_chinese_pages() {
     let mut session = chinese(Compat::Fixed, library);
-    let given = told(
-        &mut session,
-        &[
-            (Tool::Lookup, "x"),
-            (Tool::Search, "北京"),
-            (Tool::Lookup, "北京"),
-            (Tool::Lookup, "北京"),
-            (Tool::Search, "none"),
-            (Tool::Lookup, "北京"),
-            (Tool::Think, "x"),
-            (Tool::Finish, ""),
-        ],
-    )
-    .await;
-    assert_eq!(
-        given,
-        [
-            "没有页面内容可以查找。",
-            "北京是中国的首都。北京有故宫！它建于1420年。Beijing is a city. It is big..",
-            "(结果 1 / 2) 北京是中国的首都。",
-            "(结果 2 / 2) 北京有故宫！",
-            r#"找不到[none]。相似结果:["It's", '\\u', 'c', 'd', 'e']。"#,
-            "没有更多结果。",
-            "想法不错。",
-            "任务完成。"
-        ]
-    );
+    let actions = [
+        (Tool::Lookup, "x", "没有页面内容可以查找。"),
+        (Tool::Search, "北京", "北京是中国的首都。北京有故宫！它建于1420年。Beijing is a city. It is big.."),
+        (Tool::Lookup, "北京", "(结果 1 / 2) 北京是中国的首都。"),
+        (Tool::Lookup, "北京", "(结果 2 / 2) 北京有故宫！"),
+        (Tool::Search, "none", r#"找不到[none]。相似结果:["It's", '\\u', 'c', 'd', 'e']。"#),
+        (Tool::Lookup, "北京", "没有更多结果。"),
+        (Tool::Think, "x", "想法不错。"),
+        (Tool::Finish, "", "任务完成。"),
+    ];
+    assert_told(&mut session, &actions).await;
     assert!(session.done());
     assert_eq!(
         session.page().as_deref(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wikitrail::score::{hotpot, normalize, paper_reward};
 use wikitrail::types::{Compat, Tool, Wording};
 use wikitrail::wiki::html::ArticleOptions;
-use wikitrail::wiki::observe::{self, Voice};
+use wikitrail::wiki::observe::Voice;
 use wikitrail::wiki::{HtmlSource, LiveSettings, Session, SessionError, SessionOptions, clean_str, clean_str_or_keep};
 use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
@@ -65,7 +65,6 @@ fn check_page(row: &Value) {
             assert_eq!(json!(voice.lookup_list(std::iter::once(page), keyword)), *sentences, "{row}: {keyword:?}");
         }
     }
-    assert_eq!(observe::page(page), text(&row["obs"]), "{row}");
 }
 
 /// Each recorded page through a whole session, over a loopback site that holds them all.

@@ -79,29 +79,20 @@ async fn a_bridge_is_crossed() {
 #[tokio::test]
 async fn an_answer_has_the_type_that_is_asked_for() {
     for (question, answer) in [
-        ("Who was Mara Lindqvist?", "a Swedish film director"),
-        ("When was Lake Vann dammed?", "3 June 1931"),
-        ("In what year was Nightfall of Arven made?", "1961"),
-        ("How many kilometres long is the river on which Tolvsund lies?", "120"),
-        ("Which is longer, the River Ark or the River Bel?", "River Bel"),
-        ("Who was born first, Mara Lindqvist or Otto Brandt?", "Otto Brandt"),
-        ("Did Mara Lindqvist study medicine?", "yes"),
-        ("Did Mara Lindqvist collect antique clocks and breed northern honey bees?", "no"),
+        ("Question: Who was Mara Lindqvist?", "a Swedish film director"),
+        ("Question: When was Lake Vann dammed?", "3 June 1931"),
+        ("Question: In what year was Nightfall of Arven made?", "1961"),
+        ("Question: How many kilometres long is the river on which Tolvsund lies?", "120"),
+        ("Question: Which is longer, the River Ark or the River Bel?", "River Bel"),
+        ("Question: Who was born first, Mara Lindqvist or Otto Brandt?", "Otto Brandt"),
+        ("Question: Did Mara Lindqvist study medicine?", "yes"),
+        ("Question: Did Mara Lindqvist collect antique clocks and breed northern honey bees?", "no"),
+        ("Claim: Mara Lindqvist was a film director who was born in Tolvsund.", "SUPPORTS"),
+        ("Claim: Mara Lindqvist studied medicine in 1947.", "REFUTES"),
+        ("Claim: Mara Lindqvist collected antique clocks and kept bees.", "NOT ENOUGH INFO"),
     ] {
-        let actions = episode(&format!("Question: {question}")).await;
+        let actions = episode(question).await;
         assert_eq!(actions.last(), Some(&format!("Finish[{answer}]")), "{question} {actions:?}");
-    }
-}
-
-#[tokio::test]
-async fn claims_are_judged() {
-    for (claim, label) in [
-        ("Mara Lindqvist was a film director who was born in Tolvsund.", "SUPPORTS"),
-        ("Mara Lindqvist studied medicine in 1947.", "REFUTES"),
-        ("Mara Lindqvist collected antique clocks and kept bees.", "NOT ENOUGH INFO"),
-    ] {
-        let actions = episode(&format!("Claim: {claim}")).await;
-        assert_eq!(actions.last(), Some(&format!("Finish[{label}]")), "{claim} {actions:?}");
     }
 }
 

@@ -6,12 +6,15 @@ use super::{MAX_OBSERVATION, MAX_QUESTION, MAX_STEPS, PastStep, cap};
 
 /// The last question and the steps after it.
 #[derive(Debug, Default)]
-pub(super) struct History {
-    pub(super) question: String,
-    pub(super) is_claim: bool,
-    pub(super) steps: Vec<PastStep>,
-    /// The last action, if it failed.
-    pub(super) just_failed: Option<String>,
+pub(in crate::llm::baseline) struct History {
+    pub(in crate::llm::baseline) question: String,
+    /// Whether the question is a claim to verify.
+    pub(in crate::llm::baseline) is_claim: bool,
+    /// The answered steps; failed ones have an empty observation.
+    pub(in crate::llm::baseline) steps: Vec<PastStep>,
+    /// The last action, as [`Action::text`](super::Action::text) writes it, if it failed.
+    pub(in crate::llm::baseline) just_failed: Option<String>,
+    /// Whether the prompt demands an answer.
     pub(super) forced: bool,
     /// Number of the next step; 0 before there is a question.
     pub(super) next: usize,
@@ -25,7 +28,6 @@ impl History {
         *self = Self { question: question.to_owned(), is_claim, next: 1, ..Self::default() };
     }
 
-    /// Whether there is a question.
     pub(super) fn asked(&self) -> bool {
         self.next > 0
     }
@@ -35,7 +37,6 @@ impl History {
         self.pending.is_some()
     }
 
-    /// Whether the answer was given.
     pub(super) fn finished(&self) -> bool {
         self.pending.as_ref().is_some_and(|did| did.finish)
     }

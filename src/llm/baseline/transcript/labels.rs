@@ -24,9 +24,7 @@ pub(super) struct Labels<'a> {
     questions: Vec<(String, bool)>,
     /// Whether questions are messages without a label.
     pub(super) raw: bool,
-    /// Whether every question is a claim.
     pub(super) claims: bool,
-    /// Whether labels of steps are numbered.
     pub(super) numbered: bool,
     /// The label of an observation, split at the step's number if it has one.
     observation: (String, Option<String>),

@@ -10,7 +10,6 @@ use super::observation::is_error;
 use super::{Transcript, Wanted, step, text};
 use crate::types::{Message, Role};
 
-/// Parses a conversation.
 pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
     if labels.template()
         && let Some(last) = messages.iter().rfind(|message| message.role == Role::User)
@@ -23,7 +22,11 @@ pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
             Role::Assistant if history.asked() => history.step(step::read(&message.content, labels, history.next)),
             Role::Assistant => {}
             Role::System => system(&message.content, labels, &mut history),
-            Role::User => user(&message.content, labels, &mut history),
+            Role::User => {
+                let (text, forced) = labels.force_stop(&message.content);
+                user(text, labels, &mut history);
+                history.forced |= forced;
+            }
         }
     }
     if !history.asked() {
@@ -31,7 +34,7 @@ pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
         history.ask(&all.join("\n"), false);
     }
     let wanted = wanted(messages, labels, &history);
-    Transcript::of(history, labels, wanted, true)
+    Transcript { history, wanted, spaced: true }
 }
 
 /// An observation, if the system role is used for them. Otherwise an instruction: after the question, to answer now.
@@ -42,13 +45,7 @@ fn system(text: &str, labels: &Labels<'_>, history: &mut History) {
     }
 }
 
-fn user(message: &str, labels: &Labels<'_>, history: &mut History) {
-    let (text, forced) = labels.force_stop(message);
-    turn(text, labels, history);
-    history.forced |= forced;
-}
-
-fn turn(text: &str, labels: &Labels<'_>, history: &mut History) {
+fn user(text: &str, labels: &Labels<'_>, history: &mut History) {
     if labels.bare() && history.waits() && !history.finished() {
         history.observe(text, None);
     } else if let Some((observation, number)) = labels.observation(text).filter(|_| history.asked()) {

@@ -43,9 +43,7 @@ const MAX_STEPS: usize = 64;
 /// Settings of the policy: what a prompt does not say.
 #[derive(Debug, Clone)]
 pub struct BaselineSettings {
-    /// Label before a question.
     pub question_label: String,
-    /// Label before a claim to verify.
     pub claim_label: String,
     /// Whether all questions are claims, for protocols without labels.
     pub claims: bool,
@@ -76,17 +74,9 @@ impl Default for BaselineSettings {
 }
 
 /// A parsed prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) struct Transcript {
-    pub(super) question: String,
-    /// Whether it is a claim to verify.
-    pub(super) is_claim: bool,
-    /// The answered steps; failed ones have an empty observation.
-    pub(super) steps: Vec<PastStep>,
-    /// The last action, as [`Action::text`] writes it, if it failed.
-    pub(super) just_failed: Option<String>,
-    /// Whether the prompt demands an answer.
-    pub(super) forced: bool,
+    pub(super) history: History,
     /// What is to be written.
     pub(super) wanted: Wanted,
     /// Whether the reply needs no white space before it, as the prompt or message ends in some.
@@ -115,7 +105,6 @@ pub(super) enum Wanted {
     Answer,
 }
 
-/// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
     Search(String),
@@ -146,43 +135,27 @@ impl Transcript {
     /// Parses a prompt. Any prompt can be parsed; what is missing is empty.
     pub(super) fn read(prompt: &Prompt, settings: &BaselineSettings) -> Self {
         let labels = Labels::of(settings);
-        match prompt {
-            Prompt::Text { prefix, rest } => {
-                // The question is in the second part, unless the prompt is not split.
-                if labels.labelled(rest).is_some() {
-                    text::read(rest, &labels)
-                } else {
-                    text::read(&format!("{prefix}{rest}"), &labels)
-                }
-            }
+        let mut transcript = match prompt {
+            // The question is in the second part, unless the prompt is not split.
+            Prompt::Text { rest, .. } if labels.labelled(rest).is_some() => text::read(rest, &labels),
+            Prompt::Text { prefix, rest } => text::read(&format!("{prefix}{rest}"), &labels),
             Prompt::Messages(messages) => messages::read(messages, &labels),
-        }
-    }
-
-    /// The transcript of a history.
-    fn of(history: History, labels: &Labels<'_>, wanted: Wanted, spaced: bool) -> Self {
-        Self {
-            question: cap(&history.question, MAX_QUESTION).trim().to_owned(),
-            is_claim: history.is_claim || labels.claims,
-            just_failed: history.just_failed,
-            steps: history.steps,
-            forced: history.forced,
-            wanted,
-            spaced,
-        }
+        };
+        transcript.history.is_claim |= labels.claims;
+        transcript
     }
 
     /// Number of the step to write, from 1.
     pub(super) fn step(&self) -> usize {
         match self.wanted {
             Wanted::Step { n, .. } | Wanted::Action(n) => n,
-            Wanted::Reasons | Wanted::Answer => self.steps.len() + 1,
+            Wanted::Reasons | Wanted::Answer => self.history.steps.len() + 1,
         }
     }
 
     /// Whether no tool can be used any more.
     pub(super) fn must_answer(&self) -> bool {
-        self.forced || matches!(self.wanted, Wanted::Reasons | Wanted::Answer)
+        self.history.forced || matches!(self.wanted, Wanted::Reasons | Wanted::Answer)
     }
 }
 

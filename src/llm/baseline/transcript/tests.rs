@@ -16,31 +16,33 @@ fn decision() -> Decision {
     Decision { thought: "I think.".into(), action: Action::Search("X".into()) }
 }
 
+fn written_after(transcript: &Transcript, decision: &Decision) -> String {
+    transcript.write(decision, &BaselineSettings::default())
+}
+
 #[test]
 fn the_paper_s_prompt() {
     let rest = "Question: Who?\nThought 1: a\nAction 1: Search[B]\nObservation 1: C. D.\nThought 2: e\nAction 2: Lookup[f]\nObservation 2: (Result 1 / 1) g.\nThought 3:";
     let got = read("Question: other\nThought 1: x\nAction 1: Finish[y]\n", rest);
     let past = |action: &str, observation: &str| PastStep { action: action.into(), observation: observation.into() };
-    assert_eq!(got.question, "Who?");
-    assert!(!got.is_claim);
-    assert_eq!(got.steps, [past("Search[B]", "C. D."), past("Lookup[f]", "(Result 1 / 1) g.")]);
+    assert_eq!(got.history.question, "Who?");
+    assert!(!got.history.is_claim);
+    assert_eq!(got.history.steps, [past("Search[B]", "C. D."), past("Lookup[f]", "(Result 1 / 1) g.")]);
     assert_eq!(got.wanted, Wanted::Step { n: 3, labelled: true });
-    assert_eq!(got.write(&decision(), &BaselineSettings::default()), " I think.\nAction 3: Search[X]");
+    assert_eq!(written_after(&got, &decision()), " I think.\nAction 3: Search[X]");
 }
 
 #[test]
 fn an_action_alone_an_answer_alone_and_a_claim() {
     let got = read("", "Claim: It is so.\nThought 1: a\nAction 1:");
-    assert_eq!((got.is_claim, got.wanted), (true, Wanted::Action(1)));
-    assert_eq!(got.write(&decision(), &BaselineSettings::default()), " Search[X]");
+    assert_eq!((got.history.is_claim, got.wanted), (true, Wanted::Action(1)));
+    assert_eq!(written_after(&got, &decision()), " Search[X]");
     let got = read("", "Question: Who?\nAnswer:");
     assert!(got.must_answer());
-    assert_eq!(
-        got.write(&Decision { action: Action::Finish("Me".into()), ..decision() }, &BaselineSettings::default()),
-        " Me"
-    );
+    let finish = Decision { action: Action::Finish("Me".into()), ..decision() };
+    assert_eq!(written_after(&got, &finish), " Me");
     let got = read("", "Question: Who?\nAction 1: Search[B]\nObservation 1: C.\nAction 2:");
-    assert_eq!((got.steps.len(), got.wanted), (1, Wanted::Action(2)));
+    assert_eq!((got.history.steps.len(), got.wanted), (1, Wanted::Action(2)));
 }
 
 #[test]
@@ -53,11 +55,11 @@ fn messages_and_all_in_one() {
         message(Role::User, "Observation 1: C."),
     ]);
     let got = Transcript::read(&prompt, &BaselineSettings::default());
-    assert_eq!((got.question.as_str(), got.steps.len()), ("Who?", 1));
+    assert_eq!((got.history.question.as_str(), got.history.steps.len()), ("Who?", 1));
     assert_eq!(got.wanted, Wanted::Step { n: 2, labelled: false });
-    assert_eq!(got.write(&decision(), &BaselineSettings::default()), "Thought 2: I think.\nAction 2: Search[X]");
+    assert_eq!(written_after(&got, &decision()), "Thought 2: I think.\nAction 2: Search[X]");
     let got = read("Question: a\nAnswer: b\nQuestion: Who is it?\n", "Thought 1:");
-    assert_eq!((got.question.as_str(), got.step()), ("Who is it?", 1));
+    assert_eq!((got.history.question.as_str(), got.step()), ("Who is it?", 1));
 }
 
 #[test]
@@ -71,10 +73,10 @@ fn answers_without_tools() {
         let messages = Prompt::Messages(vec![Message::system("Answer."), Message::user(question)]);
         for (prompt, gap) in [(text, " "), (messages, "")] {
             let read = Transcript::read(&prompt, &BaselineSettings::default());
-            assert_eq!((&*read.question, read.must_answer()), ("Who was Ann Bee?", true));
+            assert_eq!((&*read.history.question, read.must_answer()), ("Who was Ann Bee?", true));
             let finish =
                 Decision { thought: "The answer is Ann Bee.".into(), action: Action::Finish("Ann Bee".into()) };
-            assert_eq!(read.write(&finish, &BaselineSettings::default()), format!("{gap}{expected}"));
+            assert_eq!(written_after(&read, &finish), format!("{gap}{expected}"));
         }
     }
 }
@@ -140,7 +142,7 @@ fn arguments_are_read_back_in_every_protocol() {
             messages.extend(step(&*protocol, 1, argument, "No such page."));
             let read = Transcript::read(&prompt(&*protocol, &messages), &settings);
             let expected = [PastStep { action: format!("Search[{argument}]"), observation: "No such page.".into() }];
-            assert_eq!((&*read.question, &read.steps[..]), (QUESTION, &expected[..]), "{id}");
+            assert_eq!((&*read.history.question, &read.history.steps[..]), (QUESTION, &expected[..]), "{id}");
         }
     }
 }
@@ -205,5 +207,5 @@ fn anything_can_be_read() {
         assert!(got.step() >= 1, "{text:?}");
     }
     let long = format!("Question: {}\nThought 1:", "é".repeat(100_000));
-    assert!(read("", &long).question.len() <= 4096);
+    assert!(read("", &long).history.question.len() <= 4096);
 }

@@ -28,7 +28,6 @@ enum Part {
     Error,
 }
 
-/// Parses a prompt that is one text.
 pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
     let (question, is_claim, after) = labels.labelled(text).unwrap_or((text.trim(), false, ""));
     let mut history = History::default();
@@ -41,7 +40,7 @@ pub(super) fn read(text: &str, labels: &Labels<'_>) -> Transcript {
     // Trailing newlines after the label make no difference.
     let line = text.trim_end().rsplit('\n').next().unwrap_or_default();
     let wanted = labels.wanted(line, history.next).unwrap_or(Wanted::Step { n: history.next, labelled: false });
-    Transcript::of(history, labels, wanted, text.ends_with(char::is_whitespace))
+    Transcript { history, wanted, spaced: text.ends_with(char::is_whitespace) }
 }
 
 /// The action of one reply, if there is one, whatever the numbers of its labels.

@@ -10,7 +10,6 @@ use crate::types::Tool;
 const PLAIN_THOUGHT: &str = "I will go on with the next step.";
 
 impl Transcript {
-    /// A decision as the text that continues the prompt.
     pub(in crate::llm::baseline) fn write(&self, decision: &Decision, settings: &BaselineSettings) -> String {
         let protocol: &dyn Protocol = settings.protocol.as_deref().unwrap_or(&react_paper::Paper);
         let gap = if self.spaced { "" } else { " " };

@@ -3,6 +3,7 @@
 use super::{BodyOptions, bytes, label};
 use crate::llm::capability::Prefill;
 use crate::llm::openai::Endpoint;
+use crate::llm::remote::interface::SentOptions;
 use crate::types::{Decoding, Message, Prompt, Request, Role};
 
 fn request(prompt: Prompt, stops: usize) -> Request {
@@ -13,10 +14,8 @@ fn request(prompt: Prompt, stops: usize) -> Request {
 const OPTIONS: BodyOptions = BodyOptions {
     endpoint: Endpoint::Chat,
     stops: 4,
-    max_tokens: true,
+    sent: SentOptions { stop: true, max_tokens: true, stream: false, stream_usage: false },
     full_top_p: true,
-    stream: false,
-    stream_usage: false,
     prefill: None,
 };
 
@@ -56,7 +55,8 @@ fn four_stops_are_sent_and_refused_settings_left_out() {
         (true, false, r#""seed":7,"stream":true}"#),
         (true, true, r#""seed":7,"stream":true,"stream_options":{"include_usage":true}}"#),
     ] {
-        let text = encoded(&request, BodyOptions { stops: 0, max_tokens: false, stream, stream_usage, ..OPTIONS });
+        let sent = SentOptions { stop: false, max_tokens: false, stream, stream_usage };
+        let text = encoded(&request, BodyOptions { stops: 0, sent, ..OPTIONS });
         assert!(text.ends_with(&format!(r#""top_p":1.0,"max_completion_tokens":100,{end}"#)), "{text}");
     }
     let text = encoded(&request, BodyOptions { stops: usize::MAX, full_top_p: false, ..OPTIONS });

@@ -1,0 +1,103 @@
+//! Appending lines to a file so that a crash loses at most the line being written.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+/// A file of lines that is appended to.
+#[derive(Debug)]
+pub(crate) struct LineFile {
+    pub(super) file: File,
+    pub(crate) path: PathBuf,
+    /// Bytes known to be complete lines on disk.
+    length: u64,
+}
+
+/// A file operation that failed.
+pub(crate) struct FileError {
+    pub(crate) action: &'static str,
+    pub(crate) path: PathBuf,
+    pub(crate) source: io::Error,
+}
+
+impl LineFile {
+    /// Opens or creates the file.
+    pub(crate) fn open(path: &Path) -> Result<Self, FileError> {
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
+        let failed = |source| FileError { action: "open", path: path.to_owned(), source };
+        Ok(Self { file: file.map_err(failed)?, path: path.to_owned(), length: 0 })
+    }
+
+    /// Locks the file until it is closed. Returns false if another process holds the lock.
+    pub(crate) fn lock(&self) -> Result<bool, FileError> {
+        match self.file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(source)) => Err(self.error("lock", source)),
+        }
+    }
+
+    /// The bytes after the last line end. Reads backwards, a block at a time.
+    pub(crate) fn tail(&mut self) -> Result<Vec<u8>, FileError> {
+        self.read_tail().map_err(|source| self.error("read", source))
+    }
+
+    fn read_tail(&mut self) -> io::Result<Vec<u8>> {
+        const BLOCK: u64 = 1 << 16;
+        let mut start = self.file.metadata()?.len();
+        let mut tail: Vec<u8> = Vec::new();
+        while start > 0 {
+            let size = BLOCK.min(start);
+            start -= size;
+            self.file.seek(SeekFrom::Start(start))?;
+            let mut block = Vec::new();
+            (&mut self.file).take(size).read_to_end(&mut block)?;
+            if let Some(at) = block.iter().rposition(|byte| *byte == b'\n') {
+                let rest = block.split_off(at + 1);
+                self.length = start + block.len() as u64;
+                return Ok([rest, tail].concat());
+            }
+            block.append(&mut tail);
+            tail = block;
+        }
+        self.length = 0;
+        Ok(tail)
+    }
+
+    /// Ends the last line if it is `complete` but for its line end; removes it otherwise, and returns its length.
+    pub(crate) fn repair(&mut self, tail: &[u8], complete: bool) -> Result<Option<u64>, FileError> {
+        let length = tail.len() as u64;
+        if length > 0 && !complete {
+            self.cut().map_err(|source| self.error("repair", source))?;
+            return Ok(Some(length));
+        }
+        self.length += length;
+        self.seek_to_end().map_err(|source| self.error("read", source))?;
+        if length > 0 { self.append(b"\n").map(|()| None) } else { Ok(None) }
+    }
+
+    /// Appends lines and waits until they are on disk. On an error the file keeps none of them.
+    pub(crate) fn append(&mut self, lines: &[u8]) -> Result<(), FileError> {
+        let appended = self.file.write_all(lines).and_then(|()| self.file.sync_data());
+        if let Err(source) = appended {
+            // Remove the half-written line if the disk allows it.
+            let _ = self.cut();
+            return Err(self.error("append to", source));
+        }
+        self.length += lines.len() as u64;
+        Ok(())
+    }
+
+    fn cut(&mut self) -> io::Result<()> {
+        self.file.set_len(self.length)?;
+        self.seek_to_end()
+    }
+
+    fn seek_to_end(&mut self) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.length)).map(drop)
+    }
+
+    pub(super) fn error(&self, action: &'static str, source: io::Error) -> FileError {
+        FileError { action, path: self.path.clone(), source }
+    }
+}
