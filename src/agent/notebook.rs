@@ -22,7 +22,6 @@ pub struct Claims {
     pub n_badcalls: usize,
     /// Steps of the environment, the closing finish included.
     pub steps: usize,
-    /// The answer; empty without one.
     pub answer: String,
     /// Exact match: 0 or 1.
     pub em: f64,

@@ -10,7 +10,6 @@ pub struct NamedFigure {
     pub name: String,
     /// How its values are shown.
     pub unit: Unit,
-    /// Which way is better.
     pub better: Better,
 }
 

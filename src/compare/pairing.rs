@@ -11,7 +11,6 @@ pub(super) struct Pairing<'a> {
     questions: Vec<Question<'a>>,
 }
 
-/// One question: its rows in each variant.
 pub(super) struct Question<'a> {
     pub(super) id: &'a str,
     rows: Vec<Vec<&'a Item>>,
@@ -19,7 +18,6 @@ pub(super) struct Question<'a> {
 
 /// The values of one figure on the questions that all variants measured.
 pub(super) struct Values<'a> {
-    /// The questions.
     pub(super) questions: Vec<&'a Question<'a>>,
     /// Their values, by variant: the mean over repeats.
     pub(super) variants: Vec<Vec<f64>>,

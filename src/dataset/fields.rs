@@ -5,14 +5,12 @@ use crate::types::excerpt;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// One record of a file.
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     pub(super) place: Place,
     pub(super) fields: Map<String, Value>,
 }
 
-/// The records of a file.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     pub(super) list: Vec<Record>,

@@ -77,7 +77,6 @@ impl Format {
         self
     }
 
-    /// The name that users type.
     pub fn name(self) -> &'static str {
         self.name
     }
@@ -94,7 +93,6 @@ impl Format {
         format!("{} or {last}", others.join(", "))
     }
 
-    /// The format of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }

@@ -21,7 +21,6 @@ pub struct ScoreTable {
 /// The figures of one question, once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreRow {
-    /// Id of the question.
     pub id: String,
     /// Which repeat of the question, from 0.
     pub repeat: u32,
@@ -34,7 +33,6 @@ pub struct ScoreRow {
 /// A cell because of which a column is not a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotNumeric {
-    /// The column.
     pub column: String,
     /// Line of the cell, from 1.
     pub line: usize,

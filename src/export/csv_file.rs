@@ -54,7 +54,6 @@ pub(super) struct Sheet<W: Write> {
 }
 
 impl<W: Write> Sheet<W> {
-    /// Writes to `out`, which needs no buffer of its own.
     pub(super) fn new(out: W, options: CsvOptions) -> Self {
         let writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
         Self { writer, options, begun: false }

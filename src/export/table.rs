@@ -37,7 +37,6 @@ impl Kind {
     }
 }
 
-/// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     /// Its name, the same in every format.
@@ -46,7 +45,6 @@ pub struct Column {
     pub kind: Kind,
 }
 
-/// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cell<'a> {
     /// Text from a dataset, a model, a page or a command line.

@@ -2,16 +2,13 @@
 
 use std::fmt;
 
-/// One problem of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The file as it was named.
     pub file: String,
     /// Line of the file, from 1.
     pub line: usize,
     /// The problem, in a sentence.
     pub message: String,
-    /// How to fix it, if there is a specific hint.
     pub hint: Option<String>,
 }
 

@@ -4,7 +4,6 @@ use super::{Dialogue, Frame, Options, Protocol, Setup, Stop, ToolSpec, Turn};
 use crate::types::{Decoding, Message, Prompt, Question, Role, ToolCall};
 use std::sync::Arc;
 
-/// Options from pairs.
 pub(super) fn options(pairs: &[(&str, &str)]) -> Options {
     Options(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
 }
@@ -68,7 +67,6 @@ pub(super) fn lines(messages: &[Message]) -> Vec<String> {
     messages.iter().map(|message| format!("{}: {}", role(message), message.content)).collect()
 }
 
-/// A tool call.
 pub(super) fn used(turn: Turn) -> ToolCall {
     match turn {
         Turn::Use(call) => call,
@@ -76,7 +74,6 @@ pub(super) fn used(turn: Turn) -> ToolCall {
     }
 }
 
-/// The end.
 pub(super) fn stopped(turn: Turn) -> Stop {
     match turn {
         Turn::Stop(stop) => stop,

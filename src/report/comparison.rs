@@ -14,10 +14,8 @@ pub(crate) use flips::{FlipList, FlippedQuestion};
 /// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;
 
-/// The contents of a report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Compared<'a> {
-    /// The figures.
     pub comparison: &'a Comparison,
     /// Settings in which the variants differ.
     pub settings: &'a [Setting],
@@ -29,16 +27,13 @@ pub(crate) struct Compared<'a> {
     pub mde: bool,
 }
 
-/// The values of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
-    /// Its name.
     pub name: String,
     /// Its values, in the order of the variants.
     pub values: Vec<String>,
 }
 
-/// The report.
 pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     let Compared { comparison, settings, flips, warnings, mde } = compared;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();

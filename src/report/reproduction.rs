@@ -6,10 +6,8 @@ use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::score::RunScore;
 use crate::stats::Interval;
 
-/// One table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Beside {
-    /// Name of the dataset.
     pub dataset: String,
     /// Which questions of the dataset were run, for the title.
     pub about: String,
@@ -17,14 +15,12 @@ pub(crate) struct Beside {
     pub metric: &'static str,
     /// Names of the published systems, one per column.
     pub sources: Vec<String>,
-    /// The rows.
     pub rows: Vec<Ours>,
 }
 
 /// A row: our figure, and the published ones for the same method.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ours {
-    /// Name of the variant.
     pub cell: String,
     /// Our mean, 0 to 1; absent if nothing was measured.
     pub mean: Option<f64>,
@@ -41,11 +37,9 @@ pub(crate) struct Ours {
 /// Where a published figure lies relative to our interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Below our interval.
     Below,
     /// In our interval or at one of its ends.
     Inside,
-    /// Above our interval.
     Above,
 }
 
@@ -67,7 +61,6 @@ impl Place {
         }
     }
 
-    /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Below => "below",

@@ -10,54 +10,43 @@ pub(crate) mod terminal;
 /// Tables and lines, in reading order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Sheet {
-    /// Its title.
     pub title: String,
-    /// Tables and lines.
     pub blocks: Vec<Block>,
 }
 
 /// A part of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
-    /// A table.
     Table(Grid),
     /// Sentences, one per line.
     Lines {
         /// Their title; may be empty.
         title: String,
-        /// The sentences.
         lines: Vec<String>,
     },
 }
 
-/// One table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grid {
     /// Name of the table in CSV.
     pub id: &'static str,
-    /// Its title.
     pub title: String,
-    /// The headings of its columns.
     pub header: Vec<Heading>,
     /// Its rows, each with one cell per column.
     pub rows: Vec<Row>,
 }
 
-/// The heading of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Heading {
-    /// Its text.
     pub text: String,
     /// Whether the column holds numbers, which are aligned right and never wrapped.
     pub right: bool,
 }
 
-/// One row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Row {
     /// What its figures describe.
     pub key: Key,
-    /// Its cells.
     pub cells: Vec<Cell>,
 }
 
@@ -74,25 +63,18 @@ pub(crate) struct Key {
     pub b: String,
 }
 
-/// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Cell {
-    /// The text.
     pub text: String,
     /// The figures in it by name, in full precision.
     pub figures: Vec<(&'static str, f64)>,
 }
 
-/// One figure of a report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Figure<'a> {
-    /// Name of the table.
     pub table: &'static str,
-    /// What it describes.
     pub key: &'a Key,
-    /// Its name.
     pub name: &'static str,
-    /// Its value.
     pub value: f64,
 }
 

@@ -20,7 +20,6 @@ const NAME: usize = 80;
 pub(crate) struct RunSummary {
     /// Line above the table, such as the run's folder.
     pub title: String,
-    /// One row a variant.
     pub rows: Vec<SummaryRow>,
     /// Other remarks, one a line below the tables.
     pub notes: Vec<String>,
@@ -28,14 +27,10 @@ pub(crate) struct RunSummary {
     pub next: Vec<String>,
 }
 
-/// The figures of one variant.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SummaryRow {
-    /// Name of the variant.
     pub variant: String,
-    /// Its score.
     pub score: RunScore,
-    /// Its trajectory metrics.
     pub assessment: RunAssessment,
     /// Time from the first start to the last end, in milliseconds, where it is known.
     pub wall_ms: Option<u64>,

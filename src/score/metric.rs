@@ -25,7 +25,6 @@ impl Metric {
     /// All metrics, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Hotpot, Self::Aliases, Self::Fever, Self::Paper, Self::Characters];
 
-    /// The name under which it is typed and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hotpot => "hotpot",

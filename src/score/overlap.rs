@@ -36,7 +36,6 @@ impl AnswerScore {
         }
     }
 
-    /// Adds to a sum.
     pub(crate) fn add(&mut self, other: Self) {
         self.em += other.em;
         self.f1 += other.f1;
@@ -55,7 +54,6 @@ pub struct EmF1 {
 }
 
 impl EmF1 {
-    /// Adds to a sum.
     pub(crate) fn add(&mut self, other: Self) {
         self.em += other.em;
         self.f1 += other.f1;

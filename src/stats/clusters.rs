@@ -24,7 +24,6 @@ impl Sums {
         found
     }
 
-    /// The number of clusters.
     pub fn len(&self) -> usize {
         self.sums.len()
     }
@@ -34,7 +33,6 @@ impl Sums {
         self.sums.is_empty()
     }
 
-    /// The sum of each cluster.
     pub fn sums(&self) -> &[f64] {
         &self.sums
     }

@@ -3,17 +3,14 @@
 use super::quantile::{binomial_bound, central_t, central_z, float};
 use serde::Serialize;
 
-/// An interval, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
-    /// Lower end.
     pub low: f64,
     /// Upper end, never below `low`.
     pub high: f64,
 }
 
 impl Interval {
-    /// Whether the value is inside.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }

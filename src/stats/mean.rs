@@ -5,7 +5,6 @@ use super::quantile::{central_t, central_z, count, float, two_sided_t};
 use super::{Interval, Sums};
 use serde::Serialize;
 
-/// A mean with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Mean {
     /// The number of values, 1 or more.

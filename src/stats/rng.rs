@@ -6,7 +6,6 @@
 /// The counter's increment: 2^64 over the golden ratio, made odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitMix64(u64);
 
@@ -16,7 +15,6 @@ impl SplitMix64 {
         Self(seed)
     }
 
-    /// The next number.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.skip(1);

@@ -113,7 +113,6 @@ impl TextsFile {
 }
 
 impl ProtocolTexts {
-    /// The text under a key.
     pub(super) fn get(&self, key: &str) -> Option<&Slotted> {
         self.texts.get(key)
     }
@@ -123,7 +122,6 @@ impl ProtocolTexts {
         self.get(key).ok_or_else(|| self.lacks(key))
     }
 
-    /// The error for a missing text.
     pub(super) fn lacks(&self, key: &'static str) -> PromptError {
         PromptError::NoProtocolText(self.section.clone(), key)
     }

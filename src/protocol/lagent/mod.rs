@@ -28,7 +28,6 @@ use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, S
 use crate::types::{Role, Tool};
 use std::sync::Arc;
 
-/// Id of the protocol.
 pub const ID: &str = "lagent";
 
 /// The options, as they are named in messages.
@@ -44,7 +43,6 @@ const OPTIONS: &[&str] = &[
     "arguments=mend|strict",
 ];
 
-/// The protocol with its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lagent {
     form: Form,
@@ -106,7 +104,6 @@ impl Labels {
 }
 
 impl Lagent {
-    /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, OPTIONS)?;
         let form =

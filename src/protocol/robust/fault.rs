@@ -14,13 +14,10 @@ pub(super) enum Fault {
     Empty,
     /// The reply ends before its `<think>` block does.
     Thinking,
-    /// There is no action.
     NoAction,
     /// The text in place of the action names no tool.
     NotATool(String),
-    /// The tool is named without an argument.
     NoArgument(Tool),
-    /// The argument is empty.
     EmptyArgument(Tool),
     /// An unreadable JSON object, or one that names no tool.
     Json,

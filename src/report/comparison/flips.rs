@@ -12,9 +12,7 @@ const QUESTION: usize = 60;
 /// Flipped answers between two variants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FlipList {
-    /// The first variant.
     pub a: String,
-    /// The second variant.
     pub b: String,
     /// Questions that both measured.
     pub n: usize,
@@ -27,9 +25,7 @@ pub(crate) struct FlipList {
 /// A question with a flipped answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FlippedQuestion {
-    /// Its id.
     pub id: String,
-    /// Its text.
     pub question: String,
     /// Failure class of the wrong answer, if known.
     pub class: Option<FailureClass>,

@@ -10,7 +10,6 @@ use crate::types::{Step, Tool, Trajectory};
 #[derive(Debug)]
 pub(crate) struct Live {
     view: View,
-    /// Number of the current step.
     step: usize,
     /// Whether text of this step was shown.
     said: bool,

@@ -20,7 +20,6 @@ const GUTTER: &str = " │ ";
 pub(crate) struct Side<'a> {
     /// Its name, such as `results/a:q-1`.
     pub name: &'a str,
-    /// Its trajectory.
     pub trajectory: &'a Trajectory,
     /// The verdict on its answer, if there is one.
     pub verdict: Option<Verdict<'a>>,
