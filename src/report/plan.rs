@@ -3,8 +3,7 @@
 use super::layout::{WIDTH, headings, table};
 use super::number::dash;
 use super::sheet::Heading;
-use crate::types::text::thousands;
-use crate::types::text::visible_line;
+use crate::types::text::{thousands, visible_line};
 
 /// The variants by the settings in which they differ.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -101,10 +101,21 @@ impl Cell {
         Self { text: text.into(), figures: vec![(name, value)] }
     }
 
+    /// A count, written without separators.
+    pub(crate) fn count(name: &'static str, n: impl TryInto<u64>) -> Self {
+        let n = n.try_into().unwrap_or(u64::MAX);
+        Self::figure(name, float(n), n.to_string())
+    }
+
     /// A dash, in place of a figure that does not exist.
     pub(crate) fn nothing() -> Self {
         Self::text("–")
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(crate) fn float(n: u64) -> f64 {
+    n as f64
 }
 
 impl Sheet {

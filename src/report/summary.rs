@@ -9,8 +9,7 @@ use super::sheet::Heading;
 use crate::score::{RunAssessment, RunScore};
 use crate::stats::Interval;
 use crate::types::Outcome;
-use crate::types::text::visible_line;
-use crate::types::text::{counted, thousands};
+use crate::types::text::{counted, thousands, visible_line};
 
 /// A longer variant name is cut after this many characters.
 const NAME: usize = 80;

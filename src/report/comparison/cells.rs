@@ -2,7 +2,7 @@
 
 use crate::compare::number::{difference, value};
 use crate::compare::{Bounds, MethodInterval, NamedFigure, Unit};
-use crate::report::sheet::Cell;
+use crate::report::sheet::{Cell, float};
 use crate::types::text::visible_line;
 
 /// `EM % [95 %]`
@@ -56,16 +56,6 @@ fn with_interval(
 pub(super) fn between(unit: Unit, bounds: Bounds) -> Cell {
     Cell {
         text: format!("{} to {}", value(unit, bounds.low), value(unit, bounds.high)),
-        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", count(bounds.n))],
+        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n as u64))],
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub(super) fn count(n: usize) -> f64 {
-    n as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub(super) fn count_u64(n: u64) -> f64 {
-    n as f64
 }

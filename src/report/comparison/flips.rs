@@ -1,7 +1,6 @@
 //! Flipped answers: questions that one of two variants gets right and the other wrong.
 
-use super::cells::count;
-use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row};
+use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row, float};
 use crate::score::{Divergence, FailureClass};
 use crate::types::text::counted;
 use serde::Serialize;
@@ -41,13 +40,7 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
     if flips.gained.is_empty() && flips.lost.is_empty() {
         return vec![Block::Lines { title, lines: vec![format!("none of {}", counted(flips.n, "question"))] }];
     }
-    let header = vec![
-        Heading::words("id"),
-        Heading::words("right in"),
-        Heading::words("failure class"),
-        Heading::words("divergence"),
-        Heading::words("question"),
-    ];
+    let header = ["id", "right in", "failure class", "divergence", "question"].map(Heading::words).to_vec();
     let row = |(right, flip): (&String, &FlippedQuestion)| Row {
         key: Key { metric: "em".to_owned(), group: flip.id.clone(), a: flips.a.clone(), b: flips.b.clone() },
         cells: vec![
@@ -76,7 +69,7 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
 
 fn divergence(parted: Option<Divergence>) -> Cell {
     let Some(parted) = parted else { return Cell::nothing() };
-    Cell::figure("parted_at_step", count(parted.step), format!("step {}, {}", parted.step, parted.part.name()))
+    Cell::figure("parted_at_step", float(parted.step as u64), format!("step {}, {}", parted.step, parted.part.name()))
 }
 
 fn cut(question: &str) -> String {

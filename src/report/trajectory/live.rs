@@ -1,7 +1,7 @@
 //! An episode for reading while it runs: the model's text as it arrives, then the step that came of it.
 
-use super::page::{DIM, GREEN, PLAIN, Page, RED, YELLOW};
-use super::{end, show_step, source};
+use super::page::{PLAIN, Page, YELLOW};
+use super::{after_action, answer, end, show_step};
 use crate::report::view::View;
 use crate::types::text::visible;
 use crate::types::{Step, Tool, Trajectory};
@@ -72,10 +72,7 @@ impl Live {
         if self.said {
             // The tool's observation after an answer matters only in the record.
             let observation = step.observation.as_deref().filter(|_| step.tool != Some(Tool::Finish));
-            page.optional("observation", observation.map(str::trim_end), PLAIN);
-            page.optional("source", step.provenance.as_ref().map(source).as_deref(), DIM);
-            page.optional("note", step.note.as_deref(), YELLOW);
-            page.optional("set aside", step.discarded.as_deref(), DIM);
+            after_action(&mut page, step, observation);
         } else {
             page.blank();
             show_step(&mut page, step);
@@ -98,10 +95,8 @@ impl Live {
         self.close();
         page.blank();
         end(&mut page, trajectory);
-        match &trajectory.answer {
-            Some(answer) => page.field("answer", answer, GREEN),
-            None if !trajectory.measured() => {}
-            None => page.field("answer", "none", RED),
+        if trajectory.answer.is_some() || trajectory.measured() {
+            answer(&mut page, trajectory);
         }
         page.text
     }

@@ -1,8 +1,7 @@
 //! A page that grows field by field: labels, wrapped text, rules, colours.
 
 use crate::report::view::View;
-use crate::types::text::counted;
-use crate::types::text::{visible, visible_line};
+use crate::types::text::{counted, visible, visible_line};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
