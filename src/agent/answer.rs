@@ -26,7 +26,6 @@ pub struct Agent {
     pub price: Option<Price>,
 }
 
-/// An episode while it runs.
 struct Running<'a> {
     agent: &'a Agent,
     episode: &'a Episode,

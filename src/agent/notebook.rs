@@ -9,14 +9,12 @@ use serde::Deserialize;
 pub struct Imported {
     /// The episode; its id is the position in the recorded run.
     pub trajectory: Trajectory,
-    /// Its recorded figures.
     pub claims: Claims,
 }
 
 /// Recorded figures, for comparison with a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
-    /// Model calls.
     pub n_calls: usize,
     /// Second calls because of a missing action.
     pub n_badcalls: usize,
@@ -73,7 +71,6 @@ struct Info {
     steps: usize,
 }
 
-/// Reads one line of a recorded run.
 pub fn import(line: &str) -> Result<Imported, serde_json::Error> {
     let line: Line = serde_json::from_str(line)?;
     let claim = line.claim.is_some();

@@ -66,7 +66,6 @@ pub(super) fn replay_observed(
     run.replayed
 }
 
-/// A replay while it runs.
 struct Run<'a> {
     recorded: &'a Trajectory,
     question: &'a Question,

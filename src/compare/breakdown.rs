@@ -27,18 +27,15 @@ pub struct Group {
     pub value: Option<String>,
     /// Questions that all variants measured.
     pub n: usize,
-    /// The mean of each variant.
     pub means: Vec<GroupMean>,
     /// The same pairs as for all questions.
     pub pairs: Vec<GroupPair>,
 }
 
-/// The mean of one variant in a part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupMean {
     #[serde(rename = "column")]
     pub variant: String,
-    /// Its mean.
     pub mean: Option<f64>,
     /// Interval of the mean, as in [`VariantMean`](super::VariantMean).
     pub interval: Option<MethodInterval>,

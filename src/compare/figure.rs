@@ -8,7 +8,6 @@ use serde::Serialize;
 pub struct NamedFigure {
     /// Its name, as in [`Variant::figures`](super::Variant::figures).
     pub name: String,
-    /// How its values are shown.
     pub unit: Unit,
     pub better: Better,
 }

@@ -28,7 +28,6 @@ impl Verdict {
     }
 }
 
-/// What the sentence is about.
 struct Words<'a> {
     pair: &'a Pair,
     figure: &'a NamedFigure,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Where a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Line on which it begins, from 1.
@@ -25,11 +24,9 @@ pub struct DatasetError {
     line: Option<usize>,
     /// The number of the record, from 1.
     record: Option<usize>,
-    /// What is wrong.
     pub problem: Problem,
 }
 
-/// What is wrong with a dataset file.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
     #[error("{0}")]

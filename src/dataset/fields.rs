@@ -33,7 +33,6 @@ impl Records {
 /// How a file is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Layout {
-    /// One JSON array.
     Array,
     /// JSON objects one after the other, in most files one per line.
     #[default]
@@ -44,7 +43,6 @@ pub(super) enum Layout {
     Tsv,
 }
 
-/// What is wrong with a field.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) field: String,

@@ -28,8 +28,9 @@ fn the_readme_lists_every_format() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("README.md");
     let paragraph =
         readme.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
+    let paragraph = paragraph.to_lowercase().replace("json lines", "jsonl");
     for format in Format::ALL {
-        assert!(paragraph.contains(format.title()), "README.md lacks {}", format.title());
+        assert!(paragraph.contains(format.name()), "README.md lacks {}", format.name());
     }
 }
 

@@ -7,7 +7,7 @@ use super::fields::{Fault, First, Layout, Record, array, integer, string, string
 use crate::types::{AnswerKind, Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("hotpotqa", "HotpotQA", looks_like, question);
+pub(super) const FORMAT: Format = Format::of_dataset("hotpotqa", looks_like, question);
 
 fn looks_like(first: &First<'_>) -> bool {
     // Our own form names its golds `answers`.

@@ -7,7 +7,6 @@ use crate::types::excerpt;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The figures of one file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreTable {
     /// Names of the figures: `em`, `f1`, and every other column that holds nothing but numbers.

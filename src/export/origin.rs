@@ -42,7 +42,6 @@ impl<'a> Origin<'a> {
         Self { run, dataset: &manifest.dataset.name, variant }
     }
 
-    /// Name of the run.
     pub(super) fn run(&self) -> &'a str {
         self.run
     }

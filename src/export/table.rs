@@ -41,7 +41,6 @@ impl Kind {
 pub struct Column {
     /// Its name, the same in every format.
     pub name: &'static str,
-    /// What its cells hold.
     pub kind: Kind,
 }
 

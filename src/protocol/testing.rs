@@ -38,7 +38,6 @@ pub(super) fn begun(protocol: &dyn Protocol, setup: Setup) -> (Box<dyn Dialogue>
     (dialogue, turn)
 }
 
-/// A text prompt and the stops.
 pub(super) fn asked(turn: Turn) -> (String, Vec<String>) {
     match turn {
         Turn::Ask(request) => (request.prompt.to_text(), request.stop),

@@ -29,7 +29,6 @@ pub(crate) struct EpisodeRow {
     pub outcome: Outcome,
     /// The score of its answer; absent if it was not measured or the gold answer is hidden.
     pub score: Option<AnswerScore>,
-    /// The failure class, if it is wrong.
     pub class: Option<FailureClass>,
     pub question: String,
 }

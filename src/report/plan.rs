@@ -22,11 +22,9 @@ pub(crate) struct Bounded {
     pub most: u64,
 }
 
-/// What a variant costs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Costs {
     pub variant: String,
-    /// Episodes to run.
     pub episodes: u64,
     pub calls: Bounded,
     /// Tokens, in and out.

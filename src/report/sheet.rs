@@ -14,7 +14,6 @@ pub(crate) struct Sheet {
     pub blocks: Vec<Block>,
 }
 
-/// A part of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
     Table(Grid),
@@ -53,7 +52,6 @@ pub(crate) struct Row {
 /// What a figure describes; fields that do not apply are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Key {
-    /// Name of the metric.
     pub metric: String,
     /// The group of questions, such as `type=bridge`.
     pub group: String,
@@ -96,7 +94,6 @@ impl Cell {
         Self { text: text.into(), figures: Vec::new() }
     }
 
-    /// A figure and its text.
     pub(crate) fn figure(name: &'static str, value: f64, text: impl Into<String>) -> Self {
         Self { text: text.into(), figures: vec![(name, value)] }
     }

@@ -14,7 +14,6 @@ use crate::types::text::{counted, thousands, visible_line};
 /// A longer variant name is cut after this many characters.
 const NAME: usize = 80;
 
-/// The summary of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunSummary {
     /// Line above the table, such as the run's folder.

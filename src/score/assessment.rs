@@ -107,7 +107,6 @@ pub struct RunAssessment {
 pub struct FailureCounts([u64; FailureClass::ALL.len()]);
 
 impl FailureCounts {
-    /// Episodes of that class.
     pub fn of(&self, class: FailureClass) -> u64 {
         self.iter().find(|(other, _)| *other == class).map_or(0, |(_, count)| count)
     }

@@ -30,7 +30,6 @@ pub(super) struct Observed {
     pub(super) texts: u64,
 }
 
-/// One use of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Action {
     /// The tool; absent if none was named.

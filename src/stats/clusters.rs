@@ -24,15 +24,6 @@ impl Sums {
         found
     }
 
-    pub fn len(&self) -> usize {
-        self.sums.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.sums.is_empty()
-    }
-
     pub fn sums(&self) -> &[f64] {
         &self.sums
     }

@@ -34,11 +34,9 @@ pub struct TextsFile {
 /// Descriptions of the tools, for protocols with named tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamedToolTexts {
-    /// What `Search` does.
     pub search: String,
     /// What its parameter `query` is.
     pub search_parameter: String,
-    /// What `Lookup` does.
     pub lookup: String,
     /// What its parameter `keyword` is.
     pub lookup_parameter: String,

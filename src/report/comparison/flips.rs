@@ -21,7 +21,6 @@ pub(crate) struct FlipList {
     pub lost: Vec<FlippedQuestion>,
 }
 
-/// A question with a flipped answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FlippedQuestion {
     pub id: String,

@@ -20,7 +20,6 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// For one episode.
     pub(crate) fn new(view: View) -> Self {
         Self { view, step: 1, said: false, replying: false, held: String::new() }
     }
@@ -59,7 +58,6 @@ impl Live {
         page.text
     }
 
-    /// The reply is complete.
     pub(crate) fn call_ended(&mut self) -> String {
         let replied = self.replying;
         self.close();

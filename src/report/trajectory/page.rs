@@ -20,7 +20,6 @@ pub(super) const GREEN: Style = AnsiColor::Green.on_default();
 pub(super) const RED: Style = AnsiColor::Red.on_default();
 pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// The text so far, and how it is laid out.
 pub(super) struct Page {
     pub(super) text: String,
     pub(super) view: View,

@@ -24,7 +24,6 @@ pub(in crate::report) fn word(outcome: Outcome, score: Option<AnswerScore>) -> &
     }
 }
 
-/// The fields of a verdict, on a page.
 pub(super) fn show(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'_>) {
     match (word(trajectory.outcome, verdict.score), verdict.score) {
         (word, Some(score)) => {
