@@ -31,7 +31,7 @@ pub mod react_paper;
 pub mod react_zh;
 pub mod robust;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod tools;
 
 pub use frame::Frame;

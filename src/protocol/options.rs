@@ -27,6 +27,10 @@ pub enum OptionError {
 }
 
 impl OptionError {
+    pub(super) fn value(protocol: &'static str, name: &str, value: &str, possible: &'static str) -> Self {
+        Self::Value { protocol, name: name.to_owned(), value: value.to_owned(), possible }
+    }
+
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { known: [], .. } => "leave --option out".to_owned(),
@@ -69,11 +73,7 @@ impl Options {
         possible: &'static str,
     ) -> Result<T, OptionError> {
         let value = self.get(name).unwrap_or(choices[0].0);
-        choices.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice).ok_or_else(|| OptionError::Value {
-            protocol,
-            name: name.to_owned(),
-            value: value.to_owned(),
-            possible,
-        })
+        let choice = choices.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice);
+        choice.ok_or_else(|| OptionError::value(protocol, name, value, possible))
     }
 }

@@ -9,7 +9,7 @@ pub(super) fn options(pairs: &[(&str, &str)]) -> Options {
 }
 
 /// A frame with a system message, one example, and the tools `Search` and `Lookup`.
-pub(super) fn messages_frame(texts: &[(&str, &str)]) -> Frame {
+pub(crate) fn messages_frame(texts: &[(&str, &str)]) -> Frame {
     Frame {
         system: Some("SYSTEM".into()),
         examples: vec![Message::user("eq"), Message::assistant("ea")],
@@ -20,7 +20,7 @@ pub(super) fn messages_frame(texts: &[(&str, &str)]) -> Frame {
 }
 
 /// A setup with thoughts, without history.
-pub(super) fn setup(frame: Frame, max_steps: usize) -> Setup {
+pub(crate) fn setup(frame: Frame, max_steps: usize) -> Setup {
     Setup {
         frame,
         question_label: "Question".to_owned(),

@@ -85,12 +85,7 @@ impl Labels {
             Release::V01 => ("ActionInput:", "FinalAnswer:"),
         };
         let label = |name: &str, default: &str| match options.get(name) {
-            Some("") => Err(OptionError::Value {
-                protocol: ID,
-                name: name.to_owned(),
-                value: String::new(),
-                possible: "any text that is not empty",
-            }),
+            Some("") => Err(OptionError::value(ID, name, "", "any text that is not empty")),
             given => Ok(given.unwrap_or(default).to_owned()),
         };
         Ok(Self {
@@ -134,12 +129,7 @@ fn refuse_labels(options: &Options) -> Result<(), OptionError> {
     let names = ["labels", "thought", "action", "action_input", "response", "finish"];
     match names.into_iter().find_map(|name| options.get(name).map(|value| (name, value))) {
         None => Ok(()),
-        Some((name, value)) => Err(OptionError::Value {
-            protocol: ID,
-            name: name.to_owned(),
-            value: value.to_owned(),
-            possible: "set with `variant=labels` only",
-        }),
+        Some((name, value)) => Err(OptionError::value(ID, name, value, "set with `variant=labels` only")),
     }
 }
 

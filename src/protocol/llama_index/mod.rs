@@ -58,8 +58,7 @@ impl LlamaIndex {
         let variants = [("agent", Variant::Agent(stopping)), ("workflow", Variant::Workflow)];
         let variant = options.choice(ID, "variant", &variants, VARIANTS)?;
         if (variant, stopping) == (Variant::Workflow, EarlyStopping::Generate) {
-            let (name, value) = ("early_stopping".to_owned(), "generate".to_owned());
-            return Err(OptionError::Value { protocol: ID, name, value, possible: STOPPING });
+            return Err(OptionError::value(ID, "early_stopping", "generate", STOPPING));
         }
         Ok(Self { variant, mend: options.mends(ID)? })
     }

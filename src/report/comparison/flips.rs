@@ -2,7 +2,7 @@
 
 use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row, float};
 use crate::score::{Divergence, FailureClass};
-use crate::types::text::counted;
+use crate::types::text::{counted, cut};
 use serde::Serialize;
 
 /// Characters of a question that are listed.
@@ -47,7 +47,7 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
             Cell::text(right),
             Cell::text(flip.class.map_or("–", FailureClass::name)),
             divergence(flip.parted),
-            Cell::text(cut(&flip.question)),
+            Cell::text(cut(&flip.question, QUESTION)),
         ],
     };
     let gained = flips.gained.iter().map(|flip| (&flips.b, flip));
@@ -69,12 +69,6 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
 fn divergence(parted: Option<Divergence>) -> Cell {
     let Some(parted) = parted else { return Cell::nothing() };
     Cell::figure("parted_at_step", float(parted.step as u64), format!("step {}, {}", parted.step, parted.part.name()))
-}
-
-fn cut(question: &str) -> String {
-    let mut characters = question.chars();
-    let cut: String = characters.by_ref().take(QUESTION).collect();
-    if characters.next().is_some() { cut + "…" } else { cut }
 }
 
 /// `12 (act: 9 search, 3 reasoning)`
