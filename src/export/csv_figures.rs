@@ -33,17 +33,16 @@ pub struct FiguresCsv<W: Write> {
 impl<W: Write> FiguresCsv<W> {
     /// Writes to `out`, beginning with a header.
     pub fn new(out: W, options: CsvOptions) -> Self {
-        Self { sheet: Sheet::new(out, options) }
+        Self { sheet: Sheet::new(out, options, COLUMNS) }
     }
 
     pub fn write(&mut self, row: &FigureRow<'_>) -> Result<(), ExportError> {
-        self.sheet.begin(COLUMNS.into_iter())?;
         let texts = [row.table, row.metric, row.group, row.a, row.b, row.figure];
         let [table, metric, group, a, b, figure] = texts.map(|text| Cell::Text(Cow::Borrowed(text)));
         self.sheet.row(&[table, metric, group, a, b, figure, Cell::Real(row.value)])
     }
 
     pub fn finish(&mut self) -> Result<(), ExportError> {
-        self.sheet.finish(COLUMNS.into_iter())
+        self.sheet.finish()
     }
 }

@@ -6,10 +6,10 @@ mod parts;
 
 use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
-use crate::compare::number::{p_value, value};
+use crate::compare::number::{p_value, percent, value};
 use crate::compare::{Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
 use crate::types::text::{counted, thousands};
-use cells::{between, change, estimate, headed, percent};
+use cells::{between, change, estimate, headed};
 pub(crate) use flips::{FlipList, FlippedQuestion};
 
 /// Ids that are named when questions are left out; JSON lists more.

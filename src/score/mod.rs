@@ -34,7 +34,7 @@ pub use grounding::Grounding;
 pub use metric::{Metric, score_answers};
 pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
-pub use overlap::{AnswerScore, EmF1};
+pub use overlap::AnswerScore;
 pub use retrieval::{GoldRetrieval, Retrieval};
 pub use tally::{QuestionMeans, RunScore, Tally};
 

@@ -1,6 +1,6 @@
 //! Headings and cells of a comparison's tables.
 
-use crate::compare::number::{difference, value};
+use crate::compare::number::{difference, percent, value};
 use crate::compare::{Bounds, MethodInterval, NamedFigure, Unit};
 use crate::report::sheet::{Cell, float};
 use crate::types::text::visible_line;
@@ -10,12 +10,6 @@ pub(super) fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> 
     let unit = if figure.unit == Unit::Share { " %" } else { "" };
     let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
     format!("{}{unit}{level}", visible_line(figure.label(), 40))
-}
-
-pub(super) fn percent(level: f64) -> String {
-    // 95 rather than 95.0, and 99.9 as it is.
-    let text = format!("{:.3}", 100.0 * level);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A mean with its interval.
