@@ -17,19 +17,15 @@ use std::time::Instant;
 /// Everything that the episodes of one variant share.
 #[derive(Clone)]
 pub struct Agent {
-    /// The model.
     pub model: Arc<dyn Model>,
     /// Where pages come from.
     pub source: Arc<dyn Source>,
-    /// The tool's settings.
     pub session: SessionOptions,
     /// The method, with what its parts are built from.
     pub approach: Approach,
-    /// The price of tokens, if known.
     pub price: Option<Price>,
 }
 
-/// An episode while it runs.
 struct Running<'a> {
     agent: &'a Agent,
     episode: &'a Episode,

@@ -8,7 +8,6 @@ use std::sync::Arc;
 /// The part of an episode that uses tools.
 #[derive(Debug, Clone)]
 pub struct Acting {
-    /// The protocol spoken.
     pub protocol: Arc<dyn Protocol>,
     /// What its dialogues are built from.
     pub setup: Arc<Setup>,
@@ -74,7 +73,6 @@ impl Acting {
         StoredPrompt::of(&self.setup.frame, self.protocol.layout())
     }
 
-    /// A dialogue for one question.
     pub fn dialogue(&self) -> Box<dyn Dialogue> {
         self.protocol.dialogue(&self.setup)
     }
@@ -85,7 +83,6 @@ impl Answering {
         StoredPrompt::of(&self.setup.frame, Layout::Text)
     }
 
-    /// A dialogue for one question.
     pub fn dialogue(&self) -> Box<dyn Dialogue> {
         Box::new(Direct::new(&self.setup, self.reasons, self.oracle_context))
     }

@@ -26,13 +26,10 @@ pub struct Said {
 /// Why an episode gives no conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum NoConversation {
-    /// The model did not finish with an answer.
     #[error("no answer was given")]
     NoAnswer,
-    /// The replay differs from the record.
     #[error("the record does not replay")]
     Differs,
-    /// A reply contains an observation that the model invented.
     #[error("a reply holds an invented observation")]
     Invented,
     /// The transcript does not contain the recorded reply.
@@ -107,7 +104,6 @@ impl Taken {
     }
 }
 
-/// The conversation while it grows.
 #[derive(Default)]
 struct Turns(Vec<Said>);
 

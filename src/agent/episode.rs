@@ -7,9 +7,7 @@ use std::sync::Arc;
 /// One question under one variant, once.
 #[derive(Debug, Clone)]
 pub struct Episode {
-    /// The question.
     pub question: Arc<Question>,
-    /// The variant.
     pub variant: Arc<Variant>,
     /// Which repeat this is, from 0.
     pub repeat: u32,

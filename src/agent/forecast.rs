@@ -164,19 +164,12 @@ impl Answering {
 mod tests {
     use super::{Forecast, Load};
     use crate::agent::{Acting, Answering, Approach};
-    use crate::protocol::{Frame, Options, Setup, find};
-    use crate::types::{AnswerKind, Decoding, Question, Usage, Voting};
+    use crate::protocol::{Frame, Options, Setup, find, testing};
+    use crate::types::{AnswerKind, Question, Usage, Voting};
     use std::sync::Arc;
 
     fn setup(max_steps: usize) -> Arc<Setup> {
-        Arc::new(Setup {
-            frame: Frame { prefix: "p".repeat(8000).into(), ..Frame::default() },
-            question_label: "Question".into(),
-            max_steps,
-            thoughts: true,
-            decoding: Decoding::default(),
-            history: Vec::new(),
-        })
+        Arc::new(testing::setup(Frame::text("p".repeat(8000)), max_steps))
     }
 
     fn act(protocol: &str, max_steps: usize) -> Approach {

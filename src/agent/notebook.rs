@@ -9,20 +9,17 @@ use serde::Deserialize;
 pub struct Imported {
     /// The episode; its id is the position in the recorded run.
     pub trajectory: Trajectory,
-    /// Its recorded figures.
     pub claims: Claims,
 }
 
 /// Recorded figures, for comparison with a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
-    /// Model calls.
     pub n_calls: usize,
     /// Second calls because of a missing action.
     pub n_badcalls: usize,
     /// Steps of the environment, the closing finish included.
     pub steps: usize,
-    /// The answer; empty without one.
     pub answer: String,
     /// Exact match: 0 or 1.
     pub em: f64,
@@ -74,7 +71,6 @@ struct Info {
     steps: usize,
 }
 
-/// Reads one line of a recorded run.
 pub fn import(line: &str) -> Result<Imported, serde_json::Error> {
     let line: Line = serde_json::from_str(line)?;
     let claim = line.claim.is_some();

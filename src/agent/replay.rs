@@ -7,18 +7,15 @@ use crate::protocol::{Dialogue, Stop, Turn};
 use crate::types::{Call, Outcome, Question, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting};
 use serde::Serialize;
 
-/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replayed {
     /// SHA-256 of the prompt of every call, in order.
     pub prompt_sha256: Vec<String>,
-    /// Calls made.
     pub calls: usize,
     /// Steps taken, a closing empty finish included.
     pub steps: usize,
     /// Calls that had to be made because an action was missing.
     pub bad_calls: usize,
-    /// The answer given.
     pub answer: Option<String>,
     /// Differences from the record, in the order of the episode.
     pub differences: Vec<Difference>,
@@ -69,7 +66,6 @@ pub(super) fn replay_observed(
     run.replayed
 }
 
-/// A replay while it runs.
 struct Run<'a> {
     recorded: &'a Trajectory,
     question: &'a Question,

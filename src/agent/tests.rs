@@ -2,9 +2,8 @@
 
 use super::replay::replay;
 use super::{Acting, Agent, Answering, Approach, Episode};
-use crate::llm::Price;
-use crate::llm::{Model, ModelError};
-use crate::protocol::{Frame, Setup, react_paper, robust};
+use crate::llm::{Model, ModelError, Price};
+use crate::protocol::{Frame, Setup, react_paper, robust, testing};
 use crate::types::{
     Compat, Completion, Decoding, Message, Method, Outcome, Provenance, Question, Request, Trajectory, Usage, Variant,
     Voting, Wording,
@@ -57,14 +56,8 @@ impl Model for Scripted {
 }
 
 fn setup(max_steps: usize, seed: Option<u64>) -> Arc<Setup> {
-    Arc::new(Setup {
-        frame: Frame::text("PREFIX\n"),
-        question_label: "Question".to_owned(),
-        max_steps,
-        thoughts: true,
-        decoding: Decoding { seed, ..Decoding::default() },
-        history: Vec::new(),
-    })
+    let setup = testing::setup(Frame::text("PREFIX\n"), max_steps);
+    Arc::new(Setup { decoding: Decoding { seed, ..Decoding::default() }, ..setup })
 }
 
 fn approach(method: Method, voting: Voting, seed: Option<u64>) -> Approach {

@@ -13,9 +13,7 @@ use std::collections::BTreeMap;
 /// nothing, so there is no verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Breakdown {
-    /// Name of the field, such as `type`.
     pub by: String,
-    /// Name of the figure.
     #[serde(rename = "metric")]
     pub figure: String,
     /// The parts, by the values of the field; questions without a value come last.
@@ -29,19 +27,15 @@ pub struct Group {
     pub value: Option<String>,
     /// Questions that all variants measured.
     pub n: usize,
-    /// The mean of each variant.
     pub means: Vec<GroupMean>,
     /// The same pairs as for all questions.
     pub pairs: Vec<GroupPair>,
 }
 
-/// The mean of one variant in a part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupMean {
-    /// Name of the variant.
     #[serde(rename = "column")]
     pub variant: String,
-    /// Its mean.
     pub mean: Option<f64>,
     /// Interval of the mean, as in [`VariantMean`](super::VariantMean).
     pub interval: Option<MethodInterval>,
@@ -52,7 +46,6 @@ pub struct GroupMean {
 pub struct GroupPair {
     /// The baseline, or the variant named first.
     pub a: String,
-    /// The other.
     pub b: String,
     /// Mean of the differences.
     pub difference: Option<f64>,

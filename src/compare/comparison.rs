@@ -30,9 +30,7 @@ pub struct Comparison {
 /// The contents of a variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VariantSummary {
-    /// Its name.
     pub name: String,
-    /// Its questions.
     pub questions: usize,
     /// Its recorded rows: questions times repeats.
     pub rows: usize,
@@ -49,7 +47,6 @@ pub struct VariantSummary {
 /// Ids of questions, counted, and the first few of them by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Ids {
-    /// How many there are.
     pub count: usize,
     /// The first of them, at most [`Ids::LISTED`].
     pub listed: Vec<String>,
@@ -63,7 +60,6 @@ impl Ids {
 /// One figure over all variants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureComparison {
-    /// The figure.
     #[serde(rename = "metric")]
     pub figure: NamedFigure,
     /// Questions that all variants measured: the n of everything below.
@@ -82,7 +78,6 @@ pub struct FigureComparison {
     pub pairs: Vec<Pair>,
 }
 
-/// The mean of one variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VariantMean {
     /// Name of the variant.
@@ -104,12 +99,19 @@ pub struct VariantMean {
 /// What a share could be if the rows without a measurement were all wrong (0) or all right (1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bounds {
-    /// The lowest.
     pub low: f64,
-    /// The highest.
     pub high: f64,
     /// Questions that all variants tried, measured or not.
     pub n: usize,
+}
+
+impl Bounds {
+    /// From the sums of the lowest and of the highest values of `n` questions; absent where they are the same.
+    pub(super) fn of((low, high): (f64, f64), questions: usize) -> Option<Self> {
+        #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
+        let n = questions as f64;
+        (low < high).then(|| Self { low: low / n, high: high / n, n: questions })
+    }
 }
 
 /// An interval and how it was made.
@@ -117,16 +119,12 @@ pub struct Bounds {
 pub struct MethodInterval {
     /// `wilson`, `t`, `z`, `bootstrap`, `cluster t`, `cluster z` or `cluster bootstrap`.
     pub method: &'static str,
-    /// Its coverage.
     pub level: f64,
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
 }
 
 impl MethodInterval {
-    /// Whether the value lies in it.
     pub fn contains(&self, value: f64) -> bool {
         Interval { low: self.low, high: self.high }.contains(value)
     }
@@ -137,13 +135,10 @@ impl MethodInterval {
 pub struct Pair {
     /// The baseline, or of two variants the one that was named first.
     pub a: String,
-    /// The other.
     pub b: String,
     /// Questions compared.
     pub n: usize,
-    /// Mean of `a`.
     pub a_mean: Option<f64>,
-    /// Mean of `b`.
     pub b_mean: Option<f64>,
     /// Mean of the differences, `b − a`.
     pub difference: Option<f64>,
@@ -159,7 +154,6 @@ pub struct Pair {
     pub intervals: Vec<MethodInterval>,
     /// The paired bootstrap: resamples, seed, standard error, p.
     pub bootstrap: Option<Bootstrap>,
-    /// All tests.
     pub tests: Tests,
     /// The p that decides, before correction, and its test.
     pub p: Option<DecisiveP>,
@@ -171,7 +165,6 @@ pub struct Pair {
     pub questions_needed: Option<f64>,
     /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
     pub bounds: Option<Bounds>,
-    /// The conclusion.
     pub verdict: Verdict,
 }
 
@@ -213,7 +206,6 @@ impl FigureComparison {
         self.pairs.iter().find(pair)
     }
 
-    /// The mean of that variant.
     pub fn mean(&self, variant: &str) -> Option<&VariantMean> {
         self.means.iter().find(|mean| mean.variant == variant)
     }

@@ -8,9 +8,7 @@ use serde::Serialize;
 pub struct NamedFigure {
     /// Its name, as in [`Variant::figures`](super::Variant::figures).
     pub name: String,
-    /// How its values are shown.
     pub unit: Unit,
-    /// Which way is better.
     pub better: Better,
 }
 

@@ -18,7 +18,7 @@ pub(crate) mod variant;
 pub(crate) mod verdict;
 
 pub(crate) use crate::score::{Better, Unit};
-pub(crate) use breakdown::{Breakdown, Group};
+pub(crate) use breakdown::{Breakdown, Group, GroupMean, GroupPair};
 pub use comparison::Comparison;
 pub(crate) use comparison::{Bounds, FigureComparison, Ids, MethodInterval, Pair, VariantMean, VariantSummary};
 pub(crate) use error::CompareError;

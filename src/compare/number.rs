@@ -15,6 +15,12 @@ pub(crate) fn value(unit: Unit, value: f64) -> String {
     text.strip_prefix('-').filter(|text| is_nothing(text)).map_or_else(|| text.clone(), str::to_owned)
 }
 
+/// A level in per cent: 95 rather than 95.0, and 99.9 as it is.
+pub(crate) fn percent(level: f64) -> String {
+    let text = format!("{:.3}", 100.0 * level);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A difference: the same, with its sign.
 pub(crate) fn difference(unit: Unit, difference: f64) -> String {
     let text = value(unit, difference);

@@ -11,7 +11,6 @@ pub(super) struct Pairing<'a> {
     questions: Vec<Question<'a>>,
 }
 
-/// One question: its rows in each variant.
 pub(super) struct Question<'a> {
     pub(super) id: &'a str,
     rows: Vec<Vec<&'a Item>>,
@@ -19,7 +18,6 @@ pub(super) struct Question<'a> {
 
 /// The values of one figure on the questions that all variants measured.
 pub(super) struct Values<'a> {
-    /// The questions.
     pub(super) questions: Vec<&'a Question<'a>>,
     /// Their values, by variant: the mean over repeats.
     pub(super) variants: Vec<Vec<f64>>,
@@ -31,11 +29,9 @@ pub(super) struct Values<'a> {
     pub(super) excluded: Ids,
 }
 
-/// The values of a question if its rows without a measurement were all wrong, or all right.
-pub(super) struct Extremes {
-    /// By variant: lowest and highest value of each question.
-    pub(super) variants: Vec<Vec<(f64, f64)>>,
-}
+/// The lowest and highest value of each question in a variant, if its rows without a measurement were all wrong or all
+/// right.
+pub(super) type Extremes = Vec<(f64, f64)>;
 
 impl<'a> Pairing<'a> {
     /// Pairs variants by the ids of their questions.
@@ -116,9 +112,9 @@ impl<'a> Pairing<'a> {
         Ok(Values { questions, variants, clusters, binary, excluded: ids(excluded.into_iter()) })
     }
 
-    /// The extremes of a figure of shares over the questions that all variants tried; absent if every row of these
+    /// By variant, the extremes of a figure of shares over the questions that all variants tried; absent if every row of these
     /// was measured.
-    pub(super) fn extremes(&self, figure: &str) -> Result<Option<Extremes>, CompareError> {
+    pub(super) fn extremes(&self, figure: &str) -> Result<Option<Vec<Extremes>>, CompareError> {
         let at = self.positions(figure)?;
         let mut variants = vec![Vec::new(); self.variants.len()];
         let mut open = false;
@@ -134,7 +130,7 @@ impl<'a> Pairing<'a> {
             open |= ends.iter().any(|(low, high)| low < high);
             variants.iter_mut().zip(ends).for_each(|(variant, ends)| variant.push(ends));
         }
-        Ok(open.then_some(Extremes { variants }))
+        Ok(open.then_some(variants))
     }
 
     /// Value of a field for a question: that of the first row that has one.

@@ -10,12 +10,12 @@ use crate::stats::{McNemar, holm, pearson, questions_needed, smallest_difference
 pub(super) fn pairs(
     variants: &[Variant],
     values: &Values<'_>,
-    extremes: Option<&Extremes>,
+    extremes: Option<&[Extremes]>,
     settings: &Settings,
 ) -> Vec<Pair> {
     let mut pairs: Vec<Pair> = positions(variants, settings.baseline.as_deref())
         .map(|(a, b)| Pair {
-            bounds: extremes.and_then(|extremes| bounds(&extremes.variants[a], &extremes.variants[b])),
+            bounds: extremes.and_then(|extremes| bounds(&extremes[a], &extremes[b])),
             ..pair(variants, (a, b), values, settings)
         })
         .collect();
@@ -105,9 +105,7 @@ fn reach(differences: &[f64], se: Option<f64>, settings: &Settings) -> (Option<f
 }
 
 /// The lowest and highest difference: unmeasured rows of `a` all right and of `b` all wrong, and the other way round.
-fn bounds(a: &[(f64, f64)], b: &[(f64, f64)]) -> Option<Bounds> {
-    #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
-    let n = a.len() as f64;
-    let (low, high) = a.iter().zip(b).fold((0.0, 0.0), |(low, high), (a, b)| (low + b.0 - a.1, high + b.1 - a.0));
-    (low < high).then(|| Bounds { low: low / n, high: high / n, n: a.len() })
+fn bounds(a: &Extremes, b: &Extremes) -> Option<Bounds> {
+    let sums = a.iter().zip(b).fold((0.0, 0.0), |(low, high), (a, b)| (low + b.0 - a.1, high + b.1 - a.0));
+    Bounds::of(sums, a.len())
 }

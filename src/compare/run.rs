@@ -25,7 +25,7 @@ pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Compa
         let values = pairing.values(&figure.name)?;
         let extremes = if figure.unit == Unit::Share { pairing.extremes(&figure.name)? } else { None };
         parts.extend(breakdowns(variants, &pairing, figure, &values, settings));
-        figures.push(compare_figure(variants, figure, values, extremes.as_ref(), settings));
+        figures.push(compare_figure(variants, figure, values, extremes.as_deref(), settings));
     }
     let summaries = pairing.summaries();
     let notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
@@ -75,7 +75,7 @@ fn compare_figure(
     variants: &[Variant],
     figure: &NamedFigure,
     values: Values<'_>,
-    extremes: Option<&Extremes>,
+    extremes: Option<&[Extremes]>,
     settings: &Settings,
 ) -> FigureComparison {
     let mut pairs = pairs(variants, &values, extremes, settings);
@@ -93,7 +93,7 @@ fn compare_figure(
             se: estimate.and_then(|estimate| estimate.se),
             interval: sample.mean_interval(values.binary, figure.unit, settings.level),
             intervals: sample.mean_intervals(values.binary, settings.level),
-            bounds: extremes.and_then(|extremes| bounds(&extremes.variants[at])),
+            bounds: extremes.and_then(|extremes| bounds(&extremes[at])),
         }
     });
     let right = |variant: &Vec<f64>| variant.iter().map(|value| *value > 0.0).collect();
@@ -110,11 +110,9 @@ fn compare_figure(
     }
 }
 
-fn bounds(extremes: &[(f64, f64)]) -> Option<Bounds> {
-    #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
-    let n = extremes.len() as f64;
-    let (low, high) = extremes.iter().fold((0.0, 0.0), |sum, ends| (sum.0 + ends.0, sum.1 + ends.1));
-    (low < high).then(|| Bounds { low: low / n, high: high / n, n: extremes.len() })
+fn bounds(extremes: &Extremes) -> Option<Bounds> {
+    let sums = extremes.iter().fold((0.0, 0.0), |sum, ends| (sum.0 + ends.0, sum.1 + ends.1));
+    Bounds::of(sums, extremes.len())
 }
 
 fn notes(

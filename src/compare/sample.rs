@@ -46,7 +46,6 @@ impl Sample<'_> {
         [wilson, self.t_interval(level), self.z_interval(level)].into_iter().flatten().collect()
     }
 
-    /// Student's interval of the mean.
     pub(super) fn t_interval(self, level: f64) -> Option<MethodInterval> {
         Some(named(self.method("t", "cluster t"), level, self.mean()?.t_interval(level)?))
     }
@@ -65,7 +64,6 @@ impl Sample<'_> {
         }
     }
 
-    /// The interval of that bootstrap.
     pub(super) fn bootstrap_interval(self, drawn: &Bootstrap) -> MethodInterval {
         named(self.method("bootstrap", "cluster bootstrap"), drawn.level, drawn.interval)
     }

@@ -1,6 +1,6 @@
 //! One sentence about a pair.
 
-use super::number::{p_equals, value};
+use super::number::{p_equals, percent, value};
 use super::{Better, NamedFigure, Pair, Unit};
 use serde::Serialize;
 
@@ -28,7 +28,6 @@ impl Verdict {
     }
 }
 
-/// What the sentence is about.
 struct Words<'a> {
     pair: &'a Pair,
     figure: &'a NamedFigure,
@@ -89,8 +88,7 @@ impl Words<'_> {
         self.pair.interval.map_or_else(String::new, |interval| {
             let ends = if swapped { [-interval.high, -interval.low] } else { [interval.low, interval.high] };
             let [low, high] = ends.map(|end| value(self.figure.unit, end));
-            let level = format!("{:.3}", 100.0 * interval.level);
-            format!(", {} % interval {low} to {high}", level.trim_end_matches('0').trim_end_matches('.'))
+            format!(", {} % interval {low} to {high}", percent(interval.level))
         })
     }
 

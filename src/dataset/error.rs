@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Where a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// Line on which it begins, from 1.
@@ -25,32 +24,24 @@ pub struct DatasetError {
     line: Option<usize>,
     /// The number of the record, from 1.
     record: Option<usize>,
-    /// What is wrong.
     pub problem: Problem,
 }
 
-/// What is wrong with a dataset file.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    /// The file cannot be read at all.
     #[error("{0}")]
     Io(std::io::Error),
-    /// The gzip stream is damaged.
     #[error("begins like gzip but cannot be unpacked: {0}")]
     Gzip(std::io::Error),
-    /// The file has no records.
     #[error("has no questions")]
     Empty,
-    /// The bytes are not UTF-8 text.
     #[error("not UTF-8")]
     NotUtf8,
-    /// The file is a web page.
     #[error("this is an HTML page, not a dataset")]
     Html,
     /// The file is neither JSON nor a table, for the parser's reason.
     #[error("not JSON: {0}")]
     NotJson(String),
-    /// The file ends in the middle of a record.
     #[error("the file ends in the middle of the record")]
     Truncated,
     /// A line of a table cannot be read.
@@ -93,7 +84,6 @@ impl fmt::Display for DatasetError {
 }
 
 impl DatasetError {
-    /// An error of the whole file.
     pub(super) fn of_file(file: &str, problem: Problem) -> Self {
         Self { file: file.to_owned(), line: None, record: None, problem }
     }
@@ -103,12 +93,10 @@ impl DatasetError {
         Self { line: Some(line), ..Self::of_file(file, problem) }
     }
 
-    /// An error of a record.
     pub(super) fn at(file: &str, place: Place, problem: Problem) -> Self {
         Self { record: Some(place.record), ..Self::at_line(file, place.line, problem) }
     }
 
-    /// What the user can do.
     pub fn hint(&self) -> &'static str {
         match &self.problem {
             Problem::Io(_) => "check the path; `wikitrail run` without a file uses our sample",

@@ -7,7 +7,7 @@ use super::fields::{Fault, First, Record, array, integer, string};
 use crate::types::{AnswerKind, Evidence, Question};
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("fever", "FEVER", looks_like, question);
+pub(super) const FORMAT: Format = Format::of_dataset("fever", looks_like, question);
 
 fn looks_like(first: &First<'_>) -> bool {
     first.has("claim") && !first.has("question")

@@ -5,14 +5,12 @@ use crate::types::excerpt;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// One record of a file.
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     pub(super) place: Place,
     pub(super) fields: Map<String, Value>,
 }
 
-/// The records of a file.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     pub(super) list: Vec<Record>,
@@ -35,7 +33,6 @@ impl Records {
 /// How a file is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Layout {
-    /// One JSON array.
     Array,
     /// JSON objects one after the other, in most files one per line.
     #[default]
@@ -46,7 +43,6 @@ pub(super) enum Layout {
     Tsv,
 }
 
-/// What is wrong with a field.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) field: String,

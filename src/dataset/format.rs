@@ -9,11 +9,9 @@ use crate::types::Question;
 use std::fmt;
 use std::path::Path;
 
-/// A dataset format.
 #[derive(Clone, Copy)]
 pub struct Format {
     name: &'static str,
-    title: &'static str,
     looks_like: fn(&First<'_>) -> bool,
     read: Read,
     /// Whether two records may share an id when only one of them is answerable.
@@ -50,25 +48,23 @@ impl Format {
         table::TSV,
     ];
 
-    /// The format of one dataset: the name that users type, the dataset's own name, whether a first record looks like
-    /// it, and how a record is read.
+    /// The format of one dataset: the name that users type, whether a first record looks like it, and how a record is
+    /// read.
     pub(super) const fn of_dataset(
         name: &'static str,
-        title: &'static str,
         looks_like: fn(&First<'_>) -> bool,
         read: fn(&Record) -> Result<Question, Fault>,
     ) -> Self {
-        Self { name, title, looks_like, read: Read::Own(read), twins: false }
+        Self { name, looks_like, read: Read::Own(read), twins: false }
     }
 
     /// A general format.
     pub(super) const fn general(
         name: &'static str,
-        title: &'static str,
         layout: Layout,
         read: fn(&Record, &Columns) -> Result<Question, Fault>,
     ) -> Self {
-        Self { name, title, looks_like: |_| false, read: Read::General(layout, read), twins: false }
+        Self { name, looks_like: |_| false, read: Read::General(layout, read), twins: false }
     }
 
     /// The same, where two records may share an id when only one of them is answerable.
@@ -77,14 +73,8 @@ impl Format {
         self
     }
 
-    /// The name that users type.
     pub fn name(self) -> &'static str {
         self.name
-    }
-
-    /// The name in prose.
-    pub fn title(self) -> &'static str {
-        self.title
     }
 
     /// The names of all formats in a sentence: `a, b or c`.
@@ -94,7 +84,6 @@ impl Format {
         format!("{} or {last}", others.join(", "))
     }
 
-    /// The format of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }

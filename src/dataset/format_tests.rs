@@ -1,19 +1,12 @@
 //! Tests of the other datasets' formats: their layouts, and how they are detected.
 
+use super::tests::{message, read};
 use super::*;
 use crate::types::{AnswerKind, Paragraph, SupportingFact};
 
-fn read(file: &str, text: &str) -> Dataset {
-    load(file, text.as_bytes(), &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"))
-}
-
 fn first(file: &str, text: &str) -> (&'static str, Question) {
-    let dataset = read(file, text);
+    let dataset = read(file, text).unwrap();
     (dataset.format.name(), dataset.questions.into_iter().next().expect("a question"))
-}
-
-fn message(file: &str, text: &str) -> String {
-    load(file, text.as_bytes(), &ReadOptions::default()).expect_err("a fault").to_string()
 }
 
 #[test]
@@ -28,8 +21,9 @@ fn the_readme_lists_every_format() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).expect("README.md");
     let paragraph =
         readme.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
+    let paragraph = paragraph.to_lowercase().replace("json lines", "jsonl");
     for format in Format::ALL {
-        assert!(paragraph.contains(format.title()), "README.md lacks {}", format.title());
+        assert!(paragraph.contains(format.name()), "README.md lacks {}", format.name());
     }
 }
 
@@ -61,7 +55,7 @@ fn musique(answerable: bool) -> String {
 
 #[test]
 fn musique_twins_share_a_cluster() {
-    let dataset = read("x.jsonl", &format!("{}\n{}\n", musique(false), musique(true)));
+    let dataset = read("x.jsonl", &format!("{}\n{}\n", musique(false), musique(true))).unwrap();
     let [one, two] = &dataset.questions[..] else { panic!("two questions") };
     assert_eq!(
         (dataset.format.name(), one.id.as_str(), two.id.as_str()),
@@ -111,7 +105,7 @@ fn bamboogle_and_frames_are_told_apart() {
 #[test]
 fn triviaqa_in_three_layouts() {
     let official = "{\n\"Data\": [\n{\"QuestionId\": \"t1\", \"Question\": \"Q?\", \"Answer\": {\"Value\": \"A\", \"Aliases\": [\"A\", \"B\"], \"NormalizedAliases\": [\"a\", \"b\"]}},\n{\"QuestionId\": \"t2\", \"Question\": \"R?\"}\n],\n\"Version\": 1.0}";
-    let dataset = read("x.json", official);
+    let dataset = read("x.json", official).unwrap();
     assert_eq!((dataset.format.name(), dataset.questions.len()), ("triviaqa", 2));
     assert_eq!((dataset.questions[0].id.as_str(), dataset.questions[0].answers.join("|").as_str()), ("t1", "A|B|a|b"));
     assert!(dataset.questions[1].answers.is_empty());

@@ -7,7 +7,7 @@ use super::fields::{Fault, First, Layout, Record, array, integer, string, string
 use crate::types::{AnswerKind, Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("hotpotqa", "HotpotQA", looks_like, question);
+pub(super) const FORMAT: Format = Format::of_dataset("hotpotqa", looks_like, question);
 
 fn looks_like(first: &First<'_>) -> bool {
     // Our own form names its golds `answers`.
@@ -43,49 +43,42 @@ pub(super) fn question(record: &Record) -> Result<Question, Fault> {
 
 fn supporting_facts(value: &Value) -> Result<Vec<SupportingFact>, Fault> {
     const FIELD: &str = "supporting_facts";
-    if let Some(columns) = value.as_object() {
-        let (titles, numbers) = columns_of(FIELD, columns, "title", "sent_id")?;
-        return titles
-            .iter()
-            .zip(numbers)
-            .map(|(title, n)| Ok(SupportingFact(string(FIELD, title)?.to_owned(), integer(FIELD, n)?)))
-            .collect();
-    }
-    let pairs = array(FIELD, value)?;
-    pairs
-        .iter()
-        .map(|pair| match pair.as_array().map(Vec::as_slice) {
-            Some([title, n]) => Ok(SupportingFact(string(FIELD, title)?.to_owned(), integer(FIELD, n)?)),
-            _ => Err(Fault::expected(FIELD, "a title and a sentence number", pair)),
-        })
-        .collect()
+    pairs(FIELD, value, ["title", "sent_id"], "a title and a sentence number", |title, n| {
+        Ok(SupportingFact(string(FIELD, title)?.to_owned(), integer(FIELD, n)?))
+    })
 }
 
 fn context(value: &Value) -> Result<Vec<Paragraph>, Fault> {
     const FIELD: &str = "context";
-    let paragraph = |title: &Value, sentences: &Value| {
+    pairs(FIELD, value, ["title", "sentences"], "a title and its sentences", |title, sentences| {
         Ok(Paragraph { title: string(FIELD, title)?.to_owned(), sentences: strings(FIELD, sentences)? })
-    };
-    if let Some(columns) = value.as_object() {
-        let (titles, sentences) = columns_of(FIELD, columns, "title", "sentences")?;
-        return titles.iter().zip(sentences).map(|(title, sentences)| paragraph(title, sentences)).collect();
+    })
+}
+
+/// A list of pairs, or an object of two columns; `expected` says what a pair is.
+fn pairs<T>(
+    field: &str,
+    value: &Value,
+    columns: [&str; 2],
+    expected: &str,
+    read: impl Fn(&Value, &Value) -> Result<T, Fault>,
+) -> Result<Vec<T>, Fault> {
+    if let Some(object) = value.as_object() {
+        let (left, right) = columns_of(field, object, columns)?;
+        return left.iter().zip(right).map(|(left, right)| read(left, right)).collect();
     }
-    let pairs = array(FIELD, value)?;
-    pairs
-        .iter()
-        .map(|pair| match pair.as_array().map(Vec::as_slice) {
-            Some([title, sentences]) => paragraph(title, sentences),
-            _ => Err(Fault::expected(FIELD, "a title and its sentences", pair)),
-        })
-        .collect()
+    let pair = |pair: &Value| match pair.as_array().map(Vec::as_slice) {
+        Some([left, right]) => read(left, right),
+        _ => Err(Fault::expected(field, expected, pair)),
+    };
+    array(field, value)?.iter().map(pair).collect()
 }
 
 /// Two columns of one length.
 fn columns_of<'a>(
     field: &str,
     columns: &'a serde_json::Map<String, Value>,
-    left: &str,
-    right: &str,
+    [left, right]: [&str; 2],
 ) -> Result<(&'a Vec<Value>, &'a Vec<Value>), Fault> {
     let column = |name: &str| {
         let path = format!("{field}.{name}");

@@ -30,7 +30,7 @@ const FIELDS: [&str; 16] = [
 const ANSWER_KINDS: [&str; 4] = ["span", "yesno", "label", "freeform"];
 const LABELS: [&str; 3] = ["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"];
 
-pub(super) const FORMAT: Format = Format::general("jsonl", "JSON Lines", Layout::Lines, question);
+pub(super) const FORMAT: Format = Format::general("jsonl", Layout::Lines, question);
 
 pub(super) fn question(record: &Record, columns: &Columns) -> Result<Question, Fault> {
     let text = columns.question.as_deref().unwrap_or("question");

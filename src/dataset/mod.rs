@@ -76,7 +76,6 @@ pub struct Columns {
     pub level: Option<String>,
 }
 
-/// Reads a file.
 pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let shown = path.display().to_string();
     let raw = std::fs::read(path).map_err(|error| DatasetError::of_file(&shown, Problem::Io(error)))?;

@@ -6,7 +6,7 @@ use super::fields::{Fault, First, Record, array, string, with_aliases};
 use crate::types::{Paragraph, Question, SupportingFact};
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("musique", "MuSiQue", looks_like, question).with_twins();
+pub(super) const FORMAT: Format = Format::of_dataset("musique", looks_like, question).with_twins();
 
 fn looks_like(first: &First<'_>) -> bool {
     first.has("question") && first.has("paragraphs") && (first.has("question_decomposition") || first.has("answerable"))

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 /// `WebQuestions`: `qId, qText, answers []`, all of them gold.
 pub(super) const WEBQUESTIONS: Format = Format::of_dataset(
     "webquestions",
-    "WebQuestions",
     |first| first.has("qText"),
     |record| question(record, "qId", "qText", record.texts("answers")?, &["answers"]),
 );
@@ -17,7 +16,6 @@ pub(super) const WEBQUESTIONS: Format = Format::of_dataset(
 /// own form.
 pub(super) const NQ_OPEN: Format = Format::of_dataset(
     "nq-open",
-    "NQ-open",
     |first| first.has_only(&["question", "answer"]) && first.named("nq") && first.list("answer"),
     |record| question(record, "id", "question", record.texts("answer")?, &["answer"]),
 );
@@ -26,7 +24,6 @@ pub(super) const NQ_OPEN: Format = Format::of_dataset(
 /// distinguishes from other datasets.
 pub(super) const SIMPLEQA: Format = Format::of_dataset(
     "simpleqa",
-    "SimpleQA",
     |first| (first.has("problem") && first.has("answer")) || aliased(first, "simpleqa"),
     |record| {
         let text = record.first_of(&["problem", "question"]);
@@ -38,7 +35,6 @@ pub(super) const SIMPLEQA: Format = Format::of_dataset(
 /// only the file's name distinguishes from other datasets. The type is the relation asked for.
 pub(super) const POPQA: Format = Format::of_dataset(
     "popqa",
-    "PopQA",
     |first| (first.has("question") && first.has("possible_answers")) || aliased(first, "popqa"),
     |record| {
         let answers = match record.get("possible_answers") {
@@ -54,7 +50,6 @@ pub(super) const POPQA: Format = Format::of_dataset(
 /// FRAMES: `Prompt` (in some files `Question`), `Answer`, `wiki_links`, `reasoning_types`; the last is the type.
 pub(super) const FRAMES: Format = Format::of_dataset(
     "frames",
-    "FRAMES",
     |first| {
         let marked = first.has("wiki_links") || first.has("reasoning_types");
         first.has("Answer") && (first.has("Prompt") || (first.has("Question") && marked))
@@ -70,7 +65,6 @@ pub(super) const FRAMES: Format = Format::of_dataset(
 /// Bamboogle: `Question, Answer`, in some files with the two hops as `Q1, A1, Q2, A2`.
 pub(super) const BAMBOOGLE: Format = Format::of_dataset(
     "bamboogle",
-    "Bamboogle",
     |first| first.has("Question") && first.text("Answer"),
     |record| {
         let known = ["Answer", "Q1", "A1", "Q2", "A2"];
@@ -88,7 +82,6 @@ pub(super) const BAMBOOGLE: Format = Format::of_dataset(
 /// or `no`.
 pub(super) const STRATEGYQA: Format = Format::of_dataset(
     "strategyqa",
-    "StrategyQA",
     |first| {
         let marked = first.has("term") || first.has("facts") || first.has("description");
         first.has("question") && first.has("qid") && marked

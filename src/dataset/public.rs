@@ -2,16 +2,13 @@
 //!
 //! Files in repositories are named at a commit, so that their digest is known; the datasets' own sites give no digest.
 
-/// A file that can be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicSource {
     /// The name under which it is asked for.
     pub name: &'static str,
-    /// Where it is.
     pub url: &'static str,
     /// The name of the file that is written.
     pub file: &'static str,
-    /// The data's licence.
     pub licence: &'static str,
     /// SHA-256 of its bytes, 64 lower-case hexadecimal digits, where it is known.
     pub sha256: Option<&'static str>,
@@ -20,7 +17,6 @@ pub struct PublicSource {
 }
 
 impl PublicSource {
-    /// The source of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
         PUBLIC_SOURCES.iter().find(|source| source.name.eq_ignore_ascii_case(name.trim()))
     }

@@ -8,7 +8,6 @@ use crate::types::excerpt;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Splits a file into records.
 pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Records, DatasetError> {
     let body = text.trim_start();
     if body.is_empty() {
@@ -68,7 +67,6 @@ impl<'a> Cursor<'a> {
         Place { line: self.line, record: self.record }
     }
 
-    /// Reads one JSON value.
     fn value(&mut self) -> Result<Value, DatasetError> {
         let mut stream = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter::<Value>();
         let value = match stream.next() {

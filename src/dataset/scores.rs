@@ -7,7 +7,6 @@ use crate::types::excerpt;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The figures of one file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreTable {
     /// Names of the figures: `em`, `f1`, and every other column that holds nothing but numbers.
@@ -21,7 +20,6 @@ pub struct ScoreTable {
 /// The figures of one question, once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreRow {
-    /// Id of the question.
     pub id: String,
     /// Which repeat of the question, from 0.
     pub repeat: u32,
@@ -34,7 +32,6 @@ pub struct ScoreRow {
 /// A cell because of which a column is not a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotNumeric {
-    /// The column.
     pub column: String,
     /// Line of the cell, from 1.
     pub line: usize,

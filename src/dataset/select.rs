@@ -10,29 +10,19 @@ const PAPERS_RANGE: usize = 7405;
 /// Why a selection selects nothing sensible.
 #[derive(Debug, thiserror::Error)]
 pub enum SelectionError {
-    /// Ids that no question has.
     #[error("{count} ids are not in the dataset: {shown}")]
     UnknownIds {
-        /// How many.
         count: usize,
         /// The first of them.
         shown: String,
     },
-    /// Types that no question has.
     #[error("no question has the type `{kind}`; the types are {found}")]
-    UnknownType {
-        /// The type asked for.
-        kind: String,
-        /// The types there are.
-        found: String,
-    },
-    /// Nothing is left.
+    UnknownType { kind: String, found: String },
     #[error("the selection leaves no question")]
     Empty,
 }
 
 impl SelectionError {
-    /// What the user can do.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::UnknownIds { .. } => "check that --ids belongs to this dataset",

@@ -7,8 +7,8 @@ use super::{Columns, DatasetError, Format, Place, jsonl};
 use crate::types::{Question, excerpt};
 use serde_json::{Map, Value};
 
-pub(super) const CSV: Format = Format::general("csv", "CSV", Layout::Csv, question);
-pub(super) const TSV: Format = Format::general("tsv", "TSV", Layout::Tsv, question);
+pub(super) const CSV: Format = Format::general("csv", Layout::Csv, question);
+pub(super) const TSV: Format = Format::general("tsv", Layout::Tsv, question);
 
 /// The layout that a file's name or its header line shows.
 pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout> {

@@ -4,11 +4,11 @@ use super::*;
 use crate::types::{AnswerKind, Evidence, Paragraph, Selection, SupportingFact};
 use std::io::Write as _;
 
-fn read(file: &str, text: &str) -> Result<Dataset, DatasetError> {
+pub(super) fn read(file: &str, text: &str) -> Result<Dataset, DatasetError> {
     load(file, text.as_bytes(), &ReadOptions::default())
 }
 
-fn message(file: &str, text: &str) -> String {
+pub(super) fn message(file: &str, text: &str) -> String {
     read(file, text).map(|dataset| format!("{:?}", dataset.questions)).unwrap_err().to_string()
 }
 

@@ -6,7 +6,7 @@ use super::fields::{Fault, First, Record, strings, with_aliases};
 use crate::types::Question;
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("triviaqa", "TriviaQA", looks_like, question);
+pub(super) const FORMAT: Format = Format::of_dataset("triviaqa", looks_like, question);
 
 fn looks_like(first: &First<'_>) -> bool {
     let nested = first.has("Question") && first.object("Answer");

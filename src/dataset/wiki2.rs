@@ -7,7 +7,7 @@ use super::hotpotqa;
 use crate::types::Question;
 use serde_json::Value;
 
-pub(super) const FORMAT: Format = Format::of_dataset("2wiki", "2Wiki", looks_like, question);
+pub(super) const FORMAT: Format = Format::of_dataset("2wiki", looks_like, question);
 
 fn looks_like(first: &First<'_>) -> bool {
     first.has("question") && ["evidences", "entity_ids", "answer_id"].iter().any(|key| first.has(key))

@@ -42,7 +42,6 @@ impl<W: Write> Chat<W> {
         Ok(self.out.write_all(b"\n")?)
     }
 
-    /// Writes what is buffered.
     pub fn finish(&mut self) -> Result<(), ExportError> {
         Ok(self.out.flush()?)
     }

@@ -12,7 +12,6 @@ const COLUMNS: [&str; 7] = ["table", "metric", "group", "a", "b", "figure", "val
 /// One figure and what it is about; what does not apply is empty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FigureRow<'a> {
-    /// Its table.
     pub table: &'a str,
     /// Name of the metric.
     pub metric: &'a str,
@@ -22,13 +21,11 @@ pub struct FigureRow<'a> {
     pub a: &'a str,
     /// The second of two.
     pub b: &'a str,
-    /// Name of the figure.
     pub figure: &'a str,
     /// Its value, written so that reading it gives the same bits.
     pub value: f64,
 }
 
-/// Writes figures as CSV.
 pub struct FiguresCsv<W: Write> {
     sheet: Sheet<W>,
 }
@@ -36,19 +33,16 @@ pub struct FiguresCsv<W: Write> {
 impl<W: Write> FiguresCsv<W> {
     /// Writes to `out`, beginning with a header.
     pub fn new(out: W, options: CsvOptions) -> Self {
-        Self { sheet: Sheet::new(out, options) }
+        Self { sheet: Sheet::new(out, options, COLUMNS) }
     }
 
-    /// Writes one figure.
     pub fn write(&mut self, row: &FigureRow<'_>) -> Result<(), ExportError> {
-        self.sheet.begin(COLUMNS.into_iter())?;
         let texts = [row.table, row.metric, row.group, row.a, row.b, row.figure];
         let [table, metric, group, a, b, figure] = texts.map(|text| Cell::Text(Cow::Borrowed(text)));
         self.sheet.row(&[table, metric, group, a, b, figure, Cell::Real(row.value)])
     }
 
-    /// Writes what is buffered.
     pub fn finish(&mut self) -> Result<(), ExportError> {
-        self.sheet.finish(COLUMNS.into_iter())
+        self.sheet.finish()
     }
 }

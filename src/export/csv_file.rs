@@ -30,18 +30,17 @@ pub struct Csv<W: Write> {
 impl<W: Write> Csv<W> {
     /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W, table: Table, options: CsvOptions) -> Self {
-        Self { sheet: Sheet::new(out, options), table }
+        Self { sheet: Sheet::new(out, options, table.columns().map(|column| column.name)), table }
     }
 }
 
 impl<W: Write> Export for Csv<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        self.sheet.begin(self.table.columns().map(|column| column.name))?;
         self.table.rows(scored, &mut |row| self.sheet.row(row))
     }
 
     fn finish(&mut self) -> Result<(), ExportError> {
-        self.sheet.finish(self.table.columns().map(|column| column.name))
+        self.sheet.finish()
     }
 }
 
@@ -49,37 +48,34 @@ impl<W: Write> Export for Csv<W> {
 pub(super) struct Sheet<W: Write> {
     writer: csv::Writer<W>,
     options: CsvOptions,
-    /// Whether the header is written.
-    begun: bool,
+    /// The header, until it is written.
+    header: Option<Vec<String>>,
 }
 
 impl<W: Write> Sheet<W> {
-    /// Writes to `out`, which needs no buffer of its own.
-    pub(super) fn new(out: W, options: CsvOptions) -> Self {
+    pub(super) fn new(out: W, options: CsvOptions, columns: impl IntoIterator<Item = &'static str>) -> Self {
         let writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-        Self { writer, options, begun: false }
+        let mut header: Vec<String> = columns.into_iter().map(str::to_owned).collect();
+        // The mark is a part of the first cell for the writer, and none for whoever reads the file.
+        if let Some(first) = header.first_mut().filter(|_| options.bom) {
+            first.insert(0, '\u{feff}');
+        }
+        Self { writer, options, header: Some(header) }
     }
 
-    /// Writes the header, once.
-    pub(super) fn begin(&mut self, columns: impl Iterator<Item = &'static str>) -> Result<(), ExportError> {
-        if self.begun {
-            return Ok(());
-        }
-        self.begun = true;
-        // The mark is a part of the first cell for the writer, and none for whoever reads the file.
-        let mark = if self.options.bom { "\u{feff}" } else { "" };
-        let header = columns.enumerate().map(|(i, name)| format!("{}{name}", if i == 0 { mark } else { "" }));
-        self.writer.write_record(header).map_err(io_error)
+    fn begin(&mut self) -> Result<(), ExportError> {
+        self.header.take().map_or(Ok(()), |header| self.writer.write_record(header).map_err(io_error))
     }
 
     /// Writes what is buffered, and the header where there was no row.
-    pub(super) fn finish(&mut self, columns: impl Iterator<Item = &'static str>) -> Result<(), ExportError> {
-        self.begin(columns)?;
+    pub(super) fn finish(&mut self) -> Result<(), ExportError> {
+        self.begin()?;
         Ok(self.writer.flush()?)
     }
 
     /// Writes one row, one cell per column.
     pub(super) fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), ExportError> {
+        self.begin()?;
         for cell in cells {
             let field = match cell {
                 Cell::Text(text) => safe(text, self.options.raw),

@@ -22,7 +22,6 @@ struct Line<'a> {
 }
 
 impl<W: Write> Jsonl<W> {
-    /// Writes to `out`, which needs no buffer of its own.
     pub fn new(out: W) -> Self {
         Self { out: BufWriter::new(out) }
     }

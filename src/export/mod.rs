@@ -36,13 +36,11 @@ pub trait Export {
 /// Why an export ended early. What was written so far is whole rows.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The output cannot be written.
     #[error("cannot write the export: {0}")]
     Io(#[from] std::io::Error),
 }
 
 impl ExportError {
-    /// What the user can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => None,

@@ -4,26 +4,30 @@ use super::table::{Cell, Column};
 use crate::types::{Manifest, Variant, Wording};
 use std::borrow::Cow;
 
-/// The columns, in order; `docs/columns.md` explains each.
-pub(super) const COLUMNS: &[Column] = &[
-    Column::text("run"),
-    Column::text("dataset"),
-    Column::text("protocol"),
-    Column::text("options"),
-    Column::text("method"),
-    Column::text("model"),
-    Column::text("endpoint"),
-    Column::text("prompt"),
-    Column::text("rendered_prompt_sha256"),
-    Column::text("question_label"),
-    Column::integer("max_steps"),
-    Column::real("temperature"),
-    Column::real("top_p"),
-    Column::integer("max_tokens"),
-    Column::text("seed"),
-    Column::text("wiki"),
-    Column::text("wiki_origin"),
-    Column::text("wording"),
+/// The columns of the run, which precede those of the settings.
+pub(super) const RUN: [Column; 2] = [Column::text("run"), Column::text("dataset")];
+
+/// The columns of the settings, in order, and their cells; `docs/columns.md` explains each.
+pub(super) const SETTINGS: &[(Column, for<'a> fn(&'a Variant) -> Cell<'a>)] = &[
+    (Column::text("protocol"), |variant| Cell::text(&variant.protocol)),
+    (Column::text("options"), options),
+    (Column::text("method"), |variant| Cell::text(&variant.method)),
+    (Column::text("model"), |variant| Cell::text(&variant.model)),
+    (Column::text("endpoint"), |variant| Cell::text(&variant.endpoint)),
+    (Column::text("prompt"), |variant| Cell::text(&variant.prompt)),
+    (Column::text("rendered_prompt_sha256"), |variant| Cell::Name(&variant.prompt_sha256)),
+    (Column::text("question_label"), |variant| Cell::text(&variant.question_label)),
+    (Column::integer("max_steps"), |variant| Cell::count(variant.max_steps)),
+    (Column::real("temperature"), |variant| Cell::Real(variant.decoding.temperature)),
+    (Column::real("top_p"), |variant| Cell::Real(variant.decoding.top_p)),
+    (Column::integer("max_tokens"), |variant| Cell::Integer(variant.decoding.max_tokens.into())),
+    // A text, because a signed column of 64 bits does not hold every seed.
+    (Column::text("seed"), |variant| Cell::of(variant.decoding.seed, |seed| Cell::Text(Cow::Owned(seed.to_string())))),
+    (Column::text("wiki"), |variant| Cell::text(&variant.wiki)),
+    (Column::text("wiki_origin"), |variant| Cell::of(variant.wiki_origin.as_deref(), Cell::text)),
+    (Column::text("wording"), |variant| {
+        Cell::Name(if variant.wording == Wording::English { "english" } else { "chinese" })
+    }),
 ];
 
 /// The run that an episode is of.
@@ -42,46 +46,14 @@ impl<'a> Origin<'a> {
         Self { run, dataset: &manifest.dataset.name, variant }
     }
 
-    /// Name of the run.
     pub(super) fn run(&self) -> &'a str {
         self.run
     }
 
     pub(super) fn cells(&self) -> Vec<Cell<'a>> {
-        let mut cells = vec![Cell::text(self.run), Cell::text(self.dataset)];
-        match self.variant {
-            Some(variant) => cells.extend(settings(variant)),
-            None => cells.resize(COLUMNS.len(), Cell::Empty),
-        }
-        cells
+        let settings = SETTINGS.iter().map(|(_, cell)| Cell::of(self.variant, cell));
+        [self.run, self.dataset].map(Cell::text).into_iter().chain(settings).collect()
     }
-}
-
-/// From `protocol` to `wording`.
-fn settings(variant: &Variant) -> [Cell<'_>; 16] {
-    let Variant { decoding, .. } = variant;
-    [
-        Cell::text(&variant.protocol),
-        options(variant),
-        Cell::text(&variant.method),
-        Cell::text(&variant.model),
-        Cell::text(&variant.endpoint),
-        Cell::text(&variant.prompt),
-        Cell::Name(&variant.prompt_sha256),
-        Cell::text(&variant.question_label),
-        Cell::count(variant.max_steps),
-        Cell::Real(decoding.temperature),
-        Cell::Real(decoding.top_p),
-        Cell::Integer(decoding.max_tokens.into()),
-        // A text, because a signed column of 64 bits does not hold every seed.
-        Cell::of(decoding.seed, |seed| Cell::Text(Cow::Owned(seed.to_string()))),
-        Cell::text(&variant.wiki),
-        Cell::of(variant.wiki_origin.as_deref(), Cell::text),
-        Cell::Name(match variant.wording {
-            Wording::English => "english",
-            Wording::Chinese => "chinese",
-        }),
-    ]
 }
 
 /// The protocol's options as a JSON object; empty without any.

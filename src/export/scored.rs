@@ -8,7 +8,6 @@ use serde::{Serialize, Serializer};
 /// A trajectory, what its answer scored, and how it came about.
 #[derive(Debug, Clone, Copy)]
 pub struct Scored<'a> {
-    /// The trajectory.
     pub trajectory: &'a Trajectory,
     /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
     pub score: Option<AnswerScore>,

@@ -1,6 +1,6 @@
 //! The tables as such, whatever file they are written to: columns with a type, and rows of cells.
 
-use super::{ExportError, Scored, questions, steps};
+use super::{ExportError, Scored, origin, questions, steps};
 use std::borrow::Cow;
 
 /// What a row is.
@@ -37,16 +37,13 @@ impl Kind {
     }
 }
 
-/// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
     /// Its name, the same in every format.
     pub name: &'static str,
-    /// What its cells hold.
     pub kind: Kind,
 }
 
-/// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Cell<'a> {
     /// Text from a dataset, a model, a page or a command line.
@@ -67,8 +64,8 @@ impl Table {
     pub fn columns(self) -> impl Iterator<Item = Column> {
         let questions = if self == Self::Questions { questions::COLUMNS } else { &[] };
         let steps = if self == Self::Steps { steps::COLUMNS } else { &[] };
-        let own = questions.iter().map(|column| &column.column).chain(steps);
-        own.chain(super::origin::COLUMNS).copied()
+        let own = questions.iter().map(|column| column.column).chain(steps.iter().map(|(column, _)| *column));
+        own.chain(origin::RUN).chain(origin::SETTINGS.iter().map(|(column, _)| *column))
     }
 
     /// Gives the rows of one trajectory to `sink`, each with one cell per column.
@@ -81,9 +78,8 @@ impl Table {
                 sink(&row)
             }
             Self::Steps => scored.trajectory.steps.iter().try_for_each(|step| {
-                let mut row = steps::row(scored.trajectory, step);
-                row.extend_from_slice(&origin);
-                sink(&row)
+                let own = steps::COLUMNS.iter().map(|(_, cell)| cell(scored.trajectory, step));
+                sink(&own.chain(origin.iter().cloned()).collect::<Vec<_>>())
             }),
         }
     }

@@ -6,23 +6,10 @@ use std::io;
 /// Why a prompt cannot be loaded or rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// The file cannot be read.
     #[error("cannot read prompt file `{file}`: {source}")]
-    Read {
-        /// The file as it was named.
-        file: String,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The instruction file cannot be read.
+    Read { file: String, source: io::Error },
     #[error("cannot read instruction file `{file}`: {source}")]
-    ReadInstruction {
-        /// The file as it was named.
-        file: String,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// The file is larger than 1 MiB.
+    ReadInstruction { file: String, source: io::Error },
     #[error("`{0}` is larger than 1 MiB")]
     TooLarge(String),
     /// The file is empty or has only white space.
@@ -31,7 +18,6 @@ pub enum PromptError {
     /// The file is not UTF-8; the line of the first invalid byte, from 1.
     #[error("`{0}` is not UTF-8 text: line {1} has an invalid byte")]
     NotUtf8(String, usize),
-    /// Neither a TOML file nor a key of a JSON file.
     #[error("`{0}` names neither a .toml file nor a key of a .json file")]
     UnknownKind(String),
     /// A TOML prompt was given an instruction file.
@@ -40,131 +26,64 @@ pub enum PromptError {
     /// All problems of a TOML file.
     #[error("{0}")]
     Invalid(Problems),
-    /// The JSON file is not JSON.
     #[error("{file}:{line}: not valid JSON: {reason}")]
     NotJson {
-        /// The file as it was named.
         file: String,
         /// Line of the error, from 1.
         line: usize,
-        /// What the parser reports.
         reason: String,
     },
-    /// The JSON file contains something other than an object.
     #[error("`{0}` must contain an object of strings, but contains {1}")]
     NotAnObject(String, &'static str),
-    /// The JSON file has no such key.
     #[error("`{file}` has no key `{key}`; it has: {available}")]
     NoSuchKey {
-        /// The file as it was named.
         file: String,
         /// The requested key; empty when none was named.
         key: String,
-        /// The keys of the file.
         available: String,
         /// The most similar of them.
         suggestion: Option<String>,
     },
-    /// The value of a key is not a string.
     #[error("key `{key}` of `{file}` must be a string, but is {found}")]
     NotText {
-        /// The file as it was named.
         file: String,
-        /// The key.
         key: String,
         /// The type of its value.
         found: &'static str,
     },
-    /// The text of a key is empty.
     #[error("key `{1}` of `{0}` is empty")]
     EmptyKey(String, String),
-    /// The method combines other methods.
     #[error("method `{0}` combines other methods, each with its own prompt")]
     Compound(&'static str),
-    /// The protocol has no form without thoughts.
     #[error("protocol `{0}` has no form without thoughts, which method `act` needs")]
     NeedsThoughts(&'static str),
-    /// The protocol shows the model a task, and the prompt file has none.
     #[error("`{file}` has no `task`, which protocol `{protocol}` shows the model")]
-    NoTask {
-        /// The prompt file.
-        file: String,
-        /// Id of the protocol.
-        protocol: &'static str,
-    },
+    NoTask { file: String, protocol: &'static str },
     /// An exemplar, counted from 1, has no rationale.
     #[error("exemplar {1} of `{0}` has no `rationale`, which method `cot` shows the model")]
     NoRationale(String, usize),
-    /// The protocol's template has no place for examples.
     #[error("`{key}` of `{file}` has no slot {{examples}} for {shots} shots")]
-    NoPlaceForExamples {
-        /// The file of protocol texts.
-        file: String,
-        /// The template's key.
-        key: &'static str,
-        /// Requested examples.
-        shots: usize,
-    },
-    /// A file of protocol texts was named as the prompt.
+    NoPlaceForExamples { file: String, key: &'static str, shots: usize },
     #[error("`{0}` contains protocol texts, not a prompt")]
     TextsNoPrompt(String),
-    /// The protocol has no texts of its own.
     #[error("protocol `{0}` has no texts of its own to replace")]
     NoTextsTaken(String),
-    /// The file of protocol texts lacks the section.
     #[error("`{file}` has no section [{section}]; it has: {available}")]
-    NoSection {
-        /// The file of protocol texts.
-        file: String,
-        /// The section.
-        section: String,
-        /// The sections of the file.
-        available: String,
-    },
-    /// The section of a protocol's texts lacks a key.
+    NoSection { file: String, section: String, available: String },
     #[error("the texts of [{0}] have no `{1}`")]
     NoProtocolText(String, &'static str),
-    /// The protocol has no value for a slot of its texts.
     #[error("protocol `{protocol}` gives no value for the slot `{slot}` of `{key}` in `{file}`")]
-    NoSlotValue {
-        /// Id of the protocol.
-        protocol: &'static str,
-        /// The slot's name.
-        slot: String,
-        /// The text's key.
-        key: &'static str,
-        /// The file of protocol texts.
-        file: String,
-    },
-    /// The protocol cannot use a finished text.
+    NoSlotValue { protocol: &'static str, slot: String, key: &'static str, file: String },
     #[error("`{0}` is a finished text in the paper's form, which protocol `{1}` cannot use")]
     FinishedForm(String, &'static str),
-    /// The prompt file has no instruction for the method.
     #[error("`{0}` has no instruction for method `{1}`")]
     NoInstruction(String, &'static str),
-    /// More exemplars were requested than the prompt file has.
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
-    TooFewExemplars {
-        /// The prompt file.
-        file: String,
-        /// Requested exemplars.
-        wanted: usize,
-        /// Exemplars of the file.
-        available: usize,
-    },
-    /// The examples of a finished text cannot change.
+    TooFewExemplars { file: String, wanted: usize, available: usize },
     #[error("`{0}` is a finished text; its examples cannot be selected or reordered")]
     FinishedText(String),
-    /// A placeholder of the instruction has no value.
     #[error("cannot fill in `instruction.{method}` of `{file}`: {reason}")]
-    Template {
-        /// The prompt file.
-        file: String,
-        /// The method.
-        method: &'static str,
-        /// The parser's reason.
-        reason: String,
-    },
+    Template { file: String, method: &'static str, reason: String },
 }
 
 impl PromptError {

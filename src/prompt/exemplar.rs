@@ -20,7 +20,6 @@ pub struct Exemplar {
     pub steps: Vec<ExemplarStep>,
 }
 
-/// One step of an exemplar.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExemplarStep {
     /// The thought, one line.

@@ -21,7 +21,6 @@ pub(super) const HELP: &str = "prompts/README.md explains the file key by key";
 pub struct PromptFile {
     /// The file as it was named, for messages.
     pub file: String,
-    /// Short name of the prompt.
     pub name: String,
     /// Language of the texts, such as `en`.
     pub language: String,

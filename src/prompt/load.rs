@@ -54,9 +54,7 @@ pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Resu
 /// The contents of a checked file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
-    /// A prompt.
     Prompt(PromptSource),
-    /// Protocol texts.
     Texts(TextsFile),
 }
 

@@ -1,17 +1,15 @@
 //! The problems of a prompt or experiment file, each with its line.
 
+use crate::types::text::cut;
 use std::fmt;
 
-/// One problem of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The file as it was named.
     pub file: String,
     /// Line of the file, from 1.
     pub line: usize,
     /// The problem, in a sentence.
     pub message: String,
-    /// How to fix it, if there is a specific hint.
     pub hint: Option<String>,
 }
 
@@ -103,10 +101,7 @@ pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 
 /// `text` for a message: control characters escaped, at most 80 characters.
 pub(crate) fn quoted(text: &str) -> String {
-    let mut shown: String = text.chars().take(80).flat_map(char::escape_debug).collect();
-    if text.chars().nth(80).is_some() {
-        shown.push('…');
-    }
+    let shown: String = cut(text, 80).chars().flat_map(char::escape_debug).collect();
     // Quotes are harmless, and escaped ones are hard to compare with the file.
     shown.replace("\\\"", "\"").replace("\\'", "'")
 }

@@ -28,7 +28,6 @@ pub(crate) struct Table<'t> {
     inner: &'t DeTable<'t>,
 }
 
-/// A key of a table with its value.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry<'t> {
     pub(crate) key: &'t str,

@@ -5,11 +5,8 @@ use super::texts::{Slotted, Style};
 /// Descriptions of the tools; each continues a sentence that begins with the action (`Search[title] …`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolTexts {
-    /// What `Search[title]` does.
     pub search: String,
-    /// What `Lookup[keyword]` does.
     pub lookup: String,
-    /// What `Finish[answer]` does.
     pub finish: String,
 }
 

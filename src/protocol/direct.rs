@@ -11,12 +11,9 @@ use crate::types::{Outcome, Paragraph, Question, Repair};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// Label before the answer.
 pub const ANSWER: &str = "Answer:";
-/// Label before the reasoning.
 pub const THOUGHT: &str = "Thought:";
 
-/// The dialogue of one question.
 #[derive(Debug)]
 pub struct Direct {
     episode: Episode,

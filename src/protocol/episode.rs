@@ -74,7 +74,6 @@ impl Episode {
         self.turn(thought, action_text, Tool::Invalid, input, Reply::Given(reply))
     }
 
-    /// The step that gives the answer.
     pub(super) fn finish(&mut self, thought: Option<String>, action_text: String, answer: String) -> Turn {
         self.answers(&answer);
         self.turn(thought, action_text, Tool::Finish, answer, Reply::None)
@@ -85,7 +84,6 @@ impl Episode {
         self.answer = Some(answer.to_owned());
     }
 
-    /// Whether the model has given the answer.
     pub(super) fn finished(&self) -> bool {
         self.answer.is_some()
     }
@@ -98,7 +96,6 @@ impl Episode {
         Turn::Stop(Stop { outcome, answer, detail, repairs: std::mem::take(&mut self.repairs) })
     }
 
-    /// Takes the next step.
     pub(super) fn turn(
         &mut self,
         thought: Option<String>,

@@ -18,13 +18,11 @@ pub struct Frame {
     /// Text after the question, before the first reply.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub suffix: Arc<str>,
-    /// The system message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<Arc<str>>,
     /// Solved examples as turns of a conversation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Message>,
-    /// The tools offered to the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<ToolSpec>,
     /// Texts by occasion, such as `feedback` and `force_stop`; slots in braces are filled in by the dialogue.

@@ -31,7 +31,7 @@ pub mod react_paper;
 pub mod react_zh;
 pub mod robust;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod tools;
 
 pub use frame::Frame;
@@ -66,11 +66,8 @@ pub trait Dialogue: Send {
 /// What a dialogue wants next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
-    /// Ask the model.
     Ask(Request),
-    /// Use a tool.
     Use(ToolCall),
-    /// The conversation is over.
     Stop(Stop),
 }
 
@@ -79,7 +76,6 @@ pub enum Turn {
 pub struct Stop {
     /// The outcome; a dialogue never gives [`Outcome::NotMeasured`] or [`Outcome::Budget`].
     pub outcome: Outcome,
-    /// The answer, if one was given.
     pub answer: Option<String>,
     /// The reason in words, where the outcome needs one.
     pub detail: Option<String>,
@@ -105,7 +101,6 @@ pub struct Setup {
     pub max_steps: usize,
     /// Whether the model thinks before it acts; without thoughts the method is `act`.
     pub thoughts: bool,
-    /// Sampling settings of every request.
     pub decoding: Decoding,
     /// Earlier questions and answers of a conversation, as the system's memory has them.
     pub history: Vec<Message>,
@@ -139,7 +134,6 @@ pub trait Protocol: Debug + Send + Sync {
     fn acts_without_thoughts(&self) -> bool {
         self.profile().acts_without_thoughts
     }
-    /// A dialogue for one question.
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue>;
     /// What the system's parser makes of one reply of the model's; `step` (from 1) matters to numbered labels.
     fn parse(&self, output: &str, step: usize) -> Parsed;

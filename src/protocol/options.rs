@@ -9,24 +9,17 @@ pub struct Options(pub BTreeMap<String, String>);
 /// An option that a protocol does not have, or a value that it does not accept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptionError {
-    /// No such option.
     #[error("protocol `{protocol}` has no option `{name}`")]
     Unknown {
-        /// Id of the protocol.
         protocol: &'static str,
-        /// The option as typed.
         name: String,
         /// What there is, as `name=values`.
         known: &'static [&'static str],
     },
-    /// No such value.
     #[error("option `{name}` of protocol `{protocol}` cannot be `{value}`")]
     Value {
-        /// Id of the protocol.
         protocol: &'static str,
-        /// The option.
         name: String,
-        /// The value as typed.
         value: String,
         /// What is possible, in words.
         possible: &'static str,
@@ -34,7 +27,10 @@ pub enum OptionError {
 }
 
 impl OptionError {
-    /// What a person can do about it.
+    pub(super) fn value(protocol: &'static str, name: &str, value: &str, possible: &'static str) -> Self {
+        Self::Value { protocol, name: name.to_owned(), value: value.to_owned(), possible }
+    }
+
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { known: [], .. } => "leave --option out".to_owned(),
@@ -45,7 +41,6 @@ impl OptionError {
 }
 
 impl Options {
-    /// The value of an option.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -78,11 +73,7 @@ impl Options {
         possible: &'static str,
     ) -> Result<T, OptionError> {
         let value = self.get(name).unwrap_or(choices[0].0);
-        choices.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice).ok_or_else(|| OptionError::Value {
-            protocol,
-            name: name.to_owned(),
-            value: value.to_owned(),
-            possible,
-        })
+        let choice = choices.iter().find(|(word, _)| *word == value).map(|(_, choice)| *choice);
+        choice.ok_or_else(|| OptionError::value(protocol, name, value, possible))
     }
 }

@@ -38,22 +38,18 @@ pub enum Kind {
 }
 
 impl Parsed {
-    /// A reply of that kind, with nothing else known of it.
     pub fn new(kind: Kind) -> Self {
         Self { kind, thought: None, tool: None, input: None, args: None, answer: None, error: None }
     }
 
-    /// A tool call.
     pub fn act(thought: Option<String>, tool: impl Into<String>, input: impl Into<String>) -> Self {
         Self { thought, tool: Some(tool.into()), input: Some(input.into()), ..Self::new(Kind::Act) }
     }
 
-    /// An answer.
     pub fn finish(thought: Option<String>, answer: impl Into<String>) -> Self {
         Self { thought, answer: Some(answer.into()), ..Self::new(Kind::Finish) }
     }
 
-    /// A reply that cannot be followed, with the system's error text.
     pub fn invalid(error: impl Into<String>) -> Self {
         Self { error: Some(error.into()), ..Self::new(Kind::Invalid) }
     }

@@ -13,7 +13,6 @@ use crate::types::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Id of the protocol.
 pub const ID: &str = "qwen-agent";
 
 const ACTION: &str = "\nAction:";
@@ -32,7 +31,6 @@ pub struct QwenAgent {
 }
 
 impl QwenAgent {
-    /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["arguments=mend|strict"])?;
         Ok(Self { mend: options.mends(ID)? })
@@ -90,7 +88,6 @@ impl Protocol for QwenAgent {
     }
 }
 
-/// The dialogue of one question.
 #[derive(Debug)]
 struct ReActChat {
     episode: Episode,
@@ -199,7 +196,6 @@ fn before_stop(reply: &str) -> &str {
     reply.strip_suffix(PARTIAL_STOP).unwrap_or(reply)
 }
 
-/// An action, found in a reply.
 struct Action<'a> {
     /// What stands before it, white space included.
     thought: &'a str,

@@ -12,7 +12,6 @@ use super::{Dialogue, Kind, Layout, Parsed, Profile, Protocol, Setup, Turn};
 use crate::types::{Outcome, Question, Repair, Reply, Tool};
 use std::sync::Arc;
 
-/// Id of the protocol.
 pub const ID: &str = "react-paper";
 /// The paper's step limit for `HotpotQA`.
 pub const MAX_STEPS: usize = 7;
@@ -54,7 +53,6 @@ impl Protocol for Paper {
     }
 }
 
-/// The dialogue of one question.
 #[derive(Debug)]
 pub struct ReactPaper {
     episode: Episode,
@@ -63,7 +61,6 @@ pub struct ReactPaper {
     waiting: Waiting,
 }
 
-/// What the dialogue waits for.
 #[derive(Debug)]
 enum Waiting {
     /// Thought and action of the next step.

@@ -11,7 +11,6 @@ use crate::types::python::is_python_space;
 use crate::types::{Outcome, Question, Reply, Tool};
 use std::sync::Arc;
 
-/// Id of the protocol.
 pub const ID: &str = "react-zh";
 /// What the script answers to `Finish[…]`.
 const DONE: &str = "任务完成。";
@@ -48,7 +47,6 @@ impl Protocol for Script {
     }
 }
 
-/// The dialogue of one question.
 #[derive(Debug)]
 struct ReactZh {
     episode: Episode,

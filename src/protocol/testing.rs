@@ -4,13 +4,12 @@ use super::{Dialogue, Frame, Options, Protocol, Setup, Stop, ToolSpec, Turn};
 use crate::types::{Decoding, Message, Prompt, Question, Role, ToolCall};
 use std::sync::Arc;
 
-/// Options from pairs.
 pub(super) fn options(pairs: &[(&str, &str)]) -> Options {
     Options(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect())
 }
 
 /// A frame with a system message, one example, and the tools `Search` and `Lookup`.
-pub(super) fn messages_frame(texts: &[(&str, &str)]) -> Frame {
+pub(crate) fn messages_frame(texts: &[(&str, &str)]) -> Frame {
     Frame {
         system: Some("SYSTEM".into()),
         examples: vec![Message::user("eq"), Message::assistant("ea")],
@@ -21,7 +20,7 @@ pub(super) fn messages_frame(texts: &[(&str, &str)]) -> Frame {
 }
 
 /// A setup with thoughts, without history.
-pub(super) fn setup(frame: Frame, max_steps: usize) -> Setup {
+pub(crate) fn setup(frame: Frame, max_steps: usize) -> Setup {
     Setup {
         frame,
         question_label: "Question".to_owned(),
@@ -39,7 +38,6 @@ pub(super) fn begun(protocol: &dyn Protocol, setup: Setup) -> (Box<dyn Dialogue>
     (dialogue, turn)
 }
 
-/// A text prompt and the stops.
 pub(super) fn asked(turn: Turn) -> (String, Vec<String>) {
     match turn {
         Turn::Ask(request) => (request.prompt.to_text(), request.stop),
@@ -68,7 +66,6 @@ pub(super) fn lines(messages: &[Message]) -> Vec<String> {
     messages.iter().map(|message| format!("{}: {}", role(message), message.content)).collect()
 }
 
-/// A tool call.
 pub(super) fn used(turn: Turn) -> ToolCall {
     match turn {
         Turn::Use(call) => call,
@@ -76,7 +73,6 @@ pub(super) fn used(turn: Turn) -> ToolCall {
     }
 }
 
-/// The end.
 pub(super) fn stopped(turn: Turn) -> Stop {
     match turn {
         Turn::Stop(stop) => stop,

@@ -13,26 +13,21 @@ pub const ARGUMENT_TYPE: &str = "argument_type";
 /// Kind of a repair: the argument came without an object around it.
 pub const BARE_ARGUMENT: &str = "bare_argument";
 
-/// A tool that a model calls by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolSpec {
-    /// The tool behind the name.
     pub tool: Tool,
     /// Name that the model writes.
     pub name: String,
-    /// What it does, in words for the model.
     pub description: String,
     /// Its one parameter's name.
     pub parameter: String,
-    /// What the parameter is, in words for the model.
     pub parameter_description: String,
 }
 
 /// A call of a named tool, with the repairs to its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The tool.
     pub tool: Tool,
     /// The value of its parameter.
     pub input: String,

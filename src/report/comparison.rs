@@ -4,20 +4,19 @@ mod cells;
 mod flips;
 mod parts;
 
+use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
-use crate::compare::number::{p_value, value};
+use crate::compare::number::{p_value, percent, value};
 use crate::compare::{Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
 use crate::types::text::{counted, thousands};
-use cells::{between, change, count, count_u64, estimate, headed, percent};
+use cells::{between, change, estimate, headed};
 pub(crate) use flips::{FlipList, FlippedQuestion};
 
 /// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;
 
-/// The contents of a report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Compared<'a> {
-    /// The figures.
     pub comparison: &'a Comparison,
     /// Settings in which the variants differ.
     pub settings: &'a [Setting],
@@ -29,16 +28,13 @@ pub(crate) struct Compared<'a> {
     pub mde: bool,
 }
 
-/// The values of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
-    /// Its name.
     pub name: String,
     /// Its values, in the order of the variants.
     pub values: Vec<String>,
 }
 
-/// The report.
 pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     let Compared { comparison, settings, flips, warnings, mde } = compared;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
@@ -106,12 +102,8 @@ fn settings_table(names: &[&str], settings: &[Setting]) -> Option<Block> {
 fn means(figure: &FigureComparison, columns: &[VariantSummary]) -> Block {
     let NamedFigure { name, unit, .. } = &figure.figure;
     let bounded = figure.means.iter().any(|mean| mean.bounds.is_some_and(|bounds| bounds.low < bounds.high));
-    let mut header = vec![
-        Heading::words("variant"),
-        Heading::numbers(headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval))),
-        Heading::numbers("n"),
-        Heading::numbers("not measured"),
-    ];
+    let mean = headed(&figure.figure, figure.means.iter().find_map(|mean| mean.interval));
+    let mut header = headings("variant", &[&mean, "n", "not measured"]);
     if bounded {
         header.push(Heading::numbers("bounds"));
     }
@@ -119,23 +111,16 @@ fn means(figure: &FigureComparison, columns: &[VariantSummary]) -> Block {
         let mut cells = vec![
             Cell::text(&mean.variant),
             estimate(*unit, "mean", mean.mean, mean.se, mean.interval),
-            Cell::figure("n", count(figure.n), figure.n.to_string()),
-            Cell::figure("not_measured", count(column.not_measured), column.not_measured.to_string()),
+            Cell::count("n", figure.n),
+            Cell::count("not_measured", column.not_measured),
         ];
         if bounded {
             cells.push(mean.bounds.map_or_else(Cell::nothing, |bounds| between(*unit, bounds)));
         }
         Row { key: Key { metric: name.clone(), a: mean.variant.clone(), ..Key::default() }, cells }
     };
-    let title = match figure.clusters {
-        Some(clusters) => format!(
-            "{} of {} in {}",
-            figure.figure.label(),
-            counted(figure.n, "question"),
-            counted(clusters, "cluster")
-        ),
-        None => format!("{} of {}", figure.figure.label(), counted(figure.n, "question")),
-    };
+    let clusters = figure.clusters.map(|n| format!(" in {}", counted(n, "cluster"))).unwrap_or_default();
+    let title = format!("{} of {}{clusters}", figure.figure.label(), counted(figure.n, "question"));
     Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().zip(columns).map(row).collect() })
 }
 
@@ -144,11 +129,10 @@ fn overall(figure: &FigureComparison) -> Option<Block> {
     let cells = vec![
         Cell::text("Cochran's Q"),
         Cell::figure("cochran_q", test.q, format!("{:.3}", test.q)),
-        Cell::figure("freedom", count_u64(test.freedom), test.freedom.to_string()),
+        Cell::count("freedom", test.freedom),
         Cell::figure("p", test.p, p_value(test.p)),
     ];
-    let header =
-        vec![Heading::words("test"), Heading::numbers("statistic"), Heading::numbers("df"), Heading::numbers("p")];
+    let header = headings("test", &["statistic", "df", "p"]);
     let key = Key { metric: figure.figure.name.clone(), ..Key::default() };
     let title = format!("{}, all variants together", figure.figure.label());
     Some(Block::Table(Grid { id: "overall", title, header, rows: vec![Row { key, cells }] }))
@@ -158,12 +142,8 @@ fn pairs(figure: &FigureComparison) -> Block {
     let unit = figure.figure.unit;
     let points = if unit == Unit::Share { "points" } else { "difference" };
     let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
-    let mut header = vec![
-        Heading::words("b − a"),
-        Heading::numbers(format!("{points} [{} %]", percent(level))),
-        Heading::numbers("p"),
-        Heading::numbers("p Holm"),
-    ];
+    let difference = format!("{points} [{} %]", percent(level));
+    let mut header = headings("b − a", &[&difference, "p", "p Holm"]);
     if figure.binary {
         header.extend([Heading::numbers("only a"), Heading::numbers("only b")]);
     }
@@ -176,8 +156,10 @@ fn pairs(figure: &FigureComparison) -> Block {
         ];
         if figure.binary {
             let counts = pair.tests.mcnemar.map(|test| [("only_a", test.only_a), ("only_b", test.only_b)]);
-            let cell = |(name, n): (&'static str, u64)| Cell::figure(name, count_u64(n), n.to_string());
-            cells.extend(counts.map_or_else(|| [Cell::nothing(), Cell::nothing()], |counts| counts.map(cell)));
+            cells.extend(counts.map_or_else(
+                || [Cell::nothing(), Cell::nothing()],
+                |counts| counts.map(|(name, n)| Cell::count(name, n)),
+            ));
         }
         Row { key: key(figure, pair), cells }
     };
@@ -188,12 +170,8 @@ fn pairs(figure: &FigureComparison) -> Block {
 /// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
 fn power(figure: &FigureComparison, power: f64) -> Block {
     let unit = figure.figure.unit;
-    let header = vec![
-        Heading::words("b − a"),
-        Heading::numbers("difference"),
-        Heading::numbers(format!("detectable with {}", counted(figure.n, "question"))),
-        Heading::numbers("questions needed"),
-    ];
+    let detectable = format!("detectable with {}", counted(figure.n, "question"));
+    let header = headings("b − a", &["difference", &detectable, "questions needed"]);
     let row = |pair: &Pair| {
         let least = pair.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
         let needed = pair.questions_needed.filter(|needed| needed.is_finite());

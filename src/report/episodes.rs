@@ -20,22 +20,16 @@ const QUESTION: u16 = 20;
 /// More characters than any terminal has columns.
 const MAX_CHARS: usize = 400;
 
-/// One episode of the list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct EpisodeRow {
-    /// Id of the question.
     pub id: String,
-    /// Name of the variant.
     pub variant: String,
     /// Number of the repeat, from 0.
     pub repeat: u32,
-    /// How it ended.
     pub outcome: Outcome,
     /// The score of its answer; absent if it was not measured or the gold answer is hidden.
     pub score: Option<AnswerScore>,
-    /// The failure class, if it is wrong.
     pub class: Option<FailureClass>,
-    /// The question's text.
     pub question: String,
 }
 

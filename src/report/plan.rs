@@ -3,13 +3,11 @@
 use super::layout::{WIDTH, headings, table};
 use super::number::dash;
 use super::sheet::Heading;
-use crate::types::text::thousands;
-use crate::types::text::visible_line;
+use crate::types::text::{thousands, visible_line};
 
 /// The variants by the settings in which they differ.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Cells {
-    /// Names of the settings.
     pub settings: Vec<String>,
     /// The name of each variant, and its values of these settings; none where a setting does not apply to it.
     pub rows: Vec<(String, Vec<Option<String>>)>,
@@ -20,20 +18,14 @@ pub(crate) struct Cells {
 /// An expected amount and the largest possible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounded {
-    /// The expected amount.
     pub expected: u64,
-    /// The largest possible amount.
     pub most: u64,
 }
 
-/// What a variant costs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Costs {
-    /// Its name.
     pub variant: String,
-    /// Episodes to run.
     pub episodes: u64,
-    /// Model calls.
     pub calls: Bounded,
     /// Tokens, in and out.
     pub tokens: Bounded,

@@ -52,7 +52,6 @@ impl Progress {
         self
     }
 
-    /// Updates the display after an event.
     pub(crate) fn event(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Recorded(trajectory) => {

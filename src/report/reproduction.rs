@@ -1,15 +1,14 @@
 //! Figures of a run beside published ones: one table per dataset and metric, one row per method.
 
 use super::intervals::{LEVEL, em_interval, f1_interval};
+use super::layout::headings;
 use super::number::percent;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::score::RunScore;
 use crate::stats::Interval;
 
-/// One table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Beside {
-    /// Name of the dataset.
     pub dataset: String,
     /// Which questions of the dataset were run, for the title.
     pub about: String,
@@ -17,14 +16,12 @@ pub(crate) struct Beside {
     pub metric: &'static str,
     /// Names of the published systems, one per column.
     pub sources: Vec<String>,
-    /// The rows.
     pub rows: Vec<Ours>,
 }
 
 /// A row: our figure, and the published ones for the same method.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ours {
-    /// Name of the variant.
     pub cell: String,
     /// Our mean, 0 to 1; absent if nothing was measured.
     pub mean: Option<f64>,
@@ -41,11 +38,9 @@ pub(crate) struct Ours {
 /// Where a published figure lies relative to our interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Below our interval.
     Below,
     /// In our interval or at one of its ends.
     Inside,
-    /// Above our interval.
     Above,
 }
 
@@ -67,7 +62,6 @@ impl Place {
         }
     }
 
-    /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Below => "below",
@@ -115,12 +109,7 @@ pub(crate) fn sheet(title: String, tables: &[Beside], notes: Vec<String>) -> She
 }
 
 fn grid(table: &Beside) -> Grid {
-    let mut header = vec![
-        Heading::words("method"),
-        Heading::numbers(if table.metric == "accuracy" { "accuracy" } else { label(table.metric) }),
-        Heading::numbers(format!("{} %", LEVEL * 100.0)),
-        Heading::numbers("n"),
-    ];
+    let mut header = headings("method", &[label(table.metric), &format!("{} %", LEVEL * 100.0), "n"]);
     header.extend(table.sources.iter().map(Heading::numbers));
     let not_measured = table.rows.iter().any(|row| row.not_measured > 0);
     if not_measured {
@@ -131,18 +120,14 @@ fn grid(table: &Beside) -> Grid {
             Cell::text(&row.cell),
             row.mean.map_or_else(Cell::nothing, |mean| Cell::figure("mean", mean, percent(mean))),
             row.interval.map_or_else(Cell::nothing, interval),
-            Cell::figure("n", whole(row.n), row.n.to_string()),
+            Cell::count("n", row.n),
         ];
         cells.extend((0..table.sources.len()).map(|source| published(row, source)));
         if not_measured {
-            cells.push(Cell::figure("not_measured", whole(row.not_measured), row.not_measured.to_string()));
+            cells.push(Cell::count("not_measured", row.not_measured));
         }
-        let key = Key {
-            metric: table.metric.to_owned(),
-            group: table.dataset.clone(),
-            a: row.cell.clone(),
-            ..Key::default()
-        };
+        let (metric, group) = (table.metric.to_owned(), table.dataset.clone());
+        let key = Key { metric, group, a: row.cell.clone(), ..Key::default() };
         Row { key, cells }
     });
     Grid {
@@ -170,11 +155,6 @@ fn published(row: &Ours, source: usize) -> Cell {
     let Some(percent) = row.published.get(source).copied().flatten() else { return Cell::nothing() };
     let place = row.place(source).map_or("", Place::name);
     Cell::figure("published", share(percent), format!("{percent:.1} {place}").trim_end())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "no dataset has 2^53 questions")]
-fn whole(n: u64) -> f64 {
-    n as f64
 }
 
 #[cfg(test)]

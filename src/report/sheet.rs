@@ -10,61 +10,48 @@ pub(crate) mod terminal;
 /// Tables and lines, in reading order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Sheet {
-    /// Its title.
     pub title: String,
-    /// Tables and lines.
     pub blocks: Vec<Block>,
 }
 
-/// A part of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
-    /// A table.
     Table(Grid),
     /// Sentences, one per line.
     Lines {
         /// Their title; may be empty.
         title: String,
-        /// The sentences.
         lines: Vec<String>,
     },
 }
 
-/// One table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Grid {
     /// Name of the table in CSV.
     pub id: &'static str,
-    /// Its title.
     pub title: String,
-    /// The headings of its columns.
     pub header: Vec<Heading>,
     /// Its rows, each with one cell per column.
     pub rows: Vec<Row>,
 }
 
-/// The heading of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Heading {
-    /// Its text.
     pub text: String,
     /// Whether the column holds numbers, which are aligned right and never wrapped.
     pub right: bool,
 }
 
-/// One row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Row {
     /// What its figures describe.
     pub key: Key,
-    /// Its cells.
     pub cells: Vec<Cell>,
 }
 
 /// What a figure describes; fields that do not apply are empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Key {
-    /// Name of the metric.
     pub metric: String,
     /// The group of questions, such as `type=bridge`.
     pub group: String,
@@ -74,25 +61,18 @@ pub(crate) struct Key {
     pub b: String,
 }
 
-/// One cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Cell {
-    /// The text.
     pub text: String,
     /// The figures in it by name, in full precision.
     pub figures: Vec<(&'static str, f64)>,
 }
 
-/// One figure of a report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Figure<'a> {
-    /// Name of the table.
     pub table: &'static str,
-    /// What it describes.
     pub key: &'a Key,
-    /// Its name.
     pub name: &'static str,
-    /// Its value.
     pub value: f64,
 }
 
@@ -114,15 +94,25 @@ impl Cell {
         Self { text: text.into(), figures: Vec::new() }
     }
 
-    /// A figure and its text.
     pub(crate) fn figure(name: &'static str, value: f64, text: impl Into<String>) -> Self {
         Self { text: text.into(), figures: vec![(name, value)] }
+    }
+
+    /// A count, written without separators.
+    pub(crate) fn count(name: &'static str, n: impl TryInto<u64>) -> Self {
+        let n = n.try_into().unwrap_or(u64::MAX);
+        Self::figure(name, float(n), n.to_string())
     }
 
     /// A dash, in place of a figure that does not exist.
     pub(crate) fn nothing() -> Self {
         Self::text("–")
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub(crate) fn float(n: u64) -> f64 {
+    n as f64
 }
 
 impl Sheet {

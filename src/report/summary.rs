@@ -9,18 +9,15 @@ use super::sheet::Heading;
 use crate::score::{RunAssessment, RunScore};
 use crate::stats::Interval;
 use crate::types::Outcome;
-use crate::types::text::visible_line;
-use crate::types::text::{counted, thousands};
+use crate::types::text::{counted, thousands, visible_line};
 
 /// A longer variant name is cut after this many characters.
 const NAME: usize = 80;
 
-/// The summary of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RunSummary {
     /// Line above the table, such as the run's folder.
     pub title: String,
-    /// One row a variant.
     pub rows: Vec<SummaryRow>,
     /// Other remarks, one a line below the tables.
     pub notes: Vec<String>,
@@ -28,14 +25,10 @@ pub(crate) struct RunSummary {
     pub next: Vec<String>,
 }
 
-/// The figures of one variant.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SummaryRow {
-    /// Name of the variant.
     pub variant: String,
-    /// Its score.
     pub score: RunScore,
-    /// Its trajectory metrics.
     pub assessment: RunAssessment,
     /// Time from the first start to the last end, in milliseconds, where it is known.
     pub wall_ms: Option<u64>,

@@ -6,8 +6,7 @@ pub(crate) mod pair;
 pub(crate) mod verdict;
 
 use super::view::View;
-use crate::types::text::counted;
-use crate::types::text::visible_line;
+use crate::types::text::{counted, visible_line};
 use crate::types::{Outcome, Provenance, Step, Trajectory};
 use page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 use std::fmt::Write as _;
@@ -42,10 +41,12 @@ fn head(page: &mut Page, trajectory: &Trajectory) {
     page.field("id", &format!("{id} (variant {variant}, repeat {repeat}, {})", compat.name()), BOLD);
     page.field("question", &trajectory.question, BOLD);
     gold(page, trajectory);
-    match &trajectory.answer {
-        Some(answer) => page.field("answer", answer, GREEN),
-        None => page.field("answer", "none", RED),
-    }
+    answer(page, trajectory);
+}
+
+fn answer(page: &mut Page, trajectory: &Trajectory) {
+    let (text, style) = trajectory.answer.as_deref().map_or(("none", RED), |answer| (answer, GREEN));
+    page.field("answer", text, style);
 }
 
 fn gold(page: &mut Page, trajectory: &Trajectory) {
@@ -57,23 +58,26 @@ fn gold(page: &mut Page, trajectory: &Trajectory) {
 }
 
 fn show_step(page: &mut Page, step: &Step) {
-    match step.sample {
-        Some(number) => page.rule(&format!("sample {number}, step {}", step.n)),
-        None => page.rule(&format!("step {}", step.n)),
-    }
+    let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
+    page.rule(&format!("{sample}step {}", step.n));
     step_fields(page, step);
 }
 
 fn step_fields(page: &mut Page, step: &Step) {
     page.optional("thought", step.thought.as_deref(), PLAIN);
     page.optional("action", step.action_text.as_deref().map(str::trim), CYAN);
-    page.optional("observation", step.observation.as_deref().map(str::trim_end), PLAIN);
-    page.optional("source", step.provenance.as_ref().map(source).as_deref(), DIM);
-    page.optional("note", step.note.as_deref(), YELLOW);
-    page.optional("set aside", step.discarded.as_deref(), DIM);
+    after_action(page, step, step.observation.as_deref());
     if !step.calls.is_empty() {
         page.field("calls", &calls(step), DIM);
     }
+}
+
+/// The observation, and what belongs to it.
+fn after_action(page: &mut Page, step: &Step, observation: Option<&str>) {
+    page.optional("observation", observation.map(str::trim_end), PLAIN);
+    page.optional("source", step.provenance.as_ref().map(source).as_deref(), DIM);
+    page.optional("note", step.note.as_deref(), YELLOW);
+    page.optional("set aside", step.discarded.as_deref(), DIM);
 }
 
 fn source(provenance: &Provenance) -> String {

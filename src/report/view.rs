@@ -7,7 +7,6 @@ use std::io::IsTerminal as _;
 pub(crate) struct View {
     /// Columns of the terminal. Episodes are laid out for at least 40.
     pub width: usize,
-    /// Whether to use colours.
     pub colour: bool,
 }
 

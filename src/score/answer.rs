@@ -1,7 +1,7 @@
 //! The answer scores of the official scripts, bit for bit, and the reward of the paper's harness.
 
 use super::normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
-use super::overlap::{AnswerScore, EmF1, overlap};
+use super::overlap::{AnswerScore, overlap};
 
 /// EM, F1, precision and recall as `hotpot_evaluate_v1.py` gives them, bit for bit.
 ///
@@ -24,21 +24,18 @@ fn normalized(prediction: &str, gold: &str) -> AnswerScore {
 /// aliases. With one gold it is [`hotpot`]; without any it is zero.
 pub fn hotpot_max<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
     let prediction = normalize(prediction);
-    golds
-        .iter()
-        .map(|gold| normalized(&prediction, &normalize(gold.as_ref())))
-        .fold(AnswerScore::ZERO, AnswerScore::max)
+    best(golds.iter().map(|gold| normalized(&prediction, &normalize(gold.as_ref()))))
 }
 
 /// `SQuAD` 1.1: the maxima of EM and F1 over the golds. Two empty texts give EM 1 and F1 0.
-pub fn squad11<S: AsRef<str>>(prediction: &str, golds: &[S]) -> EmF1 {
+pub fn squad11<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
     let prediction = normalize(prediction);
-    best(golds.iter().map(|gold| EmF1::from(overlap(&prediction, &normalize(gold.as_ref())))))
+    best(golds.iter().map(|gold| overlap(&prediction, &normalize(gold.as_ref()))))
 }
 
 /// `SQuAD` 2.0: as 1.1, but golds that normalise to nothing are dropped, where all do one empty gold is left, and an
 /// empty side scores F1 1 against an empty side.
-pub fn squad20<S: AsRef<str>>(prediction: &str, golds: &[S]) -> EmF1 {
+pub fn squad20<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
     let prediction = normalize(prediction);
     let mut golds: Vec<String> =
         golds.iter().map(|gold| normalize(gold.as_ref())).filter(|gold| !gold.is_empty()).collect();
@@ -49,27 +46,26 @@ pub fn squad20<S: AsRef<str>>(prediction: &str, golds: &[S]) -> EmF1 {
 }
 
 /// `MuSiQue`: `SQuAD` 2.0's comparison over all golds, none dropped.
-pub fn musique<S: AsRef<str>>(prediction: &str, golds: &[S]) -> EmF1 {
+pub fn musique<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
     let prediction = normalize(prediction);
     best(golds.iter().map(|gold| with_empty_sides(&prediction, &normalize(gold.as_ref()))))
 }
 
-fn with_empty_sides(prediction: &str, gold: &str) -> EmF1 {
+fn with_empty_sides(prediction: &str, gold: &str) -> AnswerScore {
     if prediction.is_empty() || gold.is_empty() {
-        let same = f64::from(u8::from(prediction == gold));
-        return EmF1 { em: same, f1: same };
+        return AnswerScore::right(prediction == gold);
     }
-    overlap(prediction, gold).into()
+    overlap(prediction, gold)
 }
 
-fn best(scores: impl Iterator<Item = EmF1>) -> EmF1 {
-    scores.fold(EmF1::default(), |best, score| EmF1 { em: best.em.max(score.em), f1: best.f1.max(score.f1) })
+fn best(scores: impl Iterator<Item = AnswerScore>) -> AnswerScore {
+    scores.fold(AnswerScore::ZERO, AnswerScore::max)
 }
 
 /// `TriviaQA`: the maxima of EM and F1 over all spellings of the answer.
-pub fn trivia<S: AsRef<str>>(prediction: &str, golds: &[S]) -> EmF1 {
+pub fn trivia<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
     let prediction = normalize_trivia(prediction);
-    best(golds.iter().map(|gold| EmF1::from(overlap(&prediction, &normalize_trivia(gold.as_ref())))))
+    best(golds.iter().map(|gold| overlap(&prediction, &normalize_trivia(gold.as_ref()))))
 }
 
 /// `ORQA`'s exact match, which NQ-open took over: whether the prediction equals a gold after normalisation.

@@ -14,7 +14,6 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 /// Trajectory metrics of one measured episode.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Assessment {
-    /// What it retrieved.
     pub retrieval: Retrieval,
     /// Where its answer comes from; absent without an answer and where the gold is hidden.
     pub grounding: Option<Grounding>,
@@ -100,7 +99,6 @@ pub struct RunAssessment {
     pub verdicts: u64,
     /// Wrong episodes; the failure classes add up to it.
     pub wrong: u64,
-    /// Wrong episodes by class.
     pub failures: FailureCounts,
 }
 
@@ -109,7 +107,6 @@ pub struct RunAssessment {
 pub struct FailureCounts([u64; FailureClass::ALL.len()]);
 
 impl FailureCounts {
-    /// Episodes of that class.
     pub fn of(&self, class: FailureClass) -> u64 {
         self.iter().find(|(other, _)| *other == class).map_or(0, |(_, count)| count)
     }
@@ -133,7 +130,6 @@ impl Serialize for FailureCounts {
 }
 
 impl RunAssessment {
-    /// Adds one episode.
     pub fn add(&mut self, episode: &Assessment) {
         let retrieval = &episode.retrieval;
         self.missed_searches.add(retrieval.missed_searches, retrieval.searches);

@@ -7,11 +7,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// What the model thought.
     Thought,
     /// Tool or argument; where no tool was named, the action's text.
     Action,
-    /// What the tool answered.
     Observation,
     /// One episode ended, the other went on.
     End,
@@ -24,12 +22,10 @@ pub enum Part {
 pub struct Divergence {
     /// Position of the step among all recorded steps, from 1; for [`Part::Answer`] the last step.
     pub step: usize,
-    /// What differs there.
     pub part: Part,
 }
 
 impl Part {
-    /// The name under which it is shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Thought => "thought",

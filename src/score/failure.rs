@@ -64,12 +64,10 @@ impl FailureClass {
         Self::Limit,
     ];
 
-    /// The class of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
-    /// The name under which it is shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
@@ -87,7 +85,6 @@ impl FailureClass {
 /// The class of a wrong answer, and what decided it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// The class.
     pub class: FailureClass,
     /// What decided it, in one line for a person to read.
     pub evidence: String,

@@ -10,7 +10,6 @@ use serde::Serialize;
 /// An episode with what its answer scored.
 #[derive(Debug, Clone, Copy)]
 pub struct AssessedEpisode<'a> {
-    /// What happened.
     pub trajectory: &'a Trajectory,
     /// Its score, each number in `0.0..=1.0`; absent if it was not measured or its gold is hidden.
     pub score: Option<AnswerScore>,
@@ -18,12 +17,10 @@ pub struct AssessedEpisode<'a> {
     pub assessment: Option<&'a Assessment>,
 }
 
-/// A figure of an episode.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
     /// The name that users type, and the name of its column in an export.
     pub name: &'static str,
-    /// Which way is better.
     pub better: Better,
     /// What it means, as `docs/columns.md` says it.
     pub about: &'static str,
@@ -38,7 +35,6 @@ pub enum Measure {
     Share(fn(&AssessedEpisode<'_>) -> Option<f64>),
     /// Yes or no. Its mean is a share.
     Flag(fn(&AssessedEpisode<'_>) -> Option<bool>),
-    /// A count.
     Count(fn(&AssessedEpisode<'_>) -> Option<u64>),
     /// Any other number.
     Amount(fn(&AssessedEpisode<'_>) -> Option<f64>),
@@ -54,25 +50,20 @@ pub enum Unit {
     Amount,
 }
 
-/// Which way a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
-    /// More is better.
     Higher,
-    /// Less is better.
     Lower,
     /// Neither is: a comparison says more and less, and names no winner.
     Neither,
 }
 
 impl Figure {
-    /// The figure of that name.
     pub fn named(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|figure| figure.name == name)
     }
 
-    /// How its values are shown.
     pub fn unit(&self) -> Unit {
         match self.measure {
             Measure::Share(_) | Measure::Flag(_) => Unit::Share,

@@ -1,14 +1,14 @@
-//! Episodes for the tests of this floor.
+//! Episodes for the tests of this floor and of the reports.
 
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{Compat, Outcome, Step, Tool, Trajectory, Usage};
 
-pub(super) fn step(tool: Tool, input: &str, observation: &str) -> Step {
+pub(crate) fn step(tool: Tool, input: &str, observation: &str) -> Step {
     let (input, observation) = (Some(input.to_owned()), Some(observation.to_owned()));
     Step { n: 1, tool: Some(tool), input, observation, ..Step::default() }
 }
 
-pub(super) fn episode(steps: Vec<Step>, answer: Option<&str>, golds: &[&str], outcome: Outcome) -> Trajectory {
+pub(crate) fn episode(steps: Vec<Step>, answer: Option<&str>, golds: &[&str], outcome: Outcome) -> Trajectory {
     Trajectory {
         v: TRAJECTORY_VERSION,
         id: "q".into(),

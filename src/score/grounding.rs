@@ -23,7 +23,6 @@ impl Grounding {
     /// All of them, in the order in which they are shown.
     pub const ALL: [Self; 4] = [Self::Grounded, Self::Lucky, Self::Ungrounded, Self::Verdict];
 
-    /// The name under which it is shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Grounded => "grounded",

@@ -25,7 +25,6 @@ impl Metric {
     /// All metrics, in the order in which they are listed.
     pub const ALL: [Self; 5] = [Self::Hotpot, Self::Aliases, Self::Fever, Self::Paper, Self::Characters];
 
-    /// The name under which it is typed and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Hotpot => "hotpot",
@@ -73,11 +72,6 @@ impl Metric {
     }
 }
 
-/// Scores the answer to a question; `None` if the gold is hidden. See [`score_answers`].
-pub fn score_question(metric: Metric, prediction: Option<&str>, question: &Question) -> Option<AnswerScore> {
-    score_answers(metric, prediction, &question.answers)
-}
-
 /// Scores an answer against the golds of a question, the official one first; `None` if there are none.
 ///
 /// No answer at all scores zero even where the gold normalises to nothing: the official script's `"" == ""` is
@@ -96,7 +90,7 @@ pub fn score_answers(metric: Metric, prediction: Option<&str>, golds: &[String])
 
 #[cfg(test)]
 mod tests {
-    use super::{Metric, score_answers, score_question};
+    use super::{Metric, score_answers};
     use crate::score::AnswerScore;
     use crate::types::{AnswerKind, Question};
 
@@ -117,10 +111,10 @@ mod tests {
     fn the_dataset_decides() {
         let mut question = Question::new("1", "Is it?", golds(&["b", "c d"]));
         assert_eq!(Metric::for_question(&question), Metric::Aliases);
-        assert_eq!(score_question(Metric::Aliases, Some("C D"), &question), Some(AnswerScore::right(true)));
+        assert_eq!(score_answers(Metric::Aliases, Some("C D"), &question.answers), Some(AnswerScore::right(true)));
         question.dataset = "hotpotqa".into();
         assert_eq!(Metric::for_question(&question), Metric::Hotpot);
-        assert_eq!(score_question(Metric::Hotpot, Some("C D"), &question), Some(AnswerScore::ZERO));
+        assert_eq!(score_answers(Metric::Hotpot, Some("C D"), &question.answers), Some(AnswerScore::ZERO));
         question.answer_kind = AnswerKind::Label;
         assert_eq!(Metric::for_question(&question), Metric::Fever);
         assert_eq!(Metric::for_answers("sample-claims", &golds(&["REFUTES"])), Metric::Fever);

@@ -31,10 +31,10 @@ pub use failure::{Failure, FailureClass};
 pub use fever::{FEVER_LABELS, fever_label};
 pub use figure::{AssessedEpisode, Better, Figure, Measure, Unit};
 pub use grounding::Grounding;
-pub use metric::{Metric, score_answers, score_question};
+pub use metric::{Metric, score_answers};
 pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
-pub use overlap::{AnswerScore, EmF1};
+pub use overlap::AnswerScore;
 pub use retrieval::{GoldRetrieval, Retrieval};
 pub use tally::{QuestionMeans, RunScore, Tally};
 
@@ -45,6 +45,6 @@ mod shared {
 #[cfg(test)]
 mod assessment_tests;
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 #[cfg(test)]
 mod tests;

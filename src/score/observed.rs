@@ -10,7 +10,6 @@ use std::collections::HashSet;
 /// texts.
 const TEXT_CHARS: usize = 200_000;
 
-/// What an episode saw.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     /// Keys of the pages opened, after redirects.
@@ -21,11 +20,9 @@ pub(super) struct Observed {
     official: String,
     /// The actions, in order, the answer not among them.
     pub(super) actions: Vec<Action>,
-    /// Searches made.
     pub(super) searches: u64,
     /// Searches that opened no page.
     pub(super) missed_searches: u64,
-    /// Lookups made.
     pub(super) lookups: u64,
     /// Lookups answered by `No more results.`
     pub(super) empty_lookups: u64,
@@ -33,7 +30,6 @@ pub(super) struct Observed {
     pub(super) texts: u64,
 }
 
-/// One use of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Action {
     /// The tool; absent if none was named.
@@ -119,12 +115,10 @@ impl Observed {
         self.official.push('\n');
     }
 
-    /// Whether that page was opened.
     pub(super) fn opened(&self, title: &str) -> bool {
         self.pages.contains(&page_key(title))
     }
 
-    /// How many pages were opened.
     pub(super) fn opened_count(&self) -> usize {
         self.pages.len()
     }

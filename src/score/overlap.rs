@@ -36,35 +36,11 @@ impl AnswerScore {
         }
     }
 
-    /// Adds to a sum.
     pub(crate) fn add(&mut self, other: Self) {
         self.em += other.em;
         self.f1 += other.f1;
         self.precision += other.precision;
         self.recall += other.recall;
-    }
-}
-
-/// EM and F1, for metrics that give no more. Values are in `0.0..=1.0`.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct EmF1 {
-    /// 1 where the normalised texts are equal, else 0.
-    pub em: f64,
-    /// Harmonic mean of precision and recall.
-    pub f1: f64,
-}
-
-impl EmF1 {
-    /// Adds to a sum.
-    pub(crate) fn add(&mut self, other: Self) {
-        self.em += other.em;
-        self.f1 += other.f1;
-    }
-}
-
-impl From<AnswerScore> for EmF1 {
-    fn from(score: AnswerScore) -> Self {
-        Self { em: score.em, f1: score.f1 }
     }
 }
 

@@ -11,11 +11,9 @@ const TELLING_WORDS: usize = 6;
 /// What one episode retrieved, in counts. What needs gold evidence is absent if none is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Retrieval {
-    /// Searches made.
     pub searches: u64,
     /// Searches that opened no page. See [`search_missed`](super::search_missed).
     pub missed_searches: u64,
-    /// Lookups made.
     pub lookups: u64,
     /// Lookups answered by `No more results.`
     pub empty_lookups: u64,

@@ -168,7 +168,6 @@ impl Tally {
         self.f1_squares += distance * (score.f1 - self.f1_running_mean);
     }
 
-    /// The score so far.
     pub fn score(&self) -> RunScore {
         let scored = self.score.scored;
         let mut score = self.score.clone();

@@ -1,7 +1,7 @@
 //! The golden answer scores: what the official scripts gave for 4,522 pairs.
 
 use super::{
-    AnswerScore, EmF1, fid_em, hotpot, hotpot_max, musique, normalize, normalize_fid, normalize_orqa, normalize_trivia,
+    AnswerScore, fid_em, hotpot, hotpot_max, musique, normalize, normalize_fid, normalize_orqa, normalize_trivia,
     orqa_em, shared, squad11, squad20, trivia,
 };
 use serde::Deserialize;
@@ -58,7 +58,7 @@ fn answer_scores_are_the_official_ones_to_the_bit() {
 
 #[test]
 fn the_other_scorers_are_the_official_ones_to_the_bit() {
-    let pair = |score: EmF1| [score.em, score.f1].map(f64::to_bits);
+    let pair = |score: AnswerScore| [score.em, score.f1].map(f64::to_bits);
     let truth = |right: bool| f64::from(u8::from(right)).to_bits();
     for case in cases() {
         let at = format!("{:?} against {:?}", case.pred, case.golds);

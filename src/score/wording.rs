@@ -5,6 +5,7 @@
 
 use super::normalize::normalize;
 use crate::types::python::is_python_space;
+use crate::types::text::cut;
 use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
@@ -146,12 +147,7 @@ fn is_unspaced(c: char) -> bool {
 /// A text as it may stand in an explanation: one line, between backticks, at most 80 characters.
 pub(super) fn quoted(text: &str) -> String {
     const SHOWN: usize = 80;
-    let one_line = |c: char| if c.is_control() || c == '`' { ' ' } else { c };
-    let text = text.trim();
-    let mut shown: String = text.chars().take(SHOWN).map(one_line).collect();
-    if text.chars().nth(SHOWN).is_some() {
-        shown.push('…');
-    }
+    let shown = cut(text.trim(), SHOWN).replace(|c: char| c.is_control() || c == '`', " ");
     format!("`{shown}`")
 }
 

@@ -10,7 +10,6 @@ use serde::Serialize;
 pub struct Bootstrap {
     /// Percentile interval (linear interpolation, type 7 of Hyndman and Fan 1996).
     pub interval: Interval,
-    /// Its coverage.
     pub level: f64,
     /// Standard deviation of the resampled means (divided by resamples less one); absent for one resample.
     pub se: Option<f64>,
@@ -19,9 +18,7 @@ pub struct Bootstrap {
     pub p: f64,
     /// Share of resampled means that are 0 or less.
     pub share_at_most_0: f64,
-    /// The number of resamples.
     pub resamples: u64,
-    /// Their seed.
     pub seed: u64,
 }
 
@@ -35,7 +32,7 @@ pub fn resampled_means(values: &[f64], resamples: usize, seed: u64) -> Vec<f64> 
 /// Resampled means over whole clusters: each resample draws as many clusters as there are and averages all their values
 /// (the pairs cluster bootstrap of Cameron, Gelbach and Miller 2008).
 pub fn resampled_cluster_means(clusters: &Sums, resamples: usize, seed: u64) -> Vec<f64> {
-    let (c, mut rng) = (count(clusters.len()), SplitMix64::new(seed));
+    let (c, mut rng) = (count(clusters.sums().len()), SplitMix64::new(seed));
     let clusters: Vec<(f64, f64)> = clusters.iter().collect();
     let mut mean = || {
         let drawn = (0..c).map(|_| clusters[index(rng.below(c))]);

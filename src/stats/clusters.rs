@@ -24,17 +24,6 @@ impl Sums {
         found
     }
 
-    /// The number of clusters.
-    pub fn len(&self) -> usize {
-        self.sums.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.sums.is_empty()
-    }
-
-    /// The sum of each cluster.
     pub fn sums(&self) -> &[f64] {
         &self.sums
     }

@@ -1,19 +1,17 @@
 //! Confidence intervals for a share and a mean.
 
-use super::quantile::{binomial_bound, central_t, central_z, float};
+use super::beta::beta_quantile;
+use super::quantile::{central_t, central_z, float};
 use serde::Serialize;
 
-/// An interval, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
-    /// Lower end.
     pub low: f64,
     /// Upper end, never below `low`.
     pub high: f64,
 }
 
 impl Interval {
-    /// Whether the value is inside.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -48,7 +46,11 @@ pub fn clopper_pearson(successes: u64, n: u64, level: f64) -> Interval {
     }
     let successes = successes.min(n);
     let tail = (1.0 - level) / 2.0;
-    let bound = |successes: u64| if successes == 0 { 0.0 } else { binomial_bound(successes, n, tail) };
+    // The share at which this many successes or more have the probability of a tail.
+    let bound = |successes: u64| match successes {
+        0 => 0.0,
+        _ => beta_quantile(float(successes), float(n - successes) + 1.0, tail),
+    };
     // Failures mirror successes.
     Interval { low: bound(successes), high: 1.0 - bound(n - successes) }
 }

@@ -5,12 +5,10 @@ use super::quantile::{central_t, central_z, count, float, two_sided_t};
 use super::{Interval, Sums};
 use serde::Serialize;
 
-/// A mean with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Mean {
     /// The number of values, 1 or more.
     pub n: u64,
-    /// Their mean.
     pub mean: f64,
     /// Its standard error; absent for one value or one cluster.
     pub se: Option<f64>,
@@ -23,7 +21,6 @@ pub struct Mean {
 pub struct TTest {
     /// The statistic, with the sign of the mean.
     pub t: f64,
-    /// Degrees of freedom.
     pub freedom: u64,
     /// Two-sided p.
     pub p: f64,
@@ -48,7 +45,7 @@ impl Mean {
         let (n, mean) = mean_of(values)?;
         let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
         let sums = Sums::of(&centred, clusters);
-        let c = count(sums.len());
+        let c = count(sums.sums().len());
         let se = (c > 1).then(|| {
             let squares: f64 = sums.iter().map(|(sum, _)| sum * sum).sum();
             exactly_equal(values).map_or_else(|| (float(c) / float(c - 1) * squares).sqrt() / float(n), |_| 0.0)
@@ -76,11 +73,6 @@ impl Mean {
     fn is_finite(&self) -> bool {
         self.mean.is_finite() && self.se.is_none_or(f64::is_finite)
     }
-}
-
-/// Student's t interval for the mean of these values; absent for fewer than two.
-pub fn mean_interval_of(values: &[f64], level: f64) -> Option<Interval> {
-    Mean::of(values)?.t_interval(level)
 }
 
 fn mean_of(values: &[f64]) -> Option<(u64, f64)> {

@@ -22,7 +22,7 @@ pub use clusters::Sums;
 pub use cochran::{CochranQ, cochran_q};
 pub use interval::{Interval, clopper_pearson, mean_interval, wilson};
 pub use mcnemar::{ChiSquare, McNemar};
-pub use mean::{Mean, TTest, mean_interval_of, pearson};
+pub use mean::{Mean, TTest, pearson};
 pub use multiple::{benjamini_hochberg, bonferroni, holm};
 pub use permutation::{Permutation, permutation, permutation_resampled};
 pub use power::{questions_needed, smallest_difference};

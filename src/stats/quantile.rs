@@ -1,6 +1,6 @@
 //! Quantiles and tails of distributions.
 
-use super::beta::{beta_kernel, beta_quantile, incomplete_beta};
+use super::beta::{beta_kernel, incomplete_beta};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::checked_gamma_ur;
 
@@ -53,11 +53,6 @@ pub(super) fn chi_square_tail(statistic: f64, freedom: u64) -> Option<f64> {
     checked_gamma_ur(float(freedom) / 2.0, statistic / 2.0).ok().filter(|p| p.is_finite())
 }
 
-/// The share at which `successes` or more of `n` have probability `p`.
-pub(super) fn binomial_bound(successes: u64, n: u64, p: f64) -> f64 {
-    beta_quantile(float(successes), float(n - successes) + 1.0, p)
-}
-
 /// The probability below the upper end of a central interval.
 fn upper_tail(level: f64) -> Option<f64> {
     (level > 0.0 && level < 1.0).then_some(1.0 - (1.0 - level) / 2.0)
@@ -68,7 +63,6 @@ pub(super) fn float(n: u64) -> f64 {
     n as f64
 }
 
-/// A length as a count.
 pub(super) fn count(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }

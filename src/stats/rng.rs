@@ -6,17 +6,14 @@
 /// The counter's increment: 2^64 over the golden ratio, made odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// Starts the sequence of this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.skip(1);
@@ -37,7 +34,6 @@ impl SplitMix64 {
         mix(self.0.wrapping_add(ahead.wrapping_add(1).wrapping_mul(STEP)))
     }
 
-    /// Skips this many numbers.
     #[inline]
     pub(super) fn skip(&mut self, numbers: u64) {
         self.0 = self.0.wrapping_add(numbers.wrapping_mul(STEP));

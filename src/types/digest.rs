@@ -1,6 +1,7 @@
 //! SHA-256 as lower-case hexadecimal text, the form of every digest that a run stores.
 
 use sha2::{Digest as _, Sha256};
+use std::io;
 
 /// SHA-256 of `parts` laid end to end, as 64 lower-case hexadecimal digits.
 ///
@@ -11,7 +12,7 @@ pub fn sha256_hex<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
 
 /// A digest under way; a copy of one goes on from where it is.
 #[derive(Clone, Default)]
-pub(super) struct Digester(Sha256);
+pub(crate) struct Digester(Sha256);
 
 impl Digester {
     /// With `part` behind what was digested so far.
@@ -21,10 +22,21 @@ impl Digester {
     }
 
     /// The digest as 64 lower-case hexadecimal digits.
-    pub(super) fn hex(self) -> String {
+    pub(crate) fn hex(self) -> String {
         // Every prompt, page and episode has one, so the formatter is spared.
         let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
         self.0.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]).collect()
+    }
+}
+
+impl io::Write for Digester {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        self.0.update(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -60,7 +60,6 @@ pub struct LimitHistory {
     pub dropped: u64,
 }
 
-/// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitChange {
     /// Time since the start of the part, in milliseconds.
@@ -89,7 +88,6 @@ impl Manifest {
 /// The experiment of a run, as its file was when the run was last started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExperimentRecord {
-    /// Its name.
     pub name: String,
     /// The file as it was named on the command line; its text is stored beside the manifest.
     pub path: String,
@@ -106,7 +104,6 @@ pub struct ExperimentRecord {
 /// The dataset of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatasetRecord {
-    /// Name of the dataset.
     pub name: String,
     /// The file as it was named on the command line.
     pub path: String,
@@ -164,7 +161,6 @@ pub struct Variant {
     /// Whether a direct method is shown the gold paragraphs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oracle_context: bool,
-    /// Step limit.
     pub max_steps: usize,
     /// The prompt as it was named on the command line.
     pub prompt: String,
@@ -201,7 +197,6 @@ pub struct Variant {
     /// What the model's tokens cost, where that was known; of a resumed run, when its last part began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceRecord>,
-    /// Sampling settings.
     pub decoding: Decoding,
     /// Tokens of a reply at most in the direct part of a back-off, where that is another number.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -44,7 +44,6 @@ impl Method {
         names
     };
 
-    /// The name under which it is typed and stored.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -57,7 +56,6 @@ impl Method {
         }
     }
 
-    /// The method of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }

@@ -8,11 +8,9 @@ use std::sync::Arc;
 /// One request to a model: the prompt, where to stop, and how to decode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// What the model is shown.
     pub prompt: Prompt,
     /// Texts before which the completion ends; they are not part of it.
     pub stop: Vec<String>,
-    /// Sampling settings.
     pub decoding: Decoding,
 }
 
@@ -30,10 +28,8 @@ pub enum Prompt {
     Messages(Vec<Message>),
 }
 
-/// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
     pub role: Role,
     /// What is said. Shared, because a conversation is sent again at every step.
     pub content: Arc<str>,
@@ -64,7 +60,6 @@ pub enum Role {
     System,
     /// The user, and in most protocols the tools.
     User,
-    /// The model.
     Assistant,
 }
 
@@ -134,7 +129,6 @@ impl std::ops::AddAssign for Usage {
 }
 
 impl Prompt {
-    /// A text prompt.
     pub fn text(prefix: Prefix, rest: impl Into<String>) -> Self {
         Self::Text { prefix, rest: rest.into() }
     }

@@ -23,11 +23,14 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// [`visible`] text on one line, line breaks as spaces, cut after `limit` characters.
+/// The first `limit` characters of `text`; `…` marks a cut.
+pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+    text.char_indices().nth(limit).map_or(Cow::Borrowed(text), |(end, _)| Cow::Owned(format!("{}…", &text[..end])))
+}
+
+/// [`visible`] text on one line, line breaks as spaces, [cut] after `limit` characters.
 pub fn visible_line(text: &str, limit: usize) -> String {
-    let cut: String = text.chars().take(limit).map(|c| if c == '\n' { ' ' } else { c }).collect();
-    let dots = if text.chars().nth(limit).is_some() { "…" } else { "" };
-    format!("{}{dots}", visible(&cut))
+    visible(&cut(text, limit).replace('\n', " ")).into_owned()
 }
 
 /// `text` on one line for an error message: line breaks, tabs and invisible marks are escaped too, and `…` marks a cut
@@ -35,11 +38,8 @@ pub fn visible_line(text: &str, limit: usize) -> String {
 pub fn printable(text: &str, limit: usize) -> String {
     let invisible = |c| matches!(c, '\n' | '\u{200b}'..='\u{200d}' | '\u{feff}');
     let mut shown = String::new();
-    for c in text.chars().take(limit) {
+    for c in cut(text, limit).chars() {
         if is_control(c) || invisible(c) { shown.extend(c.escape_default()) } else { shown.push(c) }
-    }
-    if text.chars().nth(limit).is_some() {
-        shown.push('…');
     }
     shown
 }

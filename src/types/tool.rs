@@ -28,13 +28,11 @@ pub struct ToolCall {
     pub thought: Option<String>,
     /// The action as the model wrote it.
     pub action_text: String,
-    /// The tool it names.
     pub tool: Tool,
     /// The tool's argument; for [`Tool::Invalid`] the whole action.
     pub input: String,
     /// Model text after the action that was set aside.
     pub discarded: Option<String>,
-    /// Who answers.
     pub reply: Reply,
 }
 
@@ -51,7 +49,6 @@ pub enum Reply {
 }
 
 impl Tool {
-    /// The name under which it is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Search => "search",

@@ -4,7 +4,7 @@ use crate::common;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use wikitrail::stats::mean_interval_of;
+use wikitrail::stats::Mean;
 
 fn wikitrail(dir: &Path, args: &[&str]) -> String {
     common::wikitrail(dir, args).ok().stdout
@@ -36,7 +36,7 @@ fn with_repeats_the_interval_is_over_questions() {
         }
         assert!(questions.values().all(|scores| scores.len() == 3));
         let means: Vec<f64> = questions.values().map(|scores| scores.iter().sum::<f64>() / 3.0).collect();
-        let expected = mean_interval_of(&means, 0.95).expect("an interval");
+        let expected = Mean::of(&means).and_then(|mean| mean.t_interval(0.95)).expect("an interval");
         for (end, expected) in [(0, expected.low.max(0.0)), (1, expected.high.min(1.0))] {
             let found = sum[interval][end].as_f64().expect("an end");
             assert!((found - expected).abs() < 1e-12, "{interval}: {found} is not {expected}");

@@ -3,28 +3,19 @@
 use super::{NoConversation, Said, conversation};
 use crate::agent::tests::{episode, scripted};
 use crate::agent::{Acting, Answering, Approach};
-use crate::protocol::{self, Frame, Options, Setup, ToolSpec};
-use crate::types::{Decoding, Message, Method, Role, Trajectory, Voting};
+use crate::protocol::{self, Frame, Options, Setup, testing};
+use crate::types::{Message, Method, Role, Trajectory, Voting};
 use futures_util::FutureExt as _;
 use std::sync::Arc;
 
 fn setup(thoughts: bool) -> Arc<Setup> {
-    let texts = [("feedback", "Bad: {error}"), ("force_stop", "The last one.")];
-    Arc::new(Setup {
-        frame: Frame {
-            prefix: "PREFIX\n".into(),
-            suffix: "\nThought: ".into(),
-            system: Some("SYSTEM".into()),
-            examples: vec![Message::user("example"), Message::assistant("solved")],
-            tools: vec![ToolSpec::search("opens a page", "a title"), ToolSpec::lookup("finds", "a word")],
-            texts: texts.map(|(name, text)| (name.to_owned(), text.into())).into(),
-        },
-        question_label: "Question".to_owned(),
-        max_steps: 3,
-        thoughts,
-        decoding: Decoding::default(),
-        history: Vec::new(),
-    })
+    let frame = Frame {
+        prefix: "PREFIX\n".into(),
+        suffix: "\nThought: ".into(),
+        examples: vec![Message::user("example"), Message::assistant("solved")],
+        ..testing::messages_frame(&[("feedback", "Bad: {error}"), ("force_stop", "The last one.")])
+    };
+    Arc::new(Setup { thoughts, ..testing::setup(frame, 3) })
 }
 
 fn acting(id: &str, thoughts: bool) -> Acting {

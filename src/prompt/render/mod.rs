@@ -29,10 +29,8 @@ pub struct RenderSettings<'a> {
     pub max_steps: usize,
 }
 
-/// Order of the exemplars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExemplarOrder {
-    /// As in the file.
     #[default]
     File,
     /// The last of the file first.
@@ -46,7 +44,6 @@ impl ExemplarOrder {
     /// Names of the orders, as typed; the last one takes a seed.
     pub const NAMES: [&str; 3] = ["file", "reversed", "shuffled"];
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::File => Self::NAMES[0],
@@ -55,7 +52,6 @@ impl ExemplarOrder {
         }
     }
 
-    /// Its seed, where it has one.
     pub fn seed(self) -> Option<u64> {
         match self {
             Self::Seeded(seed) => Some(seed),
@@ -64,14 +60,11 @@ impl ExemplarOrder {
     }
 }
 
-/// A rendered prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// The frame around the question.
     pub frame: Frame,
     /// The protocol's layout, or [`Layout::Text`] for methods without tools. It determines the stored form.
     pub layout: Layout,
-    /// The stored form.
     pub stored: String,
     /// SHA-256 of the stored form's UTF-8 bytes, hexadecimal.
     pub sha256: String,
@@ -127,7 +120,6 @@ struct Job<'a> {
     file: &'a PromptFile,
     texts: &'a ProtocolTexts,
     settings: &'a RenderSettings<'a>,
-    /// The selected exemplars.
     exemplars: Vec<&'a Exemplar>,
 }
 

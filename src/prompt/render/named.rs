@@ -4,7 +4,6 @@ use super::{Job, examples};
 use crate::prompt::PromptError;
 use crate::prompt::texts::{self, Slotted};
 use crate::protocol::{Frame, ToolSpec};
-use crate::types::Tool;
 use std::sync::Arc;
 
 /// One message around the question, with examples if the template has a slot for them.
@@ -71,16 +70,9 @@ const QUESTION: &str = "Question";
 
 fn tools(job: &Job<'_>) -> Vec<ToolSpec> {
     let texts = &job.texts.tools;
-    let tool = |tool, name: &str, description: &str, parameter: &str, parameter_description: &str| ToolSpec {
-        tool,
-        name: name.to_owned(),
-        description: description.to_owned(),
-        parameter: parameter.to_owned(),
-        parameter_description: parameter_description.to_owned(),
-    };
     vec![
-        tool(Tool::Search, "Search", &texts.search, "query", &texts.search_parameter),
-        tool(Tool::Lookup, "Lookup", &texts.lookup, "keyword", &texts.lookup_parameter),
+        ToolSpec::search(&texts.search, &texts.search_parameter),
+        ToolSpec::lookup(&texts.lookup, &texts.lookup_parameter),
     ]
 }
 

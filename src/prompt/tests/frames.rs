@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub(super) const HOTPOTQA: &str = include_str!("../../../prompts/hotpotqa.toml");
-const FEVER: &str = include_str!("../../../prompts/fever.toml");
-const CHINESE: &str = include_str!("../../../prompts/hotpotqa-zh.toml");
+pub(super) const FEVER: &str = include_str!("../../../prompts/fever.toml");
+pub(super) const CHINESE: &str = include_str!("../../../prompts/hotpotqa-zh.toml");
 
 const TEXTS: [(&str, &str); 2] = [
     ("prompts/protocols/en.toml", include_str!("../../../prompts/protocols/en.toml")),

@@ -1,13 +1,10 @@
 //! The prompts that come with the program.
 
+use super::frames::{CHINESE, FEVER, HOTPOTQA};
 use super::{load_toml, render};
 use crate::prompt::{Exemplar, METHODS, PromptSource, RenderSettings, exemplar};
 use crate::types::Tool;
 use std::collections::BTreeSet;
-
-const HOTPOTQA: &str = include_str!("../../../prompts/hotpotqa.toml");
-const FEVER: &str = include_str!("../../../prompts/fever.toml");
-const CHINESE: &str = include_str!("../../../prompts/hotpotqa-zh.toml");
 
 fn exemplars(text: &str) -> Vec<Exemplar> {
     let PromptSource::File(file) = load_toml(text).unwrap() else { panic!("a prompt file was loaded") };

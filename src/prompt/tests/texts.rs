@@ -1,7 +1,7 @@
 //! Files of protocol texts: errors, and where the parts of a prompt go.
 
 use super::frames::{HOTPOTQA, builtin, protocols};
-use super::{load_toml, no_builtin};
+use super::{load_toml, no_builtin, refusals, with_file};
 use crate::prompt::{Checked, PromptError, PromptSource, RenderSettings, Rendered, check, load, texts};
 use crate::protocol::Protocol;
 use std::sync::Arc;
@@ -12,33 +12,6 @@ pub(super) fn english() -> String {
     String::from_utf8(builtin(ENGLISH).unwrap().to_vec()).unwrap()
 }
 
-/// Writes a file and gives its path to `use_it`.
-fn with_file<T>(text: &str, use_it: impl FnOnce(&str) -> T) -> T {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("own.toml");
-    std::fs::write(&path, text).unwrap();
-    use_it(&path.display().to_string())
-}
-
-/// Message and hint for a file, its folder left out.
-fn refused(text: &str) -> (String, String) {
-    with_file(text, |path| {
-        let error = texts::load_file(path, &no_builtin).unwrap_err();
-        let folder = path.strip_suffix("own.toml").unwrap();
-        (error.to_string().replace(folder, ""), error.hint().unwrap_or_default())
-    })
-}
-
-/// Line, message and hint for our English file with `from` replaced by `to`; the line is that of `at`.
-#[track_caller]
-fn changed(from: &str, to: &str, at: &str, message: &str, hint: &str) {
-    let text = english();
-    assert!(text.contains(from), "{from}");
-    let text = text.replacen(from, to, 1);
-    let line = text[..text.find(at).unwrap()].matches('\n').count() + 1;
-    assert_eq!(refused(&text), (format!("own.toml:{line}: {message}"), hint.to_owned()));
-}
-
 pub(super) fn protocol(section: &str) -> Arc<dyn Protocol> {
     protocols().into_iter().find(|(_, its)| its == section).unwrap().0
 }
@@ -47,7 +20,7 @@ pub(super) fn protocol(section: &str) -> Arc<dyn Protocol> {
 pub(super) fn shown(texts: &str, section: &str, settings: &RenderSettings<'_>) -> Result<Rendered, PromptError> {
     let protocol = protocol(section);
     let source = load_toml(HOTPOTQA).unwrap();
-    with_file(texts, |path| {
+    with_file("own.toml", texts.as_bytes(), |path| {
         let texts = texts::load(Some(path), "en", section, &builtin)?;
         crate::prompt::render(&source, &texts, &RenderSettings { protocol: protocol.as_ref(), ..*settings })
     })
@@ -58,69 +31,24 @@ fn task() -> String {
     file.task.unwrap()
 }
 
-const KEY_BY_KEY: &str = "prompts/README.md explains the file key by key";
-
 #[test]
-fn unknown_sections_keys_and_slots_are_named_with_their_line() {
-    changed("[robust]", "[robsut]", "[robsut]", "unknown key `robsut`", "did you mean `robust`?");
-    changed(
-        "force_stop = \"No tool can be called any more. Give your conclusion",
-        "force_stpo = \"No tool can be called any more. Give your conclusion",
-        "force_stpo",
-        "unknown key `lagent-json.force_stpo`",
-        "did you mean `force_stop`?",
-    );
-    let (message, _) = refused(&english().replacen("empty_reply", "empty_replay", 1));
-    assert!(message.contains(": missing key `llama-index.empty_reply`\n"), "{message}");
-    assert!(message.contains(": unknown key `llama-index.empty_replay`\n"), "{message}");
-}
-
-#[test]
-fn slots_and_braces_are_checked() {
-    let slots = "use one of: {task}, {tool_desc}, {tool_names}, {context_prompt}";
-    changed(
-        "{tool_desc}",
-        "{tool_descs}",
-        "{tool_descs}\n## Form",
-        "unknown slot `tool_descs` in `llama-index.system`",
-        "did you mean `tool_desc`?",
-    );
-    changed("{tool_desc}", "{colour}", "{colour}", "unknown slot `colour` in `llama-index.system`", slots);
-    changed(
-        "{{.ToolDesc}}",
-        "{{ .Tools }}",
-        "{{ .Tools }}",
-        "unknown slot `Tools` in `go-blog.system`",
-        "did you mean `ToolDesc`?",
-    );
-    changed(
-        "{{\"query\": \"Lake Bled\"}}\n",
-        "{\"query\": \"Lake Bled\"}\n",
-        "Action Input: the tool's arguments as a JSON object, such as {\"query\"",
-        "`llama-index.system` has a single `{`; write a literal brace twice",
-        KEY_BY_KEY,
-    );
-    changed(
-        "{query}",
-        "{query} {query}",
-        "\"\"\"\n{task}\n\nThese",
-        "`qwen-agent.template` must have the slot `query` once, but has it 2 times",
-        "write {query} where it belongs, and only there",
-    );
-    changed(
-        "Thought: \"\"\"",
-        "Thought: \n\"\"\"",
-        "\"\"\"\n{task}\n\nThese",
-        "`qwen-agent.template` must end with \"\\nThought: \"",
-        "put the closing quotes right after it, without a line break",
-    );
-    changed(
-        "feedback = \"{error}. Correct",
-        "feedback = \"{erorr}. Correct",
-        "\"{erorr}. Correct",
-        "unknown slot `erorr` in `go-blog.feedback`",
-        "did you mean `error`?",
-    );
+fn sections_keys_slots_and_braces_are_checked() {
+    let changes = [
+        ("[robust]", "[robsut]"),
+        (
+            "force_stop = \"No tool can be called any more. Give your conclusion",
+            "force_stpo = \"No tool can be called any more. Give your conclusion",
+        ),
+        ("empty_reply", "empty_replay"),
+        ("{tool_desc}", "{tool_descs}"),
+        ("{tool_desc}", "{colour}"),
+        ("{{.ToolDesc}}", "{{ .Tools }}"),
+        ("{{\"query\": \"Lake Bled\"}}\n", "{\"query\": \"Lake Bled\"}\n"),
+        ("{query}", "{query} {query}"),
+        ("Thought: \"\"\"", "Thought: \n\"\"\""),
+        ("feedback = \"{error}. Correct", "feedback = \"{erorr}. Correct"),
+    ];
+    insta::assert_snapshot!(refusals("own.toml", &english(), &changes, |path| texts::load_file(path, &no_builtin)));
 }
 
 #[test]

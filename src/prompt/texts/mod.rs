@@ -34,11 +34,9 @@ pub struct TextsFile {
 /// Descriptions of the tools, for protocols with named tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NamedToolTexts {
-    /// What `Search` does.
     pub search: String,
     /// What its parameter `query` is.
     pub search_parameter: String,
-    /// What `Lookup` does.
     pub lookup: String,
     /// What its parameter `keyword` is.
     pub lookup_parameter: String,
@@ -113,7 +111,6 @@ impl TextsFile {
 }
 
 impl ProtocolTexts {
-    /// The text under a key.
     pub(super) fn get(&self, key: &str) -> Option<&Slotted> {
         self.texts.get(key)
     }
@@ -123,7 +120,6 @@ impl ProtocolTexts {
         self.get(key).ok_or_else(|| self.lacks(key))
     }
 
-    /// The error for a missing text.
     pub(super) fn lacks(&self, key: &'static str) -> PromptError {
         PromptError::NoProtocolText(self.section.clone(), key)
     }

@@ -71,7 +71,6 @@ impl Slotted {
         })
     }
 
-    /// Whether there is a slot of that name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names().any(|slot| slot == name)
     }

@@ -24,13 +24,11 @@ use parse::{Call, Reply};
 use serde_json::json;
 use std::sync::Arc;
 
-/// Id of the protocol.
 pub const ID: &str = "go-blog";
 
 /// The article's answer to a call of a tool that there is not.
 const NO_SUCH_TOOL: &str = "Error: 工具不存在,请选择指定的工具类型,......";
 
-/// The protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoBlog {
     /// Whether misnamed arguments are mended.
@@ -38,7 +36,6 @@ pub struct GoBlog {
 }
 
 impl GoBlog {
-    /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["arguments=mend|strict"])?;
         Ok(Self { mend: options.mends(ID)? })
@@ -109,7 +106,6 @@ fn call_text(thought: &str, tool: &str, input: &str) -> String {
     format!("Thought: {thought}\nAction: {tool}\nAction Input: {input}")
 }
 
-/// The dialogue of one question.
 #[derive(Debug)]
 struct GoBlogDialogue {
     mend: bool,

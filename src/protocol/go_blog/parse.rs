@@ -10,7 +10,6 @@
 
 use super::super::model_json::{Dict, first_object};
 
-/// The content of a reply.
 #[derive(Debug, PartialEq)]
 pub(super) enum Reply<'t> {
     Call(Call<'t>),
@@ -22,7 +21,6 @@ pub(super) enum Reply<'t> {
     Neither(&'static str),
 }
 
-/// A tool call.
 #[derive(Debug, PartialEq)]
 pub(super) struct Call<'t> {
     pub(super) thought: &'t str,

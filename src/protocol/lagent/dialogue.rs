@@ -7,7 +7,6 @@ use super::{Lagent, Release, parse};
 use crate::types::{Message, Outcome, Prompt, Question};
 use std::sync::Arc;
 
-/// One question's conversation.
 #[derive(Debug)]
 pub(super) struct ByLabels {
     lagent: Lagent,

@@ -21,12 +21,9 @@ const NO_SUCH_ACTION: &str = "The action is invalid, please check the action nam
 /// Kind of a repair: plain text was expected, and an object with the tool's parameter came.
 const OBJECT_FOR_TEXT: &str = "object_for_text";
 
-/// The effect of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// A tool is used.
     Use(Resolved),
-    /// The conversation ends with this answer.
     Finish(String),
     /// The system answers by itself.
     Say(String),
@@ -39,7 +36,6 @@ impl Effect {
         Self::Raise(exception.into())
     }
 
-    /// The dialogue's next turn.
     pub(super) fn turn(self, episode: &mut Episode, thought: Option<String>, action_text: String) -> Turn {
         match self {
             Self::Use(call) => episode.use_tool(thought, action_text, call),

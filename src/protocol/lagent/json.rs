@@ -9,7 +9,6 @@ const CONCLUSION: &str = "conclusion";
 /// Values that upstream takes for an unfilled form.
 const PLACEHOLDERS: [&str; 6] = ["str", "int", "float", "bool", "list", "dict"];
 
-/// The content of a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reply {
     pub(super) thought: String,
@@ -59,7 +58,6 @@ fn without_comments(text: &str) -> String {
     text.split('\n').filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// A reply in the common form.
 pub(super) fn parsed(text: &str) -> Parsed {
     match reply(text) {
         Err(exception) => Parsed::invalid(exception),

@@ -28,7 +28,6 @@ use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, S
 use crate::types::{Role, Tool};
 use std::sync::Arc;
 
-/// Id of the protocol.
 pub const ID: &str = "lagent";
 
 /// The options, as they are named in messages.
@@ -44,7 +43,6 @@ const OPTIONS: &[&str] = &[
     "arguments=mend|strict",
 ];
 
-/// The protocol with its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lagent {
     form: Form,
@@ -87,12 +85,7 @@ impl Labels {
             Release::V01 => ("ActionInput:", "FinalAnswer:"),
         };
         let label = |name: &str, default: &str| match options.get(name) {
-            Some("") => Err(OptionError::Value {
-                protocol: ID,
-                name: name.to_owned(),
-                value: String::new(),
-                possible: "any text that is not empty",
-            }),
+            Some("") => Err(OptionError::value(ID, name, "", "any text that is not empty")),
             given => Ok(given.unwrap_or(default).to_owned()),
         };
         Ok(Self {
@@ -106,7 +99,6 @@ impl Labels {
 }
 
 impl Lagent {
-    /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, OPTIONS)?;
         let form =
@@ -137,12 +129,7 @@ fn refuse_labels(options: &Options) -> Result<(), OptionError> {
     let names = ["labels", "thought", "action", "action_input", "response", "finish"];
     match names.into_iter().find_map(|name| options.get(name).map(|value| (name, value))) {
         None => Ok(()),
-        Some((name, value)) => Err(OptionError::Value {
-            protocol: ID,
-            name: name.to_owned(),
-            value: value.to_owned(),
-            possible: "set with `variant=labels` only",
-        }),
+        Some((name, value)) => Err(OptionError::value(ID, name, value, "set with `variant=labels` only")),
     }
 }
 

@@ -13,7 +13,6 @@ const UNREADABLE: &str = "unreadable_reply";
 /// Repair: the same with an empty reply.
 const EMPTY: &str = "empty_reply";
 
-/// One question's dialogue.
 #[derive(Debug)]
 pub(super) struct Agent {
     notes: Notes,

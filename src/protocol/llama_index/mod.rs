@@ -22,13 +22,11 @@ use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, S
 use crate::types::Tool;
 use std::sync::Arc;
 
-/// Id of the protocol.
 pub const ID: &str = "llama-index";
 
 const VARIANTS: &str = "`agent` or `workflow`";
 const STOPPING: &str = "`force`, or with the variant `agent` also `generate`";
 
-/// The protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LlamaIndex {
     variant: Variant,
@@ -53,7 +51,6 @@ enum EarlyStopping {
 }
 
 impl LlamaIndex {
-    /// The protocol with these options.
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["variant=agent|workflow", "early_stopping=force|generate", "arguments=mend|strict"])?;
         let stopping = [("force", EarlyStopping::Force), ("generate", EarlyStopping::Generate)];
@@ -61,8 +58,7 @@ impl LlamaIndex {
         let variants = [("agent", Variant::Agent(stopping)), ("workflow", Variant::Workflow)];
         let variant = options.choice(ID, "variant", &variants, VARIANTS)?;
         if (variant, stopping) == (Variant::Workflow, EarlyStopping::Generate) {
-            let (name, value) = ("early_stopping".to_owned(), "generate".to_owned());
-            return Err(OptionError::Value { protocol: ID, name, value, possible: STOPPING });
+            return Err(OptionError::value(ID, "early_stopping", "generate", STOPPING));
         }
         Ok(Self { variant, mend: options.mends(ID)? })
     }

@@ -33,7 +33,6 @@ impl Notes {
         Self { episode: Episode::new(setup), replies: 0, question: Vec::new(), scratchpad: Vec::new(), mend }
     }
 
-    /// Puts the question.
     pub(super) fn begin(&mut self, question: &Question) -> Turn {
         self.question = vec![Message::user(question.question.as_str())];
         self.ask(&[])

@@ -9,18 +9,17 @@ use crate::types::python::{is_python_space, is_word};
 /// The thought of a reply without any label, which is an answer as a whole.
 const IMPLICIT_THOUGHT: &str = "(Implicit) I can answer without any more tools!";
 
-/// What a reply says.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reading {
-    /// A tool is to be used.
     Action(Action),
-    /// The question is answered.
-    Answer { thought: String, answer: String },
+    Answer {
+        thought: String,
+        answer: String,
+    },
     /// The parser raises.
     Unreadable(Unreadable),
 }
 
-/// A tool and its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Action {
     pub(super) thought: String,
@@ -41,7 +40,6 @@ pub(super) enum Unreadable {
 }
 
 impl Unreadable {
-    /// The error's text.
     pub(super) fn text(&self) -> &str {
         match self {
             Self::Value(text) => text,

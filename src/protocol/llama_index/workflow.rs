@@ -9,7 +9,6 @@ use std::sync::Arc;
 /// Repair: the model is told that its reply could not be read.
 const UNREADABLE: &str = "unreadable_reply";
 
-/// One question's dialogue.
 #[derive(Debug)]
 pub(super) struct Workflow {
     notes: Notes,

@@ -20,7 +20,6 @@ const DEFAULT_FEEDBACK: &str = "Error: {error}. Write one line `Thought {n}: …
 const DEFAULT_FEEDBACK_ACT: &str =
     "Error: {error}. Write one line `Action {n}: …` with Search[title], Lookup[keyword] or Finish[answer].";
 
-/// The dialogue of one question.
 #[derive(Debug)]
 pub(super) struct Robust {
     episode: Episode,
@@ -33,15 +32,18 @@ pub(super) struct Robust {
     failed: bool,
 }
 
-/// What the dialogue waits for.
 #[derive(Debug)]
 enum Waiting {
-    /// A reply of the model.
     Model,
     /// The tool's answer to this step, written as the model is shown it.
-    Tool { step: String },
+    Tool {
+        step: String,
+    },
     /// The feedback on an unusable reply; `step` is what the model is shown of it.
-    Feedback { step: Option<String>, problem: String },
+    Feedback {
+        step: Option<String>,
+        problem: String,
+    },
 }
 
 impl Robust {

@@ -2,6 +2,7 @@
 
 use super::super::numbered::verb;
 use crate::types::Tool;
+use crate::types::text::cut;
 use std::fmt;
 
 /// Longest piece of the model's own text that a sentence repeats, in characters.
@@ -14,13 +15,10 @@ pub(super) enum Fault {
     Empty,
     /// The reply ends before its `<think>` block does.
     Thinking,
-    /// There is no action.
     NoAction,
     /// The text in place of the action names no tool.
     NotATool(String),
-    /// The tool is named without an argument.
     NoArgument(Tool),
-    /// The argument is empty.
     EmptyArgument(Tool),
     /// An unreadable JSON object, or one that names no tool.
     Json,
@@ -31,11 +29,7 @@ pub(super) enum Fault {
 impl Fault {
     /// [`Fault::NotATool`] with the beginning of the text.
     pub(super) fn not_a_tool(text: &str) -> Self {
-        let mut shown: String = text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
-        if text.chars().nth(SHOWN).is_some() {
-            shown.push('…');
-        }
-        Self::NotATool(shown)
+        Self::NotATool(cut(text, SHOWN).replace(char::is_control, " "))
     }
 }
 

@@ -14,7 +14,6 @@ const ANSWER: [&str; 3] = ["final_answer", "conclusion", "answer"];
 /// Keys under which an object holds what the model thought.
 const THOUGHT: [&str; 4] = ["thought", "thought_process", "thoughts", "reasoning"];
 
-/// An action read from an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Action {
     pub(super) tool: Tool,
@@ -31,7 +30,6 @@ pub(super) fn object(text: &str) -> Option<(Map<String, Value>, usize)> {
     }
 }
 
-/// The action that an object names.
 pub(super) fn action(object: &Map<String, Value>) -> Option<Action> {
     let thought = one_of(object, &THOUGHT).and_then(Value::as_str).map(str::to_owned);
     let (tool, input) = named(object)?;

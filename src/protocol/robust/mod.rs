@@ -20,7 +20,6 @@ use crate::types::Tool;
 use reply::Reply;
 use std::sync::Arc;
 
-/// Id of the protocol.
 pub const ID: &str = "robust";
 
 /// The protocol. It has no options.

@@ -78,14 +78,12 @@ impl Repairs {
         }
     }
 
-    /// Counts a kind where it applies.
     pub(super) fn note_if(&mut self, applies: bool, kind: &str) {
         if applies {
             self.note(kind);
         }
     }
 
-    /// Adds the kinds that another part found.
     pub(super) fn add(&mut self, other: Self) {
         self.0 |= other.0;
     }

@@ -14,7 +14,6 @@ use super::repair::{self, Repairs};
 use crate::types::Tool;
 use crate::types::python::is_python_space;
 
-/// A reply, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reply {
     /// One line; absent where the model wrote none, or was not asked for one.
@@ -25,7 +24,6 @@ pub(super) struct Reply {
     pub(super) discarded: Option<String>,
 }
 
-/// An action that can be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Action {
     pub(super) tool: Tool,
@@ -34,7 +32,6 @@ pub(super) struct Action {
     pub(super) text: String,
 }
 
-/// An unusable reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) fault: Fault,

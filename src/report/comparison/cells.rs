@@ -1,8 +1,8 @@
 //! Headings and cells of a comparison's tables.
 
-use crate::compare::number::{difference, value};
+use crate::compare::number::{difference, percent, value};
 use crate::compare::{Bounds, MethodInterval, NamedFigure, Unit};
-use crate::report::sheet::Cell;
+use crate::report::sheet::{Cell, float};
 use crate::types::text::visible_line;
 
 /// `EM % [95 %]`
@@ -10,12 +10,6 @@ pub(super) fn headed(figure: &NamedFigure, interval: Option<MethodInterval>) -> 
     let unit = if figure.unit == Unit::Share { " %" } else { "" };
     let level = interval.map(|interval| format!(" [{} %]", percent(interval.level))).unwrap_or_default();
     format!("{}{unit}{level}", visible_line(figure.label(), 40))
-}
-
-pub(super) fn percent(level: f64) -> String {
-    // 95 rather than 95.0, and 99.9 as it is.
-    let text = format!("{:.3}", 100.0 * level);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// A mean with its interval.
@@ -56,16 +50,6 @@ fn with_interval(
 pub(super) fn between(unit: Unit, bounds: Bounds) -> Cell {
     Cell {
         text: format!("{} to {}", value(unit, bounds.low), value(unit, bounds.high)),
-        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", count(bounds.n))],
+        figures: vec![("lowest", bounds.low), ("highest", bounds.high), ("bounds_n", float(bounds.n as u64))],
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub(super) fn count(n: usize) -> f64 {
-    n as f64
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-pub(super) fn count_u64(n: u64) -> f64 {
-    n as f64
 }

@@ -1,9 +1,8 @@
 //! Flipped answers: questions that one of two variants gets right and the other wrong.
 
-use super::cells::count;
-use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row};
+use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row, float};
 use crate::score::{Divergence, FailureClass};
-use crate::types::text::counted;
+use crate::types::text::{counted, cut};
 use serde::Serialize;
 
 /// Characters of a question that are listed.
@@ -12,9 +11,7 @@ const QUESTION: usize = 60;
 /// Flipped answers between two variants.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FlipList {
-    /// The first variant.
     pub a: String,
-    /// The second variant.
     pub b: String,
     /// Questions that both measured.
     pub n: usize,
@@ -24,12 +21,9 @@ pub(crate) struct FlipList {
     pub lost: Vec<FlippedQuestion>,
 }
 
-/// A question with a flipped answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FlippedQuestion {
-    /// Its id.
     pub id: String,
-    /// Its text.
     pub question: String,
     /// Failure class of the wrong answer, if known.
     pub class: Option<FailureClass>,
@@ -45,13 +39,7 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
     if flips.gained.is_empty() && flips.lost.is_empty() {
         return vec![Block::Lines { title, lines: vec![format!("none of {}", counted(flips.n, "question"))] }];
     }
-    let header = vec![
-        Heading::words("id"),
-        Heading::words("right in"),
-        Heading::words("failure class"),
-        Heading::words("divergence"),
-        Heading::words("question"),
-    ];
+    let header = ["id", "right in", "failure class", "divergence", "question"].map(Heading::words).to_vec();
     let row = |(right, flip): (&String, &FlippedQuestion)| Row {
         key: Key { metric: "em".to_owned(), group: flip.id.clone(), a: flips.a.clone(), b: flips.b.clone() },
         cells: vec![
@@ -59,7 +47,7 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
             Cell::text(right),
             Cell::text(flip.class.map_or("–", FailureClass::name)),
             divergence(flip.parted),
-            Cell::text(cut(&flip.question)),
+            Cell::text(cut(&flip.question, QUESTION)),
         ],
     };
     let gained = flips.gained.iter().map(|flip| (&flips.b, flip));
@@ -80,13 +68,7 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
 
 fn divergence(parted: Option<Divergence>) -> Cell {
     let Some(parted) = parted else { return Cell::nothing() };
-    Cell::figure("parted_at_step", count(parted.step), format!("step {}, {}", parted.step, parted.part.name()))
-}
-
-fn cut(question: &str) -> String {
-    let mut characters = question.chars();
-    let cut: String = characters.by_ref().take(QUESTION).collect();
-    if characters.next().is_some() { cut + "…" } else { cut }
+    Cell::figure("parted_at_step", float(parted.step as u64), format!("step {}, {}", parted.step, parted.part.name()))
 }
 
 /// `12 (act: 9 search, 3 reasoning)`

@@ -1,70 +1,47 @@
 //! Figures by groups of questions.
 
-use super::cells::{change, count, estimate, headed};
-use crate::compare::{Breakdown, FigureComparison, Group};
+use super::cells::{change, estimate, headed};
+use crate::compare::{Breakdown, FigureComparison, Group, GroupMean, GroupPair};
+use crate::report::layout::headings;
 use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row};
 
 /// Means and differences by the values of a field.
 pub(super) fn tables(breakdown: &Breakdown, figure: &FigureComparison) -> [Block; 2] {
-    [means(breakdown, figure), pairs(breakdown, figure)]
-}
-
-fn named(group: &Group) -> &str {
-    group.value.as_deref().unwrap_or("–")
-}
-
-fn key(breakdown: &Breakdown, group: &Group, a: &str, b: &str) -> Key {
-    Key {
-        metric: breakdown.figure.clone(),
-        group: format!("{}={}", breakdown.by, group.value.as_deref().unwrap_or_default()),
-        a: a.to_owned(),
-        b: b.to_owned(),
-    }
-}
-
-fn means(breakdown: &Breakdown, figure: &FigureComparison) -> Block {
+    let unit = figure.figure.unit;
     let interval = breakdown.groups.iter().flat_map(|group| &group.means).find_map(|mean| mean.interval);
-    let header = vec![
-        Heading::words(&breakdown.by),
-        Heading::words("variant"),
-        Heading::numbers(headed(&figure.figure, interval)),
-        Heading::numbers("n"),
-    ];
-    let mut rows = Vec::new();
-    for group in &breakdown.groups {
-        for mean in &group.means {
-            let cells = vec![
-                Cell::text(named(group)),
-                Cell::text(&mean.variant),
-                estimate(figure.figure.unit, "mean", mean.mean, None, mean.interval),
-                Cell::figure("n", count(group.n), group.n.to_string()),
-            ];
-            rows.push(Row { key: key(breakdown, group, &mean.variant, ""), cells });
-        }
-    }
     let title = format!("{} by {}", figure.figure.label(), breakdown.by);
-    Block::Table(Grid { id: "part_means", title, header, rows })
+    let mean = |mean: &GroupMean| {
+        let cell = estimate(unit, "mean", mean.mean, None, mean.interval);
+        (mean.variant.clone(), cell, [mean.variant.clone(), String::new()])
+    };
+    let pair = |pair: &GroupPair| {
+        let cell = change(unit, pair.difference, pair.se, pair.interval);
+        (format!("{} − {}", pair.b, pair.a), cell, [pair.a.clone(), pair.b.clone()])
+    };
+    let header = ["variant", &headed(&figure.figure, interval)];
+    let means = table(breakdown, header, |group| group.means.iter().map(mean).collect());
+    let pairs = table(breakdown, ["b − a", "difference"], |group| group.pairs.iter().map(pair).collect());
+    [
+        Block::Table(Grid { id: "part_means", title: title.clone(), ..means }),
+        Block::Table(Grid { id: "part_pairs", title: format!("{title}, pairwise"), ..pairs }),
+    ]
 }
 
-fn pairs(breakdown: &Breakdown, figure: &FigureComparison) -> Block {
-    let header = vec![
-        Heading::words(&breakdown.by),
-        Heading::words("b − a"),
-        Heading::numbers("difference"),
-        Heading::numbers("n"),
-    ];
-    let mut rows = Vec::new();
-    for group in &breakdown.groups {
-        for pair in &group.pairs {
-            let cells = vec![
-                Cell::text(named(group)),
-                Cell::text(format!("{} − {}", pair.b, pair.a)),
-                change(figure.figure.unit, pair.difference, pair.se, pair.interval),
-                Cell::figure("n", count(group.n), group.n.to_string()),
-            ];
-            rows.push(Row { key: key(breakdown, group, &pair.a, &pair.b), cells });
-        }
-    }
-    let title = format!("{} by {}, pairwise", figure.figure.label(), breakdown.by);
-    Block::Table(Grid { id: "part_pairs", title, header, rows })
+/// What a row is about, its figure, and the variants in its key.
+type Line = (String, Cell, [String; 2]);
+
+/// The lines of each group, under the headings of what they are about and of their figure.
+fn table(breakdown: &Breakdown, [about, figure]: [&str; 2], lines: impl Fn(&Group) -> Vec<Line>) -> Grid {
+    let mut header = vec![Heading::words(&breakdown.by)];
+    header.extend(headings(about, &[figure, "n"]));
+    let rows = breakdown.groups.iter().flat_map(|group| {
+        let metric = &breakdown.figure;
+        let value = group.value.as_deref();
+        lines(group).into_iter().map(move |(about, figure, [a, b])| {
+            let of_group = format!("{}={}", breakdown.by, value.unwrap_or_default());
+            let cells = vec![Cell::text(value.unwrap_or("–")), Cell::text(about), figure, Cell::count("n", group.n)];
+            Row { key: Key { metric: metric.clone(), group: of_group, a, b }, cells }
+        })
+    });
+    Grid { id: "", title: String::new(), header, rows: rows.collect() }
 }

@@ -1,6 +1,6 @@
 use super::{Progress, Shown};
-use crate::types::{RunEvent, Trajectory};
-use serde_json::json;
+use crate::score::fixtures;
+use crate::types::{Outcome, RunEvent, Trajectory, Usage};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -26,12 +26,11 @@ impl Sink {
 }
 
 fn recorded(answer: &str) -> RunEvent {
-    let trajectory: Trajectory = serde_json::from_value(json!({
-        "v": 1, "id": "a", "index": 0, "variant": "main", "repeat": 0, "question": "q", "answers": ["yes"], "steps": [],
-        "answer": answer, "outcome": "finished", "usage": {"prompt_tokens": 500, "completion_tokens": 10},
-        "cost_usd": 0.01, "started_at": "", "wall_ms": 1, "compat": "fixed", "repairs": [], "key": "k"
-    }))
-    .unwrap();
+    let trajectory = Trajectory {
+        usage: Usage { prompt_tokens: 500, completion_tokens: 10 },
+        cost_usd: Some(0.01),
+        ..fixtures::episode(Vec::new(), Some(answer), &["yes"], Outcome::Finished)
+    };
     RunEvent::Recorded(Arc::new(trajectory))
 }
 

@@ -13,31 +13,19 @@ pub(super) fn tables(variants: &[(&str, &RunAssessment)]) -> String {
 
 /// Shares in per cent; a dash where there is nothing to take a share of.
 fn shares(variants: &[(&str, &RunAssessment)]) -> String {
-    let header = headings(
-        "% of",
-        &[
-            "gold\npages",
-            "all\nhops",
-            "facts\nseen",
-            "missed\nsearch",
-            "empty\nlookup",
-            "grounded",
-            "lucky",
-            "un-\ngrounded",
-        ],
-    );
+    let columns: [(&str, fn(&RunAssessment) -> Share); 8] = [
+        ("gold\npages", |of| of.gold_pages),
+        ("all\nhops", |of| of.all_hops),
+        ("facts\nseen", |of| of.sentences),
+        ("missed\nsearch", |of| of.missed_searches),
+        ("empty\nlookup", |of| of.empty_lookups),
+        ("grounded", |of| of.grounded),
+        ("lucky", |of| of.lucky),
+        ("un-\ngrounded", |of| of.ungrounded),
+    ];
+    let header = headings("% of", &columns.map(|(heading, _)| heading));
     let row = |(name, of): &(&str, &RunAssessment)| {
-        let shares = [
-            of.gold_pages,
-            of.all_hops,
-            of.sentences,
-            of.missed_searches,
-            of.empty_lookups,
-            of.grounded,
-            of.lucky,
-            of.ungrounded,
-        ];
-        let shares = shares.map(|share: Share| share.value().map_or_else(dash, percent));
+        let shares = columns.map(|(_, share)| share(of).value().map_or_else(dash, percent));
         std::iter::once((*name).to_owned()).chain(shares).collect()
     };
     table(&header, &variants.iter().map(row).collect::<Vec<_>>(), WIDTH)

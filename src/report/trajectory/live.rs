@@ -1,7 +1,7 @@
 //! An episode for reading while it runs: the model's text as it arrives, then the step that came of it.
 
-use super::page::{DIM, GREEN, PLAIN, Page, RED, YELLOW};
-use super::{end, show_step, source};
+use super::page::{PLAIN, Page, YELLOW};
+use super::{after_action, answer, end, show_step};
 use crate::report::view::View;
 use crate::types::text::visible;
 use crate::types::{Step, Tool, Trajectory};
@@ -10,7 +10,6 @@ use crate::types::{Step, Tool, Trajectory};
 #[derive(Debug)]
 pub(crate) struct Live {
     view: View,
-    /// Number of the current step.
     step: usize,
     /// Whether text of this step was shown.
     said: bool,
@@ -21,7 +20,6 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// For one episode.
     pub(crate) fn new(view: View) -> Self {
         Self { view, step: 1, said: false, replying: false, held: String::new() }
     }
@@ -60,7 +58,6 @@ impl Live {
         page.text
     }
 
-    /// The reply is complete.
     pub(crate) fn call_ended(&mut self) -> String {
         let replied = self.replying;
         self.close();
@@ -73,10 +70,7 @@ impl Live {
         if self.said {
             // The tool's observation after an answer matters only in the record.
             let observation = step.observation.as_deref().filter(|_| step.tool != Some(Tool::Finish));
-            page.optional("observation", observation.map(str::trim_end), PLAIN);
-            page.optional("source", step.provenance.as_ref().map(source).as_deref(), DIM);
-            page.optional("note", step.note.as_deref(), YELLOW);
-            page.optional("set aside", step.discarded.as_deref(), DIM);
+            after_action(&mut page, step, observation);
         } else {
             page.blank();
             show_step(&mut page, step);
@@ -99,10 +93,8 @@ impl Live {
         self.close();
         page.blank();
         end(&mut page, trajectory);
-        match &trajectory.answer {
-            Some(answer) => page.field("answer", answer, GREEN),
-            None if !trajectory.measured() => {}
-            None => page.field("answer", "none", RED),
+        if trajectory.answer.is_some() || trajectory.measured() {
+            answer(&mut page, trajectory);
         }
         page.text
     }

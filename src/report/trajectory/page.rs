@@ -1,8 +1,7 @@
 //! A page that grows field by field: labels, wrapped text, rules, colours.
 
 use crate::report::view::View;
-use crate::types::text::counted;
-use crate::types::text::{visible, visible_line};
+use crate::types::text::{counted, visible, visible_line};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
@@ -21,7 +20,6 @@ pub(super) const GREEN: Style = AnsiColor::Green.on_default();
 pub(super) const RED: Style = AnsiColor::Red.on_default();
 pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
 
-/// The text so far, and how it is laid out.
 pub(super) struct Page {
     pub(super) text: String,
     pub(super) view: View,

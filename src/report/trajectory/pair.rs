@@ -1,7 +1,7 @@
 //! Two episodes of one question: steps that are the same once, then both side by side from where they diverge.
 
-use super::page::{BOLD, DIM, GREEN, Page, RED, YELLOW};
-use super::{Verdict, end, gold, step_fields, verdict};
+use super::page::{BOLD, DIM, Page, YELLOW};
+use super::{Verdict, answer, end, gold, step_fields, verdict};
 use crate::report::view::View;
 use crate::score::{Divergence, Part};
 use crate::types::Trajectory;
@@ -20,7 +20,6 @@ const GUTTER: &str = " │ ";
 pub(crate) struct Side<'a> {
     /// Its name, such as `results/a:q-1`.
     pub name: &'a str,
-    /// Its trajectory.
     pub trajectory: &'a Trajectory,
     /// The verdict on its answer, if there is one.
     pub verdict: Option<Verdict<'a>>,
@@ -91,13 +90,10 @@ fn what(part: Part) -> &'static str {
 }
 
 fn head(page: &mut Page, side: Side<'_>) {
-    let Trajectory { variant, repeat, compat, answer, .. } = side.trajectory;
+    let Trajectory { variant, repeat, compat, .. } = side.trajectory;
     page.field("episode", side.name, BOLD);
     page.field("variant", &format!("{variant} (repeat {repeat}, {})", compat.name()), DIM);
-    match answer {
-        Some(answer) => page.field("answer", answer, GREEN),
-        None => page.field("answer", "none", RED),
-    }
+    answer(page, side.trajectory);
     if let Some(known) = &side.verdict {
         verdict::show(page, side.trajectory, known);
     }

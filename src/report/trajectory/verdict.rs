@@ -7,7 +7,6 @@ use crate::types::{Outcome, Trajectory};
 /// Right or wrong, by which metric, with the trajectory metrics.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Verdict<'a> {
-    /// Name of the metric.
     pub metric: &'static str,
     /// The score; absent if the episode was not measured or the gold answer is hidden.
     pub score: Option<AnswerScore>,
@@ -25,7 +24,6 @@ pub(in crate::report) fn word(outcome: Outcome, score: Option<AnswerScore>) -> &
     }
 }
 
-/// The fields of a verdict, on a page.
 pub(super) fn show(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'_>) {
     match (word(trajectory.outcome, verdict.score), verdict.score) {
         (word, Some(score)) => {

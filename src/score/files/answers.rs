@@ -4,12 +4,12 @@ use super::layouts::{self, Answers};
 use super::report::{Report, named};
 use super::{FileError, Files};
 use crate::score::overlap::ratio_of_sum;
-use crate::score::{self, AnswerScore, EmF1, characters, fid_em, orqa_em, paper_reward};
+use crate::score::{self, AnswerScore, characters, fid_em, orqa_em, paper_reward};
 use crate::types::{AnswerKind, Question, excerpt};
 use serde_json::{Map, Value};
 
 /// The numbers that a metric shows of an answer, under its own names.
-type Columns = &'static [(&'static str, fn(EmF1) -> f64)];
+type Columns = &'static [(&'static str, fn(AnswerScore) -> f64)];
 
 const SQUAD11: Columns = &[("exact_match", |score| score.em), ("f1", |score| score.f1)];
 const SQUAD20: Columns = &[("exact", |score| score.em), ("f1", |score| score.f1)];
@@ -19,13 +19,13 @@ const EXACT: Columns = &[("exact_match", |score| score.em)];
 /// Sums over questions, in the order of the gold file.
 #[derive(Default)]
 struct Sum {
-    score: EmF1,
+    score: AnswerScore,
     right: usize,
     n: usize,
 }
 
 impl Sum {
-    fn add(&mut self, score: EmF1) {
+    fn add(&mut self, score: AnswerScore) {
         self.score.add(score);
         self.right += usize::from(score.em > 0.0);
         self.n += 1;
@@ -43,7 +43,7 @@ fn all(
     files: &Files<'_>,
     golds: &[Question],
     (columns, scale): (Columns, f64),
-    score: impl Fn(&str, &Question) -> EmF1,
+    score: impl Fn(&str, &Question) -> AnswerScore,
 ) -> Result<(Report, Sum, Answers), FileError> {
     let predictions = Answers::read(files.predictions)?;
     let (mut sum, mut missing, mut report) = (Sum::default(), 0_usize, Report::new(metric, files));
@@ -112,7 +112,7 @@ pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
 /// Scores as ORQA's evaluation of predictions does, under the names that it prints.
 pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
     let golds = layouts::nq_open(files.gold)?;
-    let score = |prediction: &str, gold: &Question| exact(orqa_em(prediction, &gold.answers));
+    let score = |prediction: &str, gold: &Question| AnswerScore::right(orqa_em(prediction, &gold.answers));
     let (mut report, sum, _) = all("nq-open", files, &golds, (EXACT, 1.0), score)?;
     let missing = report.missing["prediction"].clone();
     let counts = [("missing_predictions", missing), ("num_correct", sum.right.into()), ("num_total", sum.n.into())];
@@ -124,12 +124,8 @@ pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
 /// Scores with `FiD`'s exact match: the share of all questions.
 pub(super) fn fid(files: &Files<'_>) -> Result<Report, FileError> {
     let golds = layouts::nq_open(files.gold)?;
-    let score = |prediction: &str, gold: &Question| exact(fid_em(prediction, &gold.answers));
+    let score = |prediction: &str, gold: &Question| AnswerScore::right(fid_em(prediction, &gold.answers));
     Ok(all("fid", files, &golds, (EXACT, 1.0), score)?.0)
-}
-
-fn exact(right: bool) -> EmF1 {
-    AnswerScore::right(right).into()
 }
 
 /// The reward of the paper's harness: equality of normalised texts, 0 without a prediction. `f1` is `HotpotQA`'s for
@@ -138,11 +134,11 @@ pub(super) fn paper(files: &Files<'_>) -> Result<Report, FileError> {
     let golds = any_dataset(files)?;
     let score = |prediction: &str, gold: &Question| {
         let official = gold.gold().unwrap_or_default();
-        let reward = exact(paper_reward(Some(prediction), official));
+        let reward = AnswerScore::right(paper_reward(Some(prediction), official));
         if gold.answer_kind == AnswerKind::Label {
             return reward;
         }
-        EmF1 { em: reward.em, f1: score::hotpot(prediction, official).f1 }
+        AnswerScore { f1: score::hotpot(prediction, official).f1, ..reward }
     };
     Ok(all("paper", files, &golds, (PAPER, 1.0), score)?.0)
 }
@@ -150,7 +146,7 @@ pub(super) fn paper(files: &Files<'_>) -> Result<Report, FileError> {
 /// Exact match and F1 over characters, in per cent over all questions as `mlqa_evaluation_v1.py` gives them.
 pub(super) fn cjk(files: &Files<'_>) -> Result<Report, FileError> {
     let golds = if layouts::is_squad(files.gold) { layouts::squad(files.gold)? } else { any_dataset(files)? };
-    let score = |prediction: &str, gold: &Question| characters(prediction, &gold.answers).into();
+    let score = |prediction: &str, gold: &Question| characters(prediction, &gold.answers);
     Ok(all("cjk", files, &golds, (SQUAD11, 100.0), score)?.0)
 }
 

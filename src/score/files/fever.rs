@@ -48,7 +48,6 @@ const PREDICTIONS: &str = "write one prediction `{id, predicted_label, predicted
 /// How many predicted pieces of evidence the official score looks at.
 const MAX_EVIDENCE: usize = 5;
 
-/// The scores of one claim.
 struct Score {
     label: bool,
     /// Whether the label is right and a whole group of evidence was predicted; NOT ENOUGH INFO needs none.

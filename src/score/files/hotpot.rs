@@ -38,7 +38,6 @@ struct Predictions {
     evidence: Option<HashMap<String, Vec<Triple>>>,
 }
 
-/// What was predicted for one question.
 struct Prediction<'a> {
     answer: Option<&'a str>,
     facts: Option<&'a [SupportingFact]>,

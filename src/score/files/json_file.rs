@@ -21,7 +21,6 @@ impl FileError {
         Self { message: message.to_string(), hint }
     }
 
-    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         self.hint
     }
@@ -57,17 +56,14 @@ impl<'a> JsonFile<'a> {
         }
     }
 
-    /// Its name.
     pub(super) fn name(self) -> &'a str {
         self.name
     }
 
-    /// Its text.
     pub(super) fn text(self) -> &'a str {
         self.text
     }
 
-    /// An error about this file.
     pub(super) fn error(self, what: impl Display, hint: &'static str) -> FileError {
         FileError::new(format!("`{}`: {what}", self.name), hint)
     }

@@ -54,12 +54,10 @@ impl Answers {
         Ok(Self(answers))
     }
 
-    /// The predicted answer to a question.
     pub(super) fn get(&self, question: &Question) -> Option<&str> {
         self.0.get(&question.id).or_else(|| self.0.get(&question.question)).map(String::as_str)
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

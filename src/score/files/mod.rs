@@ -69,7 +69,6 @@ impl FileMetric {
         Self::ALL.iter().find(|metric| metric.name.eq_ignore_ascii_case(name.trim()))
     }
 
-    /// Scores the predictions.
     pub fn score(&self, files: &Files<'_>) -> Result<Report, FileError> {
         (self.score)(files)
     }

@@ -5,7 +5,7 @@ use super::json_file::Records;
 use super::report::{Report, named};
 use super::{FileError, Files};
 use crate::score::musique;
-use crate::score::overlap::{EmF1, ratio_of_sum, round_like_python};
+use crate::score::overlap::{AnswerScore, ratio_of_sum, round_like_python};
 use crate::types::excerpt;
 use serde::Deserialize;
 use serde_json::Value;
@@ -62,7 +62,7 @@ fn yes() -> bool {
 /// The means of answerable records, and of the twins where a record is not answerable.
 #[derive(Default)]
 struct Sums<'a> {
-    answer: EmF1,
+    answer: AnswerScore,
     support_f1: f64,
     n: usize,
     /// Twins, in the order in which their ids were first met.
@@ -78,7 +78,7 @@ struct Group {
 }
 
 impl<'a> Sums<'a> {
-    fn add(&mut self, gold: &'a Gold, answerable: bool, answer: EmF1, support: EmF1) {
+    fn add(&mut self, gold: &'a Gold, answerable: bool, answer: AnswerScore, support: AnswerScore) {
         let groups = &mut self.groups;
         let place = *self.by_id.entry(&gold.id).or_insert_with(|| {
             groups.push(Group { sufficient: true, answer_f1: 0.0, support_f1: 0.0 });
@@ -152,13 +152,13 @@ pub(super) fn score(files: &Files<'_>, subset: Subset) -> Result<Report, FileErr
 }
 
 /// Scores of support. Two empty sets give EM 1 and F1 1, unlike in `HotpotQA`.
-fn support(predicted: &[i64], paragraphs: &[Paragraph]) -> EmF1 {
+fn support(predicted: &[i64], paragraphs: &[Paragraph]) -> AnswerScore {
     let gold: BTreeSet<&i64> =
         paragraphs.iter().filter(|paragraph| paragraph.is_supporting).map(|paragraph| &paragraph.idx).collect();
     if predicted.is_empty() && gold.is_empty() {
-        return EmF1 { em: 1.0, f1: 1.0 };
+        return AnswerScore::right(true);
     }
-    sets(&predicted.iter().collect(), &gold).into()
+    sets(&predicted.iter().collect(), &gold)
 }
 
 fn same_order(files: &Files<'_>, golds: &[Gold], predictions: &Records<'_, Prediction>) -> Result<(), FileError> {

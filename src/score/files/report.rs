@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 /// The figures of one file of predictions, under the names and in the order of the official script.
 #[derive(Debug, Serialize)]
 pub struct Report {
-    /// Name of the metric.
     pub metric: &'static str,
     /// Questions that count.
     pub n: usize,

@@ -1,25 +1,16 @@
 use super::{Side, render_pair};
 use crate::report::{Verdict, View};
-use crate::score::AnswerScore;
-use crate::types::Trajectory;
-use serde_json::json;
+use crate::score::{AnswerScore, fixtures};
+use crate::types::{Outcome, Step, Tool, Trajectory};
 use unicode_width::UnicodeWidthStr as _;
 
 fn episode(actions: &[&str], answer: &str) -> Trajectory {
-    let steps: Vec<_> = actions
-        .iter()
-        .enumerate()
-        .map(|(at, input)| {
-            json!({"n": at + 1, "thought": "I look.", "tool": "search", "input": input,
-                "action_text": format!("Search[{input}]"), "observation": format!("Page of {input}."), "calls": []})
-        })
-        .collect();
-    serde_json::from_value(json!({
-        "v": 1, "id": "q", "index": 0, "variant": "main", "repeat": 0, "question": "Which one?", "answers": ["gold"],
-        "steps": steps, "answer": answer, "outcome": "finished", "usage": {"prompt_tokens": 0, "completion_tokens": 0},
-        "started_at": "2026-01-02T03:04:05Z", "wall_ms": 9, "compat": "fixed", "repairs": [], "key": "k"
-    }))
-    .unwrap()
+    let step = |input: &&str| Step {
+        thought: Some("I look.".to_owned()),
+        action_text: Some(format!("Search[{input}]")),
+        ..fixtures::step(Tool::Search, input, &format!("Page of {input}."))
+    };
+    fixtures::episode(actions.iter().map(step).collect(), Some(answer), &["gold"], Outcome::Finished)
 }
 
 fn pair(a: &Trajectory, b: &Trajectory, width: usize) -> String {
