@@ -23,7 +23,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Flags of `ask`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The question; with --chat it may be left out.
@@ -50,7 +49,6 @@ pub(super) struct Args {
     prices: Option<PathBuf>,
 }
 
-/// Carries the command out, writes to `out`, and gives the exit code.
 pub(super) async fn execute(args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
     let mut talk = Talk::new(&args)?;
     let mut code = failure::OK;
@@ -165,7 +163,6 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// What the next question builds upon.
     fn remember(&mut self, memory: Vec<Message>) {
         let before = self.one.agent.approach.acting().map_or(0, |acting| acting.setup.history.len());
         if memory.len() <= before && !self.warned {

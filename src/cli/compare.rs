@@ -21,7 +21,6 @@ use sources::{Field, Source, Wanted};
 use std::path::PathBuf;
 use tables::Tables;
 
-/// Flags of `compare`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run stands for all its variants.
@@ -108,7 +107,6 @@ impl Args {
     }
 }
 
-/// A comparison with its sources.
 struct Done {
     sources: Vec<Source>,
     comparison: Comparison,
@@ -117,7 +115,6 @@ struct Done {
     flips: Vec<FlipList>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let (sources, figures) = sources(args)?;
     let names = sources::names(&sources);
@@ -184,7 +181,6 @@ fn canonical(typed: &str) -> String {
     if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
 }
 
-/// The figure of that name, of a run.
 fn known(name: &str) -> anyhow::Result<&'static Figure> {
     Figure::named(name).ok_or_else(|| {
         let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();

@@ -13,7 +13,6 @@ use crate::dataset::Dataset;
 use crate::run::questions;
 use std::path::{Path, PathBuf};
 
-/// Flags of `dataset`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -30,7 +29,6 @@ enum Command {
     Fetch(fetch::FetchArgs),
 }
 
-/// A dataset file and how it is read.
 #[derive(Debug, clap::Args)]
 struct FileArgs {
     /// Dataset file, plain or gzipped, or a shipped sample such as datasets/sample.jsonl.
@@ -39,7 +37,6 @@ struct FileArgs {
     how: Typed<OfDatasetFile>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     match args.command {
         Command::Info(args) => info::execute(&args),
@@ -56,7 +53,6 @@ impl FileArgs {
     }
 }
 
-/// A file system error.
 fn cannot(what: &str, path: &Path, error: &std::io::Error) -> anyhow::Error {
     Failure::unexpected(
         format!("cannot {what} `{}`: {error}", path.display()),

@@ -79,7 +79,6 @@ impl ExplicitArgs {
         Self(command.get_arguments().filter(|known| typed(known.get_id().as_str())).map(argument).collect())
     }
 
-    /// Whether this argument was typed.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|argument| argument.name == name)
     }
@@ -120,7 +119,6 @@ impl Argument {
 
 /// A command that can be started again from the command line that a folder records.
 pub(super) trait Resumable: Args {
-    /// Its name, such as `run`.
     const NAME: &'static str;
 
     /// The command with its flags.

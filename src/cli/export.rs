@@ -17,7 +17,6 @@ use runs::Run;
 use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
-/// Flags of `export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Run folders, or folders that contain them.
@@ -74,7 +73,6 @@ impl Rows {
     }
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let runs = runs::find(&args.runs)?;
     args.filter.check(&runs)?;
@@ -155,7 +153,6 @@ fn write(args: &Args, runs: &[Run], out: Box<dyn Write + Send>) -> anyhow::Resul
     Ok(count)
 }
 
-/// Writes the matching episodes of one run.
 fn write_run(
     run: &Run,
     filter: &Filter,

@@ -22,16 +22,12 @@ pub(super) trait Group: 'static {
     fn has(setting: &Setting) -> bool;
 }
 
-/// Every setting of a variant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfVariant;
-/// The settings of a model.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfModel;
-/// The settings of a source of pages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfWiki;
-/// The settings of a dataset.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfDataset;
 /// How a dataset's file is read, whichever questions are asked.
@@ -116,7 +112,6 @@ impl<G: Group> Typed<G> {
 }
 
 impl Typed<OfVariant> {
-    /// The settings, for the variants that they make.
     pub(super) fn listed(&self) -> Listed {
         Listed {
             base: self.settings.clone(),
@@ -128,12 +123,10 @@ impl Typed<OfVariant> {
 }
 
 impl<G: Group> Typed<G> {
-    /// The settings with their types.
     pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
         Ok(self.single().as_slice().try_into()?)
     }
 
-    /// The settings with their types.
     pub(super) fn dataset(&self) -> anyhow::Result<DatasetSettings> {
         Ok(self.settings.as_slice().try_into()?)
     }

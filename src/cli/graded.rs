@@ -15,7 +15,6 @@ use std::path::{Path, PathBuf};
 /// A run's folder, or a file of trajectories such as `ask --save` writes.
 #[derive(Debug)]
 pub(super) struct GradedRun {
-    /// Its path.
     pub(super) path: PathBuf,
     /// The run's manifest; absent for a file.
     pub(super) manifest: Option<Manifest>,
@@ -26,12 +25,9 @@ pub(super) struct GradedRun {
     tally: Tally,
 }
 
-/// One episode with its score.
 #[derive(Debug)]
 pub(super) struct Graded {
-    /// The trajectory.
     pub(super) trajectory: Trajectory,
-    /// Name of its metric.
     pub(super) metric: &'static str,
     /// Its score; absent if it was not measured or has no gold answer.
     pub(super) score: Option<AnswerScore>,
@@ -40,17 +36,14 @@ pub(super) struct Graded {
 }
 
 impl Graded {
-    /// For the reports.
     pub(super) fn verdict(&self) -> Verdict<'_> {
         Verdict { metric: self.metric, score: self.score, assessment: self.assessment.as_ref() }
     }
 
-    /// For its figures.
     pub(super) fn episode(&self) -> AssessedEpisode<'_> {
         AssessedEpisode { trajectory: &self.trajectory, score: self.score, assessment: self.assessment.as_ref() }
     }
 
-    /// For the reports, as one of two.
     pub(super) fn side<'a>(&'a self, name: &'a str) -> Side<'a> {
         Side { name, trajectory: &self.trajectory, verdict: Some(self.verdict()) }
     }

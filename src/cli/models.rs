@@ -21,18 +21,15 @@ pub(super) enum ModelsCommand {
     Check(CheckArgs),
 }
 
-/// Flags of `models check`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct CheckArgs {
     /// Print the result as one JSON object.
     #[arg(long)]
     pub(super) json: bool,
-    /// The model to ask.
     #[command(flatten)]
     pub(super) model: Typed<OfModel>,
 }
 
-/// Runs the command and writes its result to `out`.
 pub(super) async fn execute(args: &ModelsArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
     let ModelsCommand::Check(args) = &args.command;
     let Some(model) = agent::remote(&args.model.variant()?)? else {

@@ -11,7 +11,6 @@ use std::path::PathBuf;
 /// Longest line that is read, in bytes: 64 MiB. A reply has a few kilobytes.
 const MAX_LINE: u64 = 64 << 20;
 
-/// Flags of `parse`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Replies, one JSON object per line: `{"name": …, "output": …, "step": …}`; `step` is optional [default: stdin].
@@ -27,7 +26,6 @@ pub(super) struct Args {
     step: u16,
 }
 
-/// One reply.
 #[derive(Debug, Deserialize)]
 struct Line {
     /// Copied to the output.
@@ -36,7 +34,6 @@ struct Line {
     step: Option<usize>,
 }
 
-/// The parsed reply.
 #[derive(Debug, Serialize)]
 struct Out<'a> {
     name: &'a serde_json::Value,
@@ -44,7 +41,6 @@ struct Out<'a> {
     parsed: Parsed,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     match &args.file {

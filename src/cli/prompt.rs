@@ -10,7 +10,6 @@ use crate::report::counted;
 use serde_json::json;
 use std::io::Write as _;
 
-/// Flags of `prompt`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -43,7 +42,6 @@ struct CheckArgs {
     prompts: Vec<String>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: Args) -> anyhow::Result<u8> {
     match args.command {
         Command::List(args) => list(&args),
@@ -105,7 +103,6 @@ fn in_folder(folder: &str) -> Vec<String> {
     names
 }
 
-/// Lists the protocols and their options.
 fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
     let mut out = std::io::stdout().lock();
     for id in protocol::IDS {

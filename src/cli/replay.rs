@@ -22,7 +22,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Flags of `replay`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A run folder or its trajectories.jsonl; with --import, a file that another program recorded.
@@ -57,14 +56,12 @@ enum Import {
     ReactNotebook,
 }
 
-/// A replayed episode.
 struct Outcome {
     id: String,
     replayed: Replayed,
     score: Option<AnswerScore>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(id) = &args.other {
         return other::execute(id, &args.option, &imported(&args.file)?, args.json);
@@ -124,7 +121,6 @@ fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     Ok(imported(&args.file)?.iter().map(outcome).collect())
 }
 
-/// Reads the episodes of another program.
 fn imported(path: &Path) -> anyhow::Result<Vec<Imported>> {
     let shown = path.display();
     let file = File::open(path)

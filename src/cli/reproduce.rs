@@ -106,7 +106,6 @@ pub(super) fn command(command: Command) -> Command {
     })
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     if let Some(folder) = &args.folder {
         show(folder, args.json)?;

@@ -36,7 +36,6 @@ impl Resumable for Args {
     }
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     // Whoever names a dataset means what they type, and nothing else.
     if let Some(out) = args.out.as_deref().filter(|_| args.resume && !args.explicit.has("dataset")) {

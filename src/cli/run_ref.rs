@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 pub(super) struct RunRef {
     /// The run's folder, or the file.
     pub(super) path: PathBuf,
-    /// The named variant.
     pub(super) variant: Option<String>,
 }
 
@@ -42,14 +41,12 @@ impl RunRef {
             .map(|(path, variant)| Self { path: path.into(), variant: Some(variant.to_owned()) })
     }
 
-    /// Whether the run has the variant that was named.
     fn names_a_variant(&self) -> bool {
         let manifest = RunFolder::at(&self.path).manifest();
         manifest
             .is_ok_and(|manifest| manifest.variants.iter().any(|variant| Some(&variant.name) == self.variant.as_ref()))
     }
 
-    /// As it is typed.
     pub(super) fn typed(&self) -> String {
         let path = self.path.display();
         self.variant.as_ref().map_or_else(|| path.to_string(), |variant| format!("{path}@{variant}"))

@@ -13,7 +13,6 @@ use crate::types::text::shell_word;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Flags of `score`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run folder.
@@ -29,7 +28,6 @@ pub(super) struct Args {
     files: score_files::Files,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(scored) = score_files::execute(&args.files, args.metric.as_deref(), args.json) {
         return scored;
@@ -85,7 +83,6 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The figures of an experiment's runs as JSON.
 pub(super) fn together(summaries: &[Summary]) -> serde_json::Value {
     serde_json::json!({ "runs": summaries.iter().map(json::summary).collect::<Vec<_>>() })
 }

@@ -14,7 +14,6 @@ use crate::types::text::visible_line;
 use serde_json::{Value, json};
 use std::io::Write as _;
 
-/// Flags of `show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A run, or a file of `ask --save`: lists its episodes, or prints the episode ID of every variant and repeat. Two
@@ -34,7 +33,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Flags that select episodes.
 #[derive(Debug, clap::Args)]
 struct Filter {
     /// Only this repeat, from 0 [default: all].
@@ -63,7 +61,6 @@ fn outcome(name: &str) -> Result<Outcome, String> {
     Outcome::parse(name).ok_or_else(|| format!("outcomes are {}", Outcome::ALL.map(Outcome::name).join(", ")))
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut view = View::of_stdout();
     view.width = args.width.unwrap_or(view.width);

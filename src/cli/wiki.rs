@@ -32,7 +32,6 @@ pub(super) enum WikiCommand {
     Session(SessionArgs),
 }
 
-/// Flags of `wiki search`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SearchArgs {
     /// What to search for.
@@ -41,12 +40,10 @@ pub(super) struct SearchArgs {
     /// Print one JSON object instead of the observation.
     #[arg(long)]
     pub(super) json: bool,
-    /// The source.
     #[command(flatten)]
     pub(super) wiki: Typed<OfWiki>,
 }
 
-/// Flags of `wiki lookup`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct LookupArgs {
     /// The page to open.
@@ -59,23 +56,19 @@ pub(super) struct LookupArgs {
     /// Print one JSON object instead of the observations.
     #[arg(long)]
     pub(super) json: bool,
-    /// The source.
     #[command(flatten)]
     pub(super) wiki: Typed<OfWiki>,
 }
 
-/// Flags of `wiki session`.
 #[derive(Debug, Clone, Args)]
 pub(super) struct SessionArgs {
     /// Read one action per line from stdin and write one JSON object for each; the line `reset` starts over.
     #[arg(long)]
     pub(super) json: bool,
-    /// The source.
     #[command(flatten)]
     pub(super) wiki: Typed<OfWiki>,
 }
 
-/// Runs the command, writes its result to `out`, and gives the exit code.
 pub(super) async fn execute(args: WikiCommandArgs, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
     match args.command {
         WikiCommand::Search(args) => search(&args, out).await?,

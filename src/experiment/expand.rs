@@ -36,7 +36,6 @@ pub(super) struct Expanded {
     pub(super) kept: Vec<Draft>,
     /// Combinations that are the same as an earlier one.
     pub(super) merged: usize,
-    /// Combinations that are excluded.
     pub(super) excluded: usize,
 }
 
@@ -250,7 +249,6 @@ pub(super) fn dataset_name(path: &str) -> String {
 pub struct DatasetDraft {
     /// Its name, fit for a folder; of the file unless another is given.
     pub name: String,
-    /// The file.
     pub path: String,
     /// Line of the experiment file, from 1.
     pub line: usize,

@@ -28,7 +28,6 @@ const MAX_REPEATS: u32 = 1000;
 pub struct ExperimentFile {
     /// The file as it was named.
     pub path: String,
-    /// Its text.
     pub text: String,
     /// The experiment's name, fit for a folder.
     pub name: String,
@@ -66,48 +65,24 @@ pub struct Overrides {
 /// Why an experiment file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// The file cannot be read.
     #[error("cannot read `{path}`: {source}")]
-    Io {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is too large.
+    Io { path: String, source: std::io::Error },
     #[error("`{0}` is larger than 1 MiB")]
     TooLarge(String),
-    /// The file is not text.
     #[error("`{0}` is not UTF-8 text")]
     NotText(String),
-    /// The file has mistakes.
     #[error(transparent)]
     Invalid(#[from] Problems),
-    /// Two settings of one variant or dataset exclude each other.
     #[error("{place}: `{one}` and `{other}` cannot be set together")]
-    Conflict {
-        /// File and line.
-        place: String,
-        /// The one.
-        one: &'static str,
-        /// The other.
-        other: &'static str,
-    },
-    /// A setting that was typed makes no difference to any variant.
+    Conflict { place: String, one: &'static str, other: &'static str },
     #[error("no variant uses {0}")]
     Unused(String),
     /// A value that is not of its setting's kind.
     #[error("{place}: {source}")]
-    Value {
-        /// File and line.
-        place: String,
-        /// What is wrong.
-        source: serde_json::Error,
-    },
+    Value { place: String, source: serde_json::Error },
 }
 
 impl ExperimentError {
-    /// What the author can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Io { .. } | Self::TooLarge(_) | Self::NotText(_) => {

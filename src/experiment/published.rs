@@ -10,18 +10,13 @@ pub struct Published {
     pub name: String,
     /// Where they were published.
     pub source: String,
-    /// The figures, in the order of the file.
     pub figures: Vec<PublishedFigure>,
 }
 
-/// One figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedFigure {
-    /// Name of the dataset.
     pub dataset: String,
-    /// What was measured.
     pub metric: PublishedMetric,
-    /// Name of the variant.
     pub variant: String,
     /// The figure in percent, 0 to 100, as it was published.
     pub percent: f64,
@@ -32,12 +27,10 @@ pub struct PublishedFigure {
 pub enum PublishedMetric {
     /// Exact match; of labels, their accuracy.
     Em,
-    /// F1.
     F1,
 }
 
 impl PublishedMetric {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Em, Self::F1];
 
     /// Its key in the file.

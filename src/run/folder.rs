@@ -73,27 +73,22 @@ impl OutputPlan {
         Ok(Self { folder, recorded, records, due, estimate, resume: output.resume, notes })
     }
 
-    /// Whether there is a run to resume.
     pub(super) fn is_recorded(&self) -> bool {
         self.recorded.is_some()
     }
 
-    /// Where it is.
     pub(super) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// What is kept and what is to be done.
     pub(super) fn due(&self) -> &Due {
         &self.due
     }
 
-    /// What the run will take.
     pub(super) fn estimate(&self) -> &Estimate {
         &self.estimate
     }
 
-    /// What is about to happen, a line each.
     pub(super) fn notes(&self, job: &Job) -> Vec<String> {
         let mut lines = self.notes.clone();
         lines.extend(about(&job.manifest));
@@ -163,7 +158,6 @@ impl OutputPlan {
 }
 
 impl OpenRun {
-    /// Says that its episodes are begun now.
     pub(super) fn start(&mut self) {
         self.started = Some(Instant::now());
     }

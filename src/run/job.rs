@@ -22,7 +22,6 @@ use std::sync::Arc;
 /// Variants that a message names.
 const NAMED: usize = 3;
 
-/// A run, ready to start.
 pub(super) struct Job {
     pub(super) manifest: Manifest,
     /// The rendered prompts, to be stored.

@@ -40,9 +40,7 @@ pub struct Prepared {
 
 /// A planned run, for reading.
 pub struct PlannedRun<'a> {
-    /// Its folder.
     pub folder: &'a Path,
-    /// What it will be.
     pub manifest: &'a Manifest,
     /// Episodes that are finished and are kept.
     pub keep: usize,
@@ -52,7 +50,6 @@ pub struct PlannedRun<'a> {
     pub new: usize,
     /// Recorded episodes of variants that are not run any more.
     pub other: usize,
-    /// What it will take.
     pub estimate: &'a Estimate,
 }
 

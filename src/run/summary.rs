@@ -35,11 +35,9 @@ pub struct Summary {
 /// The figures of one variant.
 #[derive(Debug)]
 pub struct VariantScore {
-    /// The variant's name.
     pub name: String,
     /// The metric that its answers are scored by.
     pub metric: &'static str,
-    /// Scores of its answers.
     pub score: RunScore,
     /// What its agent read, and its failure classes.
     pub assessment: RunAssessment,
@@ -50,13 +48,10 @@ pub struct VariantScore {
 /// The figures of one episode.
 #[derive(Debug)]
 pub struct Item {
-    /// The variant's name.
     pub variant: String,
     /// Which repeat, from 0.
     pub repeat: u32,
-    /// The question's id.
     pub id: String,
-    /// How it ended.
     pub outcome: Outcome,
     /// Absent where it was not measured and where the gold answer is hidden.
     pub score: Option<AnswerScore>,

@@ -28,7 +28,6 @@ pub(crate) struct BuiltVariant {
     pub(crate) prompts: Vec<StoredPrompt>,
 }
 
-/// What is asked of a variant.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Asked {
     /// Whether claims are judged instead of questions answered.
@@ -65,7 +64,6 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, asked: &Asked) -> Resul
     Ok(built)
 }
 
-/// The protocol of that id with these options.
 pub(crate) fn find_protocol(id: &str, options: &Options) -> Result<Arc<dyn Protocol>, RunError> {
     let found = protocol::find(id, options).ok_or_else(|| {
         RunError::usage(format!("unknown protocol `{id}`"), format!("known protocols: {}", protocol::IDS.join(", ")))
@@ -73,7 +71,6 @@ pub(crate) fn find_protocol(id: &str, options: &Options) -> Result<Arc<dyn Proto
     found.map_err(|error| RunError::usage(&error, error.hint()))
 }
 
-/// The method of that name.
 pub(crate) fn find_method(name: &str) -> Result<Method, RunError> {
     Method::parse(name).ok_or_else(|| {
         RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::NAMES.join(", ")))
@@ -286,7 +283,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The order of the exemplars.
 fn order(settings: &VariantSettings) -> Result<ExemplarOrder, RunError> {
     let order = settings.exemplar_order.as_deref().unwrap_or("file");
     match (order, settings.exemplar_seed) {

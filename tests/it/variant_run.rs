@@ -3,9 +3,8 @@
 
 use crate::common::{self, Ran, WorkDir, mockd, variant_names};
 use serde_json::Value;
-
-const PROTOCOLS: [&str; 7] = ["react-paper", "robust", "qwen-agent", "llama-index", "go-blog", "lagent", "react-zh"];
-const METHODS: [&str; 7] = ["standard", "cot", "cot-sc", "act", "react", "cot-sc->react", "react->cot-sc"];
+use wikitrail::protocol::IDS;
+use wikitrail::types::Method;
 
 /// Runs into the folder `out`; every variant measures every episode, and the run replays without a difference.
 #[track_caller]
@@ -29,11 +28,11 @@ fn em(summary: &Value, name: &str) -> f64 {
 #[test]
 fn the_baseline_answers_in_every_protocol() {
     let dir = WorkDir::new();
-    let summary = run(&dir, "protocols", &["--protocol", &PROTOCOLS.join(",")], &PROTOCOLS, 60);
+    let summary = run(&dir, "protocols", &["--protocol", &IDS.join(",")], &IDS, 60);
     // The same steps in every format; lagent has four of them instead of seven, which is too few for some questions.
     let usual = em(&summary, "react-paper");
     assert!(usual > 0.25, "the baseline must really work: {usual}");
-    for protocol in PROTOCOLS {
+    for protocol in IDS {
         let em = em(&summary, protocol);
         let expected = if protocol == "lagent" { 0.25..usual } else { usual..usual + 0.001 };
         assert!(expected.contains(&em), "{protocol}: {em}");
@@ -51,12 +50,12 @@ fn the_baseline_answers_in_every_protocol() {
 #[test]
 fn the_baseline_answers_by_every_method() {
     let dir = WorkDir::new();
-    let summary = run(&dir, "methods", &["--method", &METHODS.join(","), "--samples", "5"], &METHODS, 60);
+    let summary = run(&dir, "methods", &["--method", &Method::NAMES.join(","), "--samples", "5"], &Method::NAMES, 60);
     let (react, direct) = (em(&summary, "react"), em(&summary, "standard"));
     assert!(react > 2.0 * direct && direct > 0.0, "reading must help: {react} against {direct}");
     assert!((em(&summary, "act") - react).abs() < 0.001, "the same steps without thoughts");
     let claims = "datasets/sample-claims.jsonl";
-    run(&dir, "claims", &[claims, "--method", &METHODS.join(","), "--samples", "3"], &METHODS, 30);
+    run(&dir, "claims", &[claims, "--method", &Method::NAMES.join(","), "--samples", "3"], &Method::NAMES, 30);
     run(&dir, "oracle", &["--method", "standard,cot", "--oracle-context"], &["standard", "cot"], 60);
 }
 
@@ -91,9 +90,9 @@ fn the_mock_ends_every_episode_of_every_protocol_and_method() {
     let (base, site) = (format!("{}/v1", llm.url()), wiki.url());
     let server = ["--model", "openai:mock", "--base-url", &base, "--wiki", "html", "--wiki-url", &site];
     let dir = WorkDir::new();
-    run(&dir, "protocols", &[&server[..], &["--protocol", &PROTOCOLS.join(",")]].concat(), &PROTOCOLS, 60);
-    let methods = ["--method", &METHODS.join(","), "--protocol", "react-paper"];
-    run(&dir, "methods", &[&server[..], &methods].concat(), &METHODS, 60);
+    run(&dir, "protocols", &[&server[..], &["--protocol", &IDS.join(",")]].concat(), &IDS, 60);
+    let methods = ["--method", &Method::NAMES.join(","), "--protocol", "react-paper"];
+    run(&dir, "methods", &[&server[..], &methods].concat(), &Method::NAMES, 60);
     // A chat model is spoken to by our own protocol, unless another is named; with the paper's finished text, by the paper's.
     dir.run_json(&[&server[..], &["--limit", "3", "--out", "usual"]].concat());
     let usual = &dir.manifest("usual")["variants"][0];

@@ -9,7 +9,6 @@ use tokio::io::Stdin;
 
 const PROMPT: &str = "ask> ";
 
-/// Lines of standard input.
 pub(super) enum Lines {
     /// A person types them. Absent while one is being typed.
     Typed(Option<DefaultEditor>),

@@ -22,7 +22,6 @@ pub(super) struct Source {
     pub(super) run: RunRef,
     /// Where it comes from; absent for a table of figures.
     pub(super) origin: Option<Origin>,
-    /// What was recorded.
     pub(super) episodes: Vec<Episode>,
 }
 
@@ -75,7 +74,6 @@ pub(super) enum Field {
     Meta(String),
 }
 
-/// What is wanted of every episode.
 pub(super) struct Wanted<'a> {
     pub(super) figures: &'a [&'static Figure],
     pub(super) cluster: Option<&'a Field>,
@@ -99,7 +97,6 @@ impl Source {
 }
 
 impl Field {
-    /// The field of that name.
     pub(super) fn parse(name: &str) -> Self {
         match name.trim() {
             "cluster" => Self::Cluster,
@@ -124,7 +121,6 @@ impl Field {
         }
     }
 
-    /// Its value of a question.
     pub(super) fn of(&self, question: &Question) -> Option<String> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match self {

@@ -14,7 +14,6 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Reads all files.
     pub(super) fn read(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let read = |path: &PathBuf| Ok((path.clone(), read(path)?));
         Ok(Self { files: paths.iter().map(read).collect::<anyhow::Result<_>>()? })

@@ -9,7 +9,6 @@ use crate::types::Question;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Flags of `dataset convert`.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConvertArgs {
     #[command(flatten)]
@@ -19,7 +18,6 @@ pub(super) struct ConvertArgs {
     out: Option<PathBuf>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
     if let Some(out) = args.out.as_deref().filter(|out| same_file(&args.file.file, out)) {
         return Err(Failure::usage(format!("`{}` is the input file", out.display()), "name another file with --out"));

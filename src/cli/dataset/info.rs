@@ -17,7 +17,6 @@ const LISTED: usize = 10;
 /// Where a question has no type or level.
 const NONE: &str = "(none)";
 
-/// Flags of `dataset info`.
 #[derive(Debug, clap::Args)]
 pub(super) struct InfoArgs {
     #[command(flatten)]
@@ -84,7 +83,6 @@ struct Duplicates {
     groups: Vec<Vec<String>>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let dataset = args.file.load()?;
     let prompts: Vec<String> =

@@ -6,7 +6,6 @@ use crate::types::Manifest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A run to export.
 #[derive(Debug)]
 pub(super) struct Run {
     /// The folder's name, or its path if two runs share that name.

@@ -13,7 +13,6 @@ use crate::types::{Manifest, Variant};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// An experiment with its runs.
 pub(super) struct Reproduction {
     pub(super) folder: PathBuf,
     pub(super) experiment: ExperimentFile,
@@ -135,7 +134,6 @@ impl Reproduction {
         }
     }
 
-    /// Models of all runs, joined.
     pub(super) fn models(&self) -> String {
         self.each(|variant| variant.model.clone())
     }
@@ -145,7 +143,6 @@ impl Reproduction {
         variants.map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// The report for people.
     pub(super) fn sheet(&self) -> Sheet {
         let tables: Vec<Beside> = self.tables().into_iter().map(|table| table.beside).collect();
         let wiki = self.each(|variant| format!("{} ({})", variant.wiki, variant.compat.name()));

@@ -16,13 +16,11 @@ pub(in crate::cli) enum Line {
     TooLong,
 }
 
-/// Reads lines from any input.
 pub(in crate::cli) struct Lines<R> {
     input: BufReader<R>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Reads from `input`.
     pub(in crate::cli) fn new(input: R) -> Self {
         Self { input: BufReader::new(input) }
     }

@@ -7,20 +7,16 @@ use serde::Serialize;
 use std::io::Write;
 use tokio::io::AsyncRead;
 
-/// One line of output.
 #[derive(Serialize)]
 struct Row<'a> {
     /// What the tool answers; where it failed, what it answered last.
     observation: &'a str,
     /// Whether an answer was given.
     done: bool,
-    /// What went wrong, if something did.
     error: Option<Fault>,
-    /// The state after the action.
     state: SessionState,
 }
 
-/// What went wrong.
 #[derive(Serialize)]
 struct Fault {
     /// `page` where the paper's environment raises, `source` where pages could not be had, `input` for unusable lines.
@@ -28,7 +24,6 @@ struct Fault {
     /// Class of the exception, or kind of the failure.
     #[serde(rename = "type")]
     class: &'static str,
-    /// In words.
     message: String,
 }
 

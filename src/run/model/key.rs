@@ -29,7 +29,6 @@ fn is_key(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_graphic())
 }
 
-/// The key in a file.
 pub(in crate::run) fn key_from(file: &Path) -> Result<SecretString, ModelSettingsError> {
     let shown = file.display().to_string();
     let unreadable = |error| ModelSettingsError::KeyFile(shown.clone(), error);

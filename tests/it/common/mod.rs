@@ -9,7 +9,7 @@ pub(crate) mod shared {
 }
 
 pub(crate) use program::{
-    Ran, WorkDir, calls, command, killed, lines, manifest, read, recorded, records, repository, table_rows,
+    Ran, WorkDir, calls, command, killed, lines, manifest, read, recorded, records, repository, shell, table_rows,
     variant_names, wikitrail,
 };
 pub(crate) use shared::folder as shared;

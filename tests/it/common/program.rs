@@ -23,6 +23,18 @@ pub(crate) fn wikitrail(folder: &Path, args: &[&str]) -> Ran {
     Ran::from(&command(folder, args).output().expect("wikitrail runs"))
 }
 
+/// Runs a line as a person types it, without keys.
+pub(crate) fn shell(folder: &Path, line: &str) -> Ran {
+    let program = Path::new(env!("CARGO_BIN_EXE_wikitrail")).parent().expect("a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("a path"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(folder).env("PATH", path).stdin(Stdio::null());
+    for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+        shell.env_remove(key);
+    }
+    Ran::from(&shell.output().expect("a shell"))
+}
+
 impl From<&Output> for Ran {
     fn from(output: &Output) -> Self {
         let text = |bytes: &[u8]| std::str::from_utf8(bytes).expect("UTF-8").to_owned();
