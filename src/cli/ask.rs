@@ -6,6 +6,7 @@ mod screen;
 
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
+use super::output_file::json_line;
 use super::run::RecordingArgs;
 use super::say::say;
 use crate::agent::{Approach, Episode, EpisodeObserver};
@@ -125,8 +126,7 @@ impl<'a> Talk<'a> {
         let measured = trajectory.outcome != Outcome::NotMeasured;
         let out = if self.args.json || !measured { screen.close()? } else { screen.end(&trajectory)? };
         if self.args.json {
-            serde_json::to_writer(&mut *out, &trajectory).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            json_line(out, &trajectory)?;
             out.flush()?;
         }
         if !measured {

@@ -13,14 +13,8 @@ use crate::dataset::Dataset;
 use crate::run::questions;
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub(super) enum Command {
     /// Describe a file, and list duplicates and leaked exemplars.
     Info(info::InfoArgs),
     /// Convert a file to the canonical form, one JSON object per line.
@@ -37,8 +31,8 @@ struct FileArgs {
     how: Typed<OfDatasetFile>,
 }
 
-pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
-    match args.command {
+pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
+    match command {
         Command::Info(args) => info::execute(&args),
         Command::Convert(args) => convert::execute(&args),
         Command::Fetch(args) => fetch::execute(&args).await,

@@ -6,7 +6,8 @@ use super::say::say;
 use crate::report::Verdict;
 use crate::report::trajectory::pair::Side;
 use crate::run::evidence::{self, Evidence};
-use crate::score::{AnswerScore, AssessedEpisode, Assessment, Metric, Tally};
+use crate::run::left_out;
+use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally};
 use crate::store::{Records, RunFolder};
 use crate::types::text::visible_line;
 use crate::types::{Manifest, Question, Trajectory};
@@ -51,23 +52,18 @@ impl Graded {
 
 impl GradedRun {
     /// Opens a run. Reports unreadable lines and missing supporting facts.
-    pub(super) fn open(path: &Path, metric: Option<Metric>) -> anyhow::Result<Self> {
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let (manifest, records) = if path.is_file() {
             (None, Records::of_file(path)?)
         } else {
             let folder = RunFolder::open(path)?;
             (Some(folder.manifest()?), folder.records()?)
         };
-        for line in records.skipped() {
-            say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
-        }
+        left_out(&records).for_each(say);
         let questions = manifest.as_ref().map_or_else(|| Ok(Vec::new()), evidence::questions);
         let evidence = Evidence::of_questions(questions.as_deref());
-        if let Some(note) = evidence.note() {
-            say(note);
-        }
-        let dataset = manifest.as_ref().map_or("", |manifest| &manifest.dataset.name);
-        let tally = metric.map_or_else(|| Tally::new(dataset), Tally::with_metric);
+        evidence.note().iter().for_each(say);
+        let tally = Tally::new(manifest.as_ref().map_or("", |manifest| &manifest.dataset.name));
         let questions = questions.unwrap_or_default();
         Ok(Self { path: path.to_owned(), manifest, questions, evidence, records, tally })
     }

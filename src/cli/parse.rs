@@ -2,6 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::flags::options;
+use super::output_file::json_line;
 use crate::protocol::Parsed;
 use crate::run::find_protocol;
 use serde::{Deserialize, Serialize};
@@ -79,9 +80,7 @@ fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write)
         }
         let line: Line = serde_json::from_slice(&text).map_err(|error| bad(number, &error.to_string()))?;
         let step = line.step.unwrap_or(usize::from(args.step));
-        serde_json::to_writer(&mut *out, &Out { name: &line.name, parsed: protocol.parse(&line.output, step) })
-            .map_err(std::io::Error::from)?;
-        out.write_all(b"\n")?;
+        json_line(out, &Out { name: &line.name, parsed: protocol.parse(&line.output, step) })?;
     }
     Ok(())
 }

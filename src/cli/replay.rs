@@ -3,6 +3,7 @@
 mod other;
 
 use super::failure::{self, Failure};
+use super::output_file::json_line;
 use super::say::say;
 use crate::agent::notebook::{self, Claims, Imported};
 use crate::agent::replay::{Difference, Replayed, replay};
@@ -12,6 +13,7 @@ use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
 use crate::protocol::{self, Frame, Setup, react_paper};
 use crate::report::{counted, thousands};
+use crate::run::left_out;
 use crate::run::stored::{Stored, asked};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
@@ -89,9 +91,7 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     };
     let folder = RunFolder::open(folder)?;
     let (manifest, records) = (folder.manifest()?, folder.records()?);
-    for line in records.skipped() {
-        say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
-    }
+    left_out(&records).for_each(say);
     let stored = Stored::of(&folder, &manifest)?;
     let mut outcomes = Vec::new();
     for trajectory in records.iter() {
@@ -203,8 +203,7 @@ fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for outcome in outcomes {
         if json {
-            serde_json::to_writer(&mut out, &to_json(outcome)).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            json_line(&mut out, &to_json(outcome))?;
             continue;
         }
         for Difference { step, field, expected, got } in &outcome.replayed.differences {

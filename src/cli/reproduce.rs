@@ -112,11 +112,10 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         return Ok(failure::OK);
     }
     let is_short = args.resume && !args.a_try && !args.explicit.has("model");
-    if let Some(out) = args.out.as_deref().filter(|_| is_short) {
-        args = match resumed(out, &args.explicit)? {
-            Some(started) => started,
-            None => args,
-        };
+    if let Some(out) = args.out.as_deref().filter(|_| is_short)
+        && let Some(started) = resumed(out, &args.explicit)?
+    {
+        args = started;
     }
     if !args.a_try && !args.explicit.has("model") {
         match args.out.as_deref().filter(|_| !args.resume && !args.dry_run) {

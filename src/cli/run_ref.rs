@@ -53,6 +53,14 @@ impl RunRef {
     }
 }
 
+/// The run in a folder, then those right below it, by name.
+pub(super) fn runs_at(folder: &Path) -> impl Iterator<Item = RunFolder> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut below: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    below.sort();
+    std::iter::once(folder.to_owned()).chain(below).map(RunFolder::at).filter(RunFolder::exists)
+}
+
 fn is_source(path: &str) -> bool {
     RunFolder::at(path).exists() || Path::new(path).is_file()
 }

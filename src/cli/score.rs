@@ -4,6 +4,7 @@ mod items;
 mod json;
 
 use super::failure::{self, Failure};
+use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
 use crate::report::{RunSummary, SummaryRow, counted, thousands};
@@ -45,8 +46,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if json {
-        serde_json::to_writer(&mut out, &json::summary(summary)).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json_line(&mut out, &json::summary(summary))?;
         out.flush()?;
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 use super::expand::{DatasetDraft, Draft};
 use super::reader::{Entry, Notes, Table};
+use super::setting::Kind;
 
 /// Figures of one model, or of one paper.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +100,8 @@ fn by_dataset(
                 if notes.known(values.name(), entry.line, entry.key, "variant", &cell_names).is_none() {
                     continue;
                 }
-                let percent = notes.percentage(&values.path(entry.key), entry.value);
+                let percent = notes.scalar(&values.path(entry.key), entry.value, Kind::Number(0.0, 100.0));
+                let percent = percent.and_then(|percent| percent.as_f64());
                 let (dataset, variant) = (dataset.to_owned(), entry.key.to_owned());
                 figures.extend(percent.map(|percent| PublishedFigure { dataset, metric, variant, percent }));
             }

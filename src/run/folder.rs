@@ -21,11 +21,11 @@ const NAMED: usize = 7;
 
 /// Where a run goes, held against what is there.
 pub(super) struct OutputPlan {
-    folder: RunFolder,
-    recorded: Option<Manifest>,
+    pub(super) folder: RunFolder,
+    pub(super) recorded: Option<Manifest>,
     records: Option<Records>,
-    due: Due,
-    estimate: Estimate,
+    pub(super) due: Due,
+    pub(super) estimate: Estimate,
     resume: bool,
     notes: Vec<String>,
 }
@@ -48,9 +48,7 @@ impl OutputPlan {
         let recorded = if folder.exists() { Some(folder.manifest()?) } else { None };
         match &recorded {
             Some(recorded) if output.resume => refuse_other_settings(&path, recorded, &job.manifest)?,
-            Some(_) => {
-                return Err(holds_a_run(&path));
-            }
+            Some(_) => return Err(holds_a_run(&path)),
             None => refuse_other_files(&path)?,
         }
         let records = if recorded.is_some() { Some(folder.records()?) } else { None };
@@ -71,22 +69,6 @@ impl OutputPlan {
         let notes = records.iter().flat_map(Records::skipped).map(skipped).collect();
         let estimate = Estimate::of(job, &due.episodes, records.as_ref().filter(|_| output.dry_run))?;
         Ok(Self { folder, recorded, records, due, estimate, resume: output.resume, notes })
-    }
-
-    pub(super) fn is_recorded(&self) -> bool {
-        self.recorded.is_some()
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub(super) fn due(&self) -> &Due {
-        &self.due
-    }
-
-    pub(super) fn estimate(&self) -> &Estimate {
-        &self.estimate
     }
 
     pub(super) fn notes(&self, job: &Job) -> Vec<String> {

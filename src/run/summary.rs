@@ -3,7 +3,7 @@
 use super::error::RunError;
 use super::evidence::Evidence;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
-use crate::store::RunFolder;
+use crate::store::{Records, RunFolder, Skipped};
 use crate::types::text::{shell_word, visible_line};
 use crate::types::{Manifest, Outcome, Trajectory};
 use std::collections::BTreeMap;
@@ -59,6 +59,12 @@ pub struct Item {
     pub assessment: Option<Assessment>,
 }
 
+/// A warning for each line of a record that cannot be read.
+pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
+    let warning = |line: &Skipped| format!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason);
+    records.skipped().iter().map(warning)
+}
+
 /// A variant's sums while they grow.
 struct Sums {
     name: String,
@@ -78,10 +84,7 @@ impl Summary {
     pub(crate) fn of_folder(folder: &RunFolder, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
         let manifest = folder.manifest()?;
         let records = folder.records()?;
-        let left_out = |line: &crate::store::Skipped| {
-            format!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason)
-        };
-        let notes = records.skipped().iter().map(left_out).collect();
+        let notes = left_out(&records).collect();
         let evidence = Evidence::of(&manifest);
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)

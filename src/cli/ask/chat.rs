@@ -33,8 +33,7 @@ impl Lines {
                 match lines.next().await? {
                     None => return Ok(None),
                     Some(Line::Text(line)) => return Ok(Some(line)),
-                    Some(Line::NotText) => say("error: the line is not UTF-8"),
-                    Some(Line::TooLong) => say("error: the line is longer than 1 MiB"),
+                    Some(Line::Bad { message, .. }) => say(format_args!("error: {message}")),
                 }
             },
         }

@@ -160,7 +160,7 @@ pub(super) fn runs(named: &[String]) -> anyhow::Result<Vec<RunRef>> {
             let meant = RunRef::meant(text);
             // Reports the specific error: no run, or no such variant.
             RunFolder::open(&meant.path)?;
-            GradedRun::open(&meant.path, None)?.check_variant(&meant)?;
+            GradedRun::open(&meant.path)?.check_variant(&meant)?;
         }
         below.sort();
         runs.extend(below.into_iter().map(|path| RunRef { path, variant: None }));
@@ -182,7 +182,7 @@ fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 
 /// The named variant of a run, or all.
 pub(super) fn load(run: &RunRef, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Source>> {
-    let graded = GradedRun::open(&run.path, None)?;
+    let graded = GradedRun::open(&run.path)?;
     let Some(manifest) = graded.manifest.clone() else {
         return Err(Failure::bad_input(
             format!("`{}` is a file, not a run's folder", run.path.display()),

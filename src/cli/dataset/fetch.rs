@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 16 << 30;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct FetchArgs {
+pub(in crate::cli) struct FetchArgs {
     /// Name of the source [default: list all sources].
     name: Option<String>,
     /// Folder for the file.

@@ -15,7 +15,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(in crate::cli) struct Args {
     /// Prompt file (TOML), or a key of the paper's JSON.
     #[arg(value_name = "FILE[#KEY]")]
     prompt: String,

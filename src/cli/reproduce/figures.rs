@@ -2,6 +2,7 @@
 
 use super::deviations;
 use crate::cli::failure::Failure;
+use crate::cli::run_ref::runs_at;
 use crate::experiment::{DatasetDraft, ExperimentFile, Published, PublishedMetric};
 use crate::report::reproduction::{self, Beside, Ours};
 use crate::report::sheet::Sheet;
@@ -36,11 +37,7 @@ impl Reproduction {
 
     /// The first manifest of the folder or of those right below it, and where it is.
     fn manifest(folder: &Path) -> anyhow::Result<Option<(RunFolder, Manifest)>> {
-        let below = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut paths: Vec<PathBuf> = below.collect();
-        paths.sort();
-        let mut runs = std::iter::once(folder.to_owned()).chain(paths).map(RunFolder::at);
-        let Some(run) = runs.find(RunFolder::exists) else { return Ok(None) };
+        let Some(run) = runs_at(folder).next() else { return Ok(None) };
         let manifest = run.manifest()?;
         Ok(Some((run, manifest)))
     }

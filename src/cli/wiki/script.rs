@@ -50,7 +50,6 @@ pub(super) async fn run(
     let mut lines = Lines::new(input);
     let mut session = start();
     while let Some(line) = lines.next().await? {
-        let unusable = |class, message: &str| Some(Fault { kind: "input", class, message: message.to_owned() });
         let error = match line {
             Line::Text(text) if text.trim() == "reset" => {
                 session = start();
@@ -61,8 +60,7 @@ pub(super) async fn run(
                 let (tool, input) = Tool::parse_action(&text);
                 session.call(tool, input).await.err().map(Fault::from)
             }
-            Line::NotText => unusable("encoding", "the line is not UTF-8"),
-            Line::TooLong => unusable("length", "the line is longer than 1 MiB"),
+            Line::Bad { class, message } => Some(Fault { kind: "input", class, message: message.to_owned() }),
         };
         let row = Row { observation: session.observation(), done: session.done(), error, state: session.state() };
         writeln!(out, "{}", serde_json::to_string(&row)?)?;
