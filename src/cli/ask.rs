@@ -6,6 +6,7 @@ mod screen;
 
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
+use super::output_file::json_line;
 use super::run::RecordingArgs;
 use super::say::say;
 use crate::agent::{Approach, Episode, EpisodeObserver};
@@ -23,7 +24,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Flags of `ask`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The question; with --chat it may be left out.
@@ -50,7 +50,6 @@ pub(super) struct Args {
     prices: Option<PathBuf>,
 }
 
-/// Carries the command out, writes to `out`, and gives the exit code.
 pub(super) async fn execute(args: Args, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
     let mut talk = Talk::new(&args)?;
     let mut code = failure::OK;
@@ -127,8 +126,7 @@ impl<'a> Talk<'a> {
         let measured = trajectory.outcome != Outcome::NotMeasured;
         let out = if self.args.json || !measured { screen.close()? } else { screen.end(&trajectory)? };
         if self.args.json {
-            serde_json::to_writer(&mut *out, &trajectory).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            json_line(out, &trajectory)?;
             out.flush()?;
         }
         if !measured {
@@ -165,7 +163,6 @@ impl<'a> Talk<'a> {
         }
     }
 
-    /// What the next question builds upon.
     fn remember(&mut self, memory: Vec<Message>) {
         let before = self.one.agent.approach.acting().map_or(0, |acting| acting.setup.history.len());
         if memory.len() <= before && !self.warned {

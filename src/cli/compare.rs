@@ -11,17 +11,15 @@ mod terms;
 
 use super::failure::{self, Failure};
 use super::say::say;
-use crate::compare::{CompareError, Comparison, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare};
-use crate::report::comparison::{Compared, FlipList, Setting, sheet};
+use crate::compare::{CompareError, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare};
+use crate::report::comparison::{Compared, Setting, sheet};
 use crate::score::{Figure, figure};
 use crate::types::text::visible_line;
 use output::Format;
 use serde_json::{Value, json};
 use sources::{Field, Source, Wanted};
 use std::path::PathBuf;
-use tables::Tables;
 
-/// Flags of `compare`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run stands for all its variants.
@@ -108,16 +106,6 @@ impl Args {
     }
 }
 
-/// A comparison with its sources.
-struct Done {
-    sources: Vec<Source>,
-    comparison: Comparison,
-    settings: Vec<Setting>,
-    warnings: Vec<String>,
-    flips: Vec<FlipList>,
-}
-
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let (sources, figures) = sources(args)?;
     let names = sources::names(&sources);
@@ -134,15 +122,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
     let flips = if args.flips { flipped::lists(&sources, &columns, &comparison)? } else { Vec::new() };
     let settings = differences::of(&sources);
-    let done = Done { sources, comparison, settings, warnings, flips };
-    let compared = Compared {
-        comparison: &done.comparison,
-        settings: &done.settings,
-        flips: &done.flips,
-        warnings: &done.warnings,
-        mde: args.mde,
-    };
-    output::write(args, &sheet(&compared), || json(args, &done, &names, &judged))?;
+    let compared =
+        Compared { comparison: &comparison, settings: &settings, flips: &flips, warnings: &warnings, mde: args.mde };
+    let named = sources.iter().zip(&names);
+    output::write(args, &sheet(&compared), || json(args, &compared, named, &judged))?;
     let mut code = failure::OK;
     for (text, judged) in judged.iter().filter(|(_, judged)| judged.holds) {
         let values: Vec<String> = judged.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -155,13 +138,14 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 /// The variants, and the figures that each has.
 fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     if !args.from_csv.is_empty() {
-        let tables = Tables::read(&args.from_csv)?;
+        let files = tables::read_all(&args.from_csv)?;
         if !args.by.is_empty() {
             return Err(Failure::usage("--by needs questions, which tables of figures do not have", "omit --by"));
         }
-        let has_em = tables.figures().iter().any(|name| name == "em");
+        let has_em = tables::figures(&files).iter().any(|name| name == "em");
         let figures = if has_em { args.read_figures() } else { args.figures() };
-        return Ok((tables.sources(&figures)?, figures));
+        let source = |(path, table)| tables::source(path, &table, &figures);
+        return Ok((files.into_iter().map(source).collect::<anyhow::Result<_>>()?, figures));
     }
     let figures = args.read_figures();
     let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
@@ -184,7 +168,6 @@ fn canonical(typed: &str) -> String {
     if name == "cost" { figure::COST_USD.name.to_owned() } else { name }
 }
 
-/// The figure of that name, of a run.
 fn known(name: &str) -> anyhow::Result<&'static Figure> {
     Figure::named(name).ok_or_else(|| {
         let known: Vec<&str> = figure::ALL.iter().map(|figure| figure.name).collect();
@@ -233,9 +216,14 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
 }
 
 /// Every figure in full precision, with its sources.
-fn json(args: &Args, done: &Done, names: &[String], judged: &[(&String, gate::Judged)]) -> Value {
+fn json<'s>(
+    args: &Args,
+    compared: &Compared<'_>,
+    named: impl Iterator<Item = (&'s Source, &'s String)>,
+    judged: &[(&String, gate::Judged)],
+) -> Value {
     // Plain data with string keys always serialises.
-    let mut value = serde_json::to_value(&done.comparison).unwrap_or_default();
+    let mut value = serde_json::to_value(compared.comparison).unwrap_or_default();
     let source = |(source, name): (&Source, &String)| json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant});
     let setting = |setting: &Setting| json!({"name": setting.name, "values": setting.values});
     let condition = |(text, judged): &(&String, gate::Judged)| {
@@ -243,11 +231,11 @@ fn json(args: &Args, done: &Done, names: &[String], judged: &[(&String, gate::Ju
             judged.values.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         json!({"condition": text, "holds": judged.holds, "values": values})
     };
-    value["sources"] = done.sources.iter().zip(names).map(source).collect();
-    value["differing_settings"] = done.settings.iter().map(setting).collect();
-    value["warnings"] = json!(done.warnings);
+    value["sources"] = named.map(source).collect();
+    value["differing_settings"] = compared.settings.iter().map(setting).collect();
+    value["warnings"] = json!(compared.warnings);
     if args.flips {
-        value["flips"] = json!(done.flips);
+        value["flips"] = json!(compared.flips);
     }
     if !judged.is_empty() {
         value["conditions"] = judged.iter().map(condition).collect();

@@ -4,7 +4,6 @@ use super::failure;
 use clap_complete::Shell;
 use std::io::Write as _;
 
-/// Flags of `completions`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The shell.
@@ -12,7 +11,6 @@ pub(super) struct Args {
     shell: Shell,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     // Into memory first: the library panics where it cannot write.

@@ -13,15 +13,8 @@ use crate::dataset::Dataset;
 use crate::run::questions;
 use std::path::{Path, PathBuf};
 
-/// Flags of `dataset`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub(super) enum Command {
     /// Describe a file, and list duplicates and leaked exemplars.
     Info(info::InfoArgs),
     /// Convert a file to the canonical form, one JSON object per line.
@@ -30,7 +23,6 @@ enum Command {
     Fetch(fetch::FetchArgs),
 }
 
-/// A dataset file and how it is read.
 #[derive(Debug, clap::Args)]
 struct FileArgs {
     /// Dataset file, plain or gzipped, or a shipped sample such as datasets/sample.jsonl.
@@ -39,9 +31,8 @@ struct FileArgs {
     how: Typed<OfDatasetFile>,
 }
 
-/// Carries the command out and returns its exit code.
-pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
-    match args.command {
+pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
+    match command {
         Command::Info(args) => info::execute(&args),
         Command::Convert(args) => convert::execute(&args),
         Command::Fetch(args) => fetch::execute(&args).await,
@@ -56,7 +47,6 @@ impl FileArgs {
     }
 }
 
-/// A file system error.
 fn cannot(what: &str, path: &Path, error: &std::io::Error) -> anyhow::Error {
     Failure::unexpected(
         format!("cannot {what} `{}`: {error}", path.display()),

@@ -1,9 +1,9 @@
 //! Which flags were typed, and the command line that a run's folder was started with.
 
 use super::failure::Failure;
+use super::run_ref::runs_at;
 use super::say::say;
 use crate::net::redact;
-use crate::store::RunFolder;
 use crate::types::Manifest;
 use crate::types::text::visible_line;
 use clap::parser::ValueSource;
@@ -79,7 +79,6 @@ impl ExplicitArgs {
         Self(command.get_arguments().filter(|known| typed(known.get_id().as_str())).map(argument).collect())
     }
 
-    /// Whether this argument was typed.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|argument| argument.name == name)
     }
@@ -120,7 +119,6 @@ impl Argument {
 
 /// A command that can be started again from the command line that a folder records.
 pub(super) trait Resumable: Args {
-    /// Its name, such as `run`.
     const NAME: &'static str;
 
     /// The command with its flags.
@@ -169,16 +167,11 @@ pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyh
 
 /// The manifest in a folder; of an experiment over several datasets, that of the first that has one.
 fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
-    let folder = RunFolder::at(out);
-    if folder.exists() {
-        return Ok(Some(folder.manifest()?));
-    }
-    let Ok(entries) = std::fs::read_dir(out) else { return Ok(None) };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    for folder in paths.into_iter().map(RunFolder::at).filter(RunFolder::exists) {
+    for folder in runs_at(out) {
         let manifest = folder.manifest()?;
-        if manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty()) {
+        if folder.path() == out
+            || manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty())
+        {
             return Ok(Some(manifest));
         }
     }

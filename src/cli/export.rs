@@ -9,7 +9,8 @@ use super::output_file;
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Jsonl, Origin, Scored, Table};
 use crate::report::counted;
-use crate::run::evidence::{Evidence, EvidenceShelf};
+use crate::run::evidence::EvidenceShelf;
+use crate::run::left_out;
 use crate::score::{AnswerScore, Assessment, Tally};
 use crate::types::Trajectory;
 use filter::Filter;
@@ -17,7 +18,6 @@ use runs::Run;
 use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
-/// Flags of `export`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Run folders, or folders that contain them.
@@ -65,16 +65,6 @@ enum Rows {
     Steps,
 }
 
-impl Rows {
-    fn table(self) -> Table {
-        match self {
-            Self::Questions => Table::Questions,
-            Self::Steps => Table::Steps,
-        }
-    }
-}
-
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let runs = runs::find(&args.runs)?;
     args.filter.check(&runs)?;
@@ -128,7 +118,7 @@ fn check_format(args: &Args) -> anyhow::Result<()> {
 /// Writes the matching episodes and returns their number.
 fn write(args: &Args, runs: &[Run], out: Box<dyn Write + Send>) -> anyhow::Result<usize> {
     let options = CsvOptions { raw: args.raw, bom: args.bom };
-    let table = args.rows.table();
+    let table = if args.rows == Rows::Steps { Table::Steps } else { Table::Questions };
     let mut export: Box<dyn Export> = match args.format {
         Format::Csv => Box::new(Csv::new(out, table, options)),
         Format::Jsonl => Box::new(Jsonl::new(out)),
@@ -149,30 +139,18 @@ fn write(args: &Args, runs: &[Run], out: Box<dyn Write + Send>) -> anyhow::Resul
             note.iter().for_each(say);
             evidence
         });
-        count += write_run(run, &args.filter, evidence.as_deref(), export.as_mut())?;
+        each(run, |trajectory, score| {
+            if !args.filter.takes(trajectory, score) {
+                return Ok(());
+            }
+            count += 1;
+            let facts = evidence.as_deref().map(|evidence| evidence.get(&trajectory.id));
+            let assessment = facts.and_then(|facts| Assessment::of(trajectory, score, facts));
+            let origin = Origin::new(&run.name, &run.manifest, &trajectory.variant);
+            export.write(&Scored { trajectory, score, assessment: assessment.as_ref(), origin }).map_err(explain)
+        })?;
     }
     export.finish().map_err(explain)?;
-    Ok(count)
-}
-
-/// Writes the matching episodes of one run.
-fn write_run(
-    run: &Run,
-    filter: &Filter,
-    evidence: Option<&Evidence>,
-    export: &mut dyn Export,
-) -> anyhow::Result<usize> {
-    let mut count = 0;
-    each(run, |trajectory, score| {
-        if !filter.takes(trajectory, score) {
-            return Ok(());
-        }
-        count += 1;
-        let assessment = evidence.and_then(|evidence| Assessment::of(trajectory, score, evidence.get(&trajectory.id)));
-        let origin = Origin::new(&run.name, &run.manifest, &trajectory.variant);
-        let scored = Scored { trajectory, score, assessment: assessment.as_ref(), origin };
-        export.write(&scored).map_err(explain)
-    })?;
     Ok(count)
 }
 
@@ -182,9 +160,7 @@ fn each(
     mut visit: impl FnMut(&Trajectory, Option<AnswerScore>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let records = run.folder.records()?;
-    for line in records.skipped() {
-        say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
-    }
+    left_out(&records).for_each(say);
     let mut tally = Tally::new(&*run.manifest.dataset.name);
     for trajectory in records.iter() {
         let trajectory = trajectory?;

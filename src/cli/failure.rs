@@ -23,17 +23,14 @@ pub(super) const INTERRUPTED: u8 = 130;
 pub(super) struct Failure;
 
 impl Failure {
-    /// The command line does not make sense.
     pub(super) fn usage(message: impl fmt::Display, hint: impl Into<String>) -> anyhow::Error {
         RunError::usage(message, hint).into()
     }
 
-    /// An input is not what it should be.
     pub(super) fn bad_input(message: impl fmt::Display, hint: impl Into<String>) -> anyhow::Error {
         RunError::input(message, hint).into()
     }
 
-    /// Something outside went wrong.
     pub(super) fn unexpected(message: impl fmt::Display, hint: impl Into<String>) -> anyhow::Error {
         RunError::unexpected(message, hint).into()
     }

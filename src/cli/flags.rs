@@ -19,19 +19,17 @@ pub(super) trait Group: 'static {
     const TABLE: &'static [Setting] = VARIANT_SETTINGS;
 
     /// Whether a setting belongs to it.
-    fn has(setting: &Setting) -> bool;
+    fn has(_setting: &Setting) -> bool {
+        true
+    }
 }
 
-/// Every setting of a variant.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfVariant;
-/// The settings of a model.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfModel;
-/// The settings of a source of pages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfWiki;
-/// The settings of a dataset.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfDataset;
 /// How a dataset's file is read, whichever questions are asked.
@@ -41,11 +39,7 @@ pub(super) struct OfDatasetFile;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfReproduction;
 
-impl Group for OfVariant {
-    fn has(_: &Setting) -> bool {
-        true
-    }
-}
+impl Group for OfVariant {}
 
 impl Group for OfModel {
     fn has(setting: &Setting) -> bool {
@@ -61,10 +55,6 @@ impl Group for OfWiki {
 
 impl Group for OfDataset {
     const TABLE: &'static [Setting] = DATASET_SETTINGS;
-
-    fn has(_: &Setting) -> bool {
-        true
-    }
 }
 
 impl Group for OfDatasetFile {
@@ -106,17 +96,21 @@ impl<G: Group> Typed<G> {
         self.settings.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
     }
 
+    pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
+        Ok(self.single().as_slice().try_into()?)
+    }
+
+    pub(super) fn dataset(&self) -> anyhow::Result<DatasetSettings> {
+        Ok(self.settings.as_slice().try_into()?)
+    }
+
     fn list(&self, name: &str) -> Vec<Value> {
-        self.lists
-            .iter()
-            .find(|(setting, _)| setting.name == name)
-            .map(|(_, values)| values.clone())
-            .unwrap_or_default()
+        let list = self.lists.iter().find(|(setting, _)| setting.name == name);
+        list.map(|(_, values)| values.clone()).unwrap_or_default()
     }
 }
 
 impl Typed<OfVariant> {
-    /// The settings, for the variants that they make.
     pub(super) fn listed(&self) -> Listed {
         Listed {
             base: self.settings.clone(),
@@ -124,18 +118,6 @@ impl Typed<OfVariant> {
             protocols: self.list("protocol"),
             methods: self.list("method"),
         }
-    }
-}
-
-impl<G: Group> Typed<G> {
-    /// The settings with their types.
-    pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
-        Ok(self.single().as_slice().try_into()?)
-    }
-
-    /// The settings with their types.
-    pub(super) fn dataset(&self) -> anyhow::Result<DatasetSettings> {
-        Ok(self.settings.as_slice().try_into()?)
     }
 }
 
@@ -234,7 +216,7 @@ impl<G: Group> FromArgMatches for Typed<G> {
 #[cfg(test)]
 mod tests {
     use super::{OfDataset, OfVariant, Typed};
-    use clap::{CommandFactory as _, Parser};
+    use clap::Parser;
     use serde_json::json;
 
     #[derive(Debug, Parser)]
@@ -247,11 +229,6 @@ mod tests {
 
     fn typed(line: &str) -> Result<Program, clap::Error> {
         Program::try_parse_from(line.split_whitespace())
-    }
-
-    #[test]
-    fn every_declaration_makes_a_sound_flag() {
-        Program::command().debug_assert();
     }
 
     #[test]

@@ -6,7 +6,8 @@ use super::say::say;
 use crate::report::Verdict;
 use crate::report::trajectory::pair::Side;
 use crate::run::evidence::{self, Evidence};
-use crate::score::{AnswerScore, AssessedEpisode, Assessment, Metric, Tally};
+use crate::run::left_out;
+use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally};
 use crate::store::{Records, RunFolder};
 use crate::types::text::visible_line;
 use crate::types::{Manifest, Question, Trajectory};
@@ -15,7 +16,6 @@ use std::path::{Path, PathBuf};
 /// A run's folder, or a file of trajectories such as `ask --save` writes.
 #[derive(Debug)]
 pub(super) struct GradedRun {
-    /// Its path.
     pub(super) path: PathBuf,
     /// The run's manifest; absent for a file.
     pub(super) manifest: Option<Manifest>,
@@ -26,12 +26,9 @@ pub(super) struct GradedRun {
     tally: Tally,
 }
 
-/// One episode with its score.
 #[derive(Debug)]
 pub(super) struct Graded {
-    /// The trajectory.
     pub(super) trajectory: Trajectory,
-    /// Name of its metric.
     pub(super) metric: &'static str,
     /// Its score; absent if it was not measured or has no gold answer.
     pub(super) score: Option<AnswerScore>,
@@ -40,17 +37,14 @@ pub(super) struct Graded {
 }
 
 impl Graded {
-    /// For the reports.
     pub(super) fn verdict(&self) -> Verdict<'_> {
         Verdict { metric: self.metric, score: self.score, assessment: self.assessment.as_ref() }
     }
 
-    /// For its figures.
     pub(super) fn episode(&self) -> AssessedEpisode<'_> {
         AssessedEpisode { trajectory: &self.trajectory, score: self.score, assessment: self.assessment.as_ref() }
     }
 
-    /// For the reports, as one of two.
     pub(super) fn side<'a>(&'a self, name: &'a str) -> Side<'a> {
         Side { name, trajectory: &self.trajectory, verdict: Some(self.verdict()) }
     }
@@ -58,23 +52,18 @@ impl Graded {
 
 impl GradedRun {
     /// Opens a run. Reports unreadable lines and missing supporting facts.
-    pub(super) fn open(path: &Path, metric: Option<Metric>) -> anyhow::Result<Self> {
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let (manifest, records) = if path.is_file() {
             (None, Records::of_file(path)?)
         } else {
             let folder = RunFolder::open(path)?;
             (Some(folder.manifest()?), folder.records()?)
         };
-        for line in records.skipped() {
-            say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
-        }
+        left_out(&records).for_each(say);
         let questions = manifest.as_ref().map_or_else(|| Ok(Vec::new()), evidence::questions);
         let evidence = Evidence::of_questions(questions.as_deref());
-        if let Some(note) = evidence.note() {
-            say(note);
-        }
-        let dataset = manifest.as_ref().map_or("", |manifest| &manifest.dataset.name);
-        let tally = metric.map_or_else(|| Tally::new(dataset), Tally::with_metric);
+        evidence.note().iter().for_each(say);
+        let tally = Tally::new(manifest.as_ref().map_or("", |manifest| &manifest.dataset.name));
         let questions = questions.unwrap_or_default();
         Ok(Self { path: path.to_owned(), manifest, questions, evidence, records, tally })
     }

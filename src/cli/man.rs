@@ -8,7 +8,6 @@ use clap_mangen::Man;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Flags of `man`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Folder for one file per command, such as `wikitrail-run.1` [default: print all pages to stdout].
@@ -22,7 +21,6 @@ struct Page {
     text: String,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut command = super::command().disable_help_subcommand(true);
     // Sets the names of subcommands.

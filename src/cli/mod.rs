@@ -63,15 +63,19 @@ enum Command {
     /// Run the paper's table with your own model and print the figures side by side.
     Reproduce(Box<reproduce::Args>),
     /// Use the Wikipedia tool by hand or from a script.
-    Wiki(wiki::WikiCommandArgs),
+    #[command(subcommand)]
+    Wiki(wiki::Command),
     /// Describe, convert and fetch dataset files.
-    Dataset(dataset::Args),
+    #[command(subcommand)]
+    Dataset(dataset::Command),
     /// Show how a protocol parses model replies.
     Parse(parse::Args),
     /// List, show and check prompts.
-    Prompt(prompt::Args),
+    #[command(subcommand)]
+    Prompt(prompt::Command),
     /// Check which settings a model's server supports.
-    Models(models::ModelsArgs),
+    #[command(subcommand)]
+    Models(models::Command),
     /// Print shell completions.
     Completions(completions::Args),
     /// Write the manual pages of all commands.
@@ -137,13 +141,13 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Show(args) => show::execute(&args),
         Command::Replay(args) => replay::execute(&args),
         Command::Reproduce(args) => reproduce::execute(*args).await,
-        Command::Wiki(args) => wiki::execute(args, &mut std::io::stdout()).await,
-        Command::Dataset(args) => dataset::execute(args).await,
+        Command::Wiki(command) => wiki::execute(command, &mut std::io::stdout()).await,
+        Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
-        Command::Prompt(args) => prompt::execute(args),
+        Command::Prompt(command) => prompt::execute(command),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
-        Command::Models(args) => models::execute(&args, &mut std::io::stdout()).await.map(|()| failure::OK),
+        Command::Models(command) => models::execute(&command, &mut std::io::stdout()).await.map(|()| failure::OK),
     }
 }
 

@@ -1,47 +1,31 @@
 //! `models check`: which settings a model's server honours.
 
 use super::flags::{OfModel, Typed};
+use super::output_file::json_line;
 use crate::llm::{Check, Verdict};
 use crate::run::agent;
-use clap::{Args, Subcommand};
+use serde_json::json;
 use std::io::Write;
 
-/// Models and their servers.
-#[derive(Debug, Clone, Args)]
-pub(super) struct ModelsArgs {
-    /// The command.
-    #[command(subcommand)]
-    pub(super) command: ModelsCommand,
-}
-
-/// Commands about models.
-#[derive(Debug, Clone, Subcommand)]
-pub(super) enum ModelsCommand {
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
     /// Send a server two short requests and report which settings it honours.
     Check(CheckArgs),
 }
 
-/// Flags of `models check`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
     /// Print the result as one JSON object.
     #[arg(long)]
-    pub(super) json: bool,
-    /// The model to ask.
+    json: bool,
     #[command(flatten)]
-    pub(super) model: Typed<OfModel>,
+    model: Typed<OfModel>,
 }
 
-/// Runs the command and writes its result to `out`.
-pub(super) async fn execute(args: &ModelsArgs, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
-    let ModelsCommand::Check(args) = &args.command;
+pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
     let Some(model) = agent::remote(&args.model.variant()?)? else {
         if args.json {
-            writeln!(
-                out,
-                "{}",
-                serde_json::json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"})
-            )?;
+            json_line(out, &json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"}))?;
         } else {
             writeln!(out, "baseline is part of this program and needs no server")?;
         }
@@ -49,11 +33,9 @@ pub(super) async fn execute(args: &ModelsArgs, out: &mut (impl Write + Send)) ->
     };
     let check = model.check().await?;
     if args.json {
-        writeln!(out, "{}", serde_json::to_string(&check)?)?;
-        return Ok(());
+        return Ok(json_line(out, &check)?);
     }
-    out.write_all(text(&check).as_bytes())?;
-    Ok(())
+    Ok(out.write_all(text(&check).as_bytes())?)
 }
 
 fn text(check: &Check) -> String {

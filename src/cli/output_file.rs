@@ -1,8 +1,9 @@
-//! Output files that are complete or absent.
+//! Output files that are complete or absent, and lines of JSON.
 
 use super::failure::Failure;
+use serde::Serialize;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// Fills `path` through a neighbouring file that takes its name once it is complete, so that a failure leaves an older
@@ -24,6 +25,12 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(File) -> anyhow::Result<T>
         let _ = fs::remove_file(&part);
         explained(path, error)
     })
+}
+
+/// Writes a value as JSON on a line of its own.
+pub(super) fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)
 }
 
 fn explained(path: &Path, error: anyhow::Error) -> anyhow::Error {

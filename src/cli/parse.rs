@@ -2,6 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::flags::options;
+use super::output_file::json_line;
 use crate::protocol::Parsed;
 use crate::run::find_protocol;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,6 @@ use std::path::PathBuf;
 /// Longest line that is read, in bytes: 64 MiB. A reply has a few kilobytes.
 const MAX_LINE: u64 = 64 << 20;
 
-/// Flags of `parse`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Replies, one JSON object per line: `{"name": …, "output": …, "step": …}`; `step` is optional [default: stdin].
@@ -27,7 +27,6 @@ pub(super) struct Args {
     step: u16,
 }
 
-/// One reply.
 #[derive(Debug, Deserialize)]
 struct Line {
     /// Copied to the output.
@@ -36,7 +35,6 @@ struct Line {
     step: Option<usize>,
 }
 
-/// The parsed reply.
 #[derive(Debug, Serialize)]
 struct Out<'a> {
     name: &'a serde_json::Value,
@@ -44,7 +42,6 @@ struct Out<'a> {
     parsed: Parsed,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     match &args.file {
@@ -83,9 +80,7 @@ fn parse(args: &Args, name: &str, mut input: impl BufRead, out: &mut impl Write)
         }
         let line: Line = serde_json::from_slice(&text).map_err(|error| bad(number, &error.to_string()))?;
         let step = line.step.unwrap_or(usize::from(args.step));
-        serde_json::to_writer(&mut *out, &Out { name: &line.name, parsed: protocol.parse(&line.output, step) })
-            .map_err(std::io::Error::from)?;
-        out.write_all(b"\n")?;
+        json_line(out, &Out { name: &line.name, parsed: protocol.parse(&line.output, step) })?;
     }
     Ok(())
 }

@@ -10,15 +10,8 @@ use crate::report::counted;
 use serde_json::json;
 use std::io::Write as _;
 
-/// Flags of `prompt`.
-#[derive(Debug, clap::Args)]
-pub(super) struct Args {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub(super) enum Command {
     /// List the built-in prompts and protocol texts, and those in ./prompts.
     List(ListArgs),
     /// Print a prompt as the model sees it, or the first request for a question.
@@ -30,22 +23,21 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct ListArgs {
+pub(super) struct ListArgs {
     /// Print one JSON object per line.
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, clap::Args)]
-struct CheckArgs {
+pub(super) struct CheckArgs {
     /// Prompt files (TOML), keys of the paper's JSON, or files of protocol texts.
     #[arg(required = true, value_name = "FILE[#KEY]")]
     prompts: Vec<String>,
 }
 
-/// Carries the command out and returns its exit code.
-pub(super) fn execute(args: Args) -> anyhow::Result<u8> {
-    match args.command {
+pub(super) fn execute(command: Command) -> anyhow::Result<u8> {
+    match command {
         Command::List(args) => list(&args),
         Command::Show(args) => show::execute(&args),
         Command::Protocols(args) => protocols(&args),
@@ -105,7 +97,6 @@ fn in_folder(folder: &str) -> Vec<String> {
     names
 }
 
-/// Lists the protocols and their options.
 fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
     let mut out = std::io::stdout().lock();
     for id in protocol::IDS {

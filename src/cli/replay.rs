@@ -3,6 +3,7 @@
 mod other;
 
 use super::failure::{self, Failure};
+use super::output_file::json_line;
 use super::say::say;
 use crate::agent::notebook::{self, Claims, Imported};
 use crate::agent::replay::{Difference, Replayed, replay};
@@ -12,6 +13,7 @@ use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
 use crate::protocol::{self, Frame, Setup, react_paper};
 use crate::report::{counted, thousands};
+use crate::run::left_out;
 use crate::run::stored::{Stored, asked};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
@@ -22,7 +24,6 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Flags of `replay`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A run folder or its trajectories.jsonl; with --import, a file that another program recorded.
@@ -57,14 +58,12 @@ enum Import {
     ReactNotebook,
 }
 
-/// A replayed episode.
 struct Outcome {
     id: String,
     replayed: Replayed,
     score: Option<AnswerScore>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(id) = &args.other {
         return other::execute(id, &args.option, &imported(&args.file)?, args.json);
@@ -92,9 +91,7 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     };
     let folder = RunFolder::open(folder)?;
     let (manifest, records) = (folder.manifest()?, folder.records()?);
-    for line in records.skipped() {
-        say(format_args!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason));
-    }
+    left_out(&records).for_each(say);
     let stored = Stored::of(&folder, &manifest)?;
     let mut outcomes = Vec::new();
     for trajectory in records.iter() {
@@ -124,7 +121,6 @@ fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
     Ok(imported(&args.file)?.iter().map(outcome).collect())
 }
 
-/// Reads the episodes of another program.
 fn imported(path: &Path) -> anyhow::Result<Vec<Imported>> {
     let shown = path.display();
     let file = File::open(path)
@@ -207,8 +203,7 @@ fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     for outcome in outcomes {
         if json {
-            serde_json::to_writer(&mut out, &to_json(outcome)).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            json_line(&mut out, &to_json(outcome))?;
             continue;
         }
         for Difference { step, field, expected, got } in &outcome.replayed.differences {

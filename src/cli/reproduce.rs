@@ -106,18 +106,16 @@ pub(super) fn command(command: Command) -> Command {
     })
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     if let Some(folder) = &args.folder {
         show(folder, args.json)?;
         return Ok(failure::OK);
     }
     let is_short = args.resume && !args.a_try && !args.explicit.has("model");
-    if let Some(out) = args.out.as_deref().filter(|_| is_short) {
-        args = match resumed(out, &args.explicit)? {
-            Some(started) => started,
-            None => args,
-        };
+    if let Some(out) = args.out.as_deref().filter(|_| is_short)
+        && let Some(started) = resumed(out, &args.explicit)?
+    {
+        args = started;
     }
     if !args.a_try && !args.explicit.has("model") {
         match args.out.as_deref().filter(|_| !args.resume && !args.dry_run) {

@@ -36,14 +36,12 @@ impl Resumable for Args {
     }
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     // Whoever names a dataset means what they type, and nothing else.
-    if let Some(out) = args.out.as_deref().filter(|_| args.resume && !args.explicit.has("dataset")) {
-        args = match resumed(out, &args.explicit)? {
-            Some(completed) => completed,
-            None => args,
-        };
+    if let Some(out) = args.out.as_deref().filter(|_| args.resume && !args.explicit.has("dataset"))
+        && let Some(completed) = resumed(out, &args.explicit)?
+    {
+        args = completed;
     }
     let shown = Shown { json: args.json, quiet: args.quiet, figures: true };
     carry_out(&args.experiment()?, shown).await

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 pub(super) struct RunRef {
     /// The run's folder, or the file.
     pub(super) path: PathBuf,
-    /// The named variant.
     pub(super) variant: Option<String>,
 }
 
@@ -42,18 +41,24 @@ impl RunRef {
             .map(|(path, variant)| Self { path: path.into(), variant: Some(variant.to_owned()) })
     }
 
-    /// Whether the run has the variant that was named.
     fn names_a_variant(&self) -> bool {
         let manifest = RunFolder::at(&self.path).manifest();
         manifest
             .is_ok_and(|manifest| manifest.variants.iter().any(|variant| Some(&variant.name) == self.variant.as_ref()))
     }
 
-    /// As it is typed.
     pub(super) fn typed(&self) -> String {
         let path = self.path.display();
         self.variant.as_ref().map_or_else(|| path.to_string(), |variant| format!("{path}@{variant}"))
     }
+}
+
+/// The run in a folder, then those right below it, by name.
+pub(super) fn runs_at(folder: &Path) -> impl Iterator<Item = RunFolder> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut below: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    below.sort();
+    std::iter::once(folder.to_owned()).chain(below).map(RunFolder::at).filter(RunFolder::exists)
 }
 
 fn is_source(path: &str) -> bool {

@@ -4,6 +4,7 @@ mod items;
 mod json;
 
 use super::failure::{self, Failure};
+use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
 use crate::report::{RunSummary, SummaryRow, counted, thousands};
@@ -13,7 +14,6 @@ use crate::types::text::shell_word;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Flags of `score`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The run folder.
@@ -29,7 +29,6 @@ pub(super) struct Args {
     files: score_files::Files,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(scored) = score_files::execute(&args.files, args.metric.as_deref(), args.json) {
         return scored;
@@ -47,8 +46,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     if json {
-        serde_json::to_writer(&mut out, &json::summary(summary)).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json_line(&mut out, &json::summary(summary))?;
         out.flush()?;
         return Ok(());
     }
@@ -85,7 +83,6 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The figures of an experiment's runs as JSON.
 pub(super) fn together(summaries: &[Summary]) -> serde_json::Value {
     serde_json::json!({ "runs": summaries.iter().map(json::summary).collect::<Vec<_>>() })
 }

@@ -1,6 +1,7 @@
 //! `score --metric M --gold G --predictions P`: the input files of the official scripts, and their figures.
 
 use super::failure::{self, Failure};
+use super::output_file::json_line;
 use super::say::say;
 use crate::dataset::{self, ReadOptions};
 use crate::score::files::{self, FileError, FileMetric, JsonFile, Report};
@@ -97,8 +98,7 @@ fn print(report: &Report, json: bool) -> anyhow::Result<()> {
     }
     let mut out = BufWriter::new(io::stdout().lock());
     if json {
-        serde_json::to_writer(&mut out, report)?;
-        writeln!(out)?;
+        json_line(&mut out, report)?;
     } else {
         write_text(report, &mut out)?;
     }

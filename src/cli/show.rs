@@ -2,6 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::graded::{Graded, GradedRun};
+use super::output_file::json_line;
 use super::run_ref::RunRef;
 use super::say::say;
 use crate::report::trajectory::pair::render_pair;
@@ -14,7 +15,6 @@ use crate::types::text::visible_line;
 use serde_json::{Value, json};
 use std::io::Write as _;
 
-/// Flags of `show`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A run, or a file of `ask --save`: lists its episodes, or prints the episode ID of every variant and repeat. Two
@@ -34,7 +34,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// Flags that select episodes.
 #[derive(Debug, clap::Args)]
 struct Filter {
     /// Only this repeat, from 0 [default: all].
@@ -63,7 +62,6 @@ fn outcome(name: &str) -> Result<Outcome, String> {
     Outcome::parse(name).ok_or_else(|| format!("outcomes are {}", Outcome::ALL.map(Outcome::name).join(", ")))
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut view = View::of_stdout();
     view.width = args.width.unwrap_or(view.width);
@@ -98,7 +96,7 @@ fn no_run(target: &str) -> anyhow::Error {
         Err(error) => return error.into(),
         Ok(_) => {}
     }
-    let run = match GradedRun::open(&meant.path, None) {
+    let run = match GradedRun::open(&meant.path) {
         Ok(run) => run,
         Err(error) => return error,
     };
@@ -118,7 +116,7 @@ fn no_run(target: &str) -> anyhow::Error {
 }
 
 fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
-    let source = GradedRun::open(&run.path, None)?;
+    let source = GradedRun::open(&run.path)?;
     source.check_variant(run)?;
     let (mut rows, mut matched) = (Vec::new(), 0_usize);
     let mut out = std::io::stdout().lock();
@@ -132,8 +130,7 @@ fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
             continue;
         }
         if args.json {
-            serde_json::to_writer(&mut out, &item(&graded)).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            json_line(&mut out, &item(&graded))?;
         } else {
             rows.push(row(graded));
         }
@@ -187,8 +184,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
     let mut out = std::io::stdout().lock();
     if args.json {
         for graded in &found {
-            serde_json::to_writer(&mut out, &graded.trajectory).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            json_line(&mut out, &graded.trajectory)?;
         }
         return Ok(failure::OK);
     }
@@ -220,9 +216,7 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
     let mut out = std::io::stdout().lock();
     if args.json {
         let parted = Divergence::of(&first.trajectory, &second.trajectory);
-        let both = json!({"parted": parted, "a": first.trajectory, "b": second.trajectory});
-        serde_json::to_writer(&mut out, &both).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json_line(&mut out, &json!({"parted": parted, "a": first.trajectory, "b": second.trajectory}))?;
         return Ok(failure::OK);
     }
     let names = [a, b].map(|(run, id)| format!("{}:{id}", run.typed()));
@@ -251,7 +245,7 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
 
 /// The matching episodes of a question, at least one.
 fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
-    let source = GradedRun::open(&run.path, None)?;
+    let source = GradedRun::open(&run.path)?;
     source.check_variant(run)?;
     let (mut found, mut some) = (Vec::new(), Vec::new());
     for graded in source.episodes() {

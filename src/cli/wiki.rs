@@ -7,23 +7,13 @@ mod script;
 use super::failure::Failure;
 use super::flags::{OfWiki, Typed};
 use crate::run::agent;
-use crate::types::{Provenance, Tool};
+use crate::types::Tool;
 use crate::wiki::{Observation, Session, SessionError, SessionOptions};
-use clap::{Args, Subcommand};
 use std::io::{IsTerminal as _, Write};
 use std::sync::Arc;
 
-/// Search and look up, as an agent would.
-#[derive(Debug, Clone, Args)]
-pub(super) struct WikiCommandArgs {
-    /// The command.
-    #[command(subcommand)]
-    pub(super) command: WikiCommand,
-}
-
-/// Commands of the tool.
-#[derive(Debug, Clone, Subcommand)]
-pub(super) enum WikiCommand {
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
     /// Open a page by its title, or list similar titles.
     Search(SearchArgs),
     /// Find the sentences of a page that contain a keyword.
@@ -32,55 +22,48 @@ pub(super) enum WikiCommand {
     Session(SessionArgs),
 }
 
-/// Flags of `wiki search`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, clap::Args)]
 pub(super) struct SearchArgs {
     /// What to search for.
     #[arg(allow_hyphen_values = true)]
-    pub(super) query: String,
+    query: String,
     /// Print one JSON object instead of the observation.
     #[arg(long)]
-    pub(super) json: bool,
-    /// The source.
+    json: bool,
     #[command(flatten)]
-    pub(super) wiki: Typed<OfWiki>,
+    wiki: Typed<OfWiki>,
 }
 
-/// Flags of `wiki lookup`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, clap::Args)]
 pub(super) struct LookupArgs {
     /// The page to open.
-    pub(super) title: String,
+    title: String,
     /// Keyword to look for, in any case.
-    pub(super) keyword: String,
+    keyword: String,
     /// Print all results instead of the first.
     #[arg(long)]
-    pub(super) all: bool,
+    all: bool,
     /// Print one JSON object instead of the observations.
     #[arg(long)]
-    pub(super) json: bool,
-    /// The source.
+    json: bool,
     #[command(flatten)]
-    pub(super) wiki: Typed<OfWiki>,
+    wiki: Typed<OfWiki>,
 }
 
-/// Flags of `wiki session`.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, clap::Args)]
 pub(super) struct SessionArgs {
     /// Read one action per line from stdin and write one JSON object for each; the line `reset` starts over.
     #[arg(long)]
-    pub(super) json: bool,
-    /// The source.
+    json: bool,
     #[command(flatten)]
-    pub(super) wiki: Typed<OfWiki>,
+    wiki: Typed<OfWiki>,
 }
 
-/// Runs the command, writes its result to `out`, and gives the exit code.
-pub(super) async fn execute(args: WikiCommandArgs, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
-    match args.command {
-        WikiCommand::Search(args) => search(&args, out).await?,
-        WikiCommand::Lookup(args) => lookup(&args, out).await?,
-        WikiCommand::Session(args) => {
+pub(super) async fn execute(command: Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+    match command {
+        Command::Search(args) => search(&args, out).await?,
+        Command::Lookup(args) => lookup(&args, out).await?,
+        Command::Session(args) => {
             let start = starter(&args.wiki)?;
             if args.json {
                 script::run(tokio::io::stdin(), out, start).await?;
@@ -107,7 +90,12 @@ async fn search(args: &SearchArgs, out: &mut (impl Write + Send)) -> anyhow::Res
     let mut session = starter(&args.wiki)?();
     let observation = session.call(Tool::Search, &args.query).await.map_err(failed)?;
     if args.json {
-        return line(out, &found_json(&args.query, &session, &observation));
+        let Observation { text, provenance, note, missed } = observation;
+        let value = serde_json::json!({
+            "query": args.query, "observation": text, "page_chars": session.state().page_chars, "missed": missed,
+            "note": note, "provenance": provenance,
+        });
+        return line(out, &value);
     }
     Ok(writeln!(out, "{}", observation.text)?)
 }
@@ -143,15 +131,6 @@ async fn lookup(args: &LookupArgs, out: &mut (impl Write + Send)) -> anyhow::Res
         writeln!(out, "{}", result.trim_end_matches('\n'))?;
     }
     Ok(())
-}
-
-fn found_json(query: &str, session: &Session, observation: &Observation) -> serde_json::Value {
-    let Observation { text, provenance, note, missed } = observation;
-    let provenance: &Option<Provenance> = provenance;
-    serde_json::json!({
-        "query": query, "observation": text, "page_chars": session.state().page_chars, "missed": missed, "note": note,
-        "provenance": provenance,
-    })
 }
 
 /// One JSON value on a line of its own, sent at once.

@@ -1,7 +1,6 @@
 //! From settings and dimensions to variants: every combination, each with the settings that it uses and a name.
 
 use super::setting::{Assignment, Facts, Kind, Setting, shown, text_of};
-use super::settings::DatasetSettings;
 use std::collections::HashSet;
 
 /// A variant on its way from a file or a command line to [`VariantSettings`](super::VariantSettings).
@@ -36,7 +35,6 @@ pub(super) struct Expanded {
     pub(super) kept: Vec<Draft>,
     /// Combinations that are the same as an earlier one.
     pub(super) merged: usize,
-    /// Combinations that are excluded.
     pub(super) excluded: usize,
 }
 
@@ -245,12 +243,11 @@ pub(super) fn dataset_name(path: &str) -> String {
     file.split('.').next().unwrap_or_default().chars().map(sound).collect()
 }
 
-/// A dataset on its way from a file to [`DatasetSettings`].
+/// A dataset on its way from a file to [`DatasetSettings`](super::DatasetSettings).
 #[derive(Debug, Clone)]
 pub struct DatasetDraft {
     /// Its name, fit for a folder; of the file unless another is given.
     pub name: String,
-    /// The file.
     pub path: String,
     /// Line of the experiment file, from 1.
     pub line: usize,
@@ -260,11 +257,4 @@ pub struct DatasetDraft {
     pub settings: Vec<Assignment>,
     /// Settings of variants on this dataset, in place of those that hold for all.
     pub(super) variant_settings: Vec<Assignment>,
-}
-
-impl DatasetDraft {
-    /// Its settings with their types.
-    pub fn typed(&self) -> Result<DatasetSettings, serde_json::Error> {
-        self.settings.as_slice().try_into()
-    }
 }

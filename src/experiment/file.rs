@@ -21,19 +21,16 @@ const MAX_FILE: u64 = 1 << 20;
 /// Where the format is explained.
 const HELP: &str = "docs/experiments.md explains the file key by key";
 /// How often a question may be asked under one variant.
-const MAX_REPEATS: u32 = 1000;
+const MAX_REPEATS: u64 = 1000;
 
 /// An experiment file, checked as far as that goes without opening another file.
 #[derive(Debug, Clone)]
 pub struct ExperimentFile {
     /// The file as it was named.
     pub path: String,
-    /// Its text.
     pub text: String,
     /// The experiment's name, fit for a folder.
     pub name: String,
-    /// What it is for, in the author's words.
-    pub description: Option<String>,
     /// The datasets, at least one, each with a name of its own.
     pub datasets: Vec<DatasetDraft>,
     /// How often each question is asked under each variant, 1 to 1,000.
@@ -66,48 +63,24 @@ pub struct Overrides {
 /// Why an experiment file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ExperimentError {
-    /// The file cannot be read.
     #[error("cannot read `{path}`: {source}")]
-    Io {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is too large.
+    Io { path: String, source: std::io::Error },
     #[error("`{0}` is larger than 1 MiB")]
     TooLarge(String),
-    /// The file is not text.
     #[error("`{0}` is not UTF-8 text")]
     NotText(String),
-    /// The file has mistakes.
     #[error(transparent)]
     Invalid(#[from] Problems),
-    /// Two settings of one variant or dataset exclude each other.
     #[error("{place}: `{one}` and `{other}` cannot be set together")]
-    Conflict {
-        /// File and line.
-        place: String,
-        /// The one.
-        one: &'static str,
-        /// The other.
-        other: &'static str,
-    },
-    /// A setting that was typed makes no difference to any variant.
+    Conflict { place: String, one: &'static str, other: &'static str },
     #[error("no variant uses {0}")]
     Unused(String),
     /// A value that is not of its setting's kind.
     #[error("{place}: {source}")]
-    Value {
-        /// File and line.
-        place: String,
-        /// What is wrong.
-        source: serde_json::Error,
-    },
+    Value { place: String, source: serde_json::Error },
 }
 
 impl ExperimentError {
-    /// What the author can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Io { .. } | Self::TooLarge(_) | Self::NotText(_) => {
@@ -155,8 +128,12 @@ impl ExperimentFile {
         }
         let find = |key: &str| entries.iter().copied().find(|entry| entry.key == key);
         let name = find("name").and_then(|entry| notes.name("name", entry.value, true));
-        let description = find("description").and_then(|entry| notes.text("description", entry.value));
-        let repeats = find("repeats").and_then(|entry| notes.whole("repeats", entry.value, MAX_REPEATS));
+        if let Some(entry) = find("description") {
+            notes.text("description", entry.value);
+        }
+        let repeats = find("repeats")
+            .and_then(|entry| notes.scalar("repeats", entry.value, Kind::Whole(1, MAX_REPEATS)))
+            .and_then(|repeats| u32::try_from(repeats.as_u64()?).ok());
         let datasets = find("dataset").map(|entry| datasets::read(&mut notes, entry)).unwrap_or_default();
         for needed in ["name", "dataset"] {
             if find(needed).is_none() {
@@ -168,7 +145,8 @@ impl ExperimentFile {
             let name = notes.text("baseline", entry.value)?;
             // A variant with a mistake is missing here, which is not the baseline's fault.
             if notes.is_clean() {
-                variants::check_baseline(&mut notes, entry.line, &name, &variants.kept);
+                let names: Vec<&str> = variants.kept.iter().map(|variant| variant.name.as_str()).collect();
+                notes.known("baseline", entry.line, &name, "variant", &names);
             }
             Some(name)
         });
@@ -181,7 +159,6 @@ impl ExperimentFile {
             path: path.to_owned(),
             text: text.to_owned(),
             name,
-            description,
             datasets,
             repeats: repeats.unwrap_or(1),
             baseline,
@@ -195,7 +172,7 @@ impl ExperimentFile {
     /// The experiment that the file describes, with some values replaced. Nothing says yet where it is written.
     pub fn experiment(&self, overrides: &Overrides) -> Result<Experiment, ExperimentError> {
         let datasets = self.datasets.iter().map(|dataset| self.dataset(dataset, overrides));
-        let experiment = Experiment {
+        Ok(Experiment {
             name: Some(self.name.clone()),
             datasets: datasets.collect::<Result<_, _>>()?,
             variants: Vec::new(),
@@ -203,8 +180,7 @@ impl ExperimentFile {
             baseline: self.baseline.clone(),
             file: Some(FileText { path: self.path.clone(), text: self.text.clone() }),
             ..Experiment::default()
-        };
-        Ok(experiment)
+        })
     }
 
     /// Refuses a value that was given for all variants and that none of them uses.

@@ -23,35 +23,20 @@ pub struct Listed {
 /// Why flags do not make variants.
 #[derive(Debug, thiserror::Error)]
 pub enum ProductError {
-    /// The same variant twice.
     #[error("variant `{0}` is listed twice")]
     Twice(String),
-    /// A setting that makes no difference to any variant.
     #[error("no variant uses {}", .0.flag())]
     Unused(&'static Setting),
-    /// An option of a protocol that is not run.
     #[error("--option `{option}` is for protocol `{id}`, which is not run")]
-    OtherProtocol {
-        /// The option.
-        option: String,
-        /// The protocol.
-        id: String,
-    },
-    /// An option without its protocol, where several are run.
+    OtherProtocol { option: String, id: String },
     #[error("--option `{option}` does not name its protocol, and several are run")]
-    WhoseOption {
-        /// The option.
-        option: String,
-        /// One of the protocols.
-        id: String,
-    },
+    WhoseOption { option: String, id: String },
     /// A value that is not of its setting's kind.
     #[error("{0}")]
     Value(#[from] serde_json::Error),
 }
 
 impl ProductError {
-    /// What a person can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Twice(_) => {

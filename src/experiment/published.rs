@@ -2,6 +2,7 @@
 
 use super::expand::{DatasetDraft, Draft};
 use super::reader::{Entry, Notes, Table};
+use super::setting::Kind;
 
 /// Figures of one model, or of one paper.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,18 +11,13 @@ pub struct Published {
     pub name: String,
     /// Where they were published.
     pub source: String,
-    /// The figures, in the order of the file.
     pub figures: Vec<PublishedFigure>,
 }
 
-/// One figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedFigure {
-    /// Name of the dataset.
     pub dataset: String,
-    /// What was measured.
     pub metric: PublishedMetric,
-    /// Name of the variant.
     pub variant: String,
     /// The figure in percent, 0 to 100, as it was published.
     pub percent: f64,
@@ -32,12 +28,10 @@ pub struct PublishedFigure {
 pub enum PublishedMetric {
     /// Exact match; of labels, their accuracy.
     Em,
-    /// F1.
     F1,
 }
 
 impl PublishedMetric {
-    /// All of them.
     pub const ALL: [Self; 2] = [Self::Em, Self::F1];
 
     /// Its key in the file.
@@ -106,7 +100,8 @@ fn by_dataset(
                 if notes.known(values.name(), entry.line, entry.key, "variant", &cell_names).is_none() {
                     continue;
                 }
-                let percent = notes.percentage(&values.path(entry.key), entry.value);
+                let percent = notes.scalar(&values.path(entry.key), entry.value, Kind::Number(0.0, 100.0));
+                let percent = percent.and_then(|percent| percent.as_f64());
                 let (dataset, variant) = (dataset.to_owned(), entry.key.to_owned());
                 figures.extend(percent.map(|percent| PublishedFigure { dataset, metric, variant, percent }));
             }

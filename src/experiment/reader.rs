@@ -59,26 +59,13 @@ impl Notes<'_> {
         Some(name)
     }
 
-    /// A whole number, from 1 to `most`.
-    pub(super) fn whole(&mut self, key: &str, value: &Spanned<DeValue<'_>>, most: u32) -> Option<u32> {
-        let kind = Kind::Whole(1, most.into());
-        let number =
-            scalar(kind, value.get_ref()).filter(|number| kind.holds(number)).and_then(|number| number.as_u64());
-        if number.is_none() {
+    /// A number or a switch, if it is of this kind.
+    pub(super) fn scalar(&mut self, key: &str, value: &Spanned<DeValue<'_>>, kind: Kind) -> Option<Value> {
+        let read = scalar(kind, value.get_ref()).filter(|read| kind.holds(read));
+        if read.is_none() {
             self.wrong_type(key, value, &kind.expected());
         }
-        number.and_then(|number| u32::try_from(number).ok())
-    }
-
-    /// A share in per cent, 0 to 100.
-    pub(super) fn percentage(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Option<f64> {
-        let kind = Kind::Number(0.0, 100.0);
-        let number =
-            scalar(kind, value.get_ref()).filter(|number| kind.holds(number)).and_then(|number| number.as_f64());
-        if number.is_none() {
-            self.wrong_type(key, value, &kind.expected());
-        }
-        number
+        read
     }
 
     /// A setting, if its value is of the setting's kind.
@@ -93,13 +80,7 @@ impl Notes<'_> {
             Kind::Texts | Kind::Urls if value.get_ref().is_array() => Value::from(self.texts(name, value)?),
             Kind::Texts | Kind::Urls => Value::from(vec![self.text(name, value)?]),
             Kind::Options => Value::Object(self.options(name, value)?),
-            Kind::Number(..) | Kind::Whole(..) | Kind::Switch => match scalar(setting.kind, value.get_ref()) {
-                Some(read) if setting.kind.holds(&read) => read,
-                _ => {
-                    self.wrong_type(name, value, &setting.kind.expected());
-                    return None;
-                }
-            },
+            Kind::Number(..) | Kind::Whole(..) | Kind::Switch => self.scalar(name, value, setting.kind)?,
             Kind::Choice(words) => {
                 let word = self.text(name, value)?;
                 // `exemplar_order` is an order.

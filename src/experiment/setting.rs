@@ -6,11 +6,9 @@ use serde_json::{Map, Value};
 /// Which values a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// A text.
     Text,
     /// A text, or a list of them.
     Texts,
-    /// The path of a file.
     Path,
     /// A prompt: the path of a TOML file, or of a JSON file and a key, `FILE.json#KEY`.
     Prompt,
@@ -28,7 +26,6 @@ pub enum Kind {
     Number(f64, f64),
     /// A whole number of this range, both ends included.
     Whole(u64, u64),
-    /// On or off.
     Switch,
     /// Names with values; of one protocol as `PROTOCOL.NAME`.
     Options,
@@ -37,7 +34,6 @@ pub enum Kind {
 /// Which variants use a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Applies {
-    /// All.
     Always,
     /// Methods with a part that speaks a protocol.
     Protocol,
@@ -79,13 +75,10 @@ pub struct Setting {
     pub help: &'static str,
     /// What stands for its value in help.
     pub value_name: &'static str,
-    /// The values that it takes.
     pub kind: Kind,
     /// What holds where it is not set, in words; empty where that is nothing.
     pub default: &'static str,
-    /// Which variants use it.
     pub applies: Applies,
-    /// What a change of it means.
     pub effect: Effect,
     /// A setting that cannot be set together with it.
     pub conflicts: Option<&'static str>,
@@ -118,7 +111,6 @@ impl Setting {
         self.recorded.is_none() && self.effect != Effect::Nothing
     }
 
-    /// Whether a variant uses it.
     pub fn is_used_by(&self, variant: &Variant) -> bool {
         self.applies_to(&Facts::of(variant))
     }
@@ -241,10 +233,8 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A setting with its value.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// Which setting.
     pub setting: &'static Setting,
     /// Its value, of the setting's kind.
     pub value: Value,

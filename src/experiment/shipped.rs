@@ -13,7 +13,6 @@ pub fn prompts() -> impl Iterator<Item = &'static str> {
     SHIPPED.iter().map(|(name, _)| *name).filter(|name| name.starts_with("prompts/"))
 }
 
-/// Paths of the shipped prompt files.
 pub fn prompt_files() -> impl Iterator<Item = &'static str> {
     prompts().filter(|name| !name.starts_with("prompts/protocols/"))
 }

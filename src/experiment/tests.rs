@@ -1,6 +1,6 @@
 //! What experiment files mean, and every way in which they can be wrong.
 
-use super::{Assignment, Draft, ExperimentFile, Kind, shown};
+use super::{Assignment, Draft, ExperimentFile, Kind, PublishedFigure, shown};
 
 fn read(text: &str) -> Result<ExperimentFile, String> {
     ExperimentFile::parse("x.toml", text).map_err(|problems| format!("{problems}\nhint: {}", problems.hint()))
@@ -31,19 +31,9 @@ fn every_combination_is_a_cell_named_after_the_file_s_dimensions() {
         "repeats = 3\n[settings]\nmax_steps = 5\n[matrix]\nprompt = [\"prompts/a.toml\", \"p.json#key\"]\nmethod = [\"react\", \"act\"]\ntemperature = [0, 0.7]\n",
     );
     assert_eq!(experiment.repeats, 3);
-    assert_eq!(
-        names(&experiment),
-        [
-            "a/react/temperature=0",
-            "a/react/temperature=0.7",
-            "a/act/temperature=0",
-            "a/act/temperature=0.7",
-            "key/react/temperature=0",
-            "key/react/temperature=0.7",
-            "key/act/temperature=0",
-            "key/act/temperature=0.7",
-        ]
-    );
+    let cells = ["a/react", "a/act", "key/react", "key/act"];
+    let expected = cells.map(|cell| ["0", "0.7"].map(|warm| format!("{cell}/temperature={warm}")));
+    assert_eq!(names(&experiment), expected.concat());
     assert_eq!(words(&experiment.variants[5]), "--max-steps=5 --prompt=p.json#key --method=react --temperature=0.7");
     // A dimension that grows later leaves the names of what was there.
     let one = variants("[matrix]\nprotocol = [\"robust\"]\nmethod = [\"react\"]");
@@ -123,16 +113,12 @@ fn datasets_are_named_after_their_files() {
         "name = \"x\"\nsettings.method = \"cot\"\n[[dataset]]\npath = \"a/dev v1.json.gz\"\nlimit = 5\ntypes = [\"bridge\"]\nskip_bad = true\n[[dataset]]\nname = \"mine\"\npath = \"b.csv\"\n",
     )
     .expect("sound");
-    let datasets: Vec<(String, String, String)> = experiment
-        .datasets
-        .into_iter()
-        .map(|dataset| {
-            let words: Vec<String> = dataset.settings.iter().map(word).collect();
-            (dataset.name, dataset.path, words.join(" "))
-        })
-        .collect();
-    let expected = [("dev_v1", "a/dev v1.json.gz", "--limit=5 --types=bridge --skip-bad"), ("mine", "b.csv", "")];
-    assert_eq!(datasets, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
+    let datasets = experiment.datasets.iter().map(|dataset| {
+        let words: Vec<String> = dataset.settings.iter().map(word).collect();
+        format!("{} = {} {}", dataset.name, dataset.path, words.join(" "))
+    });
+    let expected = ["dev_v1 = a/dev v1.json.gz --limit=5 --types=bridge --skip-bad", "mine = b.csv "];
+    assert_eq!(datasets.collect::<Vec<_>>(), expected);
     let several = read("name = \"x\"\ndataset = [\"a.jsonl\", { path = \"b.jsonl\" }]").expect("sound");
     assert_eq!(several.datasets.len(), 2);
 }
@@ -144,10 +130,8 @@ fn a_dataset_has_settings_of_its_own_for_the_cells() {
     )
     .expect("sound");
     let on = |dataset: usize| -> Vec<String> {
-        {
-            let dataset = &experiment.datasets[dataset];
-            experiment.variants_on(dataset, &super::Overrides::default()).iter().map(words).collect()
-        }
+        let dataset = &experiment.datasets[dataset];
+        experiment.variants_on(dataset, &super::Overrides::default()).iter().map(words).collect()
     };
     assert_eq!(
         on(0),
@@ -175,12 +159,11 @@ fn published_figures_belong_to_a_dataset_a_metric_and_a_cell() {
     );
     let [one, other] = experiment.published.as_slice() else { panic!("{:?}", experiment.published) };
     assert_eq!((one.name.as_str(), one.source.as_str(), other.figures.len()), ("M", "a paper", 0));
-    let figures: Vec<(&str, &str, &str, f64)> = one
-        .figures
-        .iter()
-        .map(|figure| (figure.dataset.as_str(), figure.metric.name(), figure.variant.as_str(), figure.percent))
-        .collect();
-    assert_eq!(figures, [("d", "em", "act", 27.0), ("d", "em", "cot-sc->react", 34.2), ("d", "f1", "act", 40.5)]);
+    let shown = |figure: &PublishedFigure| {
+        format!("{} {} {} {}", figure.dataset, figure.metric.name(), figure.variant, figure.percent)
+    };
+    let figures: Vec<String> = one.figures.iter().map(shown).collect();
+    assert_eq!(figures, ["d em act 27", "d em cot-sc->react 34.2", "d f1 act 40.5"]);
 }
 
 /// What stands below the head of a file, and what is said of it.
@@ -348,10 +331,9 @@ fn the_head_of_a_file_is_checked_too() {
         let said = read(text).expect_err(text);
         assert!(said.contains(message), "{text}\n{said}");
     }
-    let many: Vec<String> = (0..40).map(|n| format!("\"p{n}.toml\"")).collect();
-    let list = many.join(",");
-    let numbers = (0..40).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
-    let said = read(&format!("{HEAD}[matrix]\nprompt = [{list}]\nseed = [{numbers}]")).expect_err("too many");
+    let numbers: Vec<u32> = (0..40).collect();
+    let prompts: Vec<String> = numbers.iter().map(|n| format!("{n}.toml")).collect();
+    let said = read(&format!("{HEAD}[matrix]\nprompt = {prompts:?}\nseed = {numbers:?}")).expect_err("too many");
     assert!(said.contains("the experiment has 1600 variants; the maximum is 1000"), "{said}");
 }
 

@@ -214,9 +214,3 @@ fn unused(notes: &mut Notes<'_>, parts: &Parts, expanded: &Expanded) {
         }
     }
 }
-
-/// The baseline must be a variant.
-pub(super) fn check_baseline(notes: &mut Notes<'_>, line: usize, name: &str, variants: &[Draft]) {
-    let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
-    notes.known("baseline", line, name, "variant", &names);
-}

@@ -5,7 +5,7 @@ use super::model::ModelSettings;
 use super::pace::Pacer;
 use super::plan::episode;
 use super::pool::Pool;
-use super::variant::{Asked, BuiltVariant, build};
+use super::variant::{BuiltVariant, build};
 use super::wiki::WikiSettings;
 use crate::agent::{Agent, Episode};
 use crate::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
@@ -46,7 +46,7 @@ impl OneAgent {
         let pace = Pace { concurrency: Concurrency::Fixed(CONCURRENCY), ..Pace::default() };
         let experiment = Experiment { pace, ..experiment.clone() };
         let mut pool = Pool::new(&experiment)?;
-        let BuiltVariant { variant, agent, .. } = build(spec, &mut pool, &Asked { claims, ..Asked::default() })?;
+        let BuiltVariant { variant, agent, .. } = build(spec, &mut pool, claims)?;
         let torn = pool
             .tapes
             .dropped()

@@ -113,49 +113,30 @@ impl Error for RunError {}
 /// The kind of an error of any floor, and its hint where it has one.
 pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Option<String>)> {
     use ErrorKind::{Input, Unexpected, Usage};
-    if let Some(error) = error.downcast_ref::<RunError>() {
-        return Some((error.kind, Some(error.hint.clone())));
-    }
-    if let Some(error) = error.downcast_ref::<StoreError>() {
-        let kind = match error {
-            StoreError::NotARun { .. }
-            | StoreError::BadManifest { .. }
-            | StoreError::Newer { .. }
-            | StoreError::Foreign { .. } => Input,
-            StoreError::Io { .. } | StoreError::Locked { .. } => Unexpected,
-        };
-        return Some((kind, Some(error.hint().to_owned())));
-    }
-    let hinted = |kind, hint: Option<String>| Some((kind, hint));
-    if let Some(error) = error.downcast_ref::<DatasetError>() {
-        return hinted(Input, Some(error.hint().to_owned()));
-    }
-    if let Some(error) = error.downcast_ref::<FileError>() {
-        return hinted(Input, Some(error.hint().to_owned()));
-    }
-    if let Some(error) = error.downcast_ref::<SelectionError>() {
-        return hinted(Input, Some(error.hint().to_owned()));
-    }
-    if let Some(error) = error.downcast_ref::<PromptError>() {
-        return hinted(Input, error.hint());
-    }
-    if let Some(problems) = error.downcast_ref::<Problems>() {
-        return hinted(Input, Some(problems.hint()));
-    }
-    if let Some(error) = error.downcast_ref::<ExperimentError>() {
-        let kind = if matches!(error, ExperimentError::Unused(_)) { Usage } else { Input };
-        return hinted(kind, Some(error.hint()));
-    }
-    if let Some(error) = error.downcast_ref::<ProductError>() {
-        return hinted(Usage, Some(error.hint()));
-    }
-    if let Some(error) = error.downcast_ref::<TapeError>() {
-        return hinted(Input, Some(error.hint().to_owned()));
-    }
-    if let Some(error) = error.downcast_ref::<SitePolicyError>() {
-        return hinted(Usage, Some(error.hint().unwrap_or("check `--wiki-url`").to_owned()));
-    }
-    error.downcast_ref::<ModelError>().map(|error| (Unexpected, error.hint()))
+    let store = |error: &StoreError| match error {
+        StoreError::NotARun { .. }
+        | StoreError::BadManifest { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Foreign { .. } => Input,
+        StoreError::Io { .. } | StoreError::Locked { .. } => Unexpected,
+    };
+    let experiment = |error: &ExperimentError| if matches!(error, ExperimentError::Unused(_)) { Usage } else { Input };
+    let site = |error: &SitePolicyError| error.hint().unwrap_or("check `--wiki-url`").to_owned();
+    let owned = |hint: &str| Some(hint.to_owned());
+    error
+        .downcast_ref()
+        .map(|e: &RunError| (e.kind, owned(&e.hint)))
+        .or_else(|| error.downcast_ref().map(|e: &StoreError| (store(e), owned(e.hint()))))
+        .or_else(|| error.downcast_ref().map(|e: &DatasetError| (Input, owned(e.hint()))))
+        .or_else(|| error.downcast_ref().map(|e: &FileError| (Input, owned(e.hint()))))
+        .or_else(|| error.downcast_ref().map(|e: &SelectionError| (Input, owned(e.hint()))))
+        .or_else(|| error.downcast_ref().map(|e: &PromptError| (Input, e.hint())))
+        .or_else(|| error.downcast_ref().map(|e: &Problems| (Input, Some(e.hint()))))
+        .or_else(|| error.downcast_ref().map(|e: &ExperimentError| (experiment(e), Some(e.hint()))))
+        .or_else(|| error.downcast_ref().map(|e: &ProductError| (Usage, Some(e.hint()))))
+        .or_else(|| error.downcast_ref().map(|e: &TapeError| (Input, owned(e.hint()))))
+        .or_else(|| error.downcast_ref().map(|e: &SitePolicyError| (Usage, Some(site(e)))))
+        .or_else(|| error.downcast_ref().map(|e: &ModelError| (Unexpected, e.hint())))
 }
 
 /// An error and its causes on one line.

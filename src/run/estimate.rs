@@ -22,12 +22,9 @@ pub struct Estimate {
     records: u64,
 }
 
-/// What one variant will take.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EstimateRow {
-    /// The variant's name.
     pub variant: String,
-    /// Episodes that are due.
     pub due: u64,
     forecast: Forecast,
     price: Option<Price>,
@@ -69,7 +66,6 @@ impl Estimate {
         Ok(estimate)
     }
 
-    /// The estimate of several runs together.
     pub fn together<'e>(estimates: impl IntoIterator<Item = &'e Self>) -> Self {
         let mut sum = Self::default();
         for estimate in estimates {
@@ -79,12 +75,10 @@ impl Estimate {
         sum
     }
 
-    /// The bound on model calls.
     pub fn most_calls(&self) -> u64 {
         self.most().load.calls
     }
 
-    /// Episodes that are due.
     pub fn due(&self) -> u64 {
         self.rows.iter().map(|row| row.due).sum()
     }
@@ -111,7 +105,6 @@ impl Estimate {
         })
     }
 
-    /// For reading, a line each.
     pub fn lines(&self) -> Vec<String> {
         let basis = match self.records {
             0 => "from the prompts, with steps and texts of the usual number and length".to_owned(),
@@ -124,7 +117,6 @@ impl Estimate {
         ]
     }
 
-    /// The same for programs.
     pub fn to_json(&self) -> Value {
         json!({
             "expected": self.expected().to_json(),
@@ -135,21 +127,17 @@ impl Estimate {
 }
 
 impl EstimateRow {
-    /// What is expected.
     pub fn expected(&self) -> Expense {
         Expense::of(self.forecast.expected, self.price)
     }
 
-    /// The bound.
     pub fn most(&self) -> Expense {
         Expense::of(self.forecast.most, self.price)
     }
 }
 
-/// Calls and tokens with what they cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expense {
-    /// Calls and tokens.
     pub load: Load,
     /// US dollars, where the price of all of it is known.
     pub usd: Option<f64>,
@@ -160,7 +148,6 @@ impl Expense {
         Self { load, usd: price.map(|price| price.of(load.usage)) }
     }
 
-    /// For programs.
     pub fn to_json(self) -> Value {
         let usage = self.load.usage;
         json!({

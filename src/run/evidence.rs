@@ -42,7 +42,6 @@ impl Evidence {
         self.by_id.get(id)
     }
 
-    /// How many questions have supporting facts.
     pub(crate) fn len(&self) -> usize {
         self.by_id.len()
     }

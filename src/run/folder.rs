@@ -21,11 +21,11 @@ const NAMED: usize = 7;
 
 /// Where a run goes, held against what is there.
 pub(super) struct OutputPlan {
-    folder: RunFolder,
-    recorded: Option<Manifest>,
+    pub(super) folder: RunFolder,
+    pub(super) recorded: Option<Manifest>,
     records: Option<Records>,
-    due: Due,
-    estimate: Estimate,
+    pub(super) due: Due,
+    pub(super) estimate: Estimate,
     resume: bool,
     notes: Vec<String>,
 }
@@ -48,9 +48,7 @@ impl OutputPlan {
         let recorded = if folder.exists() { Some(folder.manifest()?) } else { None };
         match &recorded {
             Some(recorded) if output.resume => refuse_other_settings(&path, recorded, &job.manifest)?,
-            Some(_) => {
-                return Err(holds_a_run(&path));
-            }
+            Some(_) => return Err(holds_a_run(&path)),
             None => refuse_other_files(&path)?,
         }
         let records = if recorded.is_some() { Some(folder.records()?) } else { None };
@@ -73,27 +71,6 @@ impl OutputPlan {
         Ok(Self { folder, recorded, records, due, estimate, resume: output.resume, notes })
     }
 
-    /// Whether there is a run to resume.
-    pub(super) fn is_recorded(&self) -> bool {
-        self.recorded.is_some()
-    }
-
-    /// Where it is.
-    pub(super) fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// What is kept and what is to be done.
-    pub(super) fn due(&self) -> &Due {
-        &self.due
-    }
-
-    /// What the run will take.
-    pub(super) fn estimate(&self) -> &Estimate {
-        &self.estimate
-    }
-
-    /// What is about to happen, a line each.
     pub(super) fn notes(&self, job: &Job) -> Vec<String> {
         let mut lines = self.notes.clone();
         lines.extend(about(&job.manifest));
@@ -163,7 +140,6 @@ impl OutputPlan {
 }
 
 impl OpenRun {
-    /// Says that its episodes are begun now.
     pub(super) fn start(&mut self) {
         self.started = Some(Instant::now());
     }

@@ -20,7 +20,6 @@ pub(super) struct Wrong {
     pub(super) hint: String,
 }
 
-/// Where paths are looked up.
 const HELP: &str =
     "a path is tried from the working folder, from the experiment file's own, and among the shipped files";
 
@@ -107,7 +106,6 @@ impl Inputs<'_> {
         }
     }
 
-    /// What is wrong, if anything is.
     fn checked(mut self) -> Result<(), RunError> {
         if self.problems.is_empty() {
             return Ok(());

@@ -4,7 +4,7 @@ use super::error::RunError;
 use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
 use super::pool::Pool;
-use super::variant::{Asked, BuiltVariant, build};
+use super::variant::{BuiltVariant, build};
 use super::{questions, revision};
 use crate::agent::{Agent, StoredPrompt};
 use crate::dataset::{self, Dataset};
@@ -22,7 +22,6 @@ use std::sync::Arc;
 /// Variants that a message names.
 const NAMED: usize = 3;
 
-/// A run, ready to start.
 pub(super) struct Job {
     pub(super) manifest: Manifest,
     /// The rendered prompts, to be stored.
@@ -50,7 +49,7 @@ impl Job {
         let notes = skipped(&dataset, spec);
         let questions = dataset::select(&dataset.questions, &selection)?;
         let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
-        let built = variants(experiment.variants_on(spec), pool, &Asked { claims, history: Vec::new() })?;
+        let built = variants(experiment.variants_on(spec), pool, claims)?;
         if built.iter().any(|built| built.variant.oracle_context) {
             refuse_without_paragraphs(&questions)?;
         }
@@ -110,11 +109,11 @@ fn skipped(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
 }
 
 /// The variants, or what is wrong with them: each fault with the variants that have it.
-fn variants(specs: &[VariantSpec], pool: &mut Pool, asked: &Asked) -> Result<Vec<BuiltVariant>, RunError> {
+fn variants(specs: &[VariantSpec], pool: &mut Pool, claims: bool) -> Result<Vec<BuiltVariant>, RunError> {
     let mut built = Vec::with_capacity(specs.len());
     let mut faults: Vec<(RunError, Vec<&VariantSpec>)> = Vec::new();
     for spec in specs {
-        match build(spec, pool, asked) {
+        match build(spec, pool, claims) {
             Ok(variant) => built.push(variant),
             Err(error) => match faults.iter_mut().find(|(known, _)| *known == error) {
                 Some((_, specs)) => specs.push(spec),

@@ -49,7 +49,7 @@ pub use interrupts::Interrupts;
 pub(crate) use prepare::PlannedRun;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
 pub use summary::Summary;
-pub(crate) use summary::{Item, VariantScore};
+pub(crate) use summary::{Item, VariantScore, left_out};
 pub(crate) use variant::{find_method, find_protocol};
 
 #[cfg(test)]

@@ -27,7 +27,6 @@ const MODEL_ATTEMPTS: u32 = 5;
 /// A model that is ready, and how a record names it.
 #[derive(Clone)]
 pub(super) struct BuiltModel {
-    /// The model.
     pub(super) model: Arc<dyn Model>,
     /// `openai:NAME`, `anthropic:NAME`, `gemini:NAME` or `baseline`.
     pub(super) label: String,
@@ -51,38 +50,20 @@ impl BuiltModel {
 /// Why the flags do not make a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ModelSettingsError {
-    /// No such provider, or no name.
     #[error("invalid --model `{0}`")]
     Unknown(String),
-    /// The variable is not set.
     #[error("--key-env `{0}` is not set, or is empty")]
     NoEnv(String),
-    /// The file cannot be read, or is not UTF-8.
     #[error("cannot read --key-file `{0}`: {1}")]
     KeyFile(String, std::io::Error),
-    /// The file holds no key.
     #[error("--key-file `{0}` holds no usable key")]
     NoKey(String),
-    /// The provider itself wants a key.
     #[error("no key for {url}")]
-    KeyNeeded {
-        /// Where it would be needed.
-        url: &'static str,
-        /// The variable where it is looked for.
-        env: &'static str,
-    },
-    /// A flag that the provider has no use for.
+    KeyNeeded { url: &'static str, env: &'static str },
     #[error("{flag} has no meaning for --model {provider}")]
-    NotFor {
-        /// The flag.
-        flag: &'static str,
-        /// The provider's name.
-        provider: &'static str,
-    },
-    /// A server that is not at `OpenAI`'s address.
+    NotFor { flag: &'static str, provider: &'static str },
     #[error("--server {0} is not at {url}", url = openai::OPENAI_URL)]
     Elsewhere(&'static str),
-    /// A server that is not known to continue an answer.
     #[error("--prefill needs a server that is known to continue an answer, and --server {0} is not")]
     NoPrefill(&'static str),
 }
@@ -96,7 +77,6 @@ impl ModelSettingsError {
         }
     }
 
-    /// What a person can do about it.
     pub(super) fn hint(&self) -> String {
         match self {
             Self::Unknown(_) => {
@@ -147,7 +127,6 @@ impl<'a> ModelSettings<'a> {
         BuiltModel { model, label: "baseline".to_owned(), endpoint: "none", base_url: None }
     }
 
-    /// Whether requests go to a chat endpoint.
     pub(super) fn is_chat(self) -> bool {
         !is_on(self.0.completions) && self.provider().is_ok_and(|provider| provider != Provider::Baseline)
     }
@@ -184,7 +163,6 @@ impl<'a> ModelSettings<'a> {
         self.0.base_url.iter().flatten().flat_map(|urls| urls.split(',')).map(str::trim).collect()
     }
 
-    /// Which provider, and the model's name there.
     fn provider(self) -> Result<Provider<'a>, RunError> {
         let unknown = || ModelSettingsError::Unknown(crate::types::text::printable(self.name(), 80)).failure();
         Provider::parse(self.name()).ok_or_else(unknown)

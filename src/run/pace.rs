@@ -21,7 +21,6 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// The pace that is asked for.
     pub(crate) fn of(pace: &Pace) -> Self {
         let limits = match pace.concurrency {
             Concurrency::Fixed(n) => Settings::fixed(n),
@@ -45,7 +44,6 @@ impl Pacer {
         self.models.of(server, key, &self.limits)
     }
 
-    /// The limiters of the sites that pages come from.
     pub(super) fn sites(&self) -> &Arc<Limiters> {
         &self.sites
     }

@@ -52,7 +52,6 @@ impl Plan {
         Self { episodes }
     }
 
-    /// Episodes whose question has no gold answer.
     pub(crate) fn without_gold(&self) -> usize {
         self.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count()
     }

@@ -19,7 +19,6 @@ pub(super) struct Pool {
     pub(super) budget: Arc<Budget>,
     /// Where requests wait for their turn.
     pub(super) pacer: Arc<Pacer>,
-    /// What tokens cost.
     pub(super) prices: PriceList,
     offline: bool,
     /// Each with the settings that it was built from.

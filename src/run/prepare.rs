@@ -40,9 +40,7 @@ pub struct Prepared {
 
 /// A planned run, for reading.
 pub struct PlannedRun<'a> {
-    /// Its folder.
     pub folder: &'a Path,
-    /// What it will be.
     pub manifest: &'a Manifest,
     /// Episodes that are finished and are kept.
     pub keep: usize,
@@ -52,7 +50,6 @@ pub struct PlannedRun<'a> {
     pub new: usize,
     /// Recorded episodes of variants that are not run any more.
     pub other: usize,
-    /// What it will take.
     pub estimate: &'a Estimate,
 }
 
@@ -150,11 +147,11 @@ fn refuse_unpriced(experiment: &Experiment, pool: &Pool) -> Result<(), RunError>
 /// Whoever resumes a run means one that exists; a slip in its name must not start another one.
 fn refuse_nothing_to_resume(experiment: &Experiment, runs: &[(Job, OutputPlan)]) -> Result<(), RunError> {
     let Some((_, first)) = runs.first() else { return Ok(()) };
-    if !experiment.output.resume || runs.iter().any(|(_, output)| output.is_recorded()) {
+    if !experiment.output.resume || runs.iter().any(|(_, output)| output.recorded.is_some()) {
         return Ok(());
     }
     // Of several datasets, what was named is the folder around the first one's.
-    let path = experiment.output.folder.as_deref().unwrap_or(first.path());
+    let path = experiment.output.folder.as_deref().unwrap_or(first.folder.path());
     Err(RunError::input(
         format!("`{}` holds no run to resume", path.display()),
         "check the folder's name, or remove --resume to start a run there",
@@ -176,13 +173,13 @@ impl Prepared {
     /// The runs as planned, one for each dataset.
     pub fn runs(&self) -> impl Iterator<Item = PlannedRun<'_>> {
         self.runs.iter().map(|(job, output)| PlannedRun {
-            folder: output.path(),
+            folder: output.folder.path(),
             manifest: &job.manifest,
-            keep: output.due().keep,
-            redo: output.due().redo,
-            new: output.due().new,
-            other: output.due().other,
-            estimate: output.estimate(),
+            keep: output.due.keep,
+            redo: output.due.redo,
+            new: output.due.new,
+            other: output.due.other,
+            estimate: &output.estimate,
         })
     }
 

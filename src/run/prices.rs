@@ -7,7 +7,6 @@ use crate::llm::{PriceEntry, Prices};
 use crate::types::PriceRecord;
 use std::path::Path;
 
-/// The prices of models, from a file or as shipped.
 #[derive(Debug)]
 pub(super) struct PriceList(Prices);
 

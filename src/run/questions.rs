@@ -48,13 +48,11 @@ pub(super) fn columns(settings: &DatasetSettings) -> BTreeMap<String, String> {
     named.into_iter().filter_map(|(name, column)| Some((name.to_owned(), column.clone()?))).collect()
 }
 
-/// The format of that name.
 fn format_of(name: &str) -> Result<Format, RunError> {
     Format::parse(name)
         .ok_or_else(|| RunError::usage(format!("unknown dataset format `{name}`"), format!("use {}", Format::names())))
 }
 
-/// The ids in a file.
 pub(super) fn ids(path: &Path) -> Result<Vec<String>, Wrong> {
     let text = std::fs::read_to_string(path).map_err(|error| Wrong {
         message: format!("cannot read the ids in `{}`: {error}", path.display()),

@@ -19,7 +19,6 @@ pub(super) struct Tapes {
 }
 
 impl Tapes {
-    /// Opens what is asked for.
     pub(super) fn open(recording: &Recording) -> Result<Self, RunError> {
         Ok(Self {
             recorder: recording.record.as_deref().map(Recorder::open).transpose()?.map(Arc::new),
@@ -50,7 +49,6 @@ impl Tapes {
         built
     }
 
-    /// Wikipedia behind the tapes.
     pub(super) fn wiki(&self, mut built: BuiltWiki, compat: Compat) -> BuiltWiki {
         let identity = SourceIdentity::new(&built.label, compat, built.origin.as_deref());
         if let Some(player) = &self.player {

@@ -22,7 +22,6 @@ impl Stored {
         Ok(Self { approaches: approaches(folder, manifest)?, questions: paragraphs(manifest)? })
     }
 
-    /// What an episode was made with.
     pub(crate) fn approach(&self, trajectory: &Trajectory) -> Result<&Approach, RunError> {
         self.approaches.get(&trajectory.variant).ok_or_else(|| {
             RunError::input(

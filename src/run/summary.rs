@@ -3,7 +3,7 @@
 use super::error::RunError;
 use super::evidence::Evidence;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
-use crate::store::RunFolder;
+use crate::store::{Records, RunFolder, Skipped};
 use crate::types::text::{shell_word, visible_line};
 use crate::types::{Manifest, Outcome, Trajectory};
 use std::collections::BTreeMap;
@@ -35,11 +35,9 @@ pub struct Summary {
 /// The figures of one variant.
 #[derive(Debug)]
 pub struct VariantScore {
-    /// The variant's name.
     pub name: String,
     /// The metric that its answers are scored by.
     pub metric: &'static str,
-    /// Scores of its answers.
     pub score: RunScore,
     /// What its agent read, and its failure classes.
     pub assessment: RunAssessment,
@@ -50,18 +48,21 @@ pub struct VariantScore {
 /// The figures of one episode.
 #[derive(Debug)]
 pub struct Item {
-    /// The variant's name.
     pub variant: String,
     /// Which repeat, from 0.
     pub repeat: u32,
-    /// The question's id.
     pub id: String,
-    /// How it ended.
     pub outcome: Outcome,
     /// Absent where it was not measured and where the gold answer is hidden.
     pub score: Option<AnswerScore>,
     /// Absent where it was not measured.
     pub assessment: Option<Assessment>,
+}
+
+/// A warning for each line of a record that cannot be read.
+pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
+    let warning = |line: &Skipped| format!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason);
+    records.skipped().iter().map(warning)
 }
 
 /// A variant's sums while they grow.
@@ -83,10 +84,7 @@ impl Summary {
     pub(crate) fn of_folder(folder: &RunFolder, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
         let manifest = folder.manifest()?;
         let records = folder.records()?;
-        let left_out = |line: &crate::store::Skipped| {
-            format!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason)
-        };
-        let notes = records.skipped().iter().map(left_out).collect();
+        let notes = left_out(&records).collect();
         let evidence = Evidence::of(&manifest);
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)

@@ -1,9 +1,9 @@
 //! Tests of plan and runner with episodes that need neither model nor Wikipedia.
 
-use super::plan::Plan;
+use super::plan::{Due, Plan};
 use super::runner::{Answer, Room, run};
 use crate::agent::Episode;
-use crate::store::RunFolder;
+use crate::store::{Appender, Lock, RunFolder};
 use crate::types::{
     Compat, DatasetRecord, Decoding, Manifest, Outcome, Question, RunEvent, Selection, Trajectory, Variant,
 };
@@ -88,23 +88,26 @@ impl Bench {
         RunFolder::at(self.dir.path())
     }
 
+    fn due(&self, plan: &Plan) -> Due {
+        plan.against(Some(&self.folder().records().unwrap()))
+    }
+
+    fn appender(&self) -> (Lock, Appender) {
+        let lock = self.folder().lock().unwrap();
+        let appender = self.folder().appender(&lock).unwrap();
+        (lock, appender)
+    }
+
     /// Runs what is due and returns the events.
     async fn run(&self, plan: &Plan, in_flight: usize, answer: Answer) -> Vec<RunEvent> {
         self.run_in(plan, Arc::new(move || in_flight), answer).await
     }
 
     async fn run_in(&self, plan: &Plan, room: Room, answer: Answer) -> Vec<RunEvent> {
-        let folder = self.folder();
-        let lock = folder.lock().unwrap();
-        let appender = folder.appender(&lock).unwrap();
-        let due = plan.against(Some(&folder.records().unwrap()));
+        let (_lock, appender) = self.appender();
         let (sender, mut receiver) = mpsc::unbounded_channel();
-        run(due.episodes, answer, appender, room, sender, self.stop.subscribe()).await.unwrap();
-        let mut events = Vec::new();
-        while let Ok(event) = receiver.try_recv() {
-            events.push(event);
-        }
-        events
+        run(self.due(plan).episodes, answer, appender, room, sender, self.stop.subscribe()).await.unwrap();
+        std::iter::from_fn(|| receiver.try_recv().ok()).collect()
     }
 }
 
@@ -168,12 +171,12 @@ async fn what_was_not_measured_is_done_again_and_the_rest_is_kept() {
         _ => finished(e),
     });
     bench.run(&plan, 3, first).await;
-    let due = plan.against(Some(&bench.folder().records().unwrap()));
+    let due = bench.due(&plan);
     assert_eq!((due.keep, due.redo, due.new, due.foreign), (6, 4, 0, 0));
     let again: Vec<usize> = due.episodes.iter().map(|episode| episode.question.index).collect();
     assert_eq!(again, [0, 3, 6, 9]);
     assert_eq!(bench.run(&plan, 3, answer(finished)).await.len(), 4);
-    let due = plan.against(Some(&bench.folder().records().unwrap()));
+    let due = bench.due(&plan);
     assert_eq!((due.keep, due.redo, due.new), (10, 0, 0));
 }
 
@@ -182,18 +185,13 @@ async fn a_stop_begins_nothing_new_and_loses_nothing() {
     let bench = Bench::new();
     let plan = Plan::new(questions(50), &[variant("a")], 1);
     let stop = bench.stop.clone();
-    let events = bench
-        .run(
-            &plan,
-            4,
-            answer(move |e| {
-                if e.question.index == 9 {
-                    stop.send_replace(true);
-                }
-                finished(e)
-            }),
-        )
-        .await;
+    let stopping = answer(move |e| {
+        if e.question.index == 9 {
+            stop.send_replace(true);
+        }
+        finished(e)
+    });
+    let events = bench.run(&plan, 4, stopping).await;
     let recorded = events.iter().filter(|event| matches!(event, RunEvent::Recorded(_))).count();
     assert!((10..=16).contains(&recorded), "{recorded}");
     assert_eq!(events.iter().filter(|event| matches!(event, RunEvent::Stopping)).count(), 1);
@@ -205,16 +203,11 @@ async fn a_stop_begins_nothing_new_and_loses_nothing() {
 async fn a_panic_costs_one_episode_and_says_why() {
     let bench = Bench::new();
     let plan = Plan::new(questions(5), &[variant("a")], 1);
-    bench
-        .run(
-            &plan,
-            2,
-            answer(|e| {
-                assert_ne!(e.question.index, 2, "planted");
-                finished(e)
-            }),
-        )
-        .await;
+    let panicking = answer(|e| {
+        assert_ne!(e.question.index, 2, "planted");
+        finished(e)
+    });
+    bench.run(&plan, 2, panicking).await;
     let unmeasured: Vec<Trajectory> =
         bench.folder().records().unwrap().iter().map(Result::unwrap).filter(|t| !t.measured()).collect();
     assert_eq!(unmeasured.len(), 1);
@@ -226,14 +219,10 @@ async fn a_panic_costs_one_episode_and_says_why() {
 async fn a_full_disk_ends_the_run_with_an_error() {
     let bench = Bench::new();
     std::os::unix::fs::symlink("/dev/full", bench.dir.path().join("trajectories.jsonl")).unwrap();
-    let folder = bench.folder();
-    let lock = folder.lock().unwrap();
-    let appender = folder.appender(&lock).unwrap();
-    let plan = Plan::new(questions(1000), &[variant("a")], 1);
+    let (_lock, appender) = bench.appender();
+    let due = Plan::new(questions(1000), &[variant("a")], 1).against(None).episodes;
     let (sender, _receiver) = mpsc::unbounded_channel();
-    let result =
-        run(plan.against(None).episodes, answer(finished), appender, Arc::new(|| 4), sender, bench.stop.subscribe())
-            .await;
+    let result = run(due, answer(finished), appender, Arc::new(|| 4), sender, bench.stop.subscribe()).await;
     assert!(result.unwrap_err().to_string().contains("No space left"));
 }
 
@@ -280,7 +269,7 @@ async fn episodes_of_other_variants_are_left_alone() {
     let bench = Bench::new();
     let (a, b) = (variant("a"), Variant { max_steps: 5, ..variant("b") });
     bench.run(&Plan::new(questions(10), &[a.clone(), b], 1), 3, answer(finished)).await;
-    let due = Plan::new(questions(4), &[a], 1).against(Some(&bench.folder().records().unwrap()));
+    let due = bench.due(&Plan::new(questions(4), &[a], 1));
     assert_eq!((due.keep, due.redo, due.new, due.foreign, due.other), (4, 0, 0, 6, 10));
 }
 
@@ -288,9 +277,7 @@ async fn episodes_of_other_variants_are_left_alone() {
 fn variants_of_a_question_stand_next_to_each_other() {
     let episodes =
         Plan::new(questions(2), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2).against(None).episodes;
-    let order: Vec<_> = episodes
-        .iter()
-        .map(|episode| format!("{}{}{}", episode.question.id, episode.repeat, episode.variant.name))
-        .collect();
+    let place = |episode: &Episode| format!("{}{}{}", episode.question.id, episode.repeat, episode.variant.name);
+    let order: Vec<String> = episodes.iter().map(place).collect();
     assert_eq!(order, ["q00a", "q00b", "q01a", "q01b", "q10a", "q10b", "q11a", "q11b"]);
 }

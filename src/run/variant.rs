@@ -9,7 +9,7 @@ use crate::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped}
 use crate::llm::{BaselineSettings, Budgeted, Price};
 use crate::prompt::{self, ExemplarOrder, PromptSource, RenderSettings, texts};
 use crate::protocol::{self, Options, Protocol, Setup};
-use crate::types::{Decoding, Message, Method, PriceRecord, Variant, Voting, Wording};
+use crate::types::{Decoding, Method, PriceRecord, Variant, Voting, Wording};
 use crate::wiki::SessionOptions;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -28,19 +28,11 @@ pub(crate) struct BuiltVariant {
     pub(crate) prompts: Vec<StoredPrompt>,
 }
 
-/// What is asked of a variant.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Asked {
-    /// Whether claims are judged instead of questions answered.
-    pub(super) claims: bool,
-    /// Earlier questions and answers of a conversation.
-    pub(super) history: Vec<Message>,
-}
-
 /// One variant on its way from settings to an agent.
 struct Builder<'a> {
     settings: &'a VariantSettings,
-    asked: &'a Asked,
+    /// Whether claims are judged instead of questions answered.
+    claims: bool,
     prompt: PromptSource,
     /// The prompt as it was named.
     prompt_name: String,
@@ -51,11 +43,11 @@ struct Builder<'a> {
 }
 
 /// Builds a variant. Reads its files; sends nothing.
-pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, asked: &Asked) -> Result<BuiltVariant, RunError> {
+pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result<BuiltVariant, RunError> {
     let settings = &spec.settings;
     let price = pool.prices.of(settings);
     let wiki = pool.wiki(settings)?;
-    let builder = Builder::new(settings, asked)?;
+    let builder = Builder::new(settings, claims)?;
     let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
     if pool.budget.limits().is_any() {
         let agent = &mut built.agent;
@@ -65,7 +57,6 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, asked: &Asked) -> Resul
     Ok(built)
 }
 
-/// The protocol of that id with these options.
 pub(crate) fn find_protocol(id: &str, options: &Options) -> Result<Arc<dyn Protocol>, RunError> {
     let found = protocol::find(id, options).ok_or_else(|| {
         RunError::usage(format!("unknown protocol `{id}`"), format!("known protocols: {}", protocol::IDS.join(", ")))
@@ -73,7 +64,6 @@ pub(crate) fn find_protocol(id: &str, options: &Options) -> Result<Arc<dyn Proto
     found.map_err(|error| RunError::usage(&error, error.hint()))
 }
 
-/// The method of that name.
 pub(crate) fn find_method(name: &str) -> Result<Method, RunError> {
     Method::parse(name).ok_or_else(|| {
         RunError::usage(format!("unknown method `{name}`"), format!("known methods: {}", Method::NAMES.join(", ")))
@@ -81,8 +71,8 @@ pub(crate) fn find_method(name: &str) -> Result<Method, RunError> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(settings: &'a VariantSettings, asked: &'a Asked) -> Result<Self, RunError> {
-        let usual_prompt = PROMPTS[usize::from(asked.claims)];
+    fn new(settings: &'a VariantSettings, claims: bool) -> Result<Self, RunError> {
+        let usual_prompt = PROMPTS[usize::from(claims)];
         let prompt_name = settings.prompt.clone().unwrap_or_else(|| usual_prompt.to_owned());
         let prompt = prompt::load(&prompt_name, settings.instruction.as_deref(), &shipped::file)?;
         let method = find_method(settings.method.as_deref().unwrap_or(Method::React.name()))?;
@@ -108,7 +98,7 @@ impl<'a> Builder<'a> {
                 "direct methods are standard, cot and cot-sc; the back-offs have a direct part",
             ));
         }
-        Ok(Self { settings, asked, prompt, prompt_name, method, protocol, options, order })
+        Ok(Self { settings, claims, prompt, prompt_name, method, protocol, options, order })
     }
 
     fn build(
@@ -200,7 +190,7 @@ impl<'a> Builder<'a> {
 
     /// The label before the question. A text of the paper's does not say which of the two it is for; the dataset does.
     fn label(&self) -> String {
-        let usual = if self.asked.claims { "Claim" } else { "Question" };
+        let usual = if self.claims { "Claim" } else { "Question" };
         self.settings.question_label.as_deref().or(self.prompt.question_label()).unwrap_or(usual).to_owned()
     }
 
@@ -221,7 +211,7 @@ impl<'a> Builder<'a> {
             max_steps: self.max_steps(),
             thoughts: method != Method::Act,
             decoding: self.decoding(method),
-            history: self.asked.history.clone(),
+            history: Vec::new(),
         }))
     }
 
@@ -263,7 +253,7 @@ impl<'a> Builder<'a> {
     }
 
     fn rules(&self, label: &str, approach: &Approach) -> BaselineSettings {
-        let claims = self.asked.claims;
+        let claims = self.claims;
         let mut rules = BaselineSettings {
             claims,
             // The rules know what to do in seven steps; more of them are repetition.
@@ -286,7 +276,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The order of the exemplars.
 fn order(settings: &VariantSettings) -> Result<ExemplarOrder, RunError> {
     let order = settings.exemplar_order.as_deref().unwrap_or("file");
     match (order, settings.exemplar_seed) {

@@ -73,12 +73,10 @@ impl<'a> WikiSettings<'a> {
         self.0.wiki.as_deref().unwrap_or(SAMPLE)
     }
 
-    /// Whether pages come from a frozen corpus.
     pub(super) fn is_corpus(self) -> bool {
         self.name().starts_with("corpus:")
     }
 
-    /// Semantics of the tool.
     pub(super) fn compat(self) -> Compat {
         if self.0.compat.as_deref() == Some(Compat::Paper.name()) { Compat::Paper } else { Compat::Fixed }
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 
 fn ask(dir: &Path) -> Command {
@@ -15,9 +15,16 @@ fn ask(dir: &Path) -> Command {
     command
 }
 
-fn out(output: &Output) -> (i32, String, String) {
-    let ran = Ran::from(output);
-    (ran.code.expect("not killed"), ran.stdout, ran.stderr)
+fn ran(command: &mut Command) -> Ran {
+    Ran::from(&command.output().expect("wikitrail runs"))
+}
+
+/// Runs with these lines typed.
+fn typed(command: &mut Command, lines: &str) -> Ran {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("wikitrail runs");
+    child.stdin.take().expect("a pipe").write_all(lines.as_bytes()).expect("it reads");
+    Ran::from(&child.wait_with_output().expect("it ends"))
 }
 
 fn lines(path: &Path) -> Vec<Value> {
@@ -41,28 +48,20 @@ fn say(stream: &mut TcpStream, text: &str) {
 }
 
 fn finish(stream: &mut TcpStream, answer: &str) {
-    let text = format!(
-        "{}{}{}data: [DONE]\n\n",
-        HEAD,
-        chunk("Thought 1: I know.\n"),
-        chunk(&format!("Action 1: Finish[{answer}]"))
-    );
-    say(stream, &text);
+    let pieces = [chunk("Thought 1: I know.\n"), chunk(&format!("Action 1: Finish[{answer}]"))].concat();
+    say(stream, &format!("{HEAD}{pieces}data: [DONE]\n\n"));
 }
 
 #[test]
 fn steps_come_first_and_the_answer_last() {
     let dir = tempfile::tempdir().expect("a folder");
-    let output = ask(dir.path()).arg("Where did Mikhail Bulgakov die?").output().expect("wikitrail runs");
-    let (code, stdout, stderr) = out(&output);
-    assert_eq!((code, stderr.as_str()), (0, ""));
+    let Ran { stdout, stderr, .. } = ran(ask(dir.path()).arg("Where did Mikhail Bulgakov die?")).ok();
+    assert_eq!(stderr, "");
     assert!(stdout.starts_with("\n── step 1 ─"), "{stdout}");
     assert!(stdout.contains("\nobservation  ") && stdout.contains("\nAction 1: "), "{stdout}");
     assert!(stdout.lines().last().is_some_and(|line| line.starts_with("answer       ")), "{stdout}");
-    let output = ask(dir.path()).args(["--json", "Where did Mikhail Bulgakov die?"]).output().expect("wikitrail runs");
-    let (code, stdout, _) = out(&output);
-    let trajectory: Value = serde_json::from_str(&stdout).expect("one object");
-    assert_eq!((code, &trajectory["outcome"], &trajectory["v"]), (0, &Value::from("finished"), &Value::from(1)));
+    let trajectory = ran(ask(dir.path()).args(["--json", "Where did Mikhail Bulgakov die?"])).json();
+    assert_eq!((&trajectory["outcome"], &trajectory["v"]), (&Value::from("finished"), &Value::from(1)));
 }
 
 #[test]
@@ -96,18 +95,10 @@ fn text_is_on_the_screen_before_the_model_has_ended_and_obeys_nobody() {
 fn a_conversation_is_remembered_and_saved() {
     let server = Server::start(|number, _, stream| finish(stream, &format!("answer {number}")));
     let dir = tempfile::tempdir().expect("a folder");
-    let mut child = ask(dir.path())
-        .args(flags(&server))
-        .args(["--chat", "--json", "--save", "deep/saved.jsonl", "Who is the first?"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("wikitrail runs");
-    let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all("  And the second?\n\nWho is never asked?\n".as_bytes()).expect("it reads");
-    drop(stdin);
-    let (code, stdout, _) = out(&child.wait_with_output().expect("it ends"));
-    assert_eq!((code, stdout.lines().count()), (0, 2), "{stdout}");
+    let chat = ["--chat", "--json", "--save", "deep/saved.jsonl", "Who is the first?"];
+    let input = "  And the second?\n\nWho is never asked?\n";
+    let stdout = typed(ask(dir.path()).args(flags(&server)).args(chat), input).ok().stdout;
+    assert_eq!(stdout.lines().count(), 2, "{stdout}");
     let saved = lines(&dir.path().join("deep/saved.jsonl"));
     let told: Vec<(&str, &str)> =
         saved.iter().map(|t| (t["question"].as_str().expect("text"), t["answer"].as_str().expect("text"))).collect();
@@ -120,16 +111,13 @@ fn a_conversation_is_remembered_and_saved() {
 
     // Another start goes on with the same file; a foreign file is left alone, and nothing is asked.
     let again = ["--save", "deep/saved.jsonl", "Who is the third?"];
-    assert_eq!(out(&ask(dir.path()).args(again).output().expect("wikitrail runs")).0, 0);
+    ran(ask(dir.path()).args(again)).ok();
     assert_eq!(lines(&dir.path().join("deep/saved.jsonl")).len(), 3);
     std::fs::write(dir.path().join("notes.txt"), "my notes").expect("a file");
-    let output = ask(dir.path()).args(flags(&server)).args(["--save", "notes.txt", "x?"]).output().expect("it runs");
-    let (code, stdout, stderr) = out(&output);
-    assert_eq!((code, stdout.as_str(), server.requests().len()), (3, "", 2), "{stderr}");
-    assert!(
-        stderr.starts_with("error: `notes.txt` is not a trajectory file: line 1 is not a trajectory\nhint: "),
-        "{stderr}"
-    );
+    let foreign = ran(ask(dir.path()).args(flags(&server)).args(["--save", "notes.txt", "x?"]));
+    assert_eq!((foreign.code, foreign.stdout.as_str(), server.requests().len()), (Some(3), "", 2));
+    let said = "error: `notes.txt` is not a trajectory file: line 1 is not a trajectory\nhint: ";
+    assert!(foreign.stderr.starts_with(said), "{}", foreign.stderr);
     assert_eq!(std::fs::read_to_string(dir.path().join("notes.txt")).expect("there"), "my notes");
 }
 
@@ -146,17 +134,10 @@ fn a_question_that_cannot_be_answered_says_why_and_the_next_one_can() {
         _ => finish(stream, "yes"),
     });
     let dir = tempfile::tempdir().expect("a folder");
-    let mut child = ask(dir.path())
-        .args(flags(&server))
-        .args(["--chat", "--save", "s.jsonl"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("wikitrail runs");
-    child.stdin.take().expect("a pipe").write_all(b"First?\nSecond?").expect("it reads");
-    let (code, stdout, stderr) = out(&child.wait_with_output().expect("it ends"));
-    assert_eq!(code, 4);
+    let command = &mut ask(dir.path());
+    let Ran { code, stdout, stderr } =
+        typed(command.args(flags(&server)).args(["--chat", "--save", "s.jsonl"]), "First?\nSecond?");
+    assert_eq!(code, Some(4));
     assert!(stderr.starts_with("error: there is no answer: model: the model's server refused the request with status 400: This model's maximum"), "{stderr}");
     assert!(stderr.contains("\nhint: the prompt is too long for the model"), "{stderr}");
     assert!(stdout.ends_with("\nanswer       yes\n"), "{stdout}");
@@ -168,8 +149,7 @@ fn a_question_that_cannot_be_answered_says_why_and_the_next_one_can() {
 fn a_claim_is_judged() {
     let dir = tempfile::tempdir().expect("a folder");
     let claim = "Mikhail Bulgakov was a Russian writer.";
-    let (code, stdout, _) = out(&ask(dir.path()).args(["--claim", claim]).output().expect("wikitrail runs"));
-    assert_eq!(code, 0);
+    let stdout = ran(ask(dir.path()).args(["--claim", claim])).ok().stdout;
     let answer = stdout.lines().last().expect("an answer").trim_start_matches("answer").trim();
     assert!(["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"].contains(&answer), "{stdout}");
 }

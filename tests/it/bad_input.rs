@@ -1,48 +1,23 @@
 //! Bad input: every case has a clear error with a hint and its documented exit code, and loses nothing finished.
 
 use crate::common::server::{self, Server};
-use crate::common::{self, Ran};
+use crate::common::{self, Ran, WorkDir};
 use serde_json::json;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::Command;
 
-struct Bench(tempfile::TempDir);
-
-impl Bench {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> String {
-        std::fs::write(self.path().join(name), bytes).expect("the folder can be written");
-        name.to_owned()
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        common::command(self.path(), args)
-    }
-
-    fn wikitrail(&self, args: &[&str]) -> Ran {
-        common::wikitrail(self.path(), args)
-    }
-
-    /// A run of the baseline over a dataset of this folder.
-    fn run(&self, dataset: &str, more: &[&str]) -> Ran {
-        self.wikitrail(&[&["run", dataset, "--quiet"], more].concat())
-    }
+/// A run of the baseline over a dataset of this folder.
+fn run(bench: &WorkDir, dataset: &str, more: &[&str]) -> Ran {
+    bench.run(&[&[dataset, "--quiet"], more].concat())
 }
 
+const RECORDS: &str = "r/trajectories.jsonl";
 const ONE: &str = "{\"id\": \"a\", \"question\": \"Who wrote Solaris?\", \"answer\": \"Stanisław Lem\"}\n";
 const TWO: &str = "{\"id\": \"b\", \"question\": \"Where was Ada Lovelace born?\", \"answer\": \"London\"}\n";
 
 #[test]
 fn a_bad_dataset_is_refused() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let (lacks, twice) = (format!("{ONE}{{\"id\": \"b\", \"answer\": \"London\"}}\n"), format!("{ONE}{TWO}{ONE}"));
     for (name, text, words) in [
         ("q.json", "this is no data\n", &["line 1"][..]),
@@ -54,173 +29,168 @@ fn a_bad_dataset_is_refused() {
         ("head.csv", "question,answer\n", &[]),
     ] {
         bench.write(name, text);
-        bench.run(name, &[]).refused(3, &[&[name], words].concat());
+        run(&bench, name, &[]).refused(3, &[&[name], words].concat());
     }
-    let output = bench.run("lacks.jsonl", &["--skip-bad", "--out", "r"]).ok();
+    let output = run(&bench, "lacks.jsonl", &["--skip-bad", "--out", "r"]).ok();
     assert!(output.stderr.contains("1 "), "the skipped record is counted: {}", output.stderr);
 }
 
 #[test]
 fn gzip_a_byte_order_mark_and_windows_line_ends_are_accepted() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let text = format!("\u{feff}{ONE}{TWO}").replace('\n', "\r\n");
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     gzip.write_all(text.as_bytes()).expect("memory");
-    let file = bench.write("q.jsonl.gz", gzip.finish().expect("memory"));
-    let summary = bench.run(&file, &["--out", "r", "--json"]).json();
+    bench.write("q.jsonl.gz", gzip.finish().expect("memory"));
+    let summary = run(&bench, "q.jsonl.gz", &["--out", "r", "--json"]).json();
     assert_eq!(summary["variants"][0]["measured"], 2);
 }
 
 #[test]
 fn a_prompt_with_an_unknown_placeholder() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", ONE);
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", ONE);
     let shipped = common::repository("prompts/hotpotqa.toml");
-    let placeholder =
-        bench.write("placeholder.toml", shipped.replacen("react = \"\"\"", "react = \"\"\"{{ colour }} ", 1));
-    bench.run(&data, &["--prompt", &placeholder]).refused(3, &["placeholder.toml", "colour"]);
+    bench.write("placeholder.toml", shipped.replacen("react = \"\"\"", "react = \"\"\"{{ colour }} ", 1));
+    run(&bench, "q.jsonl", &["--prompt", "placeholder.toml"]).refused(3, &["placeholder.toml", "colour"]);
 }
 
 #[test]
 fn an_unreachable_model() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", format!("{ONE}{TWO}"));
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", format!("{ONE}{TWO}"));
     // A port that was free a moment ago: nobody listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port").port();
     let url = format!("http://127.0.0.1:{port}/v1");
     let flags = ["--model", "openai:x", "--base-url", &url, "--model-attempts", "1", "--out", "r"];
-    let output = bench.run(&data, &flags);
+    let output = run(&bench, "q.jsonl", &flags);
     assert_eq!(output.code, Some(4), "{}", output.stderr);
-    let text = std::fs::read_to_string(bench.path().join("r/trajectories.jsonl")).expect("records");
+    let text = bench.read(RECORDS);
     assert_eq!(text.lines().filter(|line| line.contains("\"not_measured\"")).count(), 2);
     // The same run with a model that works does exactly these again.
-    bench.run(&data, &["--out", "r", "--resume"]).refused(3, &["model", "openai:x", "baseline"]);
+    run(&bench, "q.jsonl", &["--out", "r", "--resume"]).refused(3, &["model", "openai:x", "baseline"]);
 }
 
 #[test]
 fn a_folder_that_holds_another_run() {
-    let bench = Bench::new();
-    let (one, two) = (bench.write("q.jsonl", ONE), bench.write("p.jsonl", TWO));
-    assert_eq!(bench.run(&one, &["--out", "r"]).code, Some(0));
-    let before = std::fs::read(bench.path().join("r/trajectories.jsonl")).expect("records");
-    bench.run(&one, &["--out", "r"]).refused(3, &["holds a run already"]);
-    bench.run(&one, &["--out", "r", "--resume", "--max-steps", "3"]).refused(3, &["max_steps"]);
-    bench.run(&two, &["--out", "r", "--resume"]).refused(3, &["other settings", "dataset"]);
-    assert_eq!(std::fs::read(bench.path().join("r/trajectories.jsonl")).expect("records"), before);
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", ONE);
+    bench.write("p.jsonl", TWO);
+    run(&bench, "q.jsonl", &["--out", "r"]).ok();
+    let before = bench.read(RECORDS);
+    run(&bench, "q.jsonl", &["--out", "r"]).refused(3, &["holds a run already"]);
+    run(&bench, "q.jsonl", &["--out", "r", "--resume", "--max-steps", "3"]).refused(3, &["max_steps"]);
+    run(&bench, "p.jsonl", &["--out", "r", "--resume"]).refused(3, &["other settings", "dataset"]);
+    assert_eq!(bench.read(RECORDS), before);
 }
 
 #[test]
 fn a_folder_that_is_no_run() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", ONE);
-    std::fs::create_dir(bench.path().join("mine")).expect("a folder");
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", ONE);
     bench.write("mine/letter.txt", "dear diary");
-    bench.run(&data, &["--out", "mine"]).refused(3, &["letter.txt"]);
+    run(&bench, "q.jsonl", &["--out", "mine"]).refused(3, &["letter.txt"]);
     bench.wikitrail(&["score", "mine"]).refused(3, &["manifest.json"]);
 }
 
 #[test]
 fn a_results_file_cut_in_the_middle_of_a_line() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", format!("{ONE}{TWO}"));
-    assert_eq!(bench.run(&data, &["--out", "r"]).code, Some(0));
-    let path = bench.path().join("r/trajectories.jsonl");
-    let whole = std::fs::read(&path).expect("records");
-    std::fs::write(&path, &whole[..whole.len() - 30]).expect("cut");
-    let output = bench.run(&data, &["--out", "r", "--resume"]).ok();
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", format!("{ONE}{TWO}"));
+    run(&bench, "q.jsonl", &["--out", "r"]).ok();
+    let whole = bench.read(RECORDS);
+    bench.write(RECORDS, &whole[..whole.len() - 30]);
+    let output = run(&bench, "q.jsonl", &["--out", "r", "--resume"]).ok();
     assert!(output.stderr.contains("torn last line"), "{}", output.stderr);
     assert!(output.stderr.contains("keep 1, redo 0, new 1"), "{}", output.stderr);
-    assert_eq!(std::fs::read_to_string(&path).expect("records").lines().count(), 2);
+    assert_eq!(bench.read(RECORDS).lines().count(), 2);
 }
 
 #[test]
 fn an_export_never_replaces_the_run_itself() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", ONE);
-    assert_eq!(bench.run(&data, &["--out", "r"]).code, Some(0));
-    let records = bench.path().join("r/trajectories.jsonl");
-    let before = std::fs::read(&records).expect("records");
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", ONE);
+    run(&bench, "q.jsonl", &["--out", "r"]).ok();
+    let before = bench.read(RECORDS);
     for (folder, run, out) in
         [(".", "r", "r/trajectories.jsonl"), ("r", ".", "trajectories-x.jsonl"), ("r", ".", "manifest.json")]
     {
         let output = bench
             .command(&["export", run, "--format", "jsonl", "--out", out])
-            .current_dir(bench.path().join(folder))
+            .current_dir(bench.path(folder))
             .output()
             .expect("wikitrail runs");
         Ran::from(&output).refused(2, &["belongs to the run"]);
     }
-    assert_eq!(std::fs::read(&records).expect("records"), before);
-    assert!(!bench.path().join("r/trajectories-x.jsonl").exists());
+    assert_eq!(bench.read(RECORDS), before);
+    assert!(!bench.path("r/trajectories-x.jsonl").exists());
     bench.wikitrail(&["export", "r", "--out", "r/table.csv"]).ok();
-    assert_eq!(std::fs::read_to_string(bench.path().join("r/table.csv")).expect("a table").lines().count(), 2);
+    assert_eq!(bench.read("r/table.csv").lines().count(), 2);
 }
 
 #[cfg(unix)]
 #[test]
 fn an_argument_that_is_no_unicode() {
     use std::os::unix::ffi::OsStrExt as _;
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let name = std::ffi::OsStr::from_bytes(b"q\xff.jsonl");
-    std::fs::write(bench.path().join(name), ONE).expect("the folder can be written");
+    std::fs::write(bench.root().join(name), ONE).expect("the folder can be written");
     let output = bench.command(&["run"]).arg(name).args(["--quiet", "--out", "r"]).output().expect("wikitrail runs");
     Ran::from(&output).ok();
 }
 
 #[test]
 fn an_answer_in_the_other_endpoints_form_is_not_measured() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", ONE);
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", ONE);
     let chat = json!({"choices": [{"message": {"role": "assistant", "content": "x"}}]});
     let server = Server::start(move |_, _, stream| server::json(stream, &chat));
     let url = format!("{}/v1", server.url);
     let flags = ["--model", "openai:x", "--base-url", &url, "--completions", "--model-attempts", "1", "--out", "r"];
-    assert_eq!(bench.run(&data, &flags).code, Some(4));
-    let record = std::fs::read_to_string(bench.path().join("r/trajectories.jsonl")).expect("records");
+    assert_eq!(run(&bench, "q.jsonl", &flags).code, Some(4));
+    let record = bench.read(RECORDS);
     assert!(record.contains("`text` is missing"), "{record}");
 }
 
 #[test]
 fn a_second_process_on_the_same_run() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", ONE);
-    let folder = bench.path().join("r");
-    std::fs::create_dir(&folder).expect("a folder");
-    let lock = std::fs::File::create(folder.join(".lock")).expect("a lock file");
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", ONE);
+    bench.write("r/.lock", "");
+    let lock = std::fs::File::create(bench.path("r/.lock")).expect("a lock file");
     lock.lock().expect("the lock is free");
-    bench.run(&data, &["--out", "r"]).refused(1, &["another process"]);
+    run(&bench, "q.jsonl", &["--out", "r"]).refused(1, &["another process"]);
     drop(lock);
-    assert_eq!(bench.run(&data, &["--out", "r"]).code, Some(0));
+    run(&bench, "q.jsonl", &["--out", "r"]).ok();
 }
 
 /// A limit on file sizes stands in for a full disk: from some write on, every further one fails.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" run --quiet --out r";
     let output = Command::new("bash")
         .args(["-c", script, env!("CARGO_BIN_EXE_wikitrail")])
-        .current_dir(bench.path())
+        .current_dir(bench.root())
         .output()
         .expect("bash runs");
     Ran::from(&output).refused(1, &["cannot append to", "trajectories.jsonl"]);
-    let records = || std::fs::read_to_string(bench.path().join("r/trajectories.jsonl")).expect("records");
-    let kept = records();
+    let kept = bench.read(RECORDS);
     assert!(kept.ends_with('\n') && !kept.is_empty(), "half a line was left behind");
     assert!(kept.lines().count() < 60);
     bench.wikitrail(&["run", "--quiet", "--out", "r", "--resume"]).ok();
-    assert!(records().starts_with(&kept), "what was finished was rewritten");
-    assert_eq!(records().lines().count(), 60);
+    assert!(bench.read(RECORDS).starts_with(&kept), "what was finished was rewritten");
+    assert_eq!(bench.read(RECORDS).lines().count(), 60);
 }
 
 #[test]
 fn a_live_site_without_contact() {
-    let bench = Bench::new();
-    let data = bench.write("q.jsonl", ONE);
+    let bench = WorkDir::new();
+    bench.write("q.jsonl", ONE);
     for wiki in ["html", "api"] {
-        bench.run(&data, &["--wiki", wiki]).refused(2, &["--contact"]);
+        run(&bench, "q.jsonl", &["--wiki", wiki]).refused(2, &["--contact"]);
     }
     let flags = ["--wiki", "html", "--contact", "someone@example.org"];
-    bench.run(&data, &flags).refused(2, &["--allow-html"]);
+    run(&bench, "q.jsonl", &flags).refused(2, &["--allow-html"]);
 }

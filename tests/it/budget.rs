@@ -1,12 +1,10 @@
 //! Budgets against the benchmark kit's mocks: no more is spent than allowed and in flight, a resumed run goes on where the
 //! money ended, and `--dry-run` knows beforehand what a run takes.
 
-use crate::common;
-use crate::common::mockd;
-use crate::common::mockd::Mock;
+use crate::common::mockd::{self, Mock};
+use crate::common::{self, Ran, WorkDir, calls};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 
 /// Model requests in flight; twice as many episodes are.
 const CONCURRENCY: u64 = 8;
@@ -17,62 +15,42 @@ struct Bench {
     shared: PathBuf,
     llm: Mock,
     wiki: Mock,
-    dir: tempfile::TempDir,
+    dir: WorkDir,
 }
 
 impl Bench {
     fn new() -> Option<Self> {
         let shared = common::shared()?;
         let (llm, wiki) = mockd::start(&shared);
-        Some(Self { shared, llm, wiki, dir: tempfile::tempdir().expect("a folder") })
+        Some(Self { shared, llm, wiki, dir: WorkDir::new() })
     }
 
-    fn out(&self) -> PathBuf {
-        self.dir.path().join("run")
+    fn records(&self) -> Vec<Value> {
+        self.dir.records("run")
     }
 
     /// The paper's prompt over the first questions.
-    fn run(&self, questions: usize, flags: &[&str]) -> Output {
-        let data = self.shared.join("data");
-        Command::new(env!("CARGO_BIN_EXE_wikitrail"))
-            .arg("run")
-            .arg(data.join("datasets/hotpot_dev_v1_simplified.json"))
-            .args(["--limit", &questions.to_string(), "--concurrency", &CONCURRENCY.to_string()])
-            .arg("--prompt")
-            .arg(format!("{}#webthink_simple6", data.join("prompts/prompts_naive.json").display()))
-            .arg("--instruction")
-            .arg(data.join("prompts/hotpotqa_instruction.txt"))
-            .args(["--protocol", "react-paper", "--model", "openai:mock"])
-            .args(["--base-url", &format!("{}/v1", self.llm.url())])
-            .args(["--wiki", "html", "--wiki-url", &self.wiki.url(), "--compat", "paper", "--json", "--quiet"])
-            .args(flags)
-            .arg("--out")
-            .arg(self.out())
-            .output()
-            .expect("wikitrail runs")
+    fn run(&self, questions: usize, flags: &[&str]) -> Ran {
+        let mut command = mockd::paper_run(&self.shared, (&self.llm, &self.wiki), questions, &self.dir.path("run"));
+        command.args(["--concurrency", &CONCURRENCY.to_string(), "--json", "--quiet", "--instruction"]);
+        command.arg(self.shared.join("data/prompts/hotpotqa_instruction.txt")).args(flags);
+        Ran::from(&command.output().expect("wikitrail runs"))
     }
 }
 
-fn errors(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+#[track_caller]
+fn json(ran: &Ran, code: i32) -> Value {
+    assert_eq!(ran.code, Some(code), "{}", ran.stderr);
+    serde_json::from_str(&ran.stdout).expect("JSON")
 }
 
-fn json(output: &Output, code: i32) -> Value {
-    assert_eq!(output.status.code(), Some(code), "{}", errors(output));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {}", errors(output)))
-}
-
-fn variant(output: &Output, code: i32) -> Value {
-    json(output, code)["variants"][0].clone()
+#[track_caller]
+fn variant(ran: &Ran, code: i32) -> Value {
+    json(ran, code)["variants"][0].clone()
 }
 
 fn tokens(usage: &Value) -> u64 {
     ["prompt_tokens", "completion_tokens"].iter().map(|name| usage[name].as_u64().expect("a count")).sum()
-}
-
-fn records(out: &Path) -> Vec<Value> {
-    let text = std::fs::read_to_string(out.join("trajectories.jsonl")).expect("trajectories");
-    text.lines().map(|line| serde_json::from_str(line).expect("a trajectory")).collect()
 }
 
 #[test]
@@ -84,22 +62,18 @@ fn a_dry_run_is_within_a_tenth_of_the_real_run_and_spends_nothing() {
         let dry = [flags, &["--dry-run"]].concat();
         let planned = json(&bench.run(200, &dry), 0);
         assert_eq!(bench.llm.requests(), 0);
-        assert!(!bench.out().exists());
+        assert!(!bench.dir.path("run").exists());
         let ran = variant(&bench.run(200, flags), 0);
+        let expected = &planned["estimate"]["expected"];
         for (what, estimate, real) in [
-            ("calls", planned["estimate"]["expected"]["calls"].as_f64(), ran["calls"].as_f64()),
-            (
-                "prompt",
-                planned["estimate"]["expected"]["prompt_tokens"].as_f64(),
-                ran["usage"]["prompt_tokens"].as_f64(),
-            ),
-            ("cost", planned["estimate"]["expected"]["cost_usd"].as_f64(), ran["cost_usd"].as_f64()),
+            ("calls", &expected["calls"], &ran["calls"]),
+            ("prompt", &expected["prompt_tokens"], &ran["usage"]["prompt_tokens"]),
+            ("cost", &expected["cost_usd"], &ran["cost_usd"]),
         ] {
-            let (estimate, real) = (estimate.expect(what), real.expect(what));
+            let (estimate, real) = (estimate.as_f64().expect(what), real.as_f64().expect(what));
             assert!((estimate / real - 1.0).abs() < 0.1, "{endpoint}: {what} {estimate} against {real}");
         }
-        let (estimate, real) =
-            (planned["estimate"]["expected"]["tokens"].as_u64().expect("tokens"), tokens(&ran["usage"]));
+        let (estimate, real) = (expected["tokens"].as_u64().expect("tokens"), tokens(&ran["usage"]));
         assert!(estimate.abs_diff(real) * 10 < real, "{endpoint}: {estimate} against {real}");
         assert!(planned["estimate"]["at_most"]["tokens"].as_u64().expect("tokens") >= real);
         // What a question and a right answer cost follows from the totals.
@@ -107,7 +81,7 @@ fn a_dry_run_is_within_a_tenth_of_the_real_run_and_spends_nothing() {
         let correct = ran["em"].as_f64().expect("a score") * 200.0;
         assert!((ran["cost_per_question_usd"].as_f64().expect("a cost") - cost / 200.0).abs() < 1e-9);
         assert!((ran["cost_per_correct_usd"].as_f64().expect("a cost") - cost / correct).abs() < 1e-9);
-        std::fs::remove_dir_all(bench.out()).expect("the run's folder");
+        std::fs::remove_dir_all(bench.dir.path("run")).expect("the run's folder");
     }
 }
 
@@ -117,18 +91,18 @@ fn tokens_are_exceeded_by_no_more_than_the_calls_in_flight_and_a_larger_budget_g
     bench.llm.get("/config?latency=5");
     let first = bench.run(100, &["--budget-tokens", "300000"]);
     let row = variant(&first, 4);
-    let spent: u64 = records(&bench.out()).iter().map(|record| tokens(&record["usage"])).sum();
+    let spent: u64 = bench.records().iter().map(|record| tokens(&record["usage"])).sum();
     assert!((300_000 - MOST_OF_A_CALL..300_000 + CONCURRENCY * MOST_OF_A_CALL).contains(&spent), "{spent}");
     assert_eq!(tokens(&row["usage"]), spent);
     let cut = row["outcomes"]["budget"].as_u64().expect("a count");
     assert!(cut > 0 && cut <= 2 * CONCURRENCY + 1, "{cut}");
     assert_eq!(row["outcomes"]["not_measured"], 0);
     assert_eq!(row["measured"].as_u64().expect("a count") + cut, row["episodes"].as_u64().expect("a count"));
-    for record in records(&bench.out()).iter().filter(|record| record["outcome"] == "budget") {
+    for record in bench.records().iter().filter(|record| record["outcome"] == "budget") {
         assert!(record["answer"].is_null(), "{record}");
         assert!(record["detail"].as_str().expect("a reason").contains("budget of 300000 tokens"), "{record}");
     }
-    let said = errors(&first);
+    let said = first.stderr;
     assert!(
         said.contains("stopped: the run's budget of 300000 tokens is spent") && said.contains("--resume"),
         "{said}"
@@ -137,10 +111,10 @@ fn tokens_are_exceeded_by_no_more_than_the_calls_in_flight_and_a_larger_budget_g
     // The same budget is spent already: nothing is asked.
     bench.llm.get("/reset");
     let again = bench.run(100, &["--budget-tokens", "300000", "--resume"]);
-    assert_eq!((again.status.code(), bench.llm.requests()), (Some(4), 0), "{}", errors(&again));
+    assert_eq!((again.code, bench.llm.requests()), (Some(4), 0), "{}", again.stderr);
 
     // What was cut short is done again, and what was finished is kept.
-    let finished = records(&bench.out()).iter().filter(|record| record["outcome"] == "finished").count();
+    let finished = bench.records().iter().filter(|record| record["outcome"] == "finished").count();
     let row = variant(&bench.run(100, &["--resume"]), 0);
     assert_eq!((row["measured"].as_u64(), row["outcomes"]["budget"].as_u64()), (Some(100), Some(0)));
     assert_eq!(bench.llm.requests(), 4 * (100 - finished as u64));
@@ -152,29 +126,20 @@ fn calls_and_dollars_end_a_run_too() {
     let output = bench.run(50, &["--max-calls", "41"]);
     let row = variant(&output, 4);
     assert_eq!((row["missing"].as_u64(), bench.llm.requests()), (None, 41));
-    assert_eq!(records(&bench.out()).iter().map(calls).sum::<usize>(), 41);
+    assert_eq!(calls(&bench.records()), 41);
 
     // A million tokens of prompt cost a dollar: one more tenth of a dollar is a hundred thousand tokens more.
-    let before: u64 =
-        records(&bench.out()).iter().map(|record| record["usage"]["prompt_tokens"].as_u64().expect("n")).sum();
+    let prompt_tokens =
+        || -> u64 { bench.records().iter().map(|record| record["usage"]["prompt_tokens"].as_u64().expect("n")).sum() };
+    let before = prompt_tokens();
     let budget = format!("0.{:06}", before + 100_000);
     let output = bench.run(50, &["--budget-usd", &budget, "--price", "1/0", "--resume"]);
-    assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
-    let after: u64 =
-        records(&bench.out()).iter().map(|record| record["usage"]["prompt_tokens"].as_u64().expect("n")).sum();
-    assert!(
-        (100_000 - MOST_OF_A_CALL..100_000 + CONCURRENCY * MOST_OF_A_CALL).contains(&(after - before)),
-        "{before} {after}"
-    );
+    assert_eq!(output.code, Some(4), "{}", output.stderr);
+    let spent = prompt_tokens() - before;
+    assert!((100_000 - MOST_OF_A_CALL..100_000 + CONCURRENCY * MOST_OF_A_CALL).contains(&spent), "{spent}");
 
     let unpriced = bench.run(50, &["--budget-usd", "1", "--resume"]);
-    assert_eq!(unpriced.status.code(), Some(2));
-    assert!(errors(&unpriced).contains("--budget-usd needs a price") && errors(&unpriced).contains("hint: "));
-}
-
-fn calls(record: &Value) -> usize {
-    let steps = record["steps"].as_array().expect("steps");
-    steps.iter().map(|step| step["calls"].as_array().expect("calls").len()).sum()
+    unpriced.refused(2, &["--budget-usd needs a price"]);
 }
 
 #[test]
@@ -186,17 +151,17 @@ fn a_run_goes_on_after_failures_unless_it_may_not() {
     assert_eq!(row["episodes"], 60, "failures do not end a run");
     let failed = row["outcomes"]["not_measured"].as_u64().expect("a count");
     assert!((10..=55).contains(&failed), "{failed}");
-    for record in records(&bench.out()).iter().filter(|record| record["outcome"] == "not_measured") {
+    for record in bench.records().iter().filter(|record| record["outcome"] == "not_measured") {
         assert!(record["detail"].as_str().expect("a reason").contains("maximum context length"), "{record}");
     }
-    std::fs::remove_dir_all(bench.out()).expect("the run's folder");
+    std::fs::remove_dir_all(bench.dir.path("run")).expect("the run's folder");
 
     let output = bench.run(60, &["--max-failures", "3"]);
     let row = variant(&output, 4);
     let (episodes, failed) =
         (row["episodes"].as_u64().expect("n"), row["outcomes"]["not_measured"].as_u64().expect("n"));
     assert!(episodes < 60 && (3..=3 + 2 * CONCURRENCY).contains(&failed), "{episodes} {failed}");
-    assert!(errors(&output).contains("3 episodes could not be measured"), "{}", errors(&output));
+    assert!(output.stderr.contains("3 episodes could not be measured"), "{}", output.stderr);
 
     bench.llm.get("/config?fault=");
     let row = variant(&bench.run(60, &["--resume"]), 0);
@@ -206,15 +171,10 @@ fn a_run_goes_on_after_failures_unless_it_may_not() {
 /// The baseline counts no tokens: they are estimated, and that is said.
 #[test]
 fn what_nobody_counts_is_estimated_and_said() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
-        .args(["run", "--quiet", "--json", "--budget-tokens", "20000", "--out", "r"])
-        .current_dir(dir.path())
-        .output()
-        .expect("wikitrail runs");
+    let dir = WorkDir::new();
+    let output = dir.run(&["--quiet", "--json", "--budget-tokens", "20000", "--out", "r"]);
     let row = variant(&output, 4);
     assert!(row["outcomes"]["budget"].as_u64().expect("a count") > 0, "{row}");
-    assert!(errors(&output).contains("the server did not count the tokens of"));
-    let records = records(&dir.path().join("r"));
-    assert!(records.iter().all(|record| record.get("cost_usd").is_none()), "an estimate is no cost");
+    assert!(output.stderr.contains("the server did not count the tokens of"));
+    assert!(dir.records("r").iter().all(|record| record.get("cost_usd").is_none()), "an estimate is no cost");
 }

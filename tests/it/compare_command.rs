@@ -1,17 +1,11 @@
 //! `compare` over real runs of the baseline: every figure of EM recomputed from the trajectories by simple code (others:
 //! `compare_amounts.rs`), planted differences found, exit codes.
 
+use crate::common::Ran;
 use crate::compare_support::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// EM of each question in the order of their ids, by the test's own rule.
-fn ems(run: &str, variant: &str) -> BTreeMap<String, f64> {
-    let records = records(run);
-    let of = records.iter().filter(|record| record["variant"] == variant);
-    of.map(|record| (record["id"].as_str().expect("an id").to_owned(), em(record))).collect()
-}
 
 fn metric<'a>(comparison: &'a Value, name: &str) -> &'a Value {
     let metrics = comparison["metrics"].as_array().expect("metrics");
@@ -76,10 +70,9 @@ fn planted_flips_are_found_and_nothing_else() {
     assert_eq!(ids, turned.iter().map(String::as_str).collect::<Vec<_>>());
     let records: BTreeMap<String, Value> =
         records(&base).into_iter().map(|record| (record["id"].as_str().expect("an id").to_owned(), record)).collect();
-    let (_, shown, _) = wikitrail(&["show", &worse, "--wrong", "--json"]);
-    let shown: BTreeMap<String, Value> = shown
+    let shown: BTreeMap<String, Value> = wikitrail(&["show", &worse, "--wrong", "--json"])
         .lines()
-        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"))
+        .into_iter()
         .map(|item| (item["id"].as_str().expect("an id").to_owned(), item["failure"]["class"].clone()))
         .collect();
     let mut classes: BTreeMap<&str, usize> = BTreeMap::new();
@@ -96,8 +89,7 @@ fn planted_flips_are_found_and_nothing_else() {
     }
     let command = lost[0]["command"].as_str().expect("a command");
     let words: Vec<&str> = command.split(' ').skip(1).collect();
-    let (code, shown, stderr) = wikitrail(&words);
-    assert!(code == Some(0) && shown.contains("in the answer: all steps are the same"), "{stderr}");
+    assert!(wikitrail(&words).ok().stdout.contains("in the answer: all steps are the same"));
     let table = compare(&[&base, &worse, "--flips"]);
     let unwrapped = table.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unwrapped.contains("right in base/main only: 20 (worse/main: ") && table.contains(command));
@@ -117,13 +109,13 @@ fn every_figure_of_em_is_that_of_simple_code() {
     let run = run(dir.path(), "methods", &["--method", "act,react,standard"]);
     let compared = compare_json(&[&run, "--metric", "em", "--by", "type"]);
     let names = ["act", "react", "standard"];
-    let columns: Vec<BTreeMap<String, f64>> = names.iter().map(|name| ems(&run, name)).collect();
+    let columns = names.map(|name| column(&run, name, em));
     let shown = metric(&compared, "em");
     for (at, name) in names.iter().enumerate() {
-        let values: Vec<f64> = columns[at].values().copied().collect();
+        let values = &columns[at];
         let cell = &shown["means"][at];
         assert_eq!(cell["column"], *name);
-        close(&cell["mean"], mean(&values));
+        close(&cell["mean"], mean(values));
         let (low, high) = wilson(values.iter().filter(|value| **value > 0.0).count(), values.len());
         assert_eq!(cell["interval"]["method"], "wilson");
         close(&cell["interval"]["low"], low);
@@ -134,7 +126,7 @@ fn every_figure_of_em_is_that_of_simple_code() {
     assert_eq!(pairs.len(), 3);
     for pair in pairs {
         let at = |side: &str| names.iter().position(|name| pair[side] == *name).expect("a column");
-        let both = columns[at("a")].values().zip(columns[at("b")].values());
+        let both = columns[at("a")].iter().zip(&columns[at("b")]);
         let differences: Vec<f64> = both.map(|(a, b)| b - a).collect();
         close(&pair["difference"], mean(&differences));
         close(&pair["se"], standard_error(&differences));
@@ -155,15 +147,10 @@ fn every_figure_of_em_is_that_of_simple_code() {
         .iter()
         .map(|group| group["n"].as_f64().expect("n") * group["means"][1]["mean"].as_f64().expect("EM"))
         .sum();
-    close(&json!(right), columns[1].values().sum());
+    close(&json!(right), columns[1].iter().sum());
     // What differs between the columns is said, and nothing else.
-    let differing: Vec<&str> = compared["differing_settings"]
-        .as_array()
-        .expect("settings")
-        .iter()
-        .map(|s| s["name"].as_str().expect("a name"))
-        .collect();
-    assert_eq!(differing, ["method", "max_tokens", "prompt_sha256"]);
+    let differing = compared["differing_settings"].as_array().expect("settings").iter().map(|setting| &setting["name"]);
+    assert_eq!(differing.collect::<Vec<_>>(), ["method", "max_tokens", "prompt_sha256"]);
 }
 
 #[test]
@@ -187,11 +174,11 @@ fn a_condition_decides_the_exit_code() {
         ("high(em, base/main, worse/main) < 0", 5, "high(em"),
         ("low(em, worse/main, base/main) < 0 or n(em) != 60", 0, ""),
     ] {
-        let (found, _, stderr) = with(&[condition]);
+        let Ran { code: found, stderr, .. } = with(&[condition]);
         assert_eq!(found, Some(code), "{condition}: {stderr}");
         assert!(stderr.contains(said) && (code == 0) != stderr.contains("--fail-if holds"), "{condition}: {stderr}");
     }
-    let (code, stdout, stderr) = with(&["em(base/main) < 0", "em(worse/main) < em(base/main)"]);
+    let Ran { code, stdout, stderr } = with(&["em(base/main) < 0", "em(worse/main) < em(base/main)"]);
     assert_eq!(code, Some(5), "any of several: {stderr}");
     assert_eq!(stderr.matches("--fail-if holds").count(), 1);
     assert!(stdout.contains("worse/main"), "the comparison is printed all the same");
@@ -202,12 +189,9 @@ fn what_is_not_finished_is_said() {
     let dir = tempfile::tempdir().expect("a folder");
     let base = run(dir.path(), "base", &["--limit", "10"]);
     let half = copy(&base, &dir.path().join("half"), |_| {});
-    let file = Path::new(&half).join("trajectories.jsonl");
-    let text = std::fs::read_to_string(&file).expect("trajectories");
-    let kept: String = text.split_inclusive('\n').take(7).collect();
-    std::fs::write(&file, kept).expect("written");
-    let (code, stdout, stderr) = wikitrail(&["compare", &base, &half]);
-    assert_eq!(code, Some(0), "{stderr}");
+    let kept: Vec<String> = records(&half).iter().take(7).map(|record| format!("{record}\n")).collect();
+    write(Path::new(&half), "trajectories.jsonl", &kept.concat());
+    let Ran { stdout, stderr, .. } = wikitrail(&["compare", &base, &half]).ok();
     let said = "`half/main` is not finished: 7 of 10 planned episodes are recorded";
     assert!(stderr.contains(said) && !stderr.contains("`base/main` is not finished"), "{stderr}");
     assert!(stdout.split_whitespace().collect::<Vec<_>>().join(" ").contains(said), "{stdout}");
@@ -218,17 +202,12 @@ fn an_experiment_names_the_column_that_others_are_compared_with() {
     let dir = tempfile::tempdir().expect("a folder");
     let text = "name = \"three\"\ndataset = \"datasets/sample.jsonl\"\nbaseline = \"act\"\n\n\
                 [matrix]\nmethod = [\"cot\", \"act\", \"react\"]\n";
-    let file = dir.path().join("three.toml");
-    std::fs::write(&file, text).expect("written");
-    let out = dir.path().join("out").display().to_string();
-    let (code, _, stderr) = wikitrail(&["run", &file.display().to_string(), "--limit", "5", "--quiet", "--out", &out]);
-    assert_eq!(code, Some(0), "{stderr}");
+    let file = write(dir.path(), "three.toml", text);
+    let out = run(dir.path(), "out", &[&file, "--limit", "5"]);
     let firsts = |args: &[&str]| {
-        let (code, stdout, stderr) = wikitrail(&[&["compare", &out, "--json"][..], args].concat());
-        assert_eq!(code, Some(0), "{stderr}");
-        let compared: Value = serde_json::from_str(&stdout).expect("JSON");
-        let pairs = compared["metrics"][0]["pairs"].as_array().expect("pairs").clone();
-        pairs.iter().map(|pair| pair["a"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+        let compared = compare_json(&[&[&*out], args].concat());
+        let pairs = compared["metrics"][0]["pairs"].as_array().expect("pairs").iter();
+        pairs.map(|pair| pair["a"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(firsts(&[]), ["act", "act"]);
     assert_eq!(firsts(&["--baseline", "cot"]), ["cot", "cot"]);
@@ -246,10 +225,13 @@ fn runs_that_do_not_fit_are_said() {
             record["id"] = json!("renamed");
         }
     });
-    let (code, stdout, stderr) = wikitrail(&["compare", &base, &other, "--json"]);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert!(stderr.contains("different gold answers for 1 shared question, such as `sample-001`"), "{stderr}");
-    let compared: Value = serde_json::from_str(&stdout).expect("JSON");
+    let ran = wikitrail(&["compare", &base, &other, "--json"]);
+    assert!(
+        ran.stderr.contains("different gold answers for 1 shared question, such as `sample-001`"),
+        "{}",
+        ran.stderr
+    );
+    let compared = ran.json();
     assert_eq!((&compared["shared"], &compared["questions"]), (&json!(9), &json!(11)));
     assert_eq!(compared["columns"][1]["unmatched"], json!({"count": 1, "listed": ["renamed"]}));
     assert_eq!(compared["warnings"].as_array().expect("warnings").len(), 1);
@@ -257,10 +239,9 @@ fn runs_that_do_not_fit_are_said() {
     assert!(table.contains("not in every variant, but in other/main: 1 (renamed)"), "{table}");
     assert!(table.contains("different gold answers for 1 shared question"), "{table}");
     let claims = run(dir.path(), "claims", &["datasets/sample-claims.jsonl"]);
-    let (code, stdout, stderr) = wikitrail(&["compare", &base, &claims]);
-    assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
-    let parts = ["share no question", "2 datasets (sample, sample-claims); name another run"];
-    assert!(parts.iter().all(|part| stderr.contains(part)), "{stderr}");
+    let refused = wikitrail(&["compare", &base, &claims]);
+    refused.refused(3, &["share no question", "2 datasets (sample, sample-claims); name another run"]);
+    assert_eq!(refused.stdout, "");
 }
 
 #[test]
@@ -278,10 +259,9 @@ fn runs_over_several_datasets_are_to_be_compared_one_dataset_at_a_time() {
         (&[&claim, &sample], format!("wikitrail compare '{sample}'\n")),
         (&[&claim, &claim, &format!("{sample}@act")], format!("wikitrail compare {claim} {claim}\n")),
     ] {
-        let (code, stdout, stderr) = wikitrail(&[&["compare"], args].concat());
-        assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
-        let hint = "hint: the variants are from 2 datasets (sample";
-        assert!(stderr.contains(hint) && stderr.ends_with(&command), "{args:?}: {stderr}");
+        let ran = wikitrail(&[&["compare"], args].concat());
+        ran.refused(3, &["hint: the variants are from 2 datasets (sample"]);
+        assert!(ran.stdout.is_empty() && ran.stderr.ends_with(&command), "{args:?}: {}", ran.stderr);
     }
     compare(&[&sample]);
 }
@@ -306,7 +286,7 @@ fn columns_are_found_and_named() {
     let pairs = metric(&compared, "em")["pairs"].as_array().expect("pairs");
     assert!(pairs.len() == 3 && pairs.iter().all(|pair| pair["a"] == "act"), "{pairs:?}");
     // Whoever has run several variants is told where to go on.
-    let (_, _, stderr) = wikitrail(&["score", &first]);
+    let stderr = wikitrail(&["score", &first]).stderr;
     assert!(stderr.contains(&format!("wikitrail compare {first}")), "{stderr}");
 }
 

@@ -1,6 +1,7 @@
 //! `compare --from-csv`: the same figures in every format, names that
 //! try to break out of them, and every bad cell named.
 
+use crate::common::read;
 use crate::compare_support::*;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -24,13 +25,8 @@ fn markdown_rows(text: &str) -> Vec<Vec<String>> {
 fn latex_rows(text: &str) -> Vec<Vec<String>> {
     let cell = |cell: &str| {
         let text = cell.replace("{[}", "[").replace("{]}", "]").replace("{'}", "'").replace("\\textless{}", "<");
-        text.replace("$-$", "−")
-            .replace("--", "–")
-            .replace("\\%", "%")
-            .replace("\\_", "_")
-            .replace("\\ldots{}", "…")
-            .trim()
-            .to_owned()
+        let signs = [("$-$", "−"), ("--", "–"), ("\\%", "%"), ("\\_", "_"), ("\\ldots{}", "…")];
+        signs.iter().fold(text, |text, (from, to)| text.replace(from, to)).trim().to_owned()
     };
     let rows = text.lines().filter_map(|line| line.strip_suffix(" \\\\"));
     rows.map(|row| row.split(" & ").map(cell).collect()).collect()
@@ -194,14 +190,12 @@ fn a_run_is_exported_one_variant_a_table() {
     let run = run(dir.path(), "r", &["--limit", "5", "--method", "act,react"]);
     let export = |name: &str, flags: &[&str]| {
         let file = dir.path().join(name).to_str().expect("UTF-8").to_owned();
-        let (code, _, stderr) = wikitrail(&[&["export", &run, "--out", &file], flags].concat());
-        assert_eq!(code, Some(0), "{stderr}");
+        wikitrail(&[&["export", &run, "--out", &file], flags].concat()).ok();
         file
     };
     let whole = export("whole.csv", &[]);
-    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &whole, &whole]);
     let hint = "`wikitrail export RUN --variant NAME --out FILE` writes one variant of a run";
-    assert!(code == Some(3) && stderr.contains(hint), "{stderr}");
+    wikitrail(&["compare", "--from-csv", &whole, &whole]).refused(3, &[hint]);
     let [act, react] = ["act", "react"].map(|name| export(&format!("{name}.csv"), &["--variant", name]));
     let (tables, runs) = (compare_json(&["--from-csv", &act, &react]), compare_json(&[&run]));
     assert_eq!(tables["metrics"], runs["metrics"]);
@@ -219,25 +213,19 @@ fn a_bad_table_is_said() {
         ("id,em,f1\nx,1,1\n", &["share no question"]),
     ] {
         let bad = write(dir.path(), "bad.csv", text);
-        let (code, stdout, stderr) = wikitrail(&["compare", "--from-csv", &good, &bad]);
-        assert_eq!((code, stdout.as_str()), (Some(3), ""), "{text}: {stderr}");
-        assert!(parts.iter().all(|part| stderr.contains(part)), "{text}: {stderr}");
+        let ran = wikitrail(&["compare", "--from-csv", &good, &bad]);
+        ran.refused(3, parts);
+        assert_eq!(ran.stdout, "", "{text}");
     }
     let noted = write(dir.path(), "noted.csv", "id,em,f1,seconds\na,1,1,3\nb,1,1,soon\n");
-    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &good, &noted]);
-    assert!(code == Some(0) && stderr.contains("column `seconds` is not a figure: line 3 holds `soon`"), "{stderr}");
-    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", &noted, &noted, "--metric", "seconds"]);
-    assert!(
-        code == Some(3) && stderr.contains("line 3, column `seconds`: expected a number, found `soon`"),
-        "{stderr}"
-    );
-    let (code, _, stderr) = wikitrail(&["compare", "--from-csv", "nowhere.csv", &good]);
-    assert!(code == Some(3) && stderr.contains("`nowhere.csv`"), "{stderr}");
-    let (code, _, _) = wikitrail(&["compare", "--from-csv", &good, &noted, "--out", "/nowhere/x"]);
-    assert_eq!(code, Some(1));
+    let stderr = wikitrail(&["compare", "--from-csv", &good, &noted]).ok().stderr;
+    assert!(stderr.contains("column `seconds` is not a figure: line 3 holds `soon`"), "{stderr}");
+    wikitrail(&["compare", "--from-csv", &noted, &noted, "--metric", "seconds"])
+        .refused(3, &["line 3, column `seconds`: expected a number, found `soon`"]);
+    wikitrail(&["compare", "--from-csv", "nowhere.csv", &good]).refused(3, &["`nowhere.csv`"]);
+    assert_eq!(wikitrail(&["compare", "--from-csv", &good, &noted, "--out", "/nowhere/x"]).code, Some(1));
     let out = dir.path().join("out.json");
     let out = out.to_str().expect("UTF-8");
     assert_eq!(compare(&["--from-csv", &good, &good, "--json", "--out", out]), "");
-    let written = std::fs::read_to_string(out).expect("written");
-    assert!(serde_json::from_str::<Value>(&written).is_ok());
+    assert!(serde_json::from_str::<Value>(&read(out)).is_ok());
 }

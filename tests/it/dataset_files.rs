@@ -83,22 +83,27 @@ fn indices(list: &serde_json::Value) -> Vec<u64> {
     list.as_array().expect("a list").iter().map(|i| i.as_u64().expect("an index")).collect()
 }
 
+fn ours(name: &str) -> dataset::Dataset {
+    load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets").join(name))
+}
+
+/// How many bridges, comparisons and questions of yes or no there are.
+fn kinds(dataset: &dataset::Dataset) -> [usize; 3] {
+    ["bridge", "comparison", "yesno"]
+        .map(|kind| dataset.questions.iter().filter(|question| question.kind.as_deref() == Some(kind)).count())
+}
+
 #[test]
 fn our_own_sample_is_what_its_documentation_says() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets");
-    let sample = load(&folder.join("sample.jsonl"));
-    let count = |kind: &str| sample.questions.iter().filter(|q| q.kind.as_deref() == Some(kind)).count();
-    assert_eq!((count("bridge"), count("comparison"), count("yesno")), (40, 15, 5));
-    assert_eq!(load(&folder.join("sample-claims.jsonl")).questions.len(), 30);
+    assert_eq!(kinds(&ours("sample.jsonl")), [40, 15, 5]);
+    assert_eq!(ours("sample-claims.jsonl").questions.len(), 30);
 }
 
 #[test]
 fn our_chinese_sample_is_answered_by_its_corpus() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("datasets");
-    let sample = load(&folder.join("sample-zh.jsonl"));
-    let count = |kind: &str| sample.questions.iter().filter(|q| q.kind.as_deref() == Some(kind)).count();
-    assert_eq!((count("bridge"), count("comparison"), count("yesno")), (16, 5, 3));
-    let articles = common::lines(&common::read(folder.join("sample-wiki-zh/articles.jsonl")));
+    let sample = ours("sample-zh.jsonl");
+    assert_eq!(kinds(&sample), [16, 5, 3]);
+    let articles = common::lines(&common::repository("datasets/sample-wiki-zh/articles.jsonl"));
     assert_eq!(articles.len(), 67);
     for question in &sample.questions {
         assert_eq!(Metric::for_question(question), Metric::Characters, "{}", question.id);

@@ -9,8 +9,8 @@
 //! | `json` | the block before it prints this |
 //! | `console` | the block before it prints these lines in this order, on stdout or stderr; a line `…` stands for any lines |
 
+use crate::common::{Ran, repository, shell};
 use std::path::Path;
-use std::process::Command;
 
 /// Pages of commands, and how many each shows at least.
 const PAGES: [(&str, usize); 6] = [
@@ -23,7 +23,7 @@ const PAGES: [(&str, usize); 6] = [
 ];
 
 fn page(name: &str) -> String {
-    crate::common::repository(&format!("docs/{name}"))
+    repository(&format!("docs/{name}"))
 }
 
 /// Fenced blocks: what stands after the fence, and the text.
@@ -44,28 +44,11 @@ fn blocks(page: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// What a block printed.
-#[derive(Default)]
-struct Printed {
-    stdout: String,
-    stderr: String,
-}
-
 /// Runs the lines that need nothing; says how many commands these were.
-fn run(folder: &Path, text: &str) -> (usize, Printed) {
-    let program = Path::new(env!("CARGO_BIN_EXE_wikitrail")).parent().expect("a folder");
-    let path = std::env::var("PATH").unwrap_or_default();
+fn run(folder: &Path, text: &str) -> (usize, Ran) {
     let lines: Vec<&str> = text.lines().filter(|line| !line.contains("# needs")).collect();
-    let output = Command::new("sh")
-        .args(["-e", "-c", &lines.join("\n")])
-        .env("PATH", format!("{}:{path}", program.display()))
-        .current_dir(folder)
-        .output()
-        .expect("a shell");
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{text}\n{stderr}");
     let commands = lines.iter().filter(|line| line.contains("wikitrail ")).count();
-    (commands, Printed { stdout: String::from_utf8(output.stdout).expect("UTF-8"), stderr })
+    (commands, shell(folder, &format!("set -e\n{}", lines.join("\n"))).ok())
 }
 
 /// Whether these lines stand in the text in their order, without others between them but where a line is `…`.
@@ -83,7 +66,7 @@ fn prints(text: &str, shown: &str) -> bool {
 /// Works through a page; says how many commands it ran.
 fn follow(page: &str) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
-    let (mut count, mut printed) = (0, Printed::default());
+    let (mut count, mut printed) = (0, Ran { code: None, stdout: String::new(), stderr: String::new() });
     for (kind, text) in blocks(page) {
         match kind.split_once(' ').map_or((kind.as_str(), None), |(kind, name)| (kind, Some(name))) {
             (_, Some(name)) => std::fs::write(folder.path().join(name), &text).expect("written"),

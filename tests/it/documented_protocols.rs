@@ -1,7 +1,7 @@
 //! docs/protocols.md and docs/methods.md against the program: options, limits, stops, and what parsers make of
 //! replies.
 
-use crate::common::{repository, setup};
+use crate::common::{repository, setup, table_rows as rows};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use wikitrail::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Turn, find};
@@ -12,30 +12,6 @@ const TEXT: &str = "TEXT";
 
 fn page(name: &str) -> String {
     repository(&format!("docs/{name}"))
-}
-
-/// Rows of the tables whose header begins with these cells, each with the headings that it stands under.
-fn rows(page: &str, header: &[&str]) -> Vec<(Vec<String>, Vec<String>)> {
-    let (mut headings, mut inside, mut found) = (Vec::new(), false, Vec::new());
-    for line in page.lines() {
-        if let Some(heading) = line.strip_prefix("## ") {
-            headings = vec![heading.to_owned()];
-        } else if let Some(heading) = line.strip_prefix("### ") {
-            headings.truncate(1);
-            headings.push(heading.to_owned());
-        }
-        let Some(row) = line.strip_prefix('|').and_then(|row| row.strip_suffix('|')) else {
-            inside = false;
-            continue;
-        };
-        let cells: Vec<String> = row.split('|').map(|cell| cell.trim().to_owned()).collect();
-        if cells.iter().zip(header).filter(|(cell, name)| cell == *name).count() == header.len() {
-            inside = true;
-        } else if inside && !cells[0].starts_with("---") {
-            found.push((headings.clone(), cells));
-        }
-    }
-    found
 }
 
 /// What stands between backticks, with `\n` read as a line break.

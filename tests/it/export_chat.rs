@@ -3,13 +3,14 @@
 use crate::common::{lines, wikitrail};
 use serde_json::Value;
 use std::path::Path;
-
-const PROTOCOLS: &str = "react-paper,robust,qwen-agent,llama-index,go-blog,lagent,react-zh";
-const METHODS: &str = "standard,cot,cot-sc,act,react,cot-sc->react,react->cot-sc";
+use wikitrail::protocol::IDS;
+use wikitrail::types::Method;
 
 fn runs() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    for (run, flags) in [("protocols", ["--protocol", PROTOCOLS]), ("methods", ["--method", METHODS])] {
+    for (run, flags) in
+        [("protocols", ["--protocol", &IDS.join(",")]), ("methods", ["--method", &Method::NAMES.join(",")])]
+    {
         let more = ["--limit", "45", "--max-steps", "8", "--quiet", "--out", run];
         let samples = if run == "methods" { &["--samples", "3"][..] } else { &[] };
         wikitrail(folder.path(), &[&["run"], &flags[..], &more[..], samples].concat()).ok();

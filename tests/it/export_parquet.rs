@@ -1,20 +1,14 @@
 //! The Parquet export, read by pyarrow and held against the CSV export cell by cell.
 
+use crate::common::wikitrail;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::record::RowAccessor as _;
 use serde_json::json;
 use std::fs::File;
-use std::path::Path;
 use std::process::Command;
 use wikitrail::export::{Export as _, Origin, Parquet, Scored, Table};
 use wikitrail::score::AnswerScore;
 use wikitrail::types::{Manifest, Trajectory};
-
-fn wikitrail(folder: &Path, args: &[&str]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
-    let output = command.args(args).current_dir(folder).output().expect("wikitrail runs");
-    assert_eq!(output.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-}
 
 const READ_BACK: &str = r#"
 import csv, json, sys
@@ -62,14 +56,14 @@ fn pyarrow_reads_the_cells_of_the_csv_export_with_their_types() {
         ("e/one", &["--method", "react,cot-sc", "--samples", "3"][..]),
         ("e/two", &["--protocol", "lagent", "--option", "labels=v0.1", "--seed", "18446744073709551615"]),
     ] {
-        wikitrail(path, &[&["run", "--quiet", "--limit", "20", "--out", run], flags].concat());
+        wikitrail(path, &[&["run", "--quiet", "--limit", "20", "--out", run], flags].concat()).ok();
     }
     for (rows, table, least, kinds) in
         [("questions", Table::Questions, 60, "bool int real text"), ("steps", Table::Steps, 100, "int real text")]
     {
         for (format, more) in [("parquet", &[][..]), ("csv", &["--raw"])] {
             let out = format!("{rows}.{format}");
-            wikitrail(path, &[&["export", "e", "--format", format, "--rows", rows, "--out", &out], more].concat());
+            wikitrail(path, &[&["export", "e", "--format", format, "--rows", rows, "--out", &out], more].concat()).ok();
         }
         let columns: Vec<_> = table.columns().map(|column| (column.name, column.kind.name())).collect();
         let output = Command::new("python3")
@@ -94,13 +88,13 @@ fn pyarrow_reads_the_cells_of_the_csv_export_with_their_types() {
 #[test]
 fn a_file_has_its_end_or_is_not_there() {
     let folder = tempfile::tempdir().expect("a folder");
-    wikitrail(folder.path(), &["run", "--quiet", "--limit", "1", "--out", "r"]);
-    wikitrail(folder.path(), &["export", "r", "--format", "parquet", "--outcome", "budget", "--out", "none.parquet"]);
+    wikitrail(folder.path(), &["run", "--quiet", "--limit", "1", "--out", "r"]).ok();
+    wikitrail(folder.path(), &["export", "r", "--format", "parquet", "--outcome", "budget", "--out", "none.parquet"])
+        .ok();
     let bytes = std::fs::read(folder.path().join("none.parquet")).expect("a file");
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "without rows there is a schema still");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
-    let args = ["export", "r", "--format", "parquet"];
-    let output = command.args(args).current_dir(folder.path()).output().expect("wikitrail runs");
+    let mut command = crate::common::command(folder.path(), &["export", "r", "--format", "parquet"]);
+    let output = command.output().expect("wikitrail runs");
     assert!(output.stdout.starts_with(b"PAR1") && output.stdout.ends_with(b"PAR1"), "a pipe takes it too");
 }
 

@@ -2,7 +2,6 @@
 
 use crate::common::{self, Ran};
 use std::path::Path;
-use std::process::{Command, Output};
 use wikitrail::dataset::Format;
 use wikitrail::types::Method;
 
@@ -111,23 +110,10 @@ fn needs_others(example: &str) -> bool {
     server || example.contains("--import")
 }
 
-/// As a person types it, in a shell.
-#[cfg(unix)]
-fn typed(dir: &Path, example: &str) -> Output {
-    let program = Path::new(env!("CARGO_BIN_EXE_wikitrail")).parent().expect("a folder");
-    let path = std::env::var("PATH").expect("a path");
-    let mut shell = Command::new("sh");
-    shell.args(["-c", example]).current_dir(dir).env("PATH", format!("{}:{path}", program.display()));
-    for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
-        shell.env_remove(key);
-    }
-    shell.stdin(std::process::Stdio::null()).output().expect("a shell")
-}
-
 #[cfg(unix)]
 #[test]
 fn every_example_of_every_help_works() {
-    let dir = tempfile::tempdir().expect("a folder");
+    let dir = common::WorkDir::new();
     for (name, text) in [
         ("gold.json", r#"[{"_id": "a", "answer": "Moscow", "supporting_facts": [], "question": "?", "context": []}]"#),
         ("pred.json", r#"{"answer": {"a": "Moscow"}, "sp": {"a": []}}"#),
@@ -136,7 +122,7 @@ fn every_example_of_every_help_works() {
         ("mine.csv", "text,gold\nWho?,Nobody\nWhat?,Nothing\n"),
         ("replies.jsonl", "{\"name\": \"a\", \"output\": \" I see.\\nAction 2: Finish[yes]\"}\n"),
     ] {
-        std::fs::write(dir.path().join(name), text).expect("a file");
+        dir.write(name, text);
     }
     let mut tried = 0;
     // The run comes first: others score, show and export it.
@@ -144,9 +130,8 @@ fn every_example_of_every_help_works() {
         let examples = examples(path);
         assert!((2..=3).contains(&examples.len()), "{path}: {examples:?}");
         for example in examples.iter().filter(|example| !needs_others(example)) {
-            let output = typed(dir.path(), example);
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(0), "`{example}`: {said}");
+            let output = common::shell(dir.root(), example);
+            assert_eq!(output.code, Some(0), "`{example}`: {}", output.stderr);
             assert!(
                 output.stdout.len() + output.stderr.len() > 0 || example.contains('>') || example.ends_with("session"),
                 "`{example}` says nothing"
@@ -156,7 +141,7 @@ fn every_example_of_every_help_works() {
     }
     assert!(tried > 40, "{tried}");
     for file in ["questions.csv", "steps.csv", "scored.jsonl", "mine.jsonl", "claims.jsonl", "wikitrail.bash", "man1"] {
-        assert!(dir.path().join(file).exists(), "{file}");
+        assert!(dir.path(file).exists(), "{file}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Holds the code to the table of floors in `src/lib.rs`: imports point downwards only, and each outside
 //! crate has its one home. The table is read from the documentation, so the two cannot drift apart.
 
+use crate::common::{read, repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use syn::visit::Visit;
@@ -37,9 +38,17 @@ const HOMES: &[(&str, &[&str])] = &[
     ("unicode_normalization", &["score/", "wiki/"]),
 ];
 
+fn floors(list: &str) -> Option<BTreeSet<String>> {
+    match list {
+        "everything" => None,
+        "nothing" => Some(BTreeSet::new()),
+        list => Some(list.split(", ").map(str::to_owned).collect()),
+    }
+}
+
 /// Floor → floors it may use. `None` means all (the command line, which is the roof).
 fn table() -> BTreeMap<String, Option<BTreeSet<String>>> {
-    let lib = std::fs::read_to_string(source_root().join("lib.rs")).expect("src/lib.rs is readable");
+    let lib = repository("src/lib.rs");
     let mut rows = BTreeMap::new();
     for line in lib.lines().filter_map(|line| line.strip_prefix("//! | ")) {
         let cells: Vec<&str> = line.trim_end_matches(" |").split(" | ").collect();
@@ -48,15 +57,9 @@ fn table() -> BTreeMap<String, Option<BTreeSet<String>>> {
             continue;
         }
         let floor = floor.trim_matches(['[', ']', '`']).to_owned();
-        let uses = match uses {
-            "everything" => None,
-            "nothing" => Some(BTreeSet::new()),
-            list => Some(list.split(", ").map(str::to_owned).collect()),
-        };
-        if let Some(uses) = &uses {
-            for used in uses {
-                assert!(rows.contains_key(used), "`{floor}` uses `{used}`, which does not stand above it in the table");
-            }
+        let uses = floors(uses);
+        for used in uses.iter().flatten() {
+            assert!(rows.contains_key(used), "`{floor}` uses `{used}`, which does not stand above it in the table");
         }
         assert!(rows.insert(floor.clone(), uses).is_none(), "`{floor}` has two rows");
     }
@@ -65,17 +68,11 @@ fn table() -> BTreeMap<String, Option<BTreeSet<String>>> {
 
 #[test]
 fn the_picture_of_the_architecture_is_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
-    let page = std::fs::read_to_string(path).expect("the page");
+    let page = repository("docs/architecture.md");
     let picture = page.split("```floors\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the picture");
     let floor = |line: &str| {
         let (floor, uses) = line.split_once("->").expect("an arrow");
-        let uses = match uses.trim() {
-            "everything" => None,
-            "nothing" => Some(BTreeSet::new()),
-            list => Some(list.split(", ").map(str::to_owned).collect()),
-        };
-        (floor.trim().to_owned(), uses)
+        (floor.trim().to_owned(), floors(uses.trim()))
     };
     assert_eq!(picture.lines().map(floor).collect::<BTreeMap<_, _>>(), table());
 }
@@ -84,7 +81,7 @@ fn the_picture_of_the_architecture_is_the_table() {
 #[test]
 fn the_files_of_the_architecture_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("docs/architecture.md")).expect("the page");
+    let page = repository("docs/architecture.md");
     let named =
         page.split('`').skip(1).step_by(2).filter(|text| text.starts_with("src/") || text.starts_with("tests/"));
     for path in named.filter(|path| !path.contains("NAME")) {
@@ -92,15 +89,20 @@ fn the_files_of_the_architecture_exist() {
     }
 }
 
-fn source_root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src")
+/// Every source file by its path below `src`, with its text.
+fn sources() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    collect(&root, &mut found);
+    let below = |path: &PathBuf| path.strip_prefix(&root).expect("below src").to_owned();
+    found.iter().map(|path| (below(path), read(path))).collect()
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a source folder is readable") {
         let path = entry.expect("an entry is readable").path();
         if path.is_dir() {
-            sources(&path, found);
+            collect(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
@@ -193,13 +195,10 @@ fn module_of(relative: &Path) -> Vec<String> {
 fn imports_point_downwards_and_crates_stay_at_home() {
     let table = table();
     assert!(table.len() >= 15, "the table of src/lib.rs was not understood: {table:?}");
-    let mut files = Vec::new();
-    sources(&source_root(), &mut files);
     let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
-    for file in &files {
-        let relative = file.strip_prefix(source_root()).expect("a file below src");
-        let shown = relative.display().to_string();
-        let module = module_of(relative);
+    for (path, text) in sources() {
+        let shown = path.display().to_string();
+        let module = module_of(&path);
         let floor = module[0].clone();
         if matches!(floor.as_str(), "lib" | "main") {
             continue;
@@ -209,7 +208,6 @@ fn imports_point_downwards_and_crates_stay_at_home() {
             faults.push(format!("{shown}: floor `{floor}` has no row in src/lib.rs"));
             continue;
         };
-        let text = std::fs::read_to_string(file).expect("a source file is readable");
         let parsed = syn::parse_file(&text).expect("a source file parses");
         let mut names = Names { module, floors: BTreeSet::new(), outside: BTreeSet::new() };
         names.visit_file(&parsed);
@@ -247,9 +245,6 @@ fn the_checker_sees_every_way_of_naming_a_floor() {
     assert_eq!(floors, ["cli", "net", "run", "score", "store", "types"]);
     assert!(names.outside.contains("serde"));
 }
-
-/// Functions over 60 lines that may stay for now, by file and name.
-const LONG_FUNCTIONS: &[(&str, &str)] = &[];
 
 /// Collects the functions of a file with their lengths in lines, from `fn` to the closing brace.
 #[derive(Default)]
@@ -290,17 +285,10 @@ fn lengths(code: &str) -> Vec<(String, usize)> {
 /// Functions fit on a screen.
 #[test]
 fn no_function_is_over_60_lines() {
-    let mut files = Vec::new();
-    sources(&source_root(), &mut files);
     let mut long = Vec::new();
-    for file in &files {
-        let shown = file.strip_prefix(source_root()).expect("a file below src").display().to_string();
-        let code = std::fs::read_to_string(file).expect("a source file is readable");
-        for (name, lines) in lengths(&code) {
-            if lines > 60 && !LONG_FUNCTIONS.contains(&(shown.as_str(), name.as_str())) {
-                long.push(format!("{shown}: `{name}` has {lines} lines"));
-            }
-        }
+    for (path, code) in sources() {
+        let over = lengths(&code).into_iter().filter(|(_, lines)| *lines > 60);
+        long.extend(over.map(|(name, lines)| format!("{}: `{name}` has {lines} lines", path.display())));
     }
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
@@ -332,13 +320,9 @@ fn the_measure_sees_every_kind_of_function() {
 /// Files stay small enough to be read in one sitting.
 #[test]
 fn no_source_file_is_over_400_lines() {
-    let mut files = Vec::new();
-    sources(&source_root(), &mut files);
-    let long: Vec<String> = files
-        .iter()
-        .map(|file| (file, std::fs::read_to_string(file).expect("a source file is readable").lines().count()))
-        .filter(|(_, lines)| *lines > 400)
-        .map(|(file, lines)| format!("{}: {lines} lines", file.display()))
-        .collect();
+    let lines = sources().into_iter().map(|(path, code)| (path, code.lines().count()));
+    let long =
+        lines.filter(|(_, lines)| *lines > 400).map(|(path, lines)| format!("{}: {lines} lines", path.display()));
+    let long: Vec<String> = long.collect();
     assert!(long.is_empty(), "{}", long.join("\n"));
 }

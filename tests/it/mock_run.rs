@@ -2,7 +2,7 @@
 //! through both endpoints, and a run that is killed again and again loses and repeats nothing.
 
 use crate::common::mockd::{self, Mock};
-use crate::common::{self, manifest, records};
+use crate::common::{self, calls, killed, manifest, recorded, records};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn assert_the_kits_figures(summary: &Value, out: &Path) {
     for record in &records {
         let steps = record["steps"].as_array().expect("steps");
         assert_eq!(steps.len(), 4);
-        assert_eq!(steps.iter().map(|s| s["calls"].as_array().expect("calls").len()).sum::<usize>(), 4);
+        assert_eq!(calls([record]), 4);
     }
 }
 
@@ -57,15 +57,8 @@ fn five_hundred_questions_give_the_kits_figures_by_chat_and_completions() {
 fn assert_the_export_opens_in_python(out: &Path) {
     for (rows, count) in [("questions", QUESTIONS), ("steps", 4 * QUESTIONS)] {
         let file = out.join(format!("{rows}.csv"));
-        let status = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
-            .args(["export", "--format", "csv", "--raw", "--rows", rows])
-            .arg(out)
-            .arg("--out")
-            .arg(&file)
-            .stderr(Stdio::null())
-            .status()
-            .expect("wikitrail runs");
-        assert!(status.success());
+        let file_name = file.to_str().expect("UTF-8");
+        common::wikitrail(out, &["export", ".", "--format", "csv", "--raw", "--rows", rows, "--out", file_name]).ok();
         for module in ["csv", "pandas"] {
             assert_python_reads(module, &file, &out.join("trajectories.jsonl"), count);
         }
@@ -129,15 +122,7 @@ fn a_run_killed_three_times_loses_nothing_and_repeats_nothing() {
         if attempt > 0 {
             command.arg("--resume");
         }
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("wikitrail starts");
-        let wanted = QUESTIONS * share / 100;
-        while lines(&out) < wanted {
-            assert!(child.try_wait().expect("the child can be asked").is_none(), "it ended before it was killed");
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-        child.kill().expect("kill -9");
-        child.wait().expect("it is gone");
-        finished = lines(&out);
+        finished = killed(command.stderr(Stdio::null()), &out, QUESTIONS * share / 100);
         assert!(finished < QUESTIONS);
     }
     llm.get("/reset");
@@ -149,12 +134,6 @@ fn a_run_killed_three_times_loses_nothing_and_repeats_nothing() {
 fn interrupt(child: &std::process::Child) {
     let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(status.success());
-}
-
-fn wait_for_lines(out: &Path, wanted: usize) {
-    while lines(out) < wanted {
-        std::thread::sleep(std::time::Duration::from_millis(2));
-    }
 }
 
 #[test]
@@ -170,7 +149,9 @@ fn ctrl_c_once_finishes_what_is_in_flight_and_twice_stops_at_once() {
     };
 
     let mut child = start(&[]);
-    wait_for_lines(&out, 40);
+    while recorded(&out) < 40 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
     interrupt(&child);
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     let kept = records(&out);
@@ -195,9 +176,4 @@ fn ctrl_c_once_finishes_what_is_in_flight_and_twice_stops_at_once() {
     llm.get("/config?latency=0");
     let output = command(&shared, &llm, &wiki, &out).arg("--resume").output().expect("wikitrail runs");
     assert_the_kits_figures(&summary(&output), &out);
-}
-
-/// Whole lines of the file of trajectories.
-fn lines(out: &Path) -> usize {
-    std::fs::read(out.join("trajectories.jsonl")).map_or(0, |bytes| memchr::memchr_iter(b'\n', &bytes).count())
 }

@@ -1,6 +1,6 @@
 //! `wikitrail parse` against the checker that comes with the vectors: every reply of every system, as a user pipes it.
 
-use crate::common;
+use crate::common::{self, Ran};
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,22 +21,16 @@ fn python(args: &[&str]) -> Option<(bool, String)> {
     Some((output.status.success(), text))
 }
 
-fn wikitrail(args: &[&str], input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
-    let mut child = common::command(Path::new("."), args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("wikitrail runs");
+fn wikitrail(args: &[&str], input: &[u8]) -> Ran {
+    let mut command = common::command(Path::new("."), args);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
     let mut stdin = child.stdin.take().expect("a pipe");
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
+    std::thread::scope(|scope| {
         // It stops reading at a bad line.
-        let _ = stdin.write_all(&input);
-    });
-    let output = child.wait_with_output().expect("wikitrail ends");
-    writer.join().expect("the writer ends");
-    (output.status.code(), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+        scope.spawn(move || stdin.write_all(input));
+        Ran::from(&child.wait_with_output().expect("wikitrail ends"))
+    })
 }
 
 fn check(shared: &Path, folder: &Path, protocol: &str, option: &str) -> Option<()> {
@@ -51,9 +45,7 @@ fn check(shared: &Path, folder: &Path, protocol: &str, option: &str) -> Option<(
     if !option.is_empty() {
         args.extend(["--option", option]);
     }
-    let (code, stdout, stderr) = wikitrail(&args, &input);
-    assert_eq!(code, Some(0), "{stderr}");
-    std::fs::write(&actual, stdout).expect("written");
+    std::fs::write(&actual, wikitrail(&args, &input).ok().stdout).expect("written");
     let (equal, text) = python(&[&tool, "--check", &path(&expected), &path(&actual)])?;
     assert!(equal, "{protocol} {option}\n{text}");
     Some(())
@@ -82,15 +74,13 @@ fn the_checker_finds_no_difference() {
 
 #[test]
 fn a_bad_line_is_named() {
-    let (code, stdout, stderr) = wikitrail(
+    let ran = wikitrail(
         &["parse", "--protocol", "robust"],
         b"{\"name\": 1, \"output\": \"Action 1: Search[x]\"}\nnonsense\n",
     );
-    assert_eq!((code, stdout.split(|byte| *byte == b'\n').count()), (Some(3), 2));
-    assert!(stderr.contains("stdin, line 2") && stderr.contains("hint: "), "{stderr}");
-    let parsed = String::from_utf8_lossy(&stdout);
+    ran.refused(3, &["stdin, line 2"]);
+    let parsed = ran.stdout;
+    assert_eq!(parsed.lines().count(), 1);
     assert!(parsed.starts_with("{\"name\":1,\"kind\":\"act\",") && parsed.contains("\"tool\":\"Search\""), "{parsed}");
-    let (code, _, stderr) = wikitrail(&["parse", "--protocol", "lagent", "--option", "labels=v9"], b"");
-    assert_eq!(code, Some(2));
-    assert!(stderr.contains("`labels`") && stderr.contains("hint: "), "{stderr}");
+    wikitrail(&["parse", "--protocol", "lagent", "--option", "labels=v9"], b"").refused(2, &["`labels`"]);
 }

@@ -3,9 +3,9 @@
 use crate::common::wikitrail;
 use serde_json::Value;
 use std::path::Path;
+use wikitrail::protocol::IDS;
 use wikitrail::types::sha256_hex;
 
-const IDS: [&str; 7] = ["react-paper", "robust", "qwen-agent", "llama-index", "go-blog", "lagent", "react-zh"];
 const PROMPTS: [&str; 3] = ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/hotpotqa-zh.toml"];
 const QUESTION: &str = "Which {moon} is {{largest}}?";
 

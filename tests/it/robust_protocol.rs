@@ -7,20 +7,13 @@ use std::sync::Arc;
 use wikitrail::protocol::{Frame, Options, Protocol, Turn, find, robust};
 use wikitrail::types::{Question, Tool};
 
-fn doc() -> String {
-    common::repository("docs/robust.md")
-}
-
 fn replay(args: &[&str]) -> common::Ran {
     common::wikitrail(std::path::Path::new("."), &[&["replay"], args].concat())
 }
 
-/// The cells of the table below a heading, without its head.
-fn table(heading: &str) -> Vec<Vec<String>> {
-    let doc = doc();
-    let section = doc.split("\n## ").find(|section| section.starts_with(heading)).expect("the section");
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")).skip(1);
-    rows.map(|row| row.trim_end_matches(" |").split(" | ").map(str::to_owned).collect()).collect()
+/// The rows of the table whose header begins with these cells.
+fn table(header: &[&str]) -> Vec<Vec<String>> {
+    common::table_rows(&common::repository("docs/robust.md"), header).into_iter().map(|(_, row)| row).collect()
 }
 
 /// The text of a cell in backticks, its line breaks undone.
@@ -48,7 +41,7 @@ fn read(reply: &str, thoughts: bool) -> (Tool, Vec<String>) {
 
 #[test]
 fn every_kind_of_repair_has_an_example_that_produces_it() {
-    let rows = table("Kinds of repairs");
+    let rows = table(&["kind", "example"]);
     let kinds: Vec<String> = rows.iter().map(|row| code(&row[0])).collect();
     assert_eq!(kinds, robust::repair::ALL, "the table lists the kinds, in their order");
     for (kind, row) in kinds.iter().zip(&rows) {
@@ -60,7 +53,7 @@ fn every_kind_of_repair_has_an_example_that_produces_it() {
 
 #[test]
 fn every_example_of_a_refusal_is_refused() {
-    let rows = table("What it refuses");
+    let rows = table(&["reply", "why it is not guessed"]);
     assert_eq!(rows.len(), 8);
     for row in rows {
         assert_eq!(read(&code(&row[0]), true), (Tool::Invalid, vec![]), "{}", row[0]);
@@ -89,7 +82,7 @@ fn the_figures_are_those_of_the_command() {
         }
         check_verdicts(&rows);
     }
-    assert_eq!(table("Replies that the paper's loop could not use"), expected);
+    assert_eq!(table(&["recording", "replies"]), expected);
 }
 
 /// The verdicts follow from what else the rows say.

@@ -3,7 +3,10 @@
 use crate::common::{self, mockd, wikitrail};
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
+use wikitrail::protocol::IDS;
+use wikitrail::types::Method;
 
 /// One compiled schema.
 struct Schema {
@@ -15,12 +18,8 @@ impl Schema {
     fn of(name: &str) -> Self {
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.enable_format_assertions();
-        compiler
-            .add_resource(
-                name,
-                serde_json::from_str(&common::repository(&format!("docs/schema/{name}"))).expect("JSON"),
-            )
-            .expect("a resource");
+        let text = common::repository(&format!("docs/schema/{name}"));
+        compiler.add_resource(name, serde_json::from_str(&text).expect("JSON")).expect("a resource");
         let index = compiler.compile(name, &mut schemas).expect("a sound schema");
         Self { schemas, index }
     }
@@ -43,9 +42,6 @@ fn run(folder: &Path, name: &str, flags: &[&str]) -> (Value, Vec<Value>) {
     (common::manifest(folder.join(name)), common::records(folder.join(name)))
 }
 
-const METHODS: &str = "standard,cot,cot-sc,act,react,cot-sc->react,react->cot-sc";
-const PROTOCOLS: &str = "react-paper,robust,qwen-agent,llama-index,go-blog,lagent,react-zh";
-
 #[test]
 fn every_manifest_and_every_trajectory_is_valid() {
     let (manifests, trajectories) = (Schema::of("manifest.schema.json"), Schema::of("trajectory.schema.json"));
@@ -56,14 +52,15 @@ fn every_manifest_and_every_trajectory_is_valid() {
     std::fs::write(folder.path().join("own.txt"), "Answer.\n").expect("it can be written");
     let formats = common::repository("docs/formats.md");
     let code = formats.split('`').skip(1).step_by(2);
-    let documented: std::collections::BTreeSet<&str> =
+    let documented: BTreeSet<&str> =
         code.flat_map(|code| code.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
-    let mut fields = std::collections::BTreeSet::new();
+    let mut fields = BTreeSet::new();
     let failed = ["--model-attempts", "1", "--limit", "2", "--price", "1/2"];
+    let (methods, protocols) = (Method::NAMES.join(","), IDS.join(","));
     let runs: [(&str, &[&str]); 10] = [
-        ("methods", &["--method", METHODS, "--samples", "3", "--limit", "15"]),
-        ("claims", &["datasets/sample-claims.jsonl", "--method", METHODS, "--samples", "3", "--limit", "6"]),
-        ("protocols", &["--protocol", PROTOCOLS, "--limit", "10", "--compat", "paper"]),
+        ("methods", &["--method", &methods, "--samples", "3", "--limit", "15"]),
+        ("claims", &["datasets/sample-claims.jsonl", "--method", &methods, "--samples", "3", "--limit", "6"]),
+        ("protocols", &["--protocol", &protocols, "--limit", "10", "--compat", "paper"]),
         (
             "options",
             &["--protocol", "lagent", "--option", "labels=v0.1", "--limit", "5", "--repeats", "2", "--seed", "7"],
@@ -137,18 +134,15 @@ fn the_manifest_of_a_run_that_learned_limits_is_valid() {
     let (model, pages) = (format!("{}/v1", llm.url()), wiki.url());
     let flags = ["--limit", "30", "--protocol", "react-paper", "--model", "openai:mock", "--concurrency", "auto"];
     let servers = ["--base-url", &model, "--wiki", "html", "--wiki-url", &pages];
-    let (manifest, _) = run(
-        folder.path(),
-        "r",
-        &[&[dataset.to_str().expect("a UTF-8 path")], flags.as_slice(), servers.as_slice()].concat(),
-    );
+    let dataset = [dataset.to_str().expect("a UTF-8 path")];
+    let (manifest, _) = run(folder.path(), "r", &[&dataset, flags.as_slice(), servers.as_slice()].concat());
     assert_eq!(manifest["limit_history"][0]["service"], "model");
     let schema = Schema::of("manifest.schema.json");
     schema.assert_valid(&manifest);
     assert_undocumented_is_found(&schema, &manifest);
 }
 
-fn collect(value: &Value, names: &mut std::collections::BTreeSet<String>) {
+fn collect(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| {
             names.insert(name.clone());

@@ -1,6 +1,6 @@
 //! `score` over files of predictions: equal to what the official scripts give, and clear about bad files.
 
-use crate::common::{self, Ran, lines, wikitrail};
+use crate::common::{self, Ran, WorkDir, lines, wikitrail};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -123,26 +123,24 @@ fn ninety_thousand_predictions_are_scored() {
     assert!(right > 60_000 && em >= f64::from(u32::try_from(right).expect("small")) / 90_447.0, "{em} of {right}");
 }
 
-struct Bench(tempfile::TempDir);
+struct Bench(WorkDir);
 
 impl Bench {
     fn new(files: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().expect("a folder");
-        for (name, text) in files {
-            std::fs::write(dir.path().join(name), text).expect("written");
-        }
+        let dir = WorkDir::new();
+        files.iter().for_each(|(name, text)| dir.write(name, text));
         Self(dir)
     }
 
     #[track_caller]
     fn score(&self, metric: &[&str]) -> Value {
-        report(self.0.path(), "g", "p", metric)
+        report(self.0.root(), "g", "p", metric)
     }
 
     /// Without `--json`, and with further arguments.
     fn plain(&self, metric: &str, more: &[&str]) -> Ran {
         let args = [&["score", "--metric", metric, "--gold", "g", "--predictions", "p"], more].concat();
-        wikitrail(self.0.path(), &args)
+        self.0.wikitrail(&args)
     }
 
     #[track_caller]
@@ -333,6 +331,6 @@ fn files_and_a_run_are_not_mixed() {
         &["score", "run", "--metric", "squad11", "--gold", "g", "--predictions", "p"],
         &["score", "--metric", "squad11", "--gold", "g", "--predictions", "p", "--aliases", "p"],
     ] {
-        assert_eq!(wikitrail(bench.0.path(), args).code, Some(2), "{args:?}");
+        assert_eq!(bench.0.wikitrail(args).code, Some(2), "{args:?}");
     }
 }

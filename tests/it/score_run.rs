@@ -22,17 +22,13 @@ fn with_repeats_the_interval_is_over_questions() {
     let table = wikitrail(dir.path(), &run);
     assert!(table.contains("\nintervals: Student's t over the means of each question's repeats, 95 %\n"), "{table}");
     let (sum, items) = variant(&wikitrail(dir.path(), &["score", "r", "--json", "--per-item"]));
-    assert_eq!(
-        (&sum["scored"], &sum["questions"], &sum["intervals_over"]),
-        (&24.into(), &8.into(), &"questions".into())
-    );
+    let over = ["scored", "questions", "intervals_over"].map(|name| &sum[name]);
+    assert_eq!(over, [&Value::from(24), &8.into(), &"questions".into()]);
     for (figure, interval) in [("em", "em_t"), ("f1", "f1_t")] {
         let mut questions: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for item in items.as_array().expect("items") {
-            questions
-                .entry(item["id"].as_str().expect("an id"))
-                .or_default()
-                .push(item[figure].as_f64().expect("a score"));
+            let scores = questions.entry(item["id"].as_str().expect("an id")).or_default();
+            scores.push(item[figure].as_f64().expect("a score"));
         }
         assert!(questions.values().all(|scores| scores.len() == 3));
         let means: Vec<f64> = questions.values().map(|scores| scores.iter().sum::<f64>() / 3.0).collect();

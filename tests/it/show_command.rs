@@ -65,9 +65,8 @@ fn an_episode_says_whether_it_is_right_and_why_not() {
     let id = wrong["id"].as_str().expect("an id");
     let page = show(&[&format!("{run}@react:{id}")]);
     assert!(page.contains("verdict      wrong (EM 0, F1 0.") && page.contains("\ngold  "), "{page}");
-    let failure = &wrong["failure"];
-    let said =
-        format!("{}: {}", failure["class"].as_str().expect("a class"), failure["evidence"].as_str().expect("why"));
+    let [class, evidence] = ["class", "evidence"].map(|name| wrong["failure"][name].as_str().expect("a text"));
+    let said = format!("{class}: {evidence}");
     let unwrapped = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(unwrapped.contains(&said), "{said}: {page}");
     // Without a variant all three are shown, each under what names it alone.

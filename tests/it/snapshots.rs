@@ -4,40 +4,33 @@
 //! `INSTA_UPDATE=always cargo test --test it snapshots::` writes all of them anew. Output goes to no terminal, so it is
 //! 80 columns wide. Semantics (figures, files, exit codes of rare faults) are checked by the other tests.
 
+use crate::common::{Ran, WorkDir};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// A folder in which commands run one after the other. What they print becomes one snapshot.
 struct Session {
-    folder: tempfile::TempDir,
+    folder: WorkDir,
     transcript: String,
 }
 
 impl Session {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder"), transcript: String::new() }
+        Self { folder: WorkDir::new(), transcript: String::new() }
     }
 
     /// With a run of three methods in `results`, whose times are always the same.
     fn with_run() -> Self {
         let session = Self::new();
-        let run = ["run", "--quiet", "--limit", "15", "--method", "act,react,standard", "--out", "results"];
-        let output = session.command(&run).output().expect("wikitrail runs");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        fix_times(&session.folder.path().join("results"));
+        session.folder.run_json(&["--limit", "15", "--method", "act,react,standard", "--out", "results"]);
+        fix_times(&session.folder, "results");
         session
     }
 
     fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.folder.path().join(name), text).expect("the folder can be written");
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_wikitrail"));
-        command.args(args).current_dir(self.folder.path()).env_remove("OPENAI_API_KEY").stdin(Stdio::null());
-        command
+        self.folder.write(name, text);
     }
 
     /// Runs a command; words are separated by spaces.
@@ -47,14 +40,13 @@ impl Session {
 
     /// Runs a command whose words may hold spaces.
     fn run_words(&mut self, words: &[&str]) -> &mut Self {
-        let output = self.command(words).output().expect("wikitrail runs");
+        let output = self.folder.command(words).stdin(Stdio::null()).output().expect("wikitrail runs");
+        let Ran { code, stdout, stderr } = Ran::from(&output);
         let shown = words.iter().map(|word| if word.contains(' ') { format!("'{word}'") } else { (*word).to_owned() });
         let shown = shown.collect::<Vec<_>>().join(" ");
         // Writing to a String cannot fail.
-        let _ =
-            writeln!(self.transcript, "$ wikitrail {shown}\nexit code {}", output.status.code().expect("not killed"));
-        for (name, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
-            let text = std::str::from_utf8(bytes).expect("UTF-8");
+        let _ = writeln!(self.transcript, "$ wikitrail {shown}\nexit code {}", code.expect("not killed"));
+        for (name, text) in [("stdout", stdout), ("stderr", stderr)] {
             if !text.is_empty() {
                 let _ = write!(self.transcript, "--- {name}\n{text}");
             }
@@ -72,7 +64,7 @@ impl Session {
         // How often progress is shown, and what it shows before the end, is a matter of time.
         settings.add_filter(r"(?m)^\d+ of \d+ episodes, .*, ETA .*\n", "");
         settings.add_filter(r"[\d.]+/s, (.*), took .*", "[rate]/s, $1, took [time]");
-        settings.add_filter(&regex_of(self.folder.path()), "[folder]");
+        settings.add_filter(&regex_of(self.folder.root()), "[folder]");
         settings.add_filter(concat!("wikitrail ", env!("CARGO_PKG_VERSION")), "wikitrail [version]");
         settings.bind(|| insta::assert_snapshot!(name, self.transcript.trim_end()));
     }
@@ -97,15 +89,16 @@ fn regex_of(path: &Path) -> String {
 }
 
 /// Gives a run and each of its episodes the same times, whenever and wherever it ran.
-fn fix_times(run: &Path) {
+fn fix_times(folder: &WorkDir, run: &str) {
     let change = |name: &str, change: &dyn Fn(&mut Value)| {
-        let text = std::fs::read_to_string(run.join(name)).expect("a file of the run");
+        let name = format!("{run}/{name}");
+        let text = folder.read(&name);
         let changed = serde_json::Deserializer::from_str(&text).into_iter().map(|value| {
             let mut value: Value = value.expect("JSON");
             change(&mut value);
             format!("{value}\n")
         });
-        std::fs::write(run.join(name), changed.collect::<String>()).expect("the file can be written");
+        folder.write(&name, changed.collect::<String>());
     };
     change("manifest.json", &|manifest| manifest["active_ms"] = json!(1500));
     change("trajectories.jsonl", &|record| {
@@ -284,7 +277,7 @@ fn refused() {
 fn resume_refused() {
     let mut session = Session::new();
     session.write("q.jsonl", "{\"id\": \"a\", \"question\": \"Who wrote Solaris?\", \"answer\": \"Stanisław Lem\"}\n");
-    assert!(session.command(&["run", "q.jsonl", "--out", "r"]).output().expect("wikitrail runs").status.success());
+    session.folder.run_json(&["q.jsonl", "--out", "r"]);
     session.run("run q.jsonl --out r").run("run q.jsonl --out r --resume --max-steps 3");
     session.run("run datasets/sample.jsonl --out r --resume");
     session.assert("resume_refused");

@@ -1,40 +1,22 @@
 //! Every protocol and every method through the program: by the baseline over our own sample, and by the loopback model
 //! mock. Each episode ends, each record replays, and what was run stands in the manifest.
 
-use crate::common;
-use crate::common::mockd;
+use crate::common::{self, Ran, WorkDir, mockd, variant_names};
 use serde_json::Value;
-use std::path::Path;
-use std::process::Command;
+use wikitrail::protocol::IDS;
+use wikitrail::types::Method;
 
-const PROTOCOLS: [&str; 7] = ["react-paper", "robust", "qwen-agent", "llama-index", "go-blog", "lagent", "react-zh"];
-const METHODS: [&str; 7] = ["standard", "cot", "cot-sc", "act", "react", "cot-sc->react", "react->cot-sc"];
-
-fn wikitrail(args: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail")).args(args).output().expect("wikitrail runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
-}
-
-/// Runs, and returns the summary.
-fn run(out: &Path, args: &[&str]) -> Value {
-    let out = out.to_str().expect("a UTF-8 path");
-    let (code, stdout, stderr) = wikitrail(&[&["run", "--json", "--quiet", "--out", out], args].concat());
-    assert_eq!(code, Some(0), "{args:?}\n{stderr}");
-    serde_json::from_str(&stdout).expect("a summary")
-}
-
-/// Every variant measured every episode, and the run replays without a difference.
-fn assert_complete(out: &Path, summary: &Value, names: &[&str], episodes: u64) {
-    let variants = summary["variants"].as_array().expect("variants");
-    let found: Vec<&str> = variants.iter().map(|variant| variant["name"].as_str().expect("a name")).collect();
-    assert_eq!(found, names);
-    for variant in variants {
+/// Runs into the folder `out`; every variant measures every episode, and the run replays without a difference.
+#[track_caller]
+fn run(dir: &WorkDir, out: &str, args: &[&str], names: &[&str], episodes: usize) -> Value {
+    let summary = dir.run_json(&[&["--out", out], args].concat());
+    assert_eq!(variant_names(&summary), names);
+    for variant in summary["variants"].as_array().expect("variants") {
         assert_eq!(variant["measured"], episodes, "{variant}");
     }
-    let (code, stdout, stderr) = wikitrail(&["replay", out.to_str().expect("a UTF-8 path")]);
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
-    assert!(stdout.contains(&format!("{0} of {0} episodes without a difference", episodes * names.len() as u64)));
+    let replayed = dir.wikitrail(&["replay", out]).ok().stdout;
+    assert!(replayed.contains(&format!("{0} of {0} episodes without a difference", episodes * names.len())));
+    summary
 }
 
 fn em(summary: &Value, name: &str) -> f64 {
@@ -45,14 +27,12 @@ fn em(summary: &Value, name: &str) -> f64 {
 
 #[test]
 fn the_baseline_answers_in_every_protocol() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("protocols");
-    let summary = run(&out, &["--protocol", &PROTOCOLS.join(",")]);
-    assert_complete(&out, &summary, &PROTOCOLS, 60);
+    let dir = WorkDir::new();
+    let summary = run(&dir, "protocols", &["--protocol", &IDS.join(",")], &IDS, 60);
     // The same steps in every format; lagent has four of them instead of seven, which is too few for some questions.
     let usual = em(&summary, "react-paper");
     assert!(usual > 0.25, "the baseline must really work: {usual}");
-    for protocol in PROTOCOLS {
+    for protocol in IDS {
         let em = em(&summary, protocol);
         let expected = if protocol == "lagent" { 0.25..usual } else { usual..usual + 0.001 };
         assert!(expected.contains(&em), "{protocol}: {em}");
@@ -60,10 +40,8 @@ fn the_baseline_answers_in_every_protocol() {
     for (protocol, option) in
         [("llama-index", "variant=workflow"), ("lagent", "labels=v0.1"), ("lagent", "variant=json")]
     {
-        let out = folder.path().join(option);
         let flags = ["--protocol", protocol, "--option", option, "--max-steps", "8"];
-        let summary = run(&out, &flags);
-        assert_complete(&out, &summary, &["main"], 60);
+        let summary = run(&dir, option, &flags, &["main"], 60);
         // lagent takes letters such as `ø` out of what is read, which costs an answer or two.
         assert!(em(&summary, "main") > usual - 0.05, "{protocol} {option}: {}", em(&summary, "main"));
     }
@@ -71,50 +49,38 @@ fn the_baseline_answers_in_every_protocol() {
 
 #[test]
 fn the_baseline_answers_by_every_method() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("methods");
-    let summary = run(&out, &["--method", &METHODS.join(","), "--samples", "5"]);
-    assert_complete(&out, &summary, &METHODS, 60);
+    let dir = WorkDir::new();
+    let summary = run(&dir, "methods", &["--method", &Method::NAMES.join(","), "--samples", "5"], &Method::NAMES, 60);
     let (react, direct) = (em(&summary, "react"), em(&summary, "standard"));
     assert!(react > 2.0 * direct && direct > 0.0, "reading must help: {react} against {direct}");
     assert!((em(&summary, "act") - react).abs() < 0.001, "the same steps without thoughts");
-    let out = folder.path().join("claims");
     let claims = "datasets/sample-claims.jsonl";
-    let summary = run(&out, &[claims, "--method", &METHODS.join(","), "--samples", "3"]);
-    assert_complete(&out, &summary, &METHODS, 30);
-    let out = folder.path().join("oracle");
-    let summary = run(&out, &["--method", "standard,cot", "--oracle-context"]);
-    assert_complete(&out, &summary, &["standard", "cot"], 60);
+    run(&dir, "claims", &[claims, "--method", &Method::NAMES.join(","), "--samples", "3"], &Method::NAMES, 30);
+    run(&dir, "oracle", &["--method", "standard,cot", "--oracle-context"], &["standard", "cot"], 60);
 }
 
 /// Chinese from end to end: dataset, corpus, prompt, protocol, tool, metric. The policy knows no Chinese, so the answers
 /// come from a recording.
 #[test]
 fn the_chinese_sample_runs_from_its_recording() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("zh");
+    let dir = WorkDir::new();
     let recording = concat!(env!("CARGO_MANIFEST_DIR"), "/datasets/sample-zh.recording.jsonl");
     let flags = ["--prompt", "prompts/hotpotqa-zh.toml", "--protocol", "react-zh", "--replay", recording];
     let sample = ["datasets/sample-zh.jsonl", "--wiki", "corpus:datasets/sample-wiki-zh"];
-    let summary = run(&out, &[&sample[..], &flags].concat());
-    assert_complete(&out, &summary, &["main"], 24);
+    let summary = run(&dir, "zh", &[&sample[..], &flags].concat(), &["main"], 24);
     let main = &summary["variants"][0];
     assert_eq!((&main["em"], &main["metric"]), (&1.0.into(), &"cjk".into()));
-    let records = std::fs::read_to_string(out.join("trajectories.jsonl")).expect("records");
+    let records = dir.read("zh/trajectories.jsonl");
     assert!(records.contains("找不到") && records.contains("(结果 1 / "), "the tool speaks Chinese");
     // Without the recording the policy still speaks the form, whatever it answers.
-    let out = folder.path().join("guessed");
-    let summary = run(&out, &[&sample[..], &flags[..4]].concat());
-    assert_complete(&out, &summary, &["main"], 24);
+    run(&dir, "guessed", &[&sample[..], &flags[..4]].concat(), &["main"], 24);
 }
 
 #[test]
 fn a_direct_method_runs_once_whatever_the_protocols() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("both");
+    let dir = WorkDir::new();
     let flags = ["--protocol", "robust,lagent", "--method", "react,standard", "--option", "lagent.labels=v0.1"];
-    let summary = run(&out, &flags);
-    assert_complete(&out, &summary, &["robust/react", "standard", "lagent/react"], 60);
+    run(&dir, "both", &flags, &["robust/react", "standard", "lagent/react"], 60);
 }
 
 #[test]
@@ -123,52 +89,34 @@ fn the_mock_ends_every_episode_of_every_protocol_and_method() {
     let (llm, wiki) = mockd::start(&shared);
     let (base, site) = (format!("{}/v1", llm.url()), wiki.url());
     let server = ["--model", "openai:mock", "--base-url", &base, "--wiki", "html", "--wiki-url", &site];
-    let folder = tempfile::tempdir().expect("a folder");
-    let out = folder.path().join("protocols");
-    let summary = run(&out, &[&server[..], &["--protocol", &PROTOCOLS.join(",")]].concat());
-    assert_complete(&out, &summary, &PROTOCOLS, 60);
-    let out = folder.path().join("methods");
-    let summary = run(&out, &[&server[..], &["--method", &METHODS.join(","), "--protocol", "react-paper"]].concat());
-    assert_complete(&out, &summary, &METHODS, 60);
+    let dir = WorkDir::new();
+    run(&dir, "protocols", &[&server[..], &["--protocol", &IDS.join(",")]].concat(), &IDS, 60);
+    let methods = ["--method", &Method::NAMES.join(","), "--protocol", "react-paper"];
+    run(&dir, "methods", &[&server[..], &methods].concat(), &Method::NAMES, 60);
     // A chat model is spoken to by our own protocol, unless another is named; with the paper's finished text, by the paper's.
-    let out = folder.path().join("usual");
-    run(&out, &[&server[..], &["--limit", "3"]].concat());
-    let manifest: Value =
-        serde_json::from_slice(&std::fs::read(out.join("manifest.json")).expect("a manifest")).expect("JSON");
-    assert_eq!(
-        (&manifest["variants"][0]["protocol"], &manifest["variants"][0]["method"]),
-        (&"robust".into(), &"react".into())
-    );
+    dir.run_json(&[&server[..], &["--limit", "3", "--out", "usual"]].concat());
+    let usual = &dir.manifest("usual")["variants"][0];
+    assert_eq!((&usual["protocol"], &usual["method"]), (&"robust".into(), &"react".into()));
 }
 
 /// A setting that is declared and obeyed is also recorded, compared and refused, without further code.
 #[test]
 fn observations_are_cut_and_the_setting_is_recorded() {
-    let dir = tempfile::tempdir().expect("a folder");
-    let out = dir.path().join("o").to_str().expect("UTF-8").to_owned();
-    let run = |chars: &str, more: &[&str]| {
-        let flags = ["run", "--limit", "2", "--quiet", "--json", "--out", &out, "--observation-chars", chars];
-        wikitrail(&[&flags[..], more].concat())
-    };
-    assert_eq!(run("40", &[]).0, Some(0));
-    let records = std::fs::read_to_string(dir.path().join("o/trajectories.jsonl")).expect("records");
-    let steps = records.lines().flat_map(|line| {
-        let record: Value = serde_json::from_str(line).expect("a record");
-        record["steps"].as_array().expect("steps").clone()
-    });
-    let searched: Vec<String> = steps
+    let dir = WorkDir::new();
+    let flags = ["--limit", "2", "--out", "o", "--observation-chars"];
+    dir.run_json(&[&flags[..], &["40"]].concat());
+    let records = dir.records("o");
+    let steps = records.iter().flat_map(|record| record["steps"].as_array().expect("steps"));
+    let searched: Vec<&str> = steps
         .filter(|step| step["tool"] == "search")
-        .map(|step| step["observation"].as_str().expect("a text").to_owned())
+        .map(|step| step["observation"].as_str().expect("a text"))
         .collect();
     assert!(searched.iter().any(|text| text.chars().count() == 41 && text.ends_with('…')), "{searched:?}");
     assert!(searched.iter().all(|text| text.chars().count() <= 41), "{searched:?}");
-    let manifest = std::fs::read(dir.path().join("o/manifest.json")).expect("a manifest");
-    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
-    assert_eq!(manifest["variants"][0]["settings"], serde_json::json!({"observation_chars": 40}));
-    let (code, _, said) = run("50", &["--resume"]);
-    assert!(code == Some(3) && said.contains("observation_chars: was 40, now 50"), "{said}");
-    let (code, replayed, _) = wikitrail(&["replay", &out]);
-    assert!(code == Some(0) && replayed.contains("2 of 2 episodes without a difference"), "{replayed}");
+    assert_eq!(dir.manifest("o")["variants"][0]["settings"], serde_json::json!({"observation_chars": 40}));
+    dir.run(&[&flags[..], &["50", "--resume"]].concat()).refused(3, &["observation_chars: was 40, now 50"]);
+    let replayed = dir.wikitrail(&["replay", "o"]).ok().stdout;
+    assert!(replayed.contains("2 of 2 episodes without a difference"), "{replayed}");
 }
 
 #[test]
@@ -187,8 +135,8 @@ fn what_makes_no_sense_is_refused() {
         (&["--method", "cot-sc", "--majority", "0.3"], "no variant uses --majority"),
         (&["datasets/sample-claims.jsonl", "--method", "cot", "--oracle-context"], "comes without gold paragraphs"),
     ] {
-        let (code, stdout, stderr) = wikitrail(&[&["run", "--dry-run"], args].concat());
-        assert!(matches!(code, Some(2 | 3)), "{args:?}: {code:?} {stdout} {stderr}");
+        let Ran { code, stderr, .. } = WorkDir::new().run(&[&["--dry-run"], args].concat());
+        assert!(matches!(code, Some(2 | 3)), "{args:?}: {code:?} {stderr}");
         // A value that a flag does not take is explained by the usage.
         let advice = stderr.contains("hint: ") || stderr.contains("For more information, try '--help'");
         assert!(stderr.contains(message) && advice, "{args:?}: {stderr}");

@@ -9,7 +9,6 @@ use tokio::io::Stdin;
 
 const PROMPT: &str = "ask> ";
 
-/// Lines of standard input.
 pub(super) enum Lines {
     /// A person types them. Absent while one is being typed.
     Typed(Option<DefaultEditor>),
@@ -34,8 +33,7 @@ impl Lines {
                 match lines.next().await? {
                     None => return Ok(None),
                     Some(Line::Text(line)) => return Ok(Some(line)),
-                    Some(Line::NotText) => say("error: the line is not UTF-8"),
-                    Some(Line::TooLong) => say("error: the line is longer than 1 MiB"),
+                    Some(Line::Bad { message, .. }) => say(format_args!("error: {message}")),
                 }
             },
         }

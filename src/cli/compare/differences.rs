@@ -9,7 +9,6 @@ use crate::types::text::shell_word;
 use crate::types::text::visible_line;
 use std::collections::{BTreeMap, HashSet};
 
-/// A fact about a run.
 type OfRun = fn(&Origin) -> String;
 
 /// Characters of a digest that are shown.

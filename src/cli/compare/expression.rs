@@ -16,7 +16,6 @@ use std::fmt;
 /// Deeper nesting is refused, because the parser is recursive.
 const MAX_DEPTH: usize = 50;
 
-/// An expression with its place in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expr {
     /// Offset of its first character (of an operation: of the operator), in bytes.
@@ -24,7 +23,6 @@ pub(super) struct Expr {
     pub(super) kind: Kind,
 }
 
-/// One part of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     Number(f64),
@@ -33,7 +31,6 @@ pub(super) enum Kind {
     Operation { operator: Operator, left: Box<Expr>, right: Box<Expr> },
 }
 
-/// One argument of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Argument {
     /// Offset of its first character, in bytes.
@@ -41,7 +38,6 @@ pub(super) struct Argument {
     pub(super) text: String,
 }
 
-/// An operation on two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Or,
@@ -83,12 +79,10 @@ impl Operator {
         }
     }
 
-    /// Whether it compares two numbers.
     fn is_comparison(self) -> bool {
         self.precedence() == 3
     }
 
-    /// Whether it joins two conditions.
     pub(super) fn is_junction(self) -> bool {
         matches!(self, Self::Or | Self::And)
     }
@@ -110,7 +104,6 @@ const OPERATORS: [(&str, Operator); 12] = [
     ("/", Operator::Over),
 ];
 
-/// Reads a condition.
 pub(super) fn parse(text: &str) -> Result<Expr, Fault> {
     let mut parser = Parser { text, at: 0, depth: 0 };
     let expr = parser.operations(0)?;

@@ -3,22 +3,18 @@
 use super::expression::{Argument, Expr, Fault, Kind, Operator, parse};
 use crate::cli::failure::Failure;
 
-/// Values for the terms of a condition.
 pub(super) trait Terms {
     /// The value of a term; absent if nothing was measured.
     fn term(&self, name: &str, arguments: &[Argument], at: usize) -> Result<Option<f64>, Fault>;
 }
 
-/// An evaluated condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Judged {
-    /// Whether it holds.
     pub(super) holds: bool,
     /// Every term as written, with its value.
     pub(super) values: Vec<(String, f64)>,
 }
 
-/// Evaluates a condition.
 pub(super) fn judge(text: &str, terms: &dyn Terms) -> anyhow::Result<Judged> {
     let mut values = Vec::new();
     let judged = parse(text).and_then(|expr| Evaluation { terms, values: &mut values }.truth(&expr));

@@ -8,7 +8,6 @@ use crate::report::sheet::{Sheet, latex, markdown, terminal};
 use serde_json::Value;
 use std::io::Write as _;
 
-/// How a comparison is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
     /// Tables for a terminal.
@@ -23,7 +22,6 @@ pub(super) enum Format {
     Json,
 }
 
-/// Writes the comparison.
 pub(super) fn write(args: &Args, sheet: &Sheet, json: impl FnOnce() -> Value) -> anyhow::Result<()> {
     let text = match args.format() {
         Format::Table => terminal::render(sheet, View::of_stdout().width).into_bytes(),

@@ -22,7 +22,6 @@ pub(super) struct Source {
     pub(super) run: RunRef,
     /// Where it comes from; absent for a table of figures.
     pub(super) origin: Option<Origin>,
-    /// What was recorded.
     pub(super) episodes: Vec<Episode>,
 }
 
@@ -75,7 +74,6 @@ pub(super) enum Field {
     Meta(String),
 }
 
-/// What is wanted of every episode.
 pub(super) struct Wanted<'a> {
     pub(super) figures: &'a [&'static Figure],
     pub(super) cluster: Option<&'a Field>,
@@ -99,7 +97,6 @@ impl Source {
 }
 
 impl Field {
-    /// The field of that name.
     pub(super) fn parse(name: &str) -> Self {
         match name.trim() {
             "cluster" => Self::Cluster,
@@ -124,7 +121,6 @@ impl Field {
         }
     }
 
-    /// Its value of a question.
     pub(super) fn of(&self, question: &Question) -> Option<String> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match self {
@@ -164,7 +160,7 @@ pub(super) fn runs(named: &[String]) -> anyhow::Result<Vec<RunRef>> {
             let meant = RunRef::meant(text);
             // Reports the specific error: no run, or no such variant.
             RunFolder::open(&meant.path)?;
-            GradedRun::open(&meant.path, None)?.check_variant(&meant)?;
+            GradedRun::open(&meant.path)?.check_variant(&meant)?;
         }
         below.sort();
         runs.extend(below.into_iter().map(|path| RunRef { path, variant: None }));
@@ -186,7 +182,7 @@ fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 
 /// The named variant of a run, or all.
 pub(super) fn load(run: &RunRef, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Source>> {
-    let graded = GradedRun::open(&run.path, None)?;
+    let graded = GradedRun::open(&run.path)?;
     let Some(manifest) = graded.manifest.clone() else {
         return Err(Failure::bad_input(
             format!("`{}` is a file, not a run's folder", run.path.display()),

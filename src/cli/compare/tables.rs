@@ -8,29 +8,16 @@ use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, read_scores};
 use crate::types::text::visible_line;
 use std::path::{Path, PathBuf};
 
-/// The files, and the figures that they have.
-pub(super) struct Tables {
-    files: Vec<(PathBuf, ScoreTable)>,
+/// Reads all files.
+pub(super) fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, ScoreTable)>> {
+    paths.iter().map(|path| Ok((path.clone(), read(path)?))).collect()
 }
 
-impl Tables {
-    /// Reads all files.
-    pub(super) fn read(paths: &[PathBuf]) -> anyhow::Result<Self> {
-        let read = |path: &PathBuf| Ok((path.clone(), read(path)?));
-        Ok(Self { files: paths.iter().map(read).collect::<anyhow::Result<_>>()? })
-    }
-
-    /// Figures that every file has, in the order of the first.
-    pub(super) fn figures(&self) -> Vec<String> {
-        let Some(((_, first), others)) = self.files.split_first() else { return Vec::new() };
-        let everywhere = |name: &&String| others.iter().all(|(_, table)| table.figures.contains(name));
-        first.figures.iter().filter(everywhere).cloned().collect()
-    }
-
-    /// The variants with these figures; a figure that a file lacks is an error.
-    pub(super) fn sources(self, figures: &[String]) -> anyhow::Result<Vec<Source>> {
-        self.files.into_iter().map(|(path, table)| source(path, &table, figures)).collect()
-    }
+/// Figures that every file has, in the order of the first.
+pub(super) fn figures(files: &[(PathBuf, ScoreTable)]) -> Vec<String> {
+    let Some(((_, first), others)) = files.split_first() else { return Vec::new() };
+    let everywhere = |name: &&String| others.iter().all(|(_, table)| table.figures.contains(name));
+    first.figures.iter().filter(everywhere).cloned().collect()
 }
 
 fn read(path: &Path) -> anyhow::Result<ScoreTable> {
@@ -65,7 +52,8 @@ fn explain(error: DatasetError) -> anyhow::Error {
     Failure::bad_input(error, hint)
 }
 
-fn source(path: PathBuf, table: &ScoreTable, figures: &[String]) -> anyhow::Result<Source> {
+/// The variant in a file with these figures; one that the file lacks is an error.
+pub(super) fn source(path: PathBuf, table: &ScoreTable, figures: &[String]) -> anyhow::Result<Source> {
     let mut places = Vec::with_capacity(figures.len());
     for figure in figures {
         let Some(place) = table.figures.iter().position(|name| name == figure) else {

@@ -3,15 +3,15 @@
 use super::FileArgs;
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file;
+use crate::cli::output_file::json_line;
 use crate::cli::say::say;
 use crate::report::counted;
 use crate::types::Question;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Flags of `dataset convert`.
 #[derive(Debug, clap::Args)]
-pub(super) struct ConvertArgs {
+pub(in crate::cli) struct ConvertArgs {
     #[command(flatten)]
     file: FileArgs,
     /// File to write; an existing one is replaced once the new one is complete [default: stdout].
@@ -19,7 +19,6 @@ pub(super) struct ConvertArgs {
     out: Option<PathBuf>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
     if let Some(out) = args.out.as_deref().filter(|out| same_file(&args.file.file, out)) {
         return Err(Failure::usage(format!("`{}` is the input file", out.display()), "name another file with --out"));
@@ -37,10 +36,7 @@ pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
 }
 
 fn lines(questions: &[Question], mut out: impl Write) -> io::Result<()> {
-    for question in questions {
-        serde_json::to_writer(&mut out, question)?;
-        out.write_all(b"\n")?;
-    }
+    questions.iter().try_for_each(|question| json_line(&mut out, question))?;
     out.flush()
 }
 

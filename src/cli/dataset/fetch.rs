@@ -14,9 +14,8 @@ use std::path::{Path, PathBuf};
 /// Maximum size of a file, in bytes.
 const LARGEST: u64 = 16 << 30;
 
-/// Flags of `dataset fetch`.
 #[derive(Debug, clap::Args)]
-pub(super) struct FetchArgs {
+pub(in crate::cli) struct FetchArgs {
     /// Name of the source [default: list all sources].
     name: Option<String>,
     /// Folder for the file.
@@ -33,7 +32,6 @@ pub(super) struct FetchArgs {
     quiet: bool,
 }
 
-/// What was fetched.
 struct Fetched {
     sha256: String,
     bytes: u64,
@@ -41,7 +39,6 @@ struct Fetched {
     resumed_from: u64,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
     let Some(name) = &args.name else {
         list(args.json)?;

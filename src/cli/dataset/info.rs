@@ -3,6 +3,7 @@
 use super::FileArgs;
 use super::leakage::{self, Leakage};
 use crate::cli::failure;
+use crate::cli::output_file::json_line;
 use crate::dataset::Dataset;
 use crate::experiment::shipped;
 use crate::report::{counted, thousands};
@@ -17,9 +18,8 @@ const LISTED: usize = 10;
 /// Where a question has no type or level.
 const NONE: &str = "(none)";
 
-/// Flags of `dataset info`.
 #[derive(Debug, clap::Args)]
-pub(super) struct InfoArgs {
+pub(in crate::cli) struct InfoArgs {
     #[command(flatten)]
     file: FileArgs,
     /// Prompt whose exemplars to look for; may be repeated [default: the shipped prompts].
@@ -32,7 +32,7 @@ pub(super) struct InfoArgs {
 
 /// The figures of a file; counts are of questions unless noted.
 #[derive(Debug, Serialize)]
-struct Info {
+struct Info<'q> {
     file: String,
     format: &'static str,
     dataset: String,
@@ -40,9 +40,9 @@ struct Info {
     questions: usize,
     /// Bad records that were left out.
     skipped: usize,
-    types: BTreeMap<String, usize>,
-    levels: BTreeMap<String, usize>,
-    answer_kinds: BTreeMap<&'static str, usize>,
+    types: BTreeMap<&'q str, usize>,
+    levels: BTreeMap<&'q str, usize>,
+    answer_kinds: BTreeMap<&'q str, usize>,
     /// Without a gold answer.
     hidden_answers: usize,
     /// Marked as not answerable from their own context.
@@ -84,7 +84,6 @@ struct Duplicates {
     groups: Vec<Vec<String>>,
 }
 
-/// Carries the command out and returns its exit code.
 pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let dataset = args.file.load()?;
     let prompts: Vec<String> =
@@ -92,15 +91,14 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let info = gather(args.file.file.display().to_string(), &dataset, &prompts)?;
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer(&mut out, &info).map_err(io::Error::from)?;
-        writeln!(out)?;
+        json_line(&mut out, &info)?;
     } else {
         write_text(&info, &mut out)?;
     }
     Ok(failure::OK)
 }
 
-fn gather(file: String, dataset: &Dataset, prompts: &[String]) -> anyhow::Result<Info> {
+fn gather<'q>(file: String, dataset: &'q Dataset, prompts: &[String]) -> anyhow::Result<Info<'q>> {
     let questions = &dataset.questions;
     let keys: Vec<String> = questions.iter().map(|question| leakage::key(&question.question)).collect();
     let count = |of: fn(&Question) -> bool| questions.iter().filter(|question| of(question)).count();
@@ -112,12 +110,9 @@ fn gather(file: String, dataset: &Dataset, prompts: &[String]) -> anyhow::Result
         sha256: dataset.sha256.clone(),
         questions: questions.len(),
         skipped: dataset.skipped.len(),
-        types: counts(questions, |question| question.kind.as_deref()),
-        levels: counts(questions, |question| question.level.as_deref()),
-        answer_kinds: questions.iter().fold(BTreeMap::new(), |mut counts, question| {
-            *counts.entry(kind_name(question.answer_kind)).or_default() += 1;
-            counts
-        }),
+        types: counts(questions, |question| question.kind.as_deref().unwrap_or(NONE)),
+        levels: counts(questions, |question| question.level.as_deref().unwrap_or(NONE)),
+        answer_kinds: counts(questions, |question| kind_name(question.answer_kind)),
         hidden_answers: count(|question| question.answers.is_empty()),
         unanswerable: count(|question| !question.answerable),
         several_answers: count(|question| question.answers.len() > 1),
@@ -129,14 +124,10 @@ fn gather(file: String, dataset: &Dataset, prompts: &[String]) -> anyhow::Result
     })
 }
 
-fn counts(questions: &[Question], of: impl Fn(&Question) -> Option<&str>) -> BTreeMap<String, usize> {
+fn counts<'q>(questions: &'q [Question], of: impl Fn(&'q Question) -> &'q str) -> BTreeMap<&'q str, usize> {
     let mut counts = BTreeMap::new();
     for question in questions {
-        let name = of(question).unwrap_or(NONE);
-        match counts.get_mut(name) {
-            Some(count) => *count += 1,
-            None => drop(counts.insert(name.to_owned(), 1)),
-        }
+        *counts.entry(of(question)).or_default() += 1;
     }
     counts
 }
@@ -194,7 +185,7 @@ fn duplicates(questions: &[Question], keys: &[String]) -> Duplicates {
     found
 }
 
-fn write_text(info: &Info, out: &mut dyn Write) -> io::Result<()> {
+fn write_text(info: &Info<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "{}: {} of {} ({})",
@@ -279,8 +270,8 @@ fn more(count: usize, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The most frequent names with their counts.
-fn listed(counts: &BTreeMap<impl AsRef<str>, usize>) -> String {
-    let mut rows: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (name.as_ref(), *count)).collect();
+fn listed(counts: &BTreeMap<&str, usize>) -> String {
+    let mut rows: Vec<(&str, usize)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
     rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let mut parts: Vec<String> =
         rows.iter().take(LISTED).map(|(name, count)| format!("{} {count}", visible_line(name, 40))).collect();

@@ -12,12 +12,9 @@ const NEAR: f64 = 0.8;
 /// Questions of fewer words are the same or they are not.
 const NEAR_WORDS: usize = 4;
 
-/// What a prompt's exemplars share with a dataset.
 #[derive(Debug, Serialize)]
 pub(super) struct Leakage {
-    /// The prompt as it was named.
     pub(super) prompt: String,
-    /// Its exemplars.
     pub(super) exemplars: usize,
     /// Exemplars that are the same question after normalisation.
     pub(super) equal: Vec<Match>,
@@ -30,9 +27,7 @@ pub(super) struct Leakage {
 pub(super) struct Match {
     /// Number of the exemplar, from 1.
     pub(super) exemplar: usize,
-    /// Id of the question in the dataset.
     pub(super) id: String,
-    /// The question's text.
     pub(super) question: String,
     /// F1 of their words, 1 for the same.
     pub(super) similarity: f64,

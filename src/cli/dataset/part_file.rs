@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// A longer version was not written by us.
 const VERSION_BYTES: u64 = 1000;
 
-/// A partly fetched file.
 pub(super) struct PartFile {
     path: PathBuf,
     version_path: PathBuf,
@@ -35,7 +34,6 @@ impl PartFile {
         Ok(Self { path, version_path, file, position, version, bar: download_bar(quiet) })
     }
 
-    /// Its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
@@ -46,13 +44,11 @@ impl PartFile {
         self.file.sync_all()
     }
 
-    /// Renames the file to its target.
     pub(super) fn keep(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         ignore_missing(fs::remove_file(&self.version_path))
     }
 
-    /// Deletes the file.
     pub(super) fn discard(self) -> io::Result<()> {
         ignore_missing(fs::remove_file(&self.version_path))?;
         fs::remove_file(&self.path)

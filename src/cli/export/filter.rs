@@ -53,7 +53,6 @@ impl Filter {
         self.correct || self.wrong || self.min_f1.is_some()
     }
 
-    /// Whether an episode matches.
     pub(super) fn takes(&self, trajectory: &Trajectory, score: Option<AnswerScore>) -> bool {
         (self.variant.is_empty() || self.variant.contains(&trajectory.variant))
             && (self.outcome.is_empty() || self.outcome.contains(&trajectory.outcome))
@@ -65,7 +64,6 @@ impl Filter {
     }
 }
 
-/// Whether the answer matches exactly.
 #[expect(clippy::float_cmp, reason = "EM is exactly 0 or 1")]
 pub(super) fn is_right(score: AnswerScore) -> bool {
     score.em == 1.0

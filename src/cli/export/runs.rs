@@ -1,12 +1,12 @@
 //! The runs to export: run folders, and folders of run folders.
 
 use crate::cli::failure::Failure;
+use crate::cli::run_ref::runs_at;
 use crate::store::RunFolder;
 use crate::types::Manifest;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// A run to export.
 #[derive(Debug)]
 pub(super) struct Run {
     /// The folder's name, or its path if two runs share that name.
@@ -42,20 +42,17 @@ pub(super) fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
 
 /// The run at `path`, or the runs in that folder.
 fn at(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    if RunFolder::at(path).exists() {
-        return Ok(vec![path.to_owned()]);
+    let mut found: Vec<PathBuf> = runs_at(path).map(|run| run.path().to_owned()).collect();
+    if found.first().is_some_and(|first| first == path) {
+        found.truncate(1);
     }
-    let entries = path.read_dir().into_iter().flatten().filter_map(Result::ok);
-    let mut below: Vec<PathBuf> =
-        entries.map(|entry| entry.path()).filter(|path| RunFolder::at(path).exists()).collect();
-    below.sort();
-    if below.is_empty() {
+    if found.is_empty() {
         return Err(Failure::bad_input(
             format!("`{}` is not a run, and no folder in it is: there is no manifest.json", path.display()),
             "name a folder that `wikitrail run` has made, such as results/<run>, or a folder of such folders",
         ));
     }
-    Ok(below)
+    Ok(found)
 }
 
 /// The folder's name, also for `.`.

@@ -15,7 +15,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(in crate::cli) struct Args {
     /// Prompt file (TOML), or a key of the paper's JSON.
     #[arg(value_name = "FILE[#KEY]")]
     prompt: String,
@@ -52,7 +52,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// A rendered prompt with its source.
 struct Preview {
     source: PromptSource,
     protocol: Arc<dyn Protocol>,
@@ -94,7 +93,6 @@ fn rendered(args: &Args) -> anyhow::Result<Preview> {
     Ok(Preview { source, protocol, method, max_steps, rendered })
 }
 
-/// The first request for a question.
 fn request(args: &Args, shown: &Preview, question: &str) -> anyhow::Result<Request> {
     let label = args.question_label.as_deref().or(shown.source.question_label()).unwrap_or("Question");
     let setup = Arc::new(Setup {

@@ -6,9 +6,11 @@
 
 use super::super::failure::{self, Failure};
 use crate::agent::notebook::Imported;
+use crate::cli::output_file::json_line;
 use crate::protocol::react_paper::Paper;
-use crate::protocol::{self, Kind, Options, Parsed, Protocol};
+use crate::protocol::{Kind, Options, Parsed, Protocol};
 use crate::report::counted;
+use crate::run::find_protocol;
 use crate::types::{Repair, Step, Trajectory};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -82,8 +84,7 @@ pub(super) fn execute(id: &str, options: &[String], episodes: &[Imported], json:
     let mut out = std::io::stdout().lock();
     if json {
         for row in &rows {
-            serde_json::to_writer(&mut out, &to_json(row)).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            json_line(&mut out, &to_json(row))?;
         }
     } else {
         write!(out, "{}", table(id, episodes.len(), &rows))?;
@@ -99,11 +100,7 @@ fn find(id: &str, options: &[String]) -> anyhow::Result<Arc<dyn Protocol>> {
         };
         pairs.insert(name.to_owned(), value.to_owned());
     }
-    match protocol::find(id, &Options(pairs)) {
-        Some(Ok(protocol)) => Ok(protocol),
-        Some(Err(error)) => Err(Failure::usage(&error, error.hint())),
-        None => Err(Failure::usage(format!("there is no protocol `{id}`"), protocol::IDS.join(", "))),
-    }
+    Ok(find_protocol(id, &Options(pairs))?)
 }
 
 /// The replies of one episode, in order. A step can have one of each kind.

@@ -2,6 +2,7 @@
 
 use super::deviations;
 use crate::cli::failure::Failure;
+use crate::cli::run_ref::runs_at;
 use crate::experiment::{DatasetDraft, ExperimentFile, Published, PublishedMetric};
 use crate::report::reproduction::{self, Beside, Ours};
 use crate::report::sheet::Sheet;
@@ -13,7 +14,6 @@ use crate::types::{Manifest, Variant};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// An experiment with its runs.
 pub(super) struct Reproduction {
     pub(super) folder: PathBuf,
     pub(super) experiment: ExperimentFile,
@@ -37,11 +37,7 @@ impl Reproduction {
 
     /// The first manifest of the folder or of those right below it, and where it is.
     fn manifest(folder: &Path) -> anyhow::Result<Option<(RunFolder, Manifest)>> {
-        let below = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut paths: Vec<PathBuf> = below.collect();
-        paths.sort();
-        let mut runs = std::iter::once(folder.to_owned()).chain(paths).map(RunFolder::at);
-        let Some(run) = runs.find(RunFolder::exists) else { return Ok(None) };
+        let Some(run) = runs_at(folder).next() else { return Ok(None) };
         let manifest = run.manifest()?;
         Ok(Some((run, manifest)))
     }
@@ -135,7 +131,6 @@ impl Reproduction {
         }
     }
 
-    /// Models of all runs, joined.
     pub(super) fn models(&self) -> String {
         self.each(|variant| variant.model.clone())
     }
@@ -145,7 +140,6 @@ impl Reproduction {
         variants.map(of).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// The report for people.
     pub(super) fn sheet(&self) -> Sheet {
         let tables: Vec<Beside> = self.tables().into_iter().map(|table| table.beside).collect();
         let wiki = self.each(|variant| format!("{} ({})", variant.wiki, variant.compat.name()));

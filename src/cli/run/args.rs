@@ -6,7 +6,6 @@ use crate::experiment::{Concurrency, Limits, Pace, Recording, shipped};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-/// Flags of `run`.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -56,7 +55,6 @@ impl Args {
     }
 }
 
-/// What is recorded, replayed or cached.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Recording")]
 pub(in crate::cli) struct RecordingArgs {
@@ -73,7 +71,6 @@ pub(in crate::cli) struct RecordingArgs {
 }
 
 impl RecordingArgs {
-    /// The same for the library.
     pub(in crate::cli) fn recording(&self) -> Recording {
         let Self { record, replay, cache } = self.clone();
         Recording { record, replay, cache }
@@ -97,7 +94,6 @@ pub(in crate::cli) struct PaceArgs {
 }
 
 impl PaceArgs {
-    /// The same for the library.
     pub(in crate::cli) fn pace(&self) -> Pace {
         let Self { concurrency, requests_per_minute, tokens_per_minute } = *self;
         Pace { concurrency, requests_per_minute, tokens_per_minute }
@@ -139,7 +135,6 @@ pub(in crate::cli) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// The same for the library.
     pub(in crate::cli) fn limits(&self) -> Limits {
         let Self { prices, budget_usd, budget_tokens, max_calls, max_failures } = self.clone();
         Limits { budget_usd, budget_tokens, max_calls, max_failures, prices }

@@ -7,7 +7,6 @@ use crate::run::{Listener, Summary};
 use crate::score::Tally;
 use crate::types::RunEvent;
 
-/// A run's listener.
 pub(super) struct Screen {
     quiet: bool,
     /// Whether the figures of each run are printed when it ends, and whether as JSON.
@@ -22,7 +21,6 @@ impl Screen {
         Self { quiet, figures, progress: None, result: Ok(()) }
     }
 
-    /// Whether everything could be printed.
     pub(super) fn result(self) -> anyhow::Result<()> {
         self.result
     }

@@ -16,7 +16,6 @@ pub(super) fn line(item: &Item) -> String {
     format!("{id}  {variant}  repeat {}  {figures}  {}{failure}", item.repeat, item.outcome.name())
 }
 
-/// For programs, in full.
 pub(super) fn to_json(item: &Item) -> Value {
     let assessment = item.assessment.as_ref();
     let gold = assessment.and_then(|assessment| assessment.retrieval.gold);

@@ -6,6 +6,7 @@ use crate::wiki::Session;
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::io::Write;
+use std::ops::ControlFlow::{self, Break, Continue};
 use tokio::io::AsyncRead;
 
 const PROMPT: &str = "wiki> ";
@@ -18,12 +19,6 @@ state       show the open page and the position of the lookup
 help        this text
 quit        leave (also Ctrl-D)
 ";
-
-/// Whether to continue after a line.
-enum Next {
-    Go,
-    Leave,
-}
 
 /// Runs at a terminal. The history ends with the program.
 pub(super) async fn run(out: &mut impl Write, start: impl Fn() -> Session) -> anyhow::Result<()> {
@@ -50,7 +45,7 @@ pub(super) async fn run(out: &mut impl Write, start: impl Fn() -> Session) -> an
         }
         // The history is optional.
         let _ = editor.add_history_entry(line.as_str());
-        if let Next::Leave = answer(&line, &mut session, &start, out).await? {
+        if let Break(()) = answer(&line, &mut session, &start, out).await? {
             return Ok(());
         }
     }
@@ -68,12 +63,11 @@ pub(super) async fn run_plain(
         match line {
             Line::Text(line) if line.trim().is_empty() => {}
             Line::Text(line) => {
-                if let Next::Leave = answer(&line, &mut session, &start, out).await? {
+                if let Break(()) = answer(&line, &mut session, &start, out).await? {
                     return Ok(());
                 }
             }
-            Line::NotText => writeln!(out, "error: the line is not UTF-8")?,
-            Line::TooLong => writeln!(out, "error: the line is longer than 1 MiB")?,
+            Line::Bad { message, .. } => writeln!(out, "error: {message}")?,
         }
         out.flush()?;
     }
@@ -85,9 +79,9 @@ async fn answer(
     session: &mut Session,
     start: &impl Fn() -> Session,
     out: &mut impl Write,
-) -> anyhow::Result<Next> {
+) -> anyhow::Result<ControlFlow<()>> {
     match line.trim() {
-        "quit" | "exit" => return Ok(Next::Leave),
+        "quit" | "exit" => return Ok(Break(())),
         "help" | "?" => write!(out, "{HELP}")?,
         "reset" => {
             *session = start();
@@ -97,7 +91,7 @@ async fn answer(
         action => act(action, session, out).await?,
     }
     out.flush()?;
-    Ok(Next::Go)
+    Ok(Continue(()))
 }
 
 async fn act(action: &str, session: &mut Session, out: &mut impl Write) -> anyhow::Result<()> {

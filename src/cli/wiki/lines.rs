@@ -10,19 +10,15 @@ const LONGEST: usize = 1 << 20;
 pub(in crate::cli) enum Line {
     /// Its text without the line end.
     Text(String),
-    /// Its bytes are not UTF-8.
-    NotText,
-    /// It is longer than any action; the rest of it was passed over.
-    TooLong,
+    /// Its bytes are not UTF-8, or it is longer than any action and the rest of it was passed over.
+    Bad { class: &'static str, message: &'static str },
 }
 
-/// Reads lines from any input.
 pub(in crate::cli) struct Lines<R> {
     input: BufReader<R>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Reads from `input`.
     pub(in crate::cli) fn new(input: R) -> Self {
         Self { input: BufReader::new(input) }
     }
@@ -40,14 +36,14 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                     break;
                 }
             }
-            return Ok(Some(Line::TooLong));
+            return Ok(Some(Line::Bad { class: "length", message: "the line is longer than 1 MiB" }));
         }
         Ok(Some(match String::from_utf8(bytes) {
             Ok(text) => {
                 let text = text.strip_suffix('\n').unwrap_or(&text);
                 Line::Text(text.strip_suffix('\r').unwrap_or(text).to_owned())
             }
-            Err(_) => Line::NotText,
+            Err(_) => Line::Bad { class: "encoding", message: "the line is not UTF-8" },
         }))
     }
 
@@ -69,7 +65,10 @@ mod tests {
         while let Some(line) = lines.next().await.expect("memory does not fail") {
             read.push(line);
         }
-        let text = |text: &str| Line::Text(text.to_owned());
-        assert_eq!(read, [text("a"), text(""), Line::NotText, Line::TooLong, text("last")]);
+        let kinds = read.iter().map(|line| match line {
+            Line::Text(text) => text.as_str(),
+            Line::Bad { class, .. } => class,
+        });
+        assert_eq!(kinds.collect::<Vec<_>>(), ["a", "", "encoding", "length", "last"]);
     }
 }

@@ -7,20 +7,16 @@ use serde::Serialize;
 use std::io::Write;
 use tokio::io::AsyncRead;
 
-/// One line of output.
 #[derive(Serialize)]
 struct Row<'a> {
     /// What the tool answers; where it failed, what it answered last.
     observation: &'a str,
     /// Whether an answer was given.
     done: bool,
-    /// What went wrong, if something did.
     error: Option<Fault>,
-    /// The state after the action.
     state: SessionState,
 }
 
-/// What went wrong.
 #[derive(Serialize)]
 struct Fault {
     /// `page` where the paper's environment raises, `source` where pages could not be had, `input` for unusable lines.
@@ -28,7 +24,6 @@ struct Fault {
     /// Class of the exception, or kind of the failure.
     #[serde(rename = "type")]
     class: &'static str,
-    /// In words.
     message: String,
 }
 
@@ -55,7 +50,6 @@ pub(super) async fn run(
     let mut lines = Lines::new(input);
     let mut session = start();
     while let Some(line) = lines.next().await? {
-        let unusable = |class, message: &str| Some(Fault { kind: "input", class, message: message.to_owned() });
         let error = match line {
             Line::Text(text) if text.trim() == "reset" => {
                 session = start();
@@ -66,8 +60,7 @@ pub(super) async fn run(
                 let (tool, input) = Tool::parse_action(&text);
                 session.call(tool, input).await.err().map(Fault::from)
             }
-            Line::NotText => unusable("encoding", "the line is not UTF-8"),
-            Line::TooLong => unusable("length", "the line is longer than 1 MiB"),
+            Line::Bad { class, message } => Some(Fault { kind: "input", class, message: message.to_owned() }),
         };
         let row = Row { observation: session.observation(), done: session.done(), error, state: session.state() };
         writeln!(out, "{}", serde_json::to_string(&row)?)?;

@@ -24,19 +24,14 @@ impl ModelSettings<'_> {
     }
 }
 
-/// A key is one word; anything else cannot be sent, and every request would fail.
-fn is_key(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_graphic())
-}
-
-/// The key in a file.
 pub(in crate::run) fn key_from(file: &Path) -> Result<SecretString, ModelSettingsError> {
     let shown = file.display().to_string();
     let unreadable = |error| ModelSettingsError::KeyFile(shown.clone(), error);
     let length = std::fs::metadata(file).map_err(unreadable)?.len();
     let text = if length > MAX_KEY_FILE { String::new() } else { std::fs::read_to_string(file).map_err(unreadable)? };
     match text.trim() {
-        key if key.is_empty() || !is_key(key) => Err(ModelSettingsError::NoKey(shown)),
+        // A key is one word; anything else cannot be sent, and every request would fail.
+        key if key.is_empty() || !key.chars().all(|c| c.is_ascii_graphic()) => Err(ModelSettingsError::NoKey(shown)),
         key => Ok(SecretString::from(key)),
     }
 }

@@ -9,13 +9,10 @@ pub(in crate::run) enum Provider<'a> {
     Baseline,
     /// A server that speaks `OpenAI`'s interface.
     OpenAi(&'a str),
-    /// Anthropic.
     Anthropic(&'a str),
-    /// Gemini.
     Gemini(&'a str),
 }
 
-/// Where a provider is at home.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Home {
     /// Base URL unless another one is named.

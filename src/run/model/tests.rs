@@ -44,13 +44,14 @@ fn the_declared_servers_are_those_that_are_known() {
 
 #[test]
 fn providers_are_named_and_names_may_hold_colons() {
-    assert_eq!(ModelSettings(&args("")).provider().expect("the default"), Provider::Baseline);
-    assert_eq!(
-        ModelSettings(&args("--model openai:llama3:8b")).provider().expect("a name"),
-        Provider::OpenAi("llama3:8b")
-    );
-    assert_eq!(ModelSettings(&args("--model anthropic:c")).provider().expect("a name"), Provider::Anthropic("c"));
-    assert_eq!(ModelSettings(&args("--model gemini:g")).provider().expect("a name"), Provider::Gemini("g"));
+    for (line, provider) in [
+        ("", Provider::Baseline),
+        ("--model openai:llama3:8b", Provider::OpenAi("llama3:8b")),
+        ("--model anthropic:c", Provider::Anthropic("c")),
+        ("--model gemini:g", Provider::Gemini("g")),
+    ] {
+        assert_eq!(ModelSettings(&args(line)).provider().expect("a name"), provider);
+    }
     for bad in ["openai", "openai:", "gpt-4", "baseline:x", "other:x", "gemini:"] {
         let error = ModelSettings(&args(&format!("--model {bad}"))).provider().expect_err(bad);
         assert_eq!(error.to_string(), format!("invalid --model `{bad}`"));
@@ -75,15 +76,15 @@ fn keys_come_from_files_trimmed_and_named_variables_must_be_set() {
     let file = folder.path().join("key");
     std::fs::write(&file, " sk-1\n").expect("a file");
     let line = format!("--key-file {}", file.display());
-    assert_eq!(ModelSettings(&args(&line)).key(USUAL).expect("a key").expect("a key").expose_secret(), "sk-1");
+    let key = |line: &str| ModelSettings(&args(line)).key(USUAL);
+    let refused = |line: &str| key(line).expect_err("no key").to_string();
+    assert_eq!(key(&line).expect("a key").expect("a key").expose_secret(), "sk-1");
     std::fs::write(&file, "\n").expect("a file");
-    assert!(ModelSettings(&args(&line)).key(USUAL).expect_err("empty").to_string().ends_with("holds no usable key"));
+    assert!(refused(&line).ends_with("holds no usable key"));
     std::fs::remove_file(&file).expect("there");
-    assert!(
-        ModelSettings(&args(&line)).key(USUAL).expect_err("gone").to_string().starts_with("cannot read --key-file")
-    );
-    let error = ModelSettings(&args("--key-env WIKITRAIL_NO_SUCH_VARIABLE")).key(USUAL).expect_err("not set");
-    assert_eq!(error.to_string(), "--key-env `WIKITRAIL_NO_SUCH_VARIABLE` is not set, or is empty");
+    assert!(refused(&line).starts_with("cannot read --key-file"));
+    let unset = "--key-env `WIKITRAIL_NO_SUCH_VARIABLE` is not set, or is empty";
+    assert_eq!(refused("--key-env WIKITRAIL_NO_SUCH_VARIABLE"), unset);
 }
 
 const AT: &str = "--base-url http://127.0.0.1:1";

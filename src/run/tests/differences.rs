@@ -23,14 +23,8 @@ fn what_a_prompt_is_made_from_is_named_where_the_prompt_differs() {
     let recorded = manifest(variant("a"));
     // All six of six: the prompt is the same. A run from before shots were recorded goes on as well.
     let spelled_out = |prompt_sha256: String| {
-        let order = Some("shuffled".to_owned());
-        manifest(Variant {
-            shots: Some(6),
-            exemplar_order: order,
-            exemplar_seed: Some(3),
-            prompt_sha256,
-            ..variant("a")
-        })
+        let exemplar_order = Some("shuffled".to_owned());
+        manifest(Variant { shots: Some(6), exemplar_order, exemplar_seed: Some(3), prompt_sha256, ..variant("a") })
     };
     assert_eq!(differences(&recorded, &spelled_out("0".repeat(64))), Vec::<String>::new());
     let other = spelled_out("1".repeat(64));

@@ -8,7 +8,10 @@ pub(crate) mod shared {
     include!("shared.rs");
 }
 
-pub(crate) use program::{Ran, command, lines, manifest, read, records, repository, wikitrail};
+pub(crate) use program::{
+    Ran, WorkDir, calls, command, killed, lines, manifest, read, recorded, records, repository, shell, table_rows,
+    variant_names, wikitrail,
+};
 pub(crate) use shared::folder as shared;
 
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Running the program, and reading what it leaves behind.
 
 use serde_json::Value;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
 /// What the program printed, and its exit code.
 pub(crate) struct Ran {
@@ -21,6 +21,18 @@ pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
 /// Runs the program in a folder.
 pub(crate) fn wikitrail(folder: &Path, args: &[&str]) -> Ran {
     Ran::from(&command(folder, args).output().expect("wikitrail runs"))
+}
+
+/// Runs a line as a person types it, without keys.
+pub(crate) fn shell(folder: &Path, line: &str) -> Ran {
+    let program = Path::new(env!("CARGO_BIN_EXE_wikitrail")).parent().expect("a folder");
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").expect("a path"));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(folder).env("PATH", path).stdin(Stdio::null());
+    for key in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+        shell.env_remove(key);
+    }
+    Ran::from(&shell.output().expect("a shell"))
 }
 
 impl From<&Output> for Ran {
@@ -61,6 +73,94 @@ impl Ran {
     }
 }
 
+/// A folder of its own, in which the program runs.
+pub(crate) struct WorkDir(tempfile::TempDir);
+
+impl WorkDir {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file, and makes its folder.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, bytes).expect("a file");
+    }
+
+    #[track_caller]
+    pub(crate) fn read(&self, name: &str) -> String {
+        read(self.path(name))
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        command(self.0.path(), args)
+    }
+
+    pub(crate) fn wikitrail(&self, args: &[&str]) -> Ran {
+        wikitrail(self.0.path(), args)
+    }
+
+    /// `wikitrail run`.
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        self.wikitrail(&[&["run"], args].concat())
+    }
+
+    /// What `wikitrail run` prints as JSON; it must succeed.
+    #[track_caller]
+    pub(crate) fn run_json(&self, args: &[&str]) -> Value {
+        self.run(&[&["--json", "--quiet"], args].concat()).json()
+    }
+
+    #[track_caller]
+    pub(crate) fn manifest(&self, run: &str) -> Value {
+        manifest(self.path(run))
+    }
+
+    #[track_caller]
+    pub(crate) fn records(&self, run: &str) -> Vec<Value> {
+        records(self.path(run))
+    }
+}
+
+/// The names of the variants of a summary or a manifest.
+pub(crate) fn variant_names(summary: &Value) -> Vec<&str> {
+    let variants = summary["variants"].as_array().expect("variants");
+    variants.iter().map(|variant| variant["name"].as_str().expect("a name")).collect()
+}
+
+/// Model calls of recorded episodes.
+pub(crate) fn calls<'r>(records: impl IntoIterator<Item = &'r Value>) -> usize {
+    let steps = records.into_iter().flat_map(|record| record["steps"].as_array().expect("steps"));
+    steps.map(|step| step["calls"].as_array().expect("calls").len()).sum()
+}
+
+/// Whole lines that a run's file of trajectories has so far.
+pub(crate) fn recorded(run: &Path) -> usize {
+    std::fs::read(run.join("trajectories.jsonl")).map_or(0, |bytes| memchr::memchr_iter(b'\n', &bytes).count())
+}
+
+/// Starts a run and kills it once so many episodes are recorded; returns how many then are.
+#[track_caller]
+pub(crate) fn killed(command: &mut Command, run: &Path, wanted: usize) -> usize {
+    let mut child = command.stdout(Stdio::null()).spawn().expect("wikitrail starts");
+    while recorded(run) < wanted {
+        assert!(child.try_wait().expect("the child can be asked").is_none(), "it ended before it was killed");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    child.kill().expect("kill -9");
+    child.wait().expect("it is gone");
+    recorded(run)
+}
+
 /// Each line of a text as JSON.
 #[track_caller]
 pub(crate) fn lines(text: &str) -> Vec<Value> {
@@ -89,4 +189,28 @@ pub(crate) fn records(run: impl AsRef<Path>) -> Vec<Value> {
 /// A file of the repository, such as `docs/guide.md`.
 pub(crate) fn repository(name: &str) -> String {
     read(Path::new(env!("CARGO_MANIFEST_DIR")).join(name))
+}
+
+/// Rows of a page's tables whose header begins with these cells, each with the headings that it stands under.
+pub(crate) fn table_rows(page: &str, header: &[&str]) -> Vec<(Vec<String>, Vec<String>)> {
+    let (mut headings, mut inside, mut found) = (Vec::new(), false, Vec::new());
+    for line in page.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            headings = vec![heading.to_owned()];
+        } else if let Some(heading) = line.strip_prefix("### ") {
+            headings.truncate(1);
+            headings.push(heading.to_owned());
+        }
+        let Some(row) = line.strip_prefix('|').and_then(|row| row.strip_suffix('|')) else {
+            inside = false;
+            continue;
+        };
+        let cells: Vec<String> = row.split('|').map(|cell| cell.trim().to_owned()).collect();
+        if cells.iter().zip(header).filter(|(cell, name)| cell == *name).count() == header.len() {
+            inside = true;
+        } else if inside && !cells[0].starts_with("---") {
+            found.push((headings.clone(), cells));
+        }
+    }
+    found
 }

@@ -1,21 +1,21 @@
 //! Running the program, and statistics in simple code of its own: sums over lists, no shared function with the program.
 
-use crate::common;
 pub(crate) use crate::common::records;
+use crate::common::{self, Ran};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 /// Normal quantile of 0.975.
 pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
-pub(crate) fn wikitrail(args: &[&str]) -> (Option<i32>, String, String) {
-    let ran = common::wikitrail(Path::new("."), args);
-    (ran.code, ran.stdout, ran.stderr)
+pub(crate) fn wikitrail(args: &[&str]) -> Ran {
+    common::wikitrail(Path::new("."), args)
 }
 
 /// What `compare` prints; it must succeed.
 pub(crate) fn compare(args: &[&str]) -> String {
-    common::wikitrail(Path::new("."), &[&["compare"], args].concat()).ok().stdout
+    wikitrail(&[&["compare"], args].concat()).ok().stdout
 }
 
 pub(crate) fn compare_json(args: &[&str]) -> Value {
@@ -25,7 +25,7 @@ pub(crate) fn compare_json(args: &[&str]) -> Value {
 /// A run of the baseline over the sample.
 pub(crate) fn run(dir: &Path, name: &str, args: &[&str]) -> String {
     let out = dir.join(name).to_str().expect("UTF-8").to_owned();
-    common::wikitrail(Path::new("."), &[&["run", "--quiet", "--out", &out], args].concat()).ok();
+    wikitrail(&[&["run", "--quiet", "--out", &out], args].concat()).ok();
     out
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn copy(from: &str, to: &Path, change: impl FnMut(&mut Value)) -> Str
 }
 
 pub(crate) fn write(dir: &Path, name: &str, text: &str) -> String {
-    let path: PathBuf = dir.join(name);
+    let path = dir.join(name);
     std::fs::write(&path, text).expect("written");
     path.to_str().expect("UTF-8").to_owned()
 }
@@ -62,6 +62,14 @@ pub(crate) fn em(record: &Value) -> f64 {
     let Some(answer) = record["answer"].as_str() else { return 0.0 };
     let golds = record["answers"].as_array().expect("golds");
     f64::from(u8::from(golds.iter().any(|gold| words(gold.as_str().expect("text")) == words(answer))))
+}
+
+/// A figure of each question under a variant, in the order of their ids, which is that of the sample.
+pub(crate) fn column(run: &str, variant: &str, value: fn(&Value) -> f64) -> Vec<f64> {
+    let records = records(run);
+    let of = records.iter().filter(|record| record["variant"] == variant);
+    let values: BTreeMap<&str, f64> = of.map(|record| (record["id"].as_str().expect("an id"), value(record))).collect();
+    values.into_values().collect()
 }
 
 /// The words that count, in lower case, without punctuation and articles.

@@ -1,11 +1,8 @@
 //! Prompts × protocols × methods × repeats, with the baseline and with the loopback mocks: planned, run, killed, resumed.
 
-use super::{Bench, counts, errors, lines, names};
-use crate::common;
-use crate::common::mockd;
-use serde_json::Value;
+use super::counts;
+use crate::common::{self, WorkDir, calls, mockd, variant_names};
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
 use std::process::Stdio;
 
 const TWO_BY_TWO_BY_THREE: &str = r#"
@@ -24,8 +21,7 @@ method = ["react", "act", "cot"]
 
 /// A second prompt: the shipped one with other words.
 fn other_prompt() -> String {
-    let shipped = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("prompts/hotpotqa.toml"));
-    let shipped = shipped.expect("the prompt");
+    let shipped = common::repository("prompts/hotpotqa.toml");
     let other = shipped.replace("a name, a date, a number, yes or no", "a name, a date or a number, or yes or no");
     assert!(shipped != other, "no word was changed");
     other
@@ -36,26 +32,25 @@ const CELLS: usize = 2 * (2 * 2 + 1);
 
 #[test]
 fn two_prompts_by_two_protocols_by_three_methods_are_planned_run_and_kept() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     bench.write("x/grid.toml", &TWO_BY_TWO_BY_THREE.replace("SERVER", ""));
     bench.write("x/other.toml", &other_prompt());
-    let planned = bench.json(&["x/grid.toml", "--out", "o", "--dry-run"]);
+    let planned = bench.run_json(&["x/grid.toml", "--out", "o", "--dry-run"]);
     assert!(!bench.path("o").exists(), "a dry run leaves nothing behind");
     let cells = planned["cells"].as_array().expect("cells");
     assert_eq!((cells.len(), &planned["new"]), (CELLS, &(CELLS * 120).into()));
     assert!(cells.iter().all(|cell| cell["episodes"] == 120 && cell["at_most"]["calls"].as_u64() > Some(100)));
     let sum: u64 = cells.iter().map(|cell| cell["expected"]["calls"].as_u64().expect("calls")).sum();
     assert_eq!(planned["estimate"]["expected"]["calls"], sum);
-    let table = bench.run(&["x/grid.toml", "--out", "o", "--dry-run"]);
-    let table = String::from_utf8(table.stdout).expect("UTF-8");
+    let table = bench.run(&["x/grid.toml", "--out", "o", "--dry-run"]).stdout;
     assert!(
         table.contains("hotpotqa") && table.contains("1,200") && table.lines().all(|l| l.chars().count() <= 80),
         "{table}"
     );
 
-    let summary = bench.json(&["x/grid.toml", "--out", "o", "--concurrency", "1"]);
-    assert_eq!(names(&summary).len(), CELLS);
-    assert!(names(&summary).contains(&"other/robust/act") && names(&summary).contains(&"other/cot"));
+    let summary = bench.run_json(&["x/grid.toml", "--out", "o", "--concurrency", "1"]);
+    assert_eq!(variant_names(&summary).len(), CELLS);
+    assert!(variant_names(&summary).contains(&"other/robust/act") && variant_names(&summary).contains(&"other/cot"));
     let records = bench.records("o");
     assert_eq!(records.len(), CELLS * 120);
     assert!(counts(&records).values().all(|count| *count == 120));
@@ -70,7 +65,7 @@ fn two_prompts_by_two_protocols_by_three_methods_are_planned_run_and_kept() {
         assert!(at[at.len() - 1] - at[0] < CELLS * 60, "{id}: {at:?}");
     }
     let again = bench.run(&["x/grid.toml", "--out", "o", "--resume", "--quiet"]);
-    assert!(errors(&again).contains("plan: keep 1200, redo 0, new 0"), "{}", errors(&again));
+    assert!(again.stderr.contains("plan: keep 1200, redo 0, new 0"), "{}", again.stderr);
     assert_eq!(bench.records("o").len(), records.len());
 }
 
@@ -95,26 +90,12 @@ exemplar_order = "shuffled"
 /// A column for each setting by which the cells differ and for no other one, and no name broken inside a word.
 #[test]
 fn a_plan_shows_every_setting_by_which_its_cells_differ() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     bench.write("many.toml", MANY_SETTINGS);
-    let output = bench.run(&["many.toml", "--dry-run", "--limit", "1"]);
-    let table = String::from_utf8(output.stdout).expect("UTF-8");
+    let table = bench.run(&["many.toml", "--dry-run", "--limit", "1"]).stdout;
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(
-        lines[1],
-        [
-            "variant",
-            "shots",
-            "exemplar_order",
-            "protocol",
-            "labels",
-            "max_steps",
-            "method",
-            "temperature",
-            "max_tokens"
-        ],
-        "{table}"
-    );
+    let columns = "variant shots exemplar_order protocol labels max_steps method temperature max_tokens";
+    assert_eq!(lines[1].join(" "), columns, "{table}");
     let included = lines.iter().find(|line| line.first().is_some_and(|word| word.starts_with("an-"))).expect("its row");
     assert_eq!(included[1..], ["all", "shuffled", "lagent", "v0.1", "2", "react", "0", "512"], "{table}");
     assert!(
@@ -125,23 +106,13 @@ fn a_plan_shows_every_setting_by_which_its_cells_differ() {
 
 #[test]
 fn several_prompts_make_a_variant_each() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     bench.write("other.toml", &other_prompt());
-    let summary = bench.json(&[
-        "--limit",
-        "2",
-        "--prompt",
-        "prompts/hotpotqa.toml",
-        "--prompt",
-        "other.toml",
-        "--method",
-        "react,cot",
-        "--out",
-        "o",
-    ]);
-    assert_eq!(names(&summary), ["hotpotqa/react", "hotpotqa/cot", "other/react", "other/cot"]);
+    let prompts = ["--prompt", "prompts/hotpotqa.toml", "--prompt", "other.toml", "--method", "react,cot"];
+    let summary = bench.run_json(&[&prompts[..], &["--limit", "2", "--out", "o"]].concat());
+    assert_eq!(variant_names(&summary), ["hotpotqa/react", "hotpotqa/cot", "other/react", "other/cot"]);
     let orders = |order: &[&str]| {
-        let planned = bench.json(&[&["--dry-run", "--limit", "1"], order].concat());
+        let planned = bench.run_json(&[&["--dry-run", "--limit", "1"], order].concat());
         planned["variants"][0]["prompt_sha256"].as_str().expect("a digest").to_owned()
     };
     let seeded = ["--exemplar-order", "shuffled", "--exemplar-seed"];
@@ -161,7 +132,7 @@ fn several_prompts_make_a_variant_each() {
 fn the_mock_is_asked_for_what_is_new_and_nothing_else() {
     let Some(shared) = common::shared() else { return };
     let (llm, wiki) = mockd::start(&shared);
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let server = format!(
         "base_url = \"{}/v1\"\nmodel = \"openai:mock\"\nwiki = \"html\"\nwiki_url = \"{}\"\n",
         llm.url(),
@@ -173,27 +144,14 @@ fn the_mock_is_asked_for_what_is_new_and_nothing_else() {
     let mut finished = 0;
     for (attempt, share) in [10, 60].into_iter().enumerate() {
         let resume: &[&str] = if attempt > 0 { &["--resume"] } else { &[] };
-        let mut command = bench.command(&[&["grid.toml", "--out", "o"], resume].concat());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("wikitrail starts");
-        while lines(&bench.path("o/trajectories.jsonl")) < CELLS * 120 * share / 100 {
-            assert!(child.try_wait().expect("the child can be asked").is_none(), "it ended before it was killed");
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-        child.kill().expect("kill -9");
-        child.wait().expect("it is gone");
-        finished = lines(&bench.path("o/trajectories.jsonl"));
+        let mut command = bench.command(&[&["run", "grid.toml", "--out", "o"], resume].concat());
+        let wanted = CELLS * 120 * share / 100;
+        finished = common::killed(command.stderr(Stdio::null()), &bench.path("o"), wanted);
         assert!(finished < CELLS * 120);
     }
-    let calls = |records: &[Value]| -> usize {
-        records
-            .iter()
-            .flat_map(|record| record["steps"].as_array().expect("steps"))
-            .map(|step| step["calls"].as_array().expect("calls").len())
-            .sum()
-    };
     llm.get("/config?latency=0");
     llm.get("/reset");
-    let summary = bench.json(&["grid.toml", "--out", "o", "--resume"]);
+    let summary = bench.run_json(&["grid.toml", "--out", "o", "--resume"]);
     for variant in summary["variants"].as_array().expect("variants") {
         assert_eq!((&variant["measured"], &variant["episodes"]), (&120.into(), &120.into()), "{variant}");
     }
@@ -205,19 +163,14 @@ fn the_mock_is_asked_for_what_is_new_and_nothing_else() {
     let more = "[[include]]\nname = \"second\"\nmodel = \"openai:second\"\n[[include]]\nname = \"text\"\ncompletions = true\n[[include]]\nname = \"rules\"\nmodel = \"baseline\"\nprotocol = \"robust\"\n";
     bench.write("grid.toml", &format!("{}{more}", TWO_BY_TWO_BY_THREE.replace("SERVER", &server)));
     llm.get("/reset");
-    let summary = bench.json(&["grid.toml", "--out", "o", "--resume"]);
-    assert_eq!(names(&summary).len(), CELLS + 3);
+    let summary = bench.run_json(&["grid.toml", "--out", "o", "--resume"]);
+    assert_eq!(variant_names(&summary).len(), CELLS + 3);
     let all = bench.records("o");
     assert_eq!(all.len(), (CELLS + 3) * 120);
-    let of_server: Vec<Value> =
-        all[records.len()..].iter().filter(|record| record["variant"] != "rules").cloned().collect();
-    assert_eq!(llm.requests(), calls(&of_server) as u64);
+    let of_server = all[records.len()..].iter().filter(|record| record["variant"] != "rules");
+    assert_eq!(llm.requests(), calls(of_server) as u64);
     let manifest = bench.manifest("o");
-    let text = manifest["variants"]
-        .as_array()
-        .expect("variants")
-        .iter()
-        .find(|variant| variant["name"] == "text")
-        .expect("the cell");
+    let mut variants = manifest["variants"].as_array().expect("variants").iter();
+    let text = variants.find(|variant| variant["name"] == "text").expect("the cell");
     assert_eq!((&text["endpoint"], &text["protocol"]), (&"completions".into(), &"react-paper".into()));
 }

@@ -1,8 +1,8 @@
 //! Experiments that change between two starts.
 
-use super::{Bench, counts, errors, names};
+use super::counts;
+use crate::common::{WorkDir, calls, variant_names};
 use serde_json::Value;
-use std::process::Command;
 
 const GROWING: &str = r#"
 name = "growing"
@@ -14,9 +14,9 @@ method = ["react"]
 
 #[test]
 fn a_variant_is_added_without_running_the_others_again_and_one_is_taken_away() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     bench.write("g.toml", GROWING);
-    bench.json(&["g.toml", "--out", "o", "--limit", "10"]);
+    bench.run_json(&["g.toml", "--out", "o", "--limit", "10"]);
     let first = std::fs::read(bench.path("o/trajectories.jsonl")).expect("records");
     assert_eq!(bench.records("o").len(), 20);
 
@@ -27,11 +27,11 @@ fn a_variant_is_added_without_running_the_others_again_and_one_is_taken_away() {
             .replace("[\"react-paper\"", "[\"go-blog\", \"react-paper\"")
             .replace("[\"react\"]", "[\"react\", \"cot\"]"),
     );
-    bench.refused(&["g.toml", "--out", "o", "--limit", "10"], 3, "holds a run already");
-    let plan = bench.json(&["g.toml", "--out", "o", "--limit", "10", "--resume", "--dry-run"]);
+    bench.run(&["g.toml", "--out", "o", "--limit", "10"]).refused(3, &["holds a run already"]);
+    let plan = bench.run_json(&["g.toml", "--out", "o", "--limit", "10", "--resume", "--dry-run"]);
     assert_eq!((&plan["keep"], &plan["new"]), (&20.into(), &20.into()));
-    let summary = bench.json(&["g.toml", "--out", "o", "--limit", "10", "--resume"]);
-    assert_eq!(names(&summary), ["go-blog/react", "cot", "react-paper/react", "robust/react"]);
+    let summary = bench.run_json(&["g.toml", "--out", "o", "--limit", "10", "--resume"]);
+    assert_eq!(variant_names(&summary), ["go-blog/react", "cot", "react-paper/react", "robust/react"]);
     let grown = std::fs::read(bench.path("o/trajectories.jsonl")).expect("records");
     assert!(grown.starts_with(&first), "what was there was touched");
     let records = bench.records("o");
@@ -43,82 +43,76 @@ fn a_variant_is_added_without_running_the_others_again_and_one_is_taken_away() {
     // A variant is gone, and there are more repeats and more questions.
     bench.write("g.toml", &GROWING.replace("\"react-paper\", ", "").replace("[matrix]", "repeats = 2\n[matrix]"));
     let output = bench.run(&["g.toml", "--out", "o", "--limit", "12", "--resume", "--quiet"]);
-    assert!(errors(&output).contains("plan: keep 10, redo 0, new 14, other 30"), "{}", errors(&output));
+    assert!(output.stderr.contains("plan: keep 10, redo 0, new 14, other 30"), "{}", output.stderr);
     assert_eq!(bench.records("o").len(), 54);
     let manifest = bench.manifest("o");
-    assert_eq!(names(&manifest), ["robust/react"]);
+    assert_eq!(variant_names(&manifest), ["robust/react"]);
     let retired: Vec<&str> =
         manifest["retired"].as_array().expect("retired").iter().map(|v| v["name"].as_str().expect("a name")).collect();
     assert_eq!(retired, ["go-blog/react", "cot", "react-paper/react"]);
     // They are still there for whoever reads the record.
-    let replay =
-        Command::new(env!("CARGO_BIN_EXE_wikitrail")).arg("replay").arg(bench.path("o")).output().expect("it runs");
-    assert!(String::from_utf8_lossy(&replay.stdout).contains("54 of 54 episodes without a difference"));
+    assert!(bench.wikitrail(&["replay", "o"]).stdout.contains("54 of 54 episodes without a difference"));
 
     // It comes back: nothing of it is run again.
     bench.write("g.toml", &GROWING.replace("[matrix]", "repeats = 2\n[matrix]"));
-    let plan = bench.json(&["g.toml", "--out", "o", "--limit", "12", "--resume", "--dry-run"]);
+    let plan = bench.run_json(&["g.toml", "--out", "o", "--limit", "12", "--resume", "--dry-run"]);
     assert_eq!((&plan["keep"], &plan["new"], &plan["other"]), (&34.into(), &14.into(), &20.into()));
 }
 
 #[test]
 fn what_a_name_stands_for_must_not_change() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     bench.write("g.toml", GROWING);
-    bench.json(&["g.toml", "--out", "o", "--limit", "3"]);
+    bench.run_json(&["g.toml", "--out", "o", "--limit", "3"]);
     let changed = |from: &str, to: &str| bench.write("g.toml", &GROWING.replace(from, to));
     changed("[matrix]", "[settings]\nmax_steps = 3\n[matrix]");
-    bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "max_steps: was 7, now 3");
+    bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["max_steps: was 7, now 3"]);
     changed("[matrix]", "[settings]\nshots = 2\n[matrix]");
-    bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "shots: was all, now 2");
+    bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["shots: was all, now 2"]);
     changed("[matrix]", "[settings]\nexemplar_order = \"reversed\"\n[matrix]");
-    bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "exemplar_order: was file, now reversed");
+    bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["exemplar_order: was file, now reversed"]);
     // All exemplars, counted: nothing else is sent.
     changed("[matrix]", "[settings]\nshots = 6\n[matrix]");
-    let plan = bench.json(&["g.toml", "--out", "o", "--limit", "3", "--resume", "--dry-run"]);
+    let plan = bench.run_json(&["g.toml", "--out", "o", "--limit", "3", "--resume", "--dry-run"]);
     assert_eq!((&plan["keep"], &plan["new"]), (&6.into(), &0.into()));
     changed("\"robust\"", "{ name = \"mine\", protocol = \"robust\" }");
-    bench.refused(
-        &["g.toml", "--out", "o", "--resume"],
-        3,
-        "name of a variant: was \"robust/react\", now \"mine/react\"",
-    );
+    bench
+        .run(&["g.toml", "--out", "o", "--resume"])
+        .refused(3, &["name of a variant: was \"robust/react\", now \"mine/react\""]);
     changed("sample.jsonl", "sample-claims.jsonl");
-    bench.refused(&["g.toml", "--out", "o", "--resume"], 3, "dataset: was");
+    bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["dataset: was"]);
     bench.write("g.toml", GROWING);
-    bench.refused(&["g.toml", "--out", "o", "--resume", "--limit", "2"], 3, "that this selection does not ask for");
-    bench.refused(&["g.toml", "--out", "elsewhere", "--resume"], 3, "`elsewhere` holds no run to resume");
+    bench
+        .run(&["g.toml", "--out", "o", "--resume", "--limit", "2"])
+        .refused(3, &["that this selection does not ask for"]);
+    bench.run(&["g.toml", "--out", "elsewhere", "--resume"]).refused(3, &["`elsewhere` holds no run to resume"]);
     assert!(!bench.path("elsewhere").exists());
 }
 
 #[test]
 fn a_run_goes_on_without_naming_its_settings_again() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let flags = ["datasets/sample.jsonl", "--limit", "5", "--protocol", "robust", "--max-steps=6"];
-    bench.json(&[&flags[..], &["--out", "plain"]].concat());
-    let summary = bench.json(&["--resume", "--out", "plain", "--limit", "9"]);
+    bench.run_json(&[&flags[..], &["--out", "plain"]].concat());
+    let summary = bench.run_json(&["--resume", "--out", "plain", "--limit", "9"]);
     assert_eq!((&summary["selected"], &summary["variants"][0]["measured"]), (&9.into(), &9.into()));
     bench.write("g.toml", GROWING);
-    bench.json(&["g.toml", "--out", "o", "--limit", "3"]);
+    bench.run_json(&["g.toml", "--out", "o", "--limit", "3"]);
     let output = bench.run(&["--resume", "--out", "o", "--quiet"]);
-    assert!(
-        errors(&output).contains("resuming: wikitrail run g.toml --limit=3 --out=o --resume"),
-        "{}",
-        errors(&output)
-    );
-    assert!(errors(&output).contains("plan: keep 6, redo 0, new 0"), "{}", errors(&output));
+    assert!(output.stderr.contains("resuming: wikitrail run g.toml --limit=3 --out=o --resume"), "{}", output.stderr);
+    assert!(output.stderr.contains("plan: keep 6, redo 0, new 0"), "{}", output.stderr);
     // Whoever names a dataset means what they type.
-    bench.refused(&["datasets/sample.jsonl", "--resume", "--out", "plain"], 3, "max_steps: was 6, now 7");
+    bench.run(&["datasets/sample.jsonl", "--resume", "--out", "plain"]).refused(3, &["max_steps: was 6, now 7"]);
 }
 
 #[test]
 fn several_datasets_have_a_run_each() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let text = "name = \"two\"\nsettings.method = \"cot\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\nlimit = 4\n[[dataset]]\nname = \"claims\"\npath = \"datasets/sample-claims.jsonl\"\nlimit = 6\n";
     bench.write("two.toml", text);
-    let plan = bench.json(&["two.toml", "--dry-run"]);
+    let plan = bench.run_json(&["two.toml", "--dry-run"]);
     assert_eq!(plan["runs"].as_array().map(Vec::len), Some(2));
-    let both = bench.json(&["two.toml", "--out", "o"]);
+    let both = bench.run_json(&["two.toml", "--out", "o"]);
     let selected: Vec<&Value> = both["runs"].as_array().expect("runs").iter().map(|run| &run["selected"]).collect();
     assert_eq!(selected, [&Value::from(4), &Value::from(6)]);
     assert_eq!((bench.records("o/sample").len(), bench.records("o/claims").len()), (4, 6));
@@ -128,61 +122,46 @@ fn several_datasets_have_a_run_each() {
         "two.toml",
         &format!("{text}[[dataset]]\nname = \"zh\"\npath = \"datasets/sample-zh.jsonl\"\nlimit = 2\n"),
     );
-    bench.json(&["--resume", "--out", "o"]);
+    bench.run_json(&["--resume", "--out", "o"]);
     assert_eq!((bench.records("o/sample").len(), bench.records("o/zh").len()), (4, 2));
 }
 
 #[test]
 fn a_spent_budget_is_not_repeated_by_the_command_that_goes_on() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     bench.write("g.toml", GROWING);
     let output = bench.run(&["g.toml", "--out", "o", "--max-calls", "20", "--quiet"]);
-    assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
+    assert_eq!(output.code, Some(4), "{}", output.stderr);
     let command = "wikitrail run g.toml --max-calls LARGER --quiet --resume --out o";
-    assert!(errors(&output).contains(&format!("resume with a larger limit: {command}")), "{}", errors(&output));
-    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.stderr.contains(&format!("resume with a larger limit: {command}")), "{}", output.stderr);
+    let table = output.stdout;
     assert!(table.contains(&format!("  {command}")) || !table.contains("--max-calls 20"), "{table}");
     // One budget holds for all datasets.
     bench
         .write("two.toml", "name = \"two\"\ndataset = [\"datasets/sample.jsonl\", \"datasets/sample-claims.jsonl\"]\n");
     let output = bench.run(&["two.toml", "--out", "two", "--max-calls", "400", "--quiet"]);
-    assert_eq!(output.status.code(), Some(4), "{}", errors(&output));
-    let calls = |run: &str| -> usize {
-        bench
-            .records(run)
-            .iter()
-            .flat_map(|record| record["steps"].as_array().expect("steps"))
-            .map(|step| step["calls"].as_array().expect("calls").len())
-            .sum()
-    };
+    assert_eq!(output.code, Some(4), "{}", output.stderr);
+    let calls = |run: &str| calls(&bench.records(run));
     assert_eq!(calls("two/sample") + calls("two/sample-claims"), 400);
-    assert!(errors(&output).contains("--resume --out two\n"), "{}", errors(&output));
+    assert!(output.stderr.contains("--resume --out two\n"), "{}", output.stderr);
 }
 
 /// A folder may come from somebody else; its command line must not send a key to a server of theirs.
 #[test]
 fn a_recorded_address_is_not_taken_over() {
-    let bench = Bench::new();
-    bench.json(&["datasets/sample.jsonl", "--limit", "1", "--out", "o"]);
-    let path = bench.path("o/manifest.json");
-    let manifest = std::fs::read_to_string(&path).expect("a manifest");
-    let tell = |words: &str| {
-        let mut manifest: Value = serde_json::from_str(&manifest).expect("JSON");
+    let bench = WorkDir::new();
+    bench.run_json(&["datasets/sample.jsonl", "--limit", "1", "--out", "o"]);
+    let mut manifest = bench.manifest("o");
+    let mut tell = |words: &str| {
         manifest["command_line"] = words.split(' ').collect();
-        std::fs::write(&path, manifest.to_string()).expect("a manifest");
+        bench.write("o/manifest.json", manifest.to_string());
     };
     tell("wikitrail run --limit 1 --model openai:m --base-url http://192.0.2.1/v1");
-    bench.refused(&["--resume", "--out", "o"], 2, "it names the server `http://192.0.2.1/v1`");
-    bench.refused(
-        &["--resume", "--out", "o", "--base-url", "http://127.0.0.1:9/v1"],
-        3,
-        "model: was baseline, now openai:m",
-    );
+    bench.run(&["--resume", "--out", "o"]).refused(2, &["it names the server `http://192.0.2.1/v1`"]);
+    bench
+        .run(&["--resume", "--out", "o", "--base-url", "http://127.0.0.1:9/v1"])
+        .refused(3, &["model: was baseline, now openai:m"]);
     tell("wikitrail run --limit 1 --no-such-flag \u{1b}[31m");
     let output = bench.run(&["--resume", "--out", "o"]);
-    assert!(
-        !errors(&output).contains('\u{1b}') && errors(&output).contains("cannot be resumed"),
-        "{}",
-        errors(&output)
-    );
+    assert!(!output.stderr.contains('\u{1b}') && output.stderr.contains("cannot be resumed"), "{}", output.stderr);
 }

@@ -1,13 +1,12 @@
 //! An experiment that is killed in the middle, twice, and gone on with: nothing is lost, nothing is paid twice, and
 //! whoever compares its variants cannot tell.
 
-use super::{Bench, counts, errors, lines};
-use crate::common::server;
-use crate::common::server::Server;
+use super::counts;
+use crate::common::server::{self, Server};
+use crate::common::{WorkDir, killed};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -71,21 +70,18 @@ fn answer(request: &str, stream: &mut TcpStream) {
 }
 
 /// What is said of two columns and more, without times.
-fn compared(bench: &Bench, format: &str) -> String {
+fn compared(bench: &WorkDir, format: &str) -> String {
     let metrics = "em,f1,steps,calls,searches,prompt_tokens";
-    let output = Command::new(env!("CARGO_BIN_EXE_wikitrail"))
-        .args(["compare", "o", "--metric", metrics, "--by", "type,level", "--flips", "--mde", "--format", format])
-        .current_dir(bench.path(""))
-        .output()
-        .expect("wikitrail runs");
-    assert_eq!((output.status.code(), errors(&output).as_str()), (Some(0), ""));
-    String::from_utf8(output.stdout).expect("UTF-8")
+    let flags = ["--metric", metrics, "--by", "type,level", "--flips", "--mde", "--format", format];
+    let ran = bench.wikitrail(&[&["compare", "o"], &flags[..]].concat()).ok();
+    assert_eq!(ran.stderr, "");
+    ran.stdout
 }
 
 #[test]
 fn an_experiment_that_was_killed_twice_compares_like_one_that_was_not() {
     let (server, allowed) = limited();
-    let [bench, undisturbed] = [Bench::new(), Bench::new()];
+    let [bench, undisturbed] = [WorkDir::new(), WorkDir::new()];
     for bench in [&bench, &undisturbed] {
         bench.write("killed.toml", &TWO_BY_TWO.replace("URL", &server.url));
     }
@@ -94,18 +90,12 @@ fn an_experiment_that_was_killed_twice_compares_like_one_that_was_not() {
     let (mut kept, mut kills) = (0, Vec::new());
     for flags in [&[][..], &["--resume"]] {
         allowed.store(server.requests().len() + 100, SeqCst);
-        let mut command = bench.command(&[&["killed.toml", "--out", "o", "--concurrency", "4"], flags].concat());
+        let mut command = bench.command(&[&["run", "killed.toml", "--out", "o", "--concurrency", "4"], flags].concat());
         let stderr = std::fs::File::create(&said).expect("a file");
-        let mut child = command.stdout(Stdio::null()).stderr(stderr).spawn().expect("wikitrail starts");
-        while lines(&file) < kept + 20 {
-            assert!(child.try_wait().expect("the child can be asked").is_none(), "it ended before it was killed");
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-        child.kill().expect("kill -9");
-        child.wait().expect("it is gone");
-        let said = std::fs::read_to_string(&said).expect("what was said");
+        let now = killed(command.stderr(stderr), &bench.path("o"), kept + 20);
+        let said = bench.read("said");
         assert!(said.contains(&plan(kept)), "{said}");
-        kept = lines(&file);
+        kept = now;
         assert!(kept < EPISODES, "the server was silent");
         kills.push((server.requests().len(), kept));
     }
@@ -113,9 +103,8 @@ fn an_experiment_that_was_killed_twice_compares_like_one_that_was_not() {
     let before = std::fs::read(&file).expect("trajectories");
     std::fs::write(&file, [&before[..], b"{\"v\":1,\"id\":\"sam"].concat()).expect("written");
     allowed.store(usize::MAX, SeqCst);
-    let output = bench.run(&["killed.toml", "--out", "o", "--resume", "--quiet"]);
-    assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
-    assert!(errors(&output).contains(&plan(kept)), "{}", errors(&output));
+    let output = bench.run(&["killed.toml", "--out", "o", "--resume", "--quiet"]).ok();
+    assert!(output.stderr.contains(&plan(kept)), "{}", output.stderr);
     assert!(std::fs::read(&file).expect("trajectories").starts_with(&before), "what was there was touched");
 
     let records = bench.records("o");
@@ -131,7 +120,7 @@ fn an_experiment_that_was_killed_twice_compares_like_one_that_was_not() {
         assert!(later.iter().any(|request| !finished.contains(&episode(request))));
     }
 
-    undisturbed.json(&["killed.toml", "--out", "o"]);
+    undisturbed.run_json(&["killed.toml", "--out", "o"]);
     for format in ["json", "table", "csv"] {
         assert_eq!(compared(&bench, format), compared(&undisturbed, format));
     }

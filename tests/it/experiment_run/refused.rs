@@ -1,10 +1,10 @@
 //! What no experiment can be.
 
-use super::{Bench, errors};
+use crate::common::WorkDir;
 
 #[test]
 fn what_makes_no_sense_is_refused_with_its_line() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let with = |rest: &str| {
         bench.write("x/bad.toml", &format!("name = \"bad\"\ndataset = \"datasets/sample.jsonl\"\n{rest}\n"));
     };
@@ -33,21 +33,20 @@ fn what_makes_no_sense_is_refused_with_its_line() {
         ),
     ] {
         with(rest);
-        let output = bench.run(&["x/bad.toml", "--dry-run"]);
-        let said = errors(&output);
-        assert!(matches!(output.status.code(), Some(2 | 3)), "{rest}\n{said}");
+        let ran = bench.run(&["x/bad.toml", "--dry-run"]);
+        let said = ran.stderr;
+        assert!(matches!(ran.code, Some(2 | 3)), "{rest}\n{said}");
         assert!(said.contains(message) && said.contains("hint: "), "{rest}\n{said}");
     }
     with("");
-    bench.refused(&["x/bad.toml", "--protocol", "robust"], 2, "--protocol is set by the experiment file");
-    bench.refused(&["x/bad.toml", "--prompt", "a.toml"], 2, "--prompt is set by the experiment file");
-    bench.refused(&["x/bad.toml", "--shuffle", "3"], 2, "set `shuffle` in [[dataset]] of x/bad.toml");
-    bench.refused(&["none.toml"], 3, "cannot read `none.toml`");
+    bench.run(&["x/bad.toml", "--protocol", "robust"]).refused(2, &["--protocol is set by the experiment file"]);
+    bench.run(&["x/bad.toml", "--prompt", "a.toml"]).refused(2, &["--prompt is set by the experiment file"]);
+    bench.run(&["x/bad.toml", "--shuffle", "3"]).refused(2, &["set `shuffle` in [[dataset]] of x/bad.toml"]);
+    bench.run(&["none.toml"]).refused(3, &["cannot read `none.toml`"]);
     bench.write("two.toml", "name = \"two\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\nlimit = -1\n");
-    bench.refused(&["two.toml"], 3, "two.toml:4: `dataset[1].limit` must be a whole number");
-    bench.write("latin.toml", "");
-    std::fs::write(bench.path("latin.toml"), b"name = \"\xe9\"").expect("a file");
-    bench.refused(&["latin.toml"], 3, "`latin.toml` is not UTF-8 text");
+    bench.run(&["two.toml"]).refused(3, &["two.toml:4: `dataset[1].limit` must be a whole number"]);
+    bench.write("latin.toml", b"name = \"\xe9\"");
+    bench.run(&["latin.toml"]).refused(3, &["`latin.toml` is not UTF-8 text"]);
 }
 
 const MISSING: &str = r#"name = "missing"
@@ -73,13 +72,13 @@ prompt = [
 /// Each with the line of the value that names it, whatever it is and however many cells share it.
 #[test]
 fn files_that_are_missing_or_wrong_are_named_all_at_once() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     bench.write("x/missing.toml", MISSING);
     bench.write("x/paper.json", "{\"key\": \"a prompt\"}");
     bench.write("x/broken.toml", "name = \"broken\"\nlanguge = \"en\"\n");
     let output = bench.run(&["x/missing.toml", "--dry-run"]);
-    let said = errors(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    let said = output.stderr;
+    assert_eq!(output.code, Some(3), "{said}");
     let mut lines = said.lines().filter(|line| !line.starts_with("hint: "));
     for (start, rest) in [
         ("error: ", " problems"),
@@ -102,19 +101,19 @@ fn files_that_are_missing_or_wrong_are_named_all_at_once() {
         &mended.replace("texts = \"texts.toml\"\n", "").replace("no-corpus", "datasets/sample-wiki"),
     );
     bench.write("x/one.toml", "name = 1");
-    bench.refused(&["x/missing.toml", "--dry-run"], 3, "x/one.toml:1: `name` must be a string");
+    bench.run(&["x/missing.toml", "--dry-run"]).refused(3, &["x/one.toml:1: `name` must be a string"]);
 }
 
 /// Keys are needed where a server will be asked, and read before anything is built.
 #[test]
 fn a_key_file_that_is_missing_is_named_with_the_other_files() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let model = "model = \"openai:m\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey_file = \"key.txt\"\n";
     let file = format!("name = \"keys\"\ndataset = \"gone.jsonl\"\n[settings]\n{model}");
     bench.write("x/keys.toml", &file);
     let output = bench.run(&["x/keys.toml"]);
-    let said = errors(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    let said = output.stderr;
+    assert_eq!(output.code, Some(3), "{said}");
     for part in [
         "error: 2 problems\nx/keys.toml:2: cannot read `gone.jsonl`",
         "\nx/keys.toml:6: cannot read --key-file `key.txt`: ",
@@ -124,20 +123,20 @@ fn a_key_file_that_is_missing_is_named_with_the_other_files() {
     }
     bench.write("x/keys.toml", &file.replace("gone.jsonl", "datasets/sample.jsonl"));
     bench.write("x/key.txt", "two words");
-    bench.refused(&["x/keys.toml"], 3, "x/keys.toml:6: --key-file `x/key.txt` holds no usable key");
-    assert_eq!(bench.run(&["x/keys.toml", "--dry-run"]).status.code(), Some(0), "nothing is sent");
+    bench.run(&["x/keys.toml"]).refused(3, &["x/keys.toml:6: --key-file `x/key.txt` holds no usable key"]);
+    assert_eq!(bench.run(&["x/keys.toml", "--dry-run"]).code, Some(0), "nothing is sent");
 }
 
 /// A fault of a cell is one of all datasets; what only one of them has is said beside it.
 #[test]
 fn faults_of_all_datasets_are_said_each_once() {
-    let bench = Bench::new();
+    let bench = WorkDir::new();
     let datasets = "[[dataset]]\npath = \"datasets/sample.jsonl\"\n[[dataset]]\nname = \"other\"\npath = \"datasets/sample.jsonl\"\n";
     let cells = "[matrix]\nshots = [1, 90]\n[[dataset]]\nname = \"bad\"\npath = \"bad.jsonl\"\n";
     bench.write("two.toml", &format!("name = \"two\"\n{datasets}{cells}"));
     bench.write("bad.jsonl", "{}\n");
     let output = bench.run(&["two.toml", "--dry-run"]);
-    let said = errors(&output);
+    let said = output.stderr;
     assert!(said.starts_with("error: 2 problems\ntwo.toml:7: variant `shots=90`: "), "{said}");
     assert!(said.contains("\nhint: ") && said.contains("\n`bad.jsonl`"), "{said}");
     assert_eq!(said.matches("shots=90").count(), 1, "{said}");
