@@ -124,8 +124,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let settings = differences::of(&sources);
     let compared =
         Compared { comparison: &comparison, settings: &settings, flips: &flips, warnings: &warnings, mde: args.mde };
-    let named = sources.iter().zip(&names);
-    output::write(args, &sheet(&compared), || json(args, &compared, named, &judged))?;
+    let labelled = sources.iter().zip(&names);
+    output::write(args, &sheet(&compared), || json(args, &compared, labelled, &judged))?;
     let mut code = failure::OK;
     for (text, judged) in judged.iter().filter(|(_, judged)| judged.holds) {
         let values: Vec<String> = judged.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -219,7 +219,7 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
 fn json<'s>(
     args: &Args,
     compared: &Compared<'_>,
-    named: impl Iterator<Item = (&'s Source, &'s String)>,
+    labelled: impl Iterator<Item = (&'s Source, &'s String)>,
     judged: &[(&String, gate::Judged)],
 ) -> Value {
     // Plain data with string keys always serialises.
@@ -231,7 +231,7 @@ fn json<'s>(
             judged.values.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
         json!({"condition": text, "holds": judged.holds, "values": values})
     };
-    value["sources"] = named.map(source).collect();
+    value["sources"] = labelled.map(source).collect();
     value["differing_settings"] = compared.settings.iter().map(setting).collect();
     value["warnings"] = json!(compared.warnings);
     if args.flips {

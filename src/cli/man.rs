@@ -6,19 +6,13 @@ use crate::report::counted;
 use clap::Command;
 use clap_mangen::Man;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Folder for one file per command, such as `wikitrail-run.1` [default: print all pages to stdout].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-}
-
-/// A page as troff source.
-struct Page {
-    file: String,
-    text: String,
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
@@ -29,27 +23,25 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     render(&command, &mut pages)?;
     let Some(folder) = &args.out else {
         let mut out = std::io::stdout().lock();
-        pages.iter().try_for_each(|page| out.write_all(page.text.as_bytes()))?;
+        pages.iter().try_for_each(|(_, text)| out.write_all(text.as_bytes()))?;
         return Ok(failure::OK);
     };
     let written = std::fs::create_dir_all(folder)
-        .and_then(|()| pages.iter().try_for_each(|page| std::fs::write(folder.join(&page.file), &page.text)));
-    written.map_err(|error| cannot_write(folder, &error))?;
+        .and_then(|()| pages.iter().try_for_each(|(file, text)| std::fs::write(folder.join(file), text)));
+    written.map_err(|error| {
+        let what = format!("cannot write the pages to `{}`: {error}", folder.display());
+        Failure::unexpected(what, "name a writable folder with --out")
+    })?;
     say(format_args!("{} written to {}", counted(pages.len(), "page"), folder.display()));
     Ok(failure::OK)
 }
 
-fn cannot_write(folder: &Path, error: &std::io::Error) -> anyhow::Error {
-    let what = format!("cannot write the pages to `{}`: {error}", folder.display());
-    Failure::unexpected(what, "name a writable folder with --out")
-}
-
-/// The page of a command, then those of the commands below it.
-fn render(command: &Command, pages: &mut Vec<Page>) -> std::io::Result<()> {
+/// The page of a command as its file's name and troff source, then those of the commands below it.
+fn render(command: &Command, pages: &mut Vec<(String, String)>) -> std::io::Result<()> {
     let page = Man::new(command.clone()).source(concat!("wikitrail ", env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();
     page.render(&mut text)?;
-    pages.push(Page { file: page.get_filename(), text: with_lines(&String::from_utf8_lossy(&text)) });
+    pages.push((page.get_filename(), with_lines(&String::from_utf8_lossy(&text))));
     command.get_subcommands().filter(|below| !below.is_hide_set()).try_for_each(|below| render(below, pages))
 }
 

@@ -12,8 +12,7 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(File) -> anyhow::Result<T>
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return File::create(path).map_err(anyhow::Error::from).and_then(fill).map_err(|error| explained(path, error));
     }
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
+    let part = path.with_added_extension("part");
     let complete = |result| -> anyhow::Result<T> {
         File::open(&part)?.sync_all()?;
         fs::rename(&part, path)?;

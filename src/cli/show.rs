@@ -58,7 +58,7 @@ fn class(name: &str) -> Result<FailureClass, String> {
     FailureClass::parse(name).ok_or_else(|| format!("classes are {}", known()))
 }
 
-fn outcome(name: &str) -> Result<Outcome, String> {
+pub(super) fn outcome(name: &str) -> Result<Outcome, String> {
     Outcome::parse(name).ok_or_else(|| format!("outcomes are {}", Outcome::ALL.map(Outcome::name).join(", ")))
 }
 

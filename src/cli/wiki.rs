@@ -6,6 +6,7 @@ mod script;
 
 use super::failure::Failure;
 use super::flags::{OfWiki, Typed};
+use super::output_file::json_line;
 use crate::run::agent;
 use crate::types::Tool;
 use crate::wiki::{Observation, Session, SessionError, SessionOptions};
@@ -95,7 +96,7 @@ async fn search(args: &SearchArgs, out: &mut (impl Write + Send)) -> anyhow::Res
             "query": args.query, "observation": text, "page_chars": session.state().page_chars, "missed": missed,
             "note": note, "provenance": provenance,
         });
-        return line(out, &value);
+        return Ok(json_line(out, &value)?);
     }
     Ok(writeln!(out, "{}", observation.text)?)
 }
@@ -125,18 +126,12 @@ async fn lookup(args: &LookupArgs, out: &mut (impl Write + Send)) -> anyhow::Res
             "title": args.title, "keyword": args.keyword, "matches": matches, "observations": results,
             "provenance": opened.provenance,
         });
-        return line(out, &value);
+        return Ok(json_line(out, &value)?);
     }
     for result in results {
         writeln!(out, "{}", result.trim_end_matches('\n'))?;
     }
     Ok(())
-}
-
-/// One JSON value on a line of its own, sent at once.
-fn line(out: &mut impl Write, value: &serde_json::Value) -> anyhow::Result<()> {
-    writeln!(out, "{value}")?;
-    Ok(out.flush()?)
 }
 
 fn failed(error: SessionError) -> anyhow::Error {

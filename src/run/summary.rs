@@ -33,7 +33,7 @@ pub struct Summary {
 }
 
 /// The figures of one variant.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct VariantScore {
     pub name: String,
     /// The metric that its answers are scored by.
@@ -65,15 +65,6 @@ pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
     records.skipped().iter().map(warning)
 }
 
-/// A variant's sums while they grow.
-struct Sums {
-    name: String,
-    tally: Tally,
-    metric: &'static str,
-    assessment: RunAssessment,
-    episode_ms: u64,
-}
-
 impl Summary {
     /// Scores a run, by its dataset's own metric unless another one is named. Lines that cannot be read are left out,
     /// with a note; `per_item` keeps the figures of every episode.
@@ -89,8 +80,9 @@ impl Summary {
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)
         };
-        let mut variants: Vec<Sums> =
-            manifest.variants.iter().map(|variant| Sums::new(variant.name.clone(), tally())).collect();
+        let begun = |name: &str| VariantScore { name: name.to_owned(), ..VariantScore::default() };
+        let mut variants: Vec<(VariantScore, Tally)> =
+            manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
         let (mut first_id, mut reasons) = (None, BTreeMap::new());
         for trajectory in records.iter() {
@@ -99,13 +91,15 @@ impl Summary {
             if let (Outcome::NotMeasured, Some(detail)) = (trajectory.outcome, &trajectory.detail) {
                 *reasons.entry(visible_line(detail, 160)).or_default() += 1;
             }
-            let Some(sums) = variants.iter_mut().find(|sums| sums.name == trajectory.variant) else { continue };
-            let item = sums.add(trajectory, &evidence);
+            let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
+            let Some((variant, tally)) = of_it else { continue };
+            let item = variant.add(tally, trajectory, &evidence);
             if let Some(items) = &mut items {
                 items.push(item);
             }
         }
-        let variants = variants.into_iter().map(Sums::total).collect();
+        let scored = |(variant, tally): (VariantScore, Tally)| VariantScore { score: tally.score(), ..variant };
+        let variants = variants.into_iter().map(scored).collect();
         Ok(Self { run: folder.path().to_owned(), manifest, variants, items, reasons, first_id, notes, evidence })
     }
 
@@ -162,33 +156,20 @@ impl Summary {
     }
 }
 
-impl Sums {
-    fn new(name: String, tally: Tally) -> Self {
-        Self { name, tally, metric: "", assessment: RunAssessment::default(), episode_ms: 0 }
-    }
-
-    fn add(&mut self, trajectory: Trajectory, evidence: &Evidence) -> Item {
-        let score = self.tally.add(&trajectory);
+impl VariantScore {
+    /// Adds an episode; its score goes to the tally.
+    fn add(&mut self, tally: &mut Tally, trajectory: Trajectory, evidence: &Evidence) -> Item {
+        let score = tally.add(&trajectory);
         let assessment = Assessment::of(&trajectory, score, evidence.get(&trajectory.id));
         if let Some(assessment) = &assessment {
             self.assessment.add(assessment);
         }
         // A hidden answer does not show which metric the others have.
         if self.metric.is_empty() || !trajectory.answers.is_empty() {
-            self.metric = self.tally.metric_for(&trajectory.answers).name();
+            self.metric = tally.metric_for(&trajectory.answers).name();
         }
         self.episode_ms += trajectory.wall_ms;
         let Trajectory { variant, repeat, id, outcome, .. } = trajectory;
         Item { variant, repeat, id, outcome, score, assessment }
-    }
-
-    fn total(self) -> VariantScore {
-        VariantScore {
-            name: self.name,
-            metric: self.metric,
-            score: self.tally.score(),
-            assessment: self.assessment,
-            episode_ms: self.episode_ms,
-        }
     }
 }

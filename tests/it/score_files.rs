@@ -128,7 +128,9 @@ struct Bench(WorkDir);
 impl Bench {
     fn new(files: &[(&str, &str)]) -> Self {
         let dir = WorkDir::new();
-        files.iter().for_each(|(name, text)| dir.write(name, text));
+        for (name, text) in files {
+            dir.write(name, text);
+        }
         Self(dir)
     }
 

@@ -33,25 +33,24 @@ impl Session {
         self.folder.write(name, text);
     }
 
-    /// Runs a command; words are separated by spaces.
-    fn run(&mut self, command: &str) -> &mut Self {
-        self.run_words(&command.split(' ').collect::<Vec<_>>())
-    }
-
-    /// Runs a command whose words may hold spaces.
-    fn run_words(&mut self, words: &[&str]) -> &mut Self {
-        let output = self.folder.command(words).stdin(Stdio::null()).output().expect("wikitrail runs");
-        let Ran { code, stdout, stderr } = Ran::from(&output);
-        let shown = words.iter().map(|word| if word.contains(' ') { format!("'{word}'") } else { (*word).to_owned() });
-        let shown = shown.collect::<Vec<_>>().join(" ");
-        // Writing to a String cannot fail.
-        let _ = writeln!(self.transcript, "$ wikitrail {shown}\nexit code {}", code.expect("not killed"));
-        for (name, text) in [("stdout", stdout), ("stderr", stderr)] {
-            if !text.is_empty() {
-                let _ = write!(self.transcript, "--- {name}\n{text}");
+    /// Runs commands, one a line; single quotes hold the words of one argument together.
+    fn run(&mut self, commands: &str) -> &mut Self {
+        for command in commands.lines().map(str::trim_start) {
+            let parts = command.split('\'').enumerate();
+            let words =
+                parts.flat_map(|(at, part)| if at % 2 > 0 { vec![part] } else { part.split_whitespace().collect() });
+            let mut program = self.folder.command(&words.collect::<Vec<_>>());
+            let Ran { code, stdout, stderr } =
+                Ran::from(&program.stdin(Stdio::null()).output().expect("wikitrail runs"));
+            // Writing to a String cannot fail.
+            let _ = writeln!(self.transcript, "$ wikitrail {command}\nexit code {}", code.expect("not killed"));
+            for (name, text) in [("stdout", stdout), ("stderr", stderr)] {
+                if !text.is_empty() {
+                    let _ = write!(self.transcript, "--- {name}\n{text}");
+                }
             }
+            self.transcript.push('\n');
         }
-        self.transcript.push('\n');
         self
     }
 
@@ -139,21 +138,19 @@ fn compare() {
 #[test]
 fn compare_refused() {
     let mut session = Session::with_run();
-    for args in [
-        "compare results@act",
-        "compare results --baseline none",
-        "compare results --metric rouge",
-        "compare results --by colour",
-        "compare results --cluster colour",
-        "compare results --level 95",
-        "compare results nowhere",
-        "compare results@none",
-        "compare",
-    ] {
-        session.run(args);
-    }
+    session.run(
+        "compare results@act
+         compare results --baseline none
+         compare results --metric rouge
+         compare results --by colour
+         compare results --cluster colour
+         compare results --level 95
+         compare results nowhere
+         compare results@none
+         compare",
+    );
     for condition in ["em(acct) < 1", "recall(act) < 1", "em(act) <"] {
-        session.run_words(&["compare", "results", "--metric", "em", "--fail-if", condition]);
+        session.run(&format!("compare results --metric em --fail-if '{condition}'"));
     }
     session.assert("compare_refused");
 }
@@ -171,22 +168,20 @@ fn show() {
 fn show_refused() {
     let mut session = Session::with_run();
     session.write("notes.txt", "my notes\n");
-    for args in [
-        "show nowhere",
-        "show results sample-999",
-        "show results@cot sample-001",
-        "show results:sample-001 results@act:sample-001",
-        "show results@cot:sample-001",
-        "show results@cot",
-        "show name:ID",
-        "show results@act:sample-001 results@act:sample-002",
-        "show results@act:sample-001 nowhere:x",
-        "show results --class luck",
-        "show results --outcome right",
-        "show notes.txt",
-    ] {
-        session.run(args);
-    }
+    session.run(
+        "show nowhere
+         show results sample-999
+         show results@cot sample-001
+         show results:sample-001 results@act:sample-001
+         show results@cot:sample-001
+         show results@cot
+         show name:ID
+         show results@act:sample-001 results@act:sample-002
+         show results@act:sample-001 nowhere:x
+         show results --class luck
+         show results --outcome right
+         show notes.txt",
+    );
     session.assert("show_refused");
 }
 
@@ -223,26 +218,22 @@ fn prompt() {
 #[test]
 fn prompt_refused() {
     let mut session = Session::new();
-    for args in [
-        "--protocol qwen",
-        "--method cof",
-        "--protocol lagent --option colour=red",
-        "--protocol lagent --method act",
-        "--texts prompts/protocols/en.toml",
-        "--protocol lagent --texts none.toml",
-    ] {
-        session.run(&format!("prompt show prompts/hotpotqa.toml {args}"));
-    }
+    session.run(
+        "prompt show prompts/hotpotqa.toml --protocol qwen
+         prompt show prompts/hotpotqa.toml --method cof
+         prompt show prompts/hotpotqa.toml --protocol lagent --option colour=red
+         prompt show prompts/hotpotqa.toml --protocol lagent --method act
+         prompt show prompts/hotpotqa.toml --texts prompts/protocols/en.toml
+         prompt show prompts/hotpotqa.toml --protocol lagent --texts none.toml",
+    );
     session.assert("prompt_refused");
 }
 
 #[test]
 fn wiki() {
     let mut session = Session::new();
-    session.run_words(&["wiki", "search", "Ada Lovelace"]).run_words(&["wiki", "search", "Ada Lovelacy"]);
-    session.run_words(&["wiki", "lookup", "Ada Lovelace", "London", "--all"]);
-    session.run_words(&["wiki", "lookup", "Ada Lovelace", "zebra"]);
-    session.assert("wiki");
+    session.run("wiki search 'Ada Lovelace'").run("wiki search 'Ada Lovelacy'");
+    session.run("wiki lookup 'Ada Lovelace' London --all").run("wiki lookup 'Ada Lovelace' zebra").assert("wiki");
 }
 
 #[test]
@@ -253,22 +244,20 @@ fn refused() {
     session.write("lacks.jsonl", &format!("{question}{{\"id\": \"b\", \"answer\": \"London\"}}\n"));
     session.write("page.json", "<!DOCTYPE html><html><body>404</body></html>");
     session.write("prompt.toml", "languge = \"en\"\n");
-    for args in [
-        "run q.jsonl --limit many",
-        "run q.jsonl --concurrency 0",
-        "run q.jsonl --protocol qwen",
-        "run nowhere.json",
-        "run lacks.jsonl",
-        "run page.json",
-        "run q.jsonl --prompt prompt.toml",
-        "run q.jsonl --model openai:x",
-        "run q.jsonl --quiet --out r --json --max-steps many",
-        "score nowhere",
-        "export nowhere",
-    ] {
-        session.run(args);
-    }
-    session.run_words(&["ask", "  "]).run("ask x? --method react,act").run("ask x? --method cot --oracle-context");
+    session.run(
+        "run q.jsonl --limit many
+         run q.jsonl --concurrency 0
+         run q.jsonl --protocol qwen
+         run nowhere.json
+         run lacks.jsonl
+         run page.json
+         run q.jsonl --prompt prompt.toml
+         run q.jsonl --model openai:x
+         run q.jsonl --quiet --out r --json --max-steps many
+         score nowhere
+         export nowhere",
+    );
+    session.run("ask '  '").run("ask x? --method react,act").run("ask x? --method cot --oracle-context");
     session.run("ask --json");
     session.assert("refused");
 }

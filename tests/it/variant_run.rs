@@ -131,8 +131,6 @@ fn what_makes_no_sense_is_refused() {
         (&["--protocol", "robust,robust"], "variant `robust` is listed twice"),
         (&["--protocol", "lagent,robust", "--option", "labels=v0.1"], "does not name its protocol"),
         (&["--protocol", "react-paper,robust", "--option", "lagent.labels=v0.1"], "which is not run"),
-        (&["--samples", "5"], "no variant uses --samples"),
-        (&["--method", "cot-sc", "--majority", "0.3"], "no variant uses --majority"),
         (&["datasets/sample-claims.jsonl", "--method", "cot", "--oracle-context"], "comes without gold paragraphs"),
     ] {
         let Ran { code, stderr, .. } = WorkDir::new().run(&[&["--dry-run"], args].concat());

@@ -1,9 +1,8 @@
 //! The questions of a conversation, from a terminal or from anywhere else.
 
 use crate::cli::say::say;
-use crate::cli::wiki::lines::{Line, Lines as Plain};
+use crate::cli::wiki::lines::{Line, Lines as Plain, typed};
 use rustyline::DefaultEditor;
-use rustyline::error::ReadlineError;
 use std::io::IsTerminal as _;
 use tokio::io::Stdin;
 
@@ -28,7 +27,7 @@ impl Lines {
     /// The next line; nothing at the end.
     pub(super) async fn next(&mut self) -> anyhow::Result<Option<String>> {
         match self {
-            Self::Typed(editor) => typed(editor).await,
+            Self::Typed(editor) => typed(editor, PROMPT).await,
             Self::Piped(lines) => loop {
                 match lines.next().await? {
                     None => return Ok(None),
@@ -38,27 +37,4 @@ impl Lines {
             },
         }
     }
-}
-
-async fn typed(place: &mut Option<DefaultEditor>) -> anyhow::Result<Option<String>> {
-    while let Some(mut editor) = place.take() {
-        // The editor waits for keys, so it does so on a thread of its own.
-        let (mut back, line) = tokio::task::spawn_blocking(move || {
-            let line = editor.readline(PROMPT);
-            (editor, line)
-        })
-        .await?;
-        if let Ok(line) = &line {
-            // A line that cannot be remembered can still be asked.
-            let _ = back.add_history_entry(line.as_str());
-        }
-        *place = Some(back);
-        match line {
-            Ok(line) => return Ok(Some(line)),
-            Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(None)
 }

@@ -128,15 +128,11 @@ impl Field {
             Self::Type => question.kind.clone(),
             Self::Level => question.level.clone(),
             Self::Hops => hops(question).map(|hops| hops.to_string()),
-            Self::AnswerKind => text_of(question.answer_kind),
+            Self::AnswerKind => serde_json::to_value(question.answer_kind).ok().as_ref().map(text),
             Self::Page => Some(GoldEvidence::of(question)?.groups().first()?.pages.first()?.clone()),
             Self::Meta(name) => question.meta.get(name).filter(|value| !value.is_null()).map(text),
         }
     }
-}
-
-fn text_of(kind: crate::types::AnswerKind) -> Option<String> {
-    serde_json::to_value(kind).ok()?.as_str().map(str::to_owned)
 }
 
 /// Pages that the shortest way to the answer needs; where the dataset names none, the parts of its decomposition.

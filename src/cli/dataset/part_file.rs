@@ -21,12 +21,7 @@ pub(super) struct PartFile {
 impl PartFile {
     /// Opens what an earlier attempt left beside `target`, or starts anew.
     pub(super) fn open(target: &Path, quiet: bool) -> io::Result<Self> {
-        let beside = |end: &str| {
-            let mut name = target.as_os_str().to_owned();
-            name.push(end);
-            PathBuf::from(name)
-        };
-        let (path, version_path) = (beside(".part"), beside(".part.version"));
+        let (path, version_path) = (target.with_added_extension("part"), target.with_added_extension("part.version"));
         let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
         let position = file.seek(SeekFrom::End(0))?;
         let known = position > 0 && version_path.metadata().is_ok_and(|meta| meta.len() <= VERSION_BYTES);

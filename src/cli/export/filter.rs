@@ -2,6 +2,7 @@
 
 use super::runs::Run;
 use crate::cli::failure::Failure;
+use crate::cli::show::outcome;
 use crate::score::AnswerScore;
 use crate::types::{Outcome, Tool, Trajectory};
 
@@ -71,11 +72,6 @@ pub(super) fn is_right(score: AnswerScore) -> bool {
 
 fn is_clean(trajectory: &Trajectory) -> bool {
     trajectory.repairs.is_empty() && trajectory.steps.iter().all(|step| step.tool != Some(Tool::Invalid))
-}
-
-fn outcome(name: &str) -> Result<Outcome, String> {
-    let names = || Outcome::ALL.map(Outcome::name).join(", ");
-    Outcome::ALL.into_iter().find(|outcome| outcome.name() == name).ok_or_else(|| format!("outcomes are {}", names()))
 }
 
 fn share(text: &str) -> Result<f64, String> {

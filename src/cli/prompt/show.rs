@@ -8,7 +8,7 @@ use crate::protocol::direct::Direct;
 use crate::protocol::{self, Dialogue, Protocol, Setup, Turn};
 use crate::report::counted;
 use crate::run::{find_method, find_protocol};
-use crate::types::{Decoding, Method, Prompt, Question, Request, Role};
+use crate::types::{Decoding, Method, Prompt, Question, Request};
 use anyhow::Context as _;
 use serde_json::json;
 use std::io::Write as _;
@@ -138,21 +138,14 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
         Prompt::Text { .. } => out.write_all(request.prompt.to_text().as_bytes())?,
         Prompt::Messages(messages) => {
             for message in messages {
-                writeln!(out, "[{}]\n{}", role(message.role), message.content)?;
+                let role = json!(message.role);
+                writeln!(out, "[{}]\n{}", role.as_str().unwrap_or_default(), message.content)?;
             }
         }
     }
     out.flush()?;
     let stop = json!(request.stop);
     writeln!(std::io::stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::System => "system",
-        Role::User => "user",
-        Role::Assistant => "assistant",
-    }
 }
 
 fn print_frame(args: &Args, shown: &Preview) -> anyhow::Result<()> {

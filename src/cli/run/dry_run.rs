@@ -45,19 +45,12 @@ pub(super) fn print(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
         let mut rows: Vec<Costs> =
             estimate.rows.iter().map(|row| of(row.variant.clone(), row.due, row.expected(), row.most())).collect();
         rows.push(of("all".to_owned(), estimate.due(), estimate.expected(), estimate.most()));
-        let title = format!(
-            "{}: {}, {}",
-            manifest.dataset.path,
-            counted(manifest.dataset.selected, "question"),
-            repeats(manifest.repeats)
-        );
+        let often = if manifest.repeats == 1 { "once".to_owned() } else { format!("{} times", manifest.repeats) };
+        let questions = counted(manifest.dataset.selected, "question");
+        let title = format!("{}: {questions}, {often} each", manifest.dataset.path);
         write!(out, "{}", costs(&title, &rows))?;
     }
     Ok(())
-}
-
-fn repeats(repeats: u32) -> String {
-    if repeats == 1 { "once each".to_owned() } else { format!("{repeats} times each") }
 }
 
 fn of(variant: String, episodes: u64, expected: Expense, most: Expense) -> Costs {

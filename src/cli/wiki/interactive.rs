@@ -1,10 +1,9 @@
 //! The tool for a person: a prompt, line editing, and help.
 
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, typed};
 use crate::types::Tool;
 use crate::wiki::Session;
 use rustyline::DefaultEditor;
-use rustyline::error::ReadlineError;
 use std::io::Write;
 use std::ops::ControlFlow::{self, Break, Continue};
 use tokio::io::AsyncRead;
@@ -22,33 +21,18 @@ quit        leave (also Ctrl-D)
 
 /// Runs at a terminal. The history ends with the program.
 pub(super) async fn run(out: &mut impl Write, start: impl Fn() -> Session) -> anyhow::Result<()> {
-    let mut editor = DefaultEditor::new()?;
+    let mut editor = Some(DefaultEditor::new()?);
     let mut session = start();
     writeln!(out, "{}`help` lists what else there is.", session.observation())?;
     out.flush()?;
-    loop {
-        // The editor blocks, so it runs on its own thread.
-        let (back, line) = tokio::task::spawn_blocking(move || {
-            let line = editor.readline(PROMPT);
-            (editor, line)
-        })
-        .await?;
-        editor = back;
-        let line = match line {
-            Ok(line) => line,
-            Err(ReadlineError::Interrupted) => continue,
-            Err(ReadlineError::Eof) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        };
-        if line.trim().is_empty() {
-            continue;
-        }
-        // The history is optional.
-        let _ = editor.add_history_entry(line.as_str());
-        if let Break(()) = answer(&line, &mut session, &start, out).await? {
+    while let Some(line) = typed(&mut editor, PROMPT).await? {
+        if !line.trim().is_empty()
+            && let Break(()) = answer(&line, &mut session, &start, out).await?
+        {
             return Ok(());
         }
     }
+    Ok(())
 }
 
 /// The same without a terminal: lines in, observations out.

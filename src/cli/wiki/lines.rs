@@ -1,5 +1,7 @@
 //! Lines of input, capped.
 
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
 /// Longest line in bytes; an action is far shorter.
@@ -50,6 +52,33 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     async fn piece(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
         (&mut self.input).take(LONGEST as u64 + 1).read_until(b'\n', bytes).await
     }
+}
+
+/// The next line that a person types; nothing at the end. The editor is absent while a line is being typed.
+pub(in crate::cli) async fn typed(
+    place: &mut Option<DefaultEditor>,
+    prompt: &'static str,
+) -> anyhow::Result<Option<String>> {
+    while let Some(mut editor) = place.take() {
+        // The editor waits for keys, so it does so on a thread of its own.
+        let (mut back, line) = tokio::task::spawn_blocking(move || {
+            let line = editor.readline(prompt);
+            (editor, line)
+        })
+        .await?;
+        if let Ok(line) = &line {
+            // A line that cannot be remembered can still be used.
+            let _ = back.add_history_entry(line.as_str());
+        }
+        *place = Some(back);
+        match line {
+            Ok(line) => return Ok(Some(line)),
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]

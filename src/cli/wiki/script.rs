@@ -1,6 +1,7 @@
 //! The script form: one action a line in, one JSON object a line out.
 
 use super::lines::{Line, Lines};
+use crate::cli::output_file::json_line;
 use crate::types::Tool;
 use crate::wiki::{Session, SessionError, SessionState};
 use serde::Serialize;
@@ -63,7 +64,7 @@ pub(super) async fn run(
             Line::Bad { class, message } => Some(Fault { kind: "input", class, message: message.to_owned() }),
         };
         let row = Row { observation: session.observation(), done: session.done(), error, state: session.state() };
-        writeln!(out, "{}", serde_json::to_string(&row)?)?;
+        json_line(out, &row)?;
         out.flush()?;
     }
     Ok(())

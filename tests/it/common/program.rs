@@ -18,7 +18,6 @@ pub(crate) fn command(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Runs the program in a folder.
 pub(crate) fn wikitrail(folder: &Path, args: &[&str]) -> Ran {
     Ran::from(&command(folder, args).output().expect("wikitrail runs"))
 }
@@ -109,7 +108,6 @@ impl WorkDir {
         wikitrail(self.0.path(), args)
     }
 
-    /// `wikitrail run`.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.wikitrail(&[&["run"], args].concat())
     }
@@ -167,20 +165,17 @@ pub(crate) fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
 }
 
-/// The text of a file.
 #[track_caller]
 pub(crate) fn read(path: impl AsRef<Path>) -> String {
     let path = path.as_ref();
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The manifest of a run.
 #[track_caller]
 pub(crate) fn manifest(run: impl AsRef<Path>) -> Value {
     serde_json::from_str(&read(run.as_ref().join("manifest.json"))).expect("JSON")
 }
 
-/// The trajectories of a run.
 #[track_caller]
 pub(crate) fn records(run: impl AsRef<Path>) -> Vec<Value> {
     lines(&read(run.as_ref().join("trajectories.jsonl")))

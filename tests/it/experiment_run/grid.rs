@@ -33,8 +33,8 @@ const CELLS: usize = 2 * (2 * 2 + 1);
 #[test]
 fn two_prompts_by_two_protocols_by_three_methods_are_planned_run_and_kept() {
     let bench = WorkDir::new();
-    bench.write("x/grid.toml", &TWO_BY_TWO_BY_THREE.replace("SERVER", ""));
-    bench.write("x/other.toml", &other_prompt());
+    bench.write("x/grid.toml", TWO_BY_TWO_BY_THREE.replace("SERVER", ""));
+    bench.write("x/other.toml", other_prompt());
     let planned = bench.run_json(&["x/grid.toml", "--out", "o", "--dry-run"]);
     assert!(!bench.path("o").exists(), "a dry run leaves nothing behind");
     let cells = planned["cells"].as_array().expect("cells");
@@ -107,7 +107,7 @@ fn a_plan_shows_every_setting_by_which_its_cells_differ() {
 #[test]
 fn several_prompts_make_a_variant_each() {
     let bench = WorkDir::new();
-    bench.write("other.toml", &other_prompt());
+    bench.write("other.toml", other_prompt());
     let prompts = ["--prompt", "prompts/hotpotqa.toml", "--prompt", "other.toml", "--method", "react,cot"];
     let summary = bench.run_json(&[&prompts[..], &["--limit", "2", "--out", "o"]].concat());
     assert_eq!(variant_names(&summary), ["hotpotqa/react", "hotpotqa/cot", "other/react", "other/cot"]);
@@ -138,8 +138,8 @@ fn the_mock_is_asked_for_what_is_new_and_nothing_else() {
         llm.url(),
         wiki.url()
     );
-    bench.write("grid.toml", &TWO_BY_TWO_BY_THREE.replace("SERVER", &server));
-    bench.write("other.toml", &other_prompt());
+    bench.write("grid.toml", TWO_BY_TWO_BY_THREE.replace("SERVER", &server));
+    bench.write("other.toml", other_prompt());
     llm.get("/config?latency=5");
     let mut finished = 0;
     for (attempt, share) in [10, 60].into_iter().enumerate() {
@@ -161,7 +161,7 @@ fn the_mock_is_asked_for_what_is_new_and_nothing_else() {
 
     // Another model of the same server, another endpoint, and the baseline: only they are run.
     let more = "[[include]]\nname = \"second\"\nmodel = \"openai:second\"\n[[include]]\nname = \"text\"\ncompletions = true\n[[include]]\nname = \"rules\"\nmodel = \"baseline\"\nprotocol = \"robust\"\n";
-    bench.write("grid.toml", &format!("{}{more}", TWO_BY_TWO_BY_THREE.replace("SERVER", &server)));
+    bench.write("grid.toml", format!("{}{more}", TWO_BY_TWO_BY_THREE.replace("SERVER", &server)));
     llm.get("/reset");
     let summary = bench.run_json(&["grid.toml", "--out", "o", "--resume"]);
     assert_eq!(variant_names(&summary).len(), CELLS + 3);

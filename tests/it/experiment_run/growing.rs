@@ -23,7 +23,7 @@ fn a_variant_is_added_without_running_the_others_again_and_one_is_taken_away() {
     // One protocol more, in front; one method more.
     bench.write(
         "g.toml",
-        &GROWING
+        GROWING
             .replace("[\"react-paper\"", "[\"go-blog\", \"react-paper\"")
             .replace("[\"react\"]", "[\"react\", \"cot\"]"),
     );
@@ -41,7 +41,7 @@ fn a_variant_is_added_without_running_the_others_again_and_one_is_taken_away() {
     );
 
     // A variant is gone, and there are more repeats and more questions.
-    bench.write("g.toml", &GROWING.replace("\"react-paper\", ", "").replace("[matrix]", "repeats = 2\n[matrix]"));
+    bench.write("g.toml", GROWING.replace("\"react-paper\", ", "").replace("[matrix]", "repeats = 2\n[matrix]"));
     let output = bench.run(&["g.toml", "--out", "o", "--limit", "12", "--resume", "--quiet"]);
     assert!(output.stderr.contains("plan: keep 10, redo 0, new 14, other 30"), "{}", output.stderr);
     assert_eq!(bench.records("o").len(), 54);
@@ -54,7 +54,7 @@ fn a_variant_is_added_without_running_the_others_again_and_one_is_taken_away() {
     assert!(bench.wikitrail(&["replay", "o"]).stdout.contains("54 of 54 episodes without a difference"));
 
     // It comes back: nothing of it is run again.
-    bench.write("g.toml", &GROWING.replace("[matrix]", "repeats = 2\n[matrix]"));
+    bench.write("g.toml", GROWING.replace("[matrix]", "repeats = 2\n[matrix]"));
     let plan = bench.run_json(&["g.toml", "--out", "o", "--limit", "12", "--resume", "--dry-run"]);
     assert_eq!((&plan["keep"], &plan["new"], &plan["other"]), (&34.into(), &14.into(), &20.into()));
 }
@@ -64,7 +64,7 @@ fn what_a_name_stands_for_must_not_change() {
     let bench = WorkDir::new();
     bench.write("g.toml", GROWING);
     bench.run_json(&["g.toml", "--out", "o", "--limit", "3"]);
-    let changed = |from: &str, to: &str| bench.write("g.toml", &GROWING.replace(from, to));
+    let changed = |from: &str, to: &str| bench.write("g.toml", GROWING.replace(from, to));
     changed("[matrix]", "[settings]\nmax_steps = 3\n[matrix]");
     bench.run(&["g.toml", "--out", "o", "--resume"]).refused(3, &["max_steps: was 7, now 3"]);
     changed("[matrix]", "[settings]\nshots = 2\n[matrix]");
@@ -120,7 +120,7 @@ fn several_datasets_have_a_run_each() {
     // A dataset more; the whole goes on by its folder alone.
     bench.write(
         "two.toml",
-        &format!("{text}[[dataset]]\nname = \"zh\"\npath = \"datasets/sample-zh.jsonl\"\nlimit = 2\n"),
+        format!("{text}[[dataset]]\nname = \"zh\"\npath = \"datasets/sample-zh.jsonl\"\nlimit = 2\n"),
     );
     bench.run_json(&["--resume", "--out", "o"]);
     assert_eq!((bench.records("o/sample").len(), bench.records("o/zh").len()), (4, 2));

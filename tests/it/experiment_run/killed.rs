@@ -83,7 +83,7 @@ fn an_experiment_that_was_killed_twice_compares_like_one_that_was_not() {
     let (server, allowed) = limited();
     let [bench, undisturbed] = [WorkDir::new(), WorkDir::new()];
     for bench in [&bench, &undisturbed] {
-        bench.write("killed.toml", &TWO_BY_TWO.replace("URL", &server.url));
+        bench.write("killed.toml", TWO_BY_TWO.replace("URL", &server.url));
     }
     let (file, said) = (bench.path("o/trajectories.jsonl"), bench.path("said"));
     let plan = |kept: usize| format!("plan: keep {kept}, redo 0, new {};", EPISODES - kept);

@@ -1,7 +1,7 @@
 //! What both numbered systems stand on: the Wikipedia tool of the paper and of the simplified Chinese script, and the
 //! metrics.
 
-use super::{rows, strings};
+use super::{rows, strings, text};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,10 +25,6 @@ async fn the_environment_equals_the_papers_and_the_scripts() {
         rows(file, count).unwrap_or_default().iter().for_each(check);
     }
     check_searches(&rows("react_paper.search_html", 10).unwrap_or_default()).await;
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().expect("a string")
 }
 
 fn check_clean_str(row: &Value) {

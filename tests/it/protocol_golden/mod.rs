@@ -33,9 +33,13 @@ pub(crate) fn dialogue(protocol: &dyn Protocol, frame: Frame, max_steps: usize) 
     protocol.dialogue(&setup(frame, max_steps))
 }
 
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().expect("a string")
+}
+
 /// The strings of a JSON array.
 pub(crate) fn strings(value: &Value) -> Vec<String> {
-    value.as_array().expect("array").iter().map(|v| v.as_str().expect("string").to_owned()).collect()
+    value.as_array().expect("array").iter().map(|value| text(value).to_owned()).collect()
 }
 
 /// Compares a reply, parsed, with the fields that the mapping of `expected_parse.py` names for its vector.

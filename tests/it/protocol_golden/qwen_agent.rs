@@ -1,6 +1,6 @@
 //! `qwen-agent`: `ReActChat`'s loop and its parser.
 
-use super::{assert_parsed, dialogue, play, protocol, rows, setup, strings};
+use super::{assert_parsed, dialogue, play, protocol, rows, setup, strings, text};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -35,10 +35,6 @@ fn tools() -> Vec<ToolSpec> {
         ..ToolSpec::search(description, "entity 实体")
     };
     vec![spec(Tool::Search, "search", "Search Wikipedia"), spec(Tool::Lookup, "code", "Run code")]
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().expect("a string")
 }
 
 fn messages(value: &Value) -> Vec<Message> {
