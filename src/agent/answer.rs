@@ -32,7 +32,6 @@ struct Running<'a> {
     observer: Option<&'a dyn EpisodeObserver>,
     log: Log,
     votes: Vec<Vote>,
-    /// The conversation that the protocol keeps.
     memory: Vec<Message>,
 }
 

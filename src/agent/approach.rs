@@ -9,16 +9,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Acting {
     pub protocol: Arc<dyn Protocol>,
-    /// What its dialogues are built from.
     pub setup: Arc<Setup>,
 }
 
 /// The part of an episode that answers without tools.
 #[derive(Debug, Clone)]
 pub struct Answering {
-    /// What its dialogues are built from.
     pub setup: Arc<Setup>,
-    /// Whether it reasons before it answers.
     pub reasons: bool,
     /// Whether it is shown the gold paragraphs.
     pub oracle_context: bool,
@@ -42,7 +39,6 @@ pub enum Approach {
 /// A rendered prompt as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredPrompt {
-    /// SHA-256 of the text.
     pub sha256: String,
     /// The stored form of its frame.
     pub text: String,

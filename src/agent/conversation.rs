@@ -14,7 +14,6 @@ use crate::types::{Message, Prompt, Question, Role, Tool, ToolCall, Trajectory};
 /// Lines of a reply in which the action must end; otherwise the reply is kept whole.
 const MAX_LINES: usize = 256;
 
-/// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// Role and text. A system message comes first or not at all.
@@ -23,7 +22,6 @@ pub struct Said {
     pub learn: bool,
 }
 
-/// Why an episode gives no conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum NoConversation {
     #[error("no answer was given")]

@@ -19,7 +19,6 @@ pub(super) struct EpisodeContext<'a> {
 pub(super) enum EpisodeError {
     /// The model or Wikipedia failed after all retries.
     Failed(String),
-    /// The run's budget is spent.
     Budget(String),
 }
 

@@ -33,7 +33,6 @@ const BACKED_OFF: u64 = 2;
 pub struct Load {
     /// Model calls, retries of a request left out.
     pub calls: u64,
-    /// Their tokens.
     #[serde(flatten)]
     pub usage: Usage,
 }
@@ -84,7 +83,6 @@ impl Load {
 }
 
 impl Approach {
-    /// The load of an episode of this question.
     pub fn forecast(&self, question: &Question) -> Forecast {
         match self {
             Self::Act(acting) => acting.forecast(question),

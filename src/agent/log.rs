@@ -2,7 +2,6 @@
 
 use crate::types::{Call, Completion, Request, Step, ToolCall, Usage};
 
-/// Steps and calls so far, in order.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) steps: Vec<Step>,

@@ -31,7 +31,6 @@ pub struct Claims {
     pub final_prompt_sha256: Option<String>,
 }
 
-/// One line of a recorded run.
 #[derive(Debug, Deserialize)]
 struct Line {
     order: usize,

@@ -21,16 +21,13 @@ pub struct Replayed {
     pub differences: Vec<Difference>,
 }
 
-/// One difference between record and replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     /// The step, from 1; the last one for what belongs to the whole episode.
     pub step: usize,
     /// What differs, such as `prompt_sha256`.
     pub field: &'static str,
-    /// The recorded value.
     pub expected: String,
-    /// The computed value.
     pub got: String,
 }
 

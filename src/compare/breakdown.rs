@@ -47,7 +47,6 @@ pub struct GroupPair {
     /// The baseline, or the variant named first.
     pub a: String,
     pub b: String,
-    /// Mean of the differences.
     pub difference: Option<f64>,
     /// Its standard error, clustered where there are clusters.
     pub se: Option<f64>,

@@ -53,7 +53,6 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// Most ids that are listed.
     pub const LISTED: usize = 20;
 }
 
@@ -80,7 +79,6 @@ pub struct FigureComparison {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VariantMean {
-    /// Name of the variant.
     #[serde(rename = "column")]
     pub variant: String,
     /// Mean over the questions; absent without one.
@@ -114,7 +112,6 @@ impl Bounds {
     }
 }
 
-/// An interval and how it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MethodInterval {
     /// `wilson`, `t`, `z`, `bootstrap`, `cluster t`, `cluster z` or `cluster bootstrap`.
@@ -150,7 +147,6 @@ pub struct Pair {
     pub correlation: Option<f64>,
     /// The interval that decides: `t` for values of 0 and 1, else `bootstrap`; with clusters their clustered kinds.
     pub interval: Option<MethodInterval>,
-    /// All intervals of the difference.
     pub intervals: Vec<MethodInterval>,
     /// The paired bootstrap: resamples, seed, standard error, p.
     pub bootstrap: Option<Bootstrap>,

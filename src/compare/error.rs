@@ -1,6 +1,5 @@
 //! Why variants cannot be compared.
 
-/// Why variants cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(crate) enum CompareError {
     #[error("a comparison needs at least two variants, found {0}")]

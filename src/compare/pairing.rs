@@ -4,7 +4,6 @@ use super::comparison::{Ids, VariantSummary};
 use super::{CompareError, Item, Variant};
 use std::collections::{HashMap, HashSet};
 
-/// The questions of all variants.
 pub(super) struct Pairing<'a> {
     variants: Vec<&'a Variant>,
     /// In the order of the first variant, then those that only later variants have.
@@ -66,7 +65,6 @@ impl<'a> Pairing<'a> {
         self.questions.iter().filter(|question| question.rows.iter().all(|rows| !rows.is_empty()))
     }
 
-    /// What each variant holds.
     pub(super) fn summaries(&self) -> Vec<VariantSummary> {
         let summary = |(at, variant): (usize, &&Variant)| {
             let mine = || self.questions.iter().filter(move |question| !question.rows[at].is_empty());

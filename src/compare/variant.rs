@@ -35,7 +35,6 @@ pub(crate) struct Item {
 }
 
 impl Variant {
-    /// A variant without rows.
     pub(crate) fn new(name: impl Into<String>, figures: Vec<String>, groupings: Vec<String>) -> Self {
         Self { name: name.into(), figures, groupings, items: Vec::new() }
     }

@@ -35,7 +35,6 @@ fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error) -> DatasetErro
     DatasetError::at_line(file, line, Problem::NotUtf8)
 }
 
-/// Line ends in `bytes`.
 pub(super) fn newlines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }

@@ -20,9 +20,7 @@ impl fmt::Display for Place {
 #[derive(Debug, thiserror::Error)]
 pub struct DatasetError {
     file: String,
-    /// The line, from 1.
     line: Option<usize>,
-    /// The number of the record, from 1.
     record: Option<usize>,
     pub problem: Problem,
 }
@@ -44,7 +42,6 @@ pub enum Problem {
     NotJson(String),
     #[error("the file ends in the middle of the record")]
     Truncated,
-    /// A line of a table cannot be read.
     #[error("{0}")]
     Table(String),
     /// A table has no column of the wanted name; with the columns there are.

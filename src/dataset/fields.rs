@@ -16,7 +16,6 @@ pub(super) struct Records {
     pub(super) list: Vec<Record>,
     /// Lines that hold no record, where the rest of the file can still be read.
     pub(super) faults: Vec<DatasetError>,
-    /// How the file is laid out.
     pub(super) layout: Layout,
 }
 
@@ -30,7 +29,6 @@ impl Records {
     }
 }
 
-/// How a file is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Layout {
     Array,

@@ -58,7 +58,6 @@ impl Format {
         Self { name, looks_like, read: Read::Own(read), twins: false }
     }
 
-    /// A general format.
     pub(super) const fn general(
         name: &'static str,
         layout: Layout,
@@ -88,7 +87,6 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The layout of a general format.
     pub(super) fn layout(self) -> Option<Layout> {
         match self.read {
             Read::Own(_) => None,

@@ -35,16 +35,13 @@ use fields::Record;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The questions of a file.
 #[derive(Debug)]
 pub struct Dataset {
     /// Name of the dataset: the format's, or the file's stem for general formats.
     pub name: String,
-    /// The format that was read.
     pub format: Format,
     /// The questions, in file order.
     pub questions: Vec<Question>,
-    /// SHA-256 of the file's bytes.
     pub sha256: String,
     /// Errors of the records that were skipped.
     pub skipped: Vec<DatasetError>,
@@ -64,15 +61,11 @@ pub struct ReadOptions {
 /// Names of columns or keys that differ from ours.
 #[derive(Debug, Clone, Default)]
 pub struct Columns {
-    /// Instead of `question`.
     pub question: Option<String>,
-    /// Instead of `answer`.
     pub answer: Option<String>,
-    /// Instead of `id`.
     pub id: Option<String>,
     /// Instead of `type`.
     pub kind: Option<String>,
-    /// Instead of `level`.
     pub level: Option<String>,
 }
 
@@ -108,7 +101,6 @@ pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, Da
     Ok(Dataset { name, format, questions, sha256, skipped })
 }
 
-/// The file being read.
 struct Reader<'a> {
     file: &'a str,
     options: &'a ReadOptions,

@@ -7,12 +7,10 @@ pub struct PublicSource {
     /// The name under which it is asked for.
     pub name: &'static str,
     pub url: &'static str,
-    /// The name of the file that is written.
     pub file: &'static str,
     pub licence: &'static str,
     /// SHA-256 of its bytes, 64 lower-case hexadecimal digits, where it is known.
     pub sha256: Option<&'static str>,
-    /// What it holds.
     pub about: &'static str,
 }
 

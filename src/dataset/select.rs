@@ -7,15 +7,10 @@ use std::collections::{HashMap, HashSet};
 /// How many questions the paper's shuffle covers.
 const PAPERS_RANGE: usize = 7405;
 
-/// Why a selection selects nothing sensible.
 #[derive(Debug, thiserror::Error)]
 pub enum SelectionError {
     #[error("{count} ids are not in the dataset: {shown}")]
-    UnknownIds {
-        count: usize,
-        /// The first of them.
-        shown: String,
-    },
+    UnknownIds { count: usize, shown: String },
     #[error("no question has the type `{kind}`; the types are {found}")]
     UnknownType { kind: String, found: String },
     #[error("the selection leaves no question")]

@@ -13,7 +13,6 @@ const COLUMNS: [&str; 7] = ["table", "metric", "group", "a", "b", "figure", "val
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FigureRow<'a> {
     pub table: &'a str,
-    /// Name of the metric.
     pub metric: &'a str,
     /// The part of the questions.
     pub group: &'a str,

@@ -4,11 +4,13 @@ use super::table::{Cell, Column};
 use crate::types::{Manifest, Variant, Wording};
 use std::borrow::Cow;
 
+type Content = for<'a> fn(&'a Variant) -> Cell<'a>;
+
 /// The columns of the run, which precede those of the settings.
 pub(super) const RUN: [Column; 2] = [Column::text("run"), Column::text("dataset")];
 
 /// The columns of the settings, in order, and their cells; `docs/columns.md` explains each.
-pub(super) const SETTINGS: &[(Column, for<'a> fn(&'a Variant) -> Cell<'a>)] = &[
+pub(super) const SETTINGS: &[(Column, Content)] = &[
     (Column::text("protocol"), |variant| Cell::text(&variant.protocol)),
     (Column::text("options"), options),
     (Column::text("method"), |variant| Cell::text(&variant.method)),

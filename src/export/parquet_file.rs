@@ -42,7 +42,6 @@ enum Values {
 }
 
 impl<W: Write + Send> Parquet<W> {
-    /// Begins a file in `out`.
     pub fn new(out: W, table: Table) -> Result<Self, ExportError> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)

@@ -13,7 +13,6 @@ pub struct Scored<'a> {
     pub score: Option<AnswerScore>,
     /// Its trajectory metrics; absent if it was not measured.
     pub assessment: Option<&'a Assessment>,
-    /// The run that it is of.
     pub origin: Origin<'a>,
 }
 

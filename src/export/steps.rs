@@ -3,8 +3,10 @@
 use super::table::{Cell, Column};
 use crate::types::{Provenance, Step, Tool, Trajectory, Usage};
 
+type Content = for<'a> fn(&'a Trajectory, &'a Step) -> Cell<'a>;
+
 /// The columns, in order, and their cells; `docs/columns.md` explains each.
-pub(super) const COLUMNS: &[(Column, for<'a> fn(&'a Trajectory, &'a Step) -> Cell<'a>)] = &[
+pub(super) const COLUMNS: &[(Column, Content)] = &[
     (Column::text("variant"), |trajectory, _| Cell::text(&trajectory.variant)),
     (Column::integer("repeat"), |trajectory, _| Cell::Integer(trajectory.repeat.into())),
     (Column::text("id"), |trajectory, _| Cell::text(&trajectory.id)),

@@ -51,7 +51,6 @@ pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Resu
     Ok(PromptSource::File(Box::new(file)))
 }
 
-/// The contents of a checked file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
     Prompt(PromptSource),

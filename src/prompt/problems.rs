@@ -8,7 +8,6 @@ pub struct Problem {
     pub file: String,
     /// Line of the file, from 1.
     pub line: usize,
-    /// The problem, in a sentence.
     pub message: String,
     pub hint: Option<String>,
 }
@@ -22,7 +21,6 @@ pub struct Problems {
     pub help: &'static str,
 }
 
-/// A problem and an optional hint.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(super) message: String,

@@ -10,7 +10,6 @@ pub struct ToolTexts {
     pub finish: String,
 }
 
-/// Values of the placeholders.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values<'a> {
     pub(super) question_label: &'a str,

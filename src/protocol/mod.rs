@@ -108,7 +108,6 @@ pub struct Setup {
 
 /// A published agent, with its options: how it builds a dialogue, reads a reply, and writes a step.
 pub trait Protocol: Debug + Send + Sync {
-    /// What is fixed about it.
     fn profile(&self) -> Profile;
     /// The id that users type and manifests store.
     fn id(&self) -> &'static str {

@@ -54,7 +54,6 @@ impl Options {
         }
     }
 
-    /// Refuses every option.
     pub fn none(&self, protocol: &'static str) -> Result<(), OptionError> {
         self.known(protocol, &[])
     }

@@ -29,9 +29,7 @@ pub struct Parsed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Run a tool.
     Act,
-    /// End with an answer.
     Finish,
     /// Send feedback, or make a fallback call.
     Invalid,

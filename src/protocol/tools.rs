@@ -151,7 +151,6 @@ pub(super) fn descriptions(tools: &[ToolSpec]) -> String {
     described.collect::<Vec<_>>().join("\n")
 }
 
-/// The names of all tools, separated by commas.
 pub(super) fn names(tools: &[ToolSpec]) -> String {
     tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,5 @@
 //! Figures as a person reads them.
 
-/// There is no figure.
 pub(super) fn dash() -> String {
     "–".to_owned()
 }

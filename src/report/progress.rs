@@ -118,7 +118,6 @@ impl Progress {
         }
     }
 
-    /// The score and the costs so far.
     fn score(&self) -> String {
         let score = self.tally.score();
         let mut text = score.em.map_or_else(|| "EM n/a".to_owned(), |em| format!("EM {:.1} %", 100.0 * em));

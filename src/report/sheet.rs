@@ -44,7 +44,6 @@ pub(crate) struct Heading {
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Row {
-    /// What its figures describe.
     pub key: Key,
     pub cells: Vec<Cell>,
 }

@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal as _;
 
-/// How text is laid out for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct View {
     /// Columns of the terminal. Episodes are laid out for at least 40.

@@ -11,7 +11,7 @@
 use super::overlap::{AnswerScore, overlap};
 use crate::types::python::is_python_space;
 use crate::types::python::lower;
-use unicode_general_category::{GeneralCategory as Category, get_general_category};
+use unicode_general_category::get_general_category;
 
 /// Exact match and overlap of characters (of words, where a script has spaces): the best of all golds, each number
 /// for itself. Two texts that are nothing but punctuation give EM 1 and F1 0.
@@ -54,19 +54,7 @@ pub fn normalize_characters(text: &str) -> String {
 }
 
 fn is_punctuation(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_punctuation();
-    }
-    matches!(
-        get_general_category(c),
-        Category::ConnectorPunctuation
-            | Category::DashPunctuation
-            | Category::OpenPunctuation
-            | Category::ClosePunctuation
-            | Category::InitialPunctuation
-            | Category::FinalPunctuation
-            | Category::OtherPunctuation
-    )
+    if c.is_ascii() { c.is_ascii_punctuation() } else { get_general_category(c).abbreviation().starts_with('P') }
 }
 
 /// Whether a character belongs to a script that is written without spaces.

@@ -29,25 +29,16 @@ use serde::Serialize;
 /// From this F1 on, a wrong answer is a matter of wording.
 const NEAR: f64 = 0.5;
 
-/// Why an answer is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FailureClass {
-    /// A gold page was never opened.
     Search,
-    /// The gold pages were opened, a gold sentence was never seen.
     Lookup,
-    /// What was needed was seen, and the answer is wrong.
     Reasoning,
-    /// The answer is nearly right, or right in other words.
     Label,
-    /// Answered without any supporting observation.
     Hallucination,
-    /// The same actions were repeated up to the limit.
     Loop,
-    /// The model's text could not be parsed.
     Format,
-    /// No answer before steps or budget ran out.
     Limit,
 }
 

@@ -36,7 +36,6 @@ pub enum Measure {
     /// Yes or no. Its mean is a share.
     Flag(fn(&AssessedEpisode<'_>) -> Option<bool>),
     Count(fn(&AssessedEpisode<'_>) -> Option<u64>),
-    /// Any other number.
     Amount(fn(&AssessedEpisode<'_>) -> Option<f64>),
 }
 

@@ -101,7 +101,6 @@ pub struct ExperimentRecord {
     pub datasets: Vec<String>,
 }
 
-/// The dataset of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DatasetRecord {
     pub name: String,
@@ -117,7 +116,6 @@ pub struct DatasetRecord {
     pub sha256: String,
     /// Questions in the file.
     pub questions: usize,
-    /// What was selected.
     pub selection: Selection,
     /// Questions selected.
     pub selected: usize,
@@ -150,7 +148,6 @@ pub struct Variant {
     pub name: String,
     /// Protocol id, such as `react-paper`.
     pub protocol: String,
-    /// Options of the protocol.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
     /// Prompting method, such as `react`.
@@ -206,7 +203,6 @@ pub struct Variant {
     /// Base URL of the site, or the digest of the frozen corpus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wiki_origin: Option<String>,
-    /// Semantics of the tool.
     pub compat: Compat,
     /// Language in which the tool answers.
     #[serde(default, skip_serializing_if = "Wording::is_english")]

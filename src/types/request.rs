@@ -24,7 +24,6 @@ pub enum Prompt {
         /// The question and what has happened since.
         rest: String,
     },
-    /// A conversation.
     Messages(Vec<Message>),
 }
 
@@ -46,7 +45,6 @@ impl Message {
         Self { role: Role::User, content: content.into() }
     }
 
-    /// A message of the model's.
     pub fn assistant(content: impl Into<Arc<str>>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
     }
@@ -63,7 +61,6 @@ pub enum Role {
     Assistant,
 }
 
-/// Sampling settings of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decoding {
@@ -98,9 +95,7 @@ pub struct Completion {
 /// Counted use of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens of the prompt.
     pub prompt_tokens: u64,
-    /// Tokens of the completion.
     pub completion_tokens: u64,
 }
 

@@ -177,7 +177,6 @@ pub struct Provenance {
 }
 
 impl Outcome {
-    /// The name under which it is stored and shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Finished => "finished",
@@ -188,7 +187,6 @@ impl Outcome {
         }
     }
 
-    /// The outcome of that name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|outcome| outcome.name() == name)
     }
@@ -198,7 +196,6 @@ impl Outcome {
 }
 
 impl Compat {
-    /// The name under which it is stored and typed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",

@@ -27,7 +27,6 @@ pub(super) fn steps(job: &Job<'_>, exemplar: &Exemplar) -> Vec<(Role, String)> {
     said
 }
 
-/// All exemplars as turns of a conversation.
 pub(super) fn turns(job: &Job<'_>) -> Vec<Message> {
     let said = job.exemplars.iter().flat_map(|exemplar| said(job, exemplar));
     said.map(|(role, content)| Message { role, content: content.into() }).collect()

@@ -23,7 +23,6 @@ pub struct RenderSettings<'a> {
     pub method: Method,
     /// Number of exemplars, the first ones of the order; all if absent.
     pub shots: Option<usize>,
-    /// Order of the exemplars.
     pub order: ExemplarOrder,
     /// Step limit, for texts that state it.
     pub max_steps: usize,
@@ -115,7 +114,6 @@ pub fn render(
     Ok(Rendered::new(frame, layout, Some(shown)))
 }
 
-/// The input of all layouts.
 struct Job<'a> {
     file: &'a PromptFile,
     texts: &'a ProtocolTexts,

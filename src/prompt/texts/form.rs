@@ -10,17 +10,14 @@ pub(super) struct SectionForm {
     pub(super) keys: &'static [KeyForm],
 }
 
-/// One text.
 #[derive(Debug)]
 pub(in crate::prompt) struct KeyForm {
     pub(super) name: &'static str,
     pub(super) needed: bool,
     pub(super) style: Style,
-    /// Allowed slots.
     pub(super) slots: &'static [&'static str],
     /// The slot that it must have exactly once.
     pub(super) must: Option<&'static str>,
-    /// Its required ending.
     pub(super) ending: &'static str,
 }
 
@@ -100,7 +97,6 @@ pub(super) const FORMS: [SectionForm; 6] = [
     SectionForm { id: "robust", keys: &[KeyForm::new("feedback", &["error", "n"]), KeyForm::new("force_stop", &[])] },
 ];
 
-/// The form of a section.
 pub(super) fn of(section: &str) -> Option<&'static SectionForm> {
     FORMS.iter().find(|form| form.id == section)
 }

@@ -22,11 +22,9 @@ const CHINESE: &str = "prompts/protocols/zh.toml";
 /// A file of protocol texts, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextsFile {
-    /// The file as it was named, for messages.
     pub file: String,
     /// Language of the texts, such as `en`, if stated.
     pub language: Option<String>,
-    /// What the named tools do.
     pub tools: Option<NamedToolTexts>,
     sections: BTreeMap<&'static str, BTreeMap<&'static str, Slotted>>,
 }
@@ -90,7 +88,6 @@ pub fn load(
     Ok(ProtocolTexts { file: file.file, given: spec.is_some(), section, tools, texts })
 }
 
-/// Reads and checks a file of protocol texts.
 pub fn load_file(spec: &str, builtin: BuiltIn<'_>) -> Result<TextsFile, PromptError> {
     let bytes = read(spec, builtin)?;
     let text = text_of(spec, &bytes)?.replace("\r\n", "\n");
@@ -104,7 +101,6 @@ pub(super) fn holds_texts(text: &str) -> bool {
 }
 
 impl TextsFile {
-    /// The names of its sections.
     pub fn sections(&self) -> impl Iterator<Item = &'static str> {
         self.sections.keys().copied()
     }

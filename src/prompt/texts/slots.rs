@@ -1,6 +1,5 @@
 //! Texts with slots in each system's syntax: `{name}`, `{{.Name}}` or `{{ name }}`.
 
-/// How slots are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::prompt) enum Style {
     /// As Python's `str.format` reads them: `{name}`, and `{{` and `}}` for braces.
@@ -38,7 +37,6 @@ enum Piece {
     Slot(String),
 }
 
-/// A malformed slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::prompt) struct BadSlot {
     pub(in crate::prompt) reason: String,

@@ -67,7 +67,6 @@ impl Executor<'_> {
         self.called(name, |tool| self.argument(tool, input), || built_in(name, input))
     }
 
-    /// An action with decoded arguments.
     pub(super) fn run_decoded(self, name: &str, args: &Map<String, Value>) -> Effect {
         let built_in = || match name {
             FINISH => Effect::raise("TypeError: sequence item 0: expected str instance, dict found"),

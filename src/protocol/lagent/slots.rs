@@ -54,7 +54,6 @@ fn descriptions(tools: &[ToolSpec]) -> Value {
     tools.iter().map(description).collect()
 }
 
-/// A step by labels.
 pub(super) fn labelled_step(lagent: &Lagent, thought: Option<&str>, tool: Tool, input: &str) -> String {
     let labels = &lagent.labels;
     let thought = thought.map(|thought| format!("{} {thought}\n", labels.thought)).unwrap_or_default();
@@ -68,7 +67,6 @@ pub(super) fn labelled_step(lagent: &Lagent, thought: Option<&str>, tool: Tool, 
     format!("{thought}{} {name}\n{} {argument}", labels.action, labels.action_input)
 }
 
-/// A step as a JSON object.
 pub(super) fn json_step(thought: Option<&str>, tool: Tool, input: &str) -> String {
     let thought = thought.unwrap_or_default();
     dumps(&match signature(tool) {

@@ -19,13 +19,11 @@ pub(super) struct Agent {
     stopping: EarlyStopping,
     /// Whether the answer at the limit was asked for.
     generating: bool,
-    /// The message that stays in memory besides the question.
-    remembered: Option<Message>,
 }
 
 impl Agent {
     pub(super) fn new(setup: &Arc<Setup>, mend: bool, stopping: EarlyStopping) -> Self {
-        Self { notes: Notes::new(setup, mend), stopping, generating: false, remembered: None }
+        Self { notes: Notes::new(setup, mend), stopping, generating: false }
     }
 
     /// Asks again, with the reply and what is wrong with it; neither enters the scratchpad.
@@ -68,7 +66,7 @@ impl Dialogue for Agent {
 
     fn completion(&mut self, text: &str) -> Turn {
         if self.generating {
-            self.remembered = Some(Message::assistant(text));
+            self.notes.response = Some(Message::assistant(text));
             return self.notes.episode.finish(None, text.to_owned(), text.to_owned());
         }
         self.notes.replies += 1;
@@ -96,7 +94,7 @@ impl Dialogue for Agent {
             ),
             Some(Reading::Answer { thought, answer }) => {
                 self.notes.note(Message::assistant(notes::answer(&thought, &answer)));
-                self.remembered = Some(Message::assistant(self.notes.joined()));
+                self.notes.response = Some(Message::assistant(self.notes.joined()));
                 let response = response(text).to_owned();
                 self.notes.episode.finish(Some(thought), response.clone(), response)
             }
@@ -112,9 +110,7 @@ impl Dialogue for Agent {
     }
 
     fn memory(&self) -> Vec<Message> {
-        let mut memory = self.notes.remembered();
-        memory.extend(self.remembered.clone());
-        memory
+        self.notes.memory()
     }
 }
 

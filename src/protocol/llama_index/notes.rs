@@ -12,12 +12,10 @@ pub(super) fn observation(text: &str) -> String {
     format!("Observation: {text}")
 }
 
-/// An answer as it is remembered.
 pub(super) fn answer(thought: &str, answer: &str) -> String {
     format!("Thought: {thought}\nAnswer: {answer}")
 }
 
-/// The episode and its scratchpad.
 #[derive(Debug)]
 pub(super) struct Notes {
     pub(super) episode: Episode,
@@ -25,12 +23,15 @@ pub(super) struct Notes {
     pub(super) replies: usize,
     question: Vec<Message>,
     scratchpad: Vec<Message>,
+    /// The message that stays in memory besides the question.
+    pub(super) response: Option<Message>,
     mend: bool,
 }
 
 impl Notes {
     pub(super) fn new(setup: &Arc<Setup>, mend: bool) -> Self {
-        Self { episode: Episode::new(setup), replies: 0, question: Vec::new(), scratchpad: Vec::new(), mend }
+        let (question, scratchpad) = (Vec::new(), Vec::new());
+        Self { episode: Episode::new(setup), replies: 0, question, scratchpad, response: None, mend }
     }
 
     pub(super) fn begin(&mut self, question: &Question) -> Turn {
@@ -54,7 +55,6 @@ impl Notes {
         [&self.setup().history[..], &self.question].concat()
     }
 
-    /// The question again.
     pub(super) fn question(&self) -> &[Message] {
         &self.question
     }
@@ -62,6 +62,10 @@ impl Notes {
     /// All steps so far in one text.
     pub(super) fn joined(&self) -> String {
         self.scratchpad.iter().map(|note| &*note.content).collect::<Vec<_>>().join("\n")
+    }
+
+    pub(super) fn memory(&self) -> Vec<Message> {
+        self.remembered().into_iter().chain(self.response.clone()).collect()
     }
 
     pub(super) fn note(&mut self, note: Message) {

@@ -29,7 +29,6 @@ pub(super) struct Action {
     pub(super) args: Dict,
 }
 
-/// What the parser raises.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unreadable {
     /// A `ValueError`, which the agent shows to the model.
@@ -102,7 +101,6 @@ impl Reading {
         }
     }
 
-    /// The reply in the form common to all protocols.
     pub(super) fn parsed(self) -> Parsed {
         match self {
             Self::Action(action) => {

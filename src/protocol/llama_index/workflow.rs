@@ -12,13 +12,11 @@ const UNREADABLE: &str = "unreadable_reply";
 #[derive(Debug)]
 pub(super) struct Workflow {
     notes: Notes,
-    /// The answer, as it stays in memory.
-    response: Option<Message>,
 }
 
 impl Workflow {
     pub(super) fn new(setup: &Arc<Setup>, mend: bool) -> Self {
-        Self { notes: Notes::new(setup, mend), response: None }
+        Self { notes: Notes::new(setup, mend) }
     }
 }
 
@@ -42,7 +40,7 @@ impl Dialogue for Workflow {
             ),
             Reading::Answer { thought, answer } => {
                 self.notes.note(Message::assistant(notes::answer(&thought, &answer)));
-                self.response = Some(Message::assistant(answer.as_str()));
+                self.notes.response = Some(Message::assistant(answer.as_str()));
                 self.notes.episode.finish(Some(thought), answer.clone(), answer)
             }
         }
@@ -62,8 +60,6 @@ impl Dialogue for Workflow {
     }
 
     fn memory(&self) -> Vec<Message> {
-        let mut memory = self.notes.remembered();
-        memory.extend(self.response.clone());
-        memory
+        self.notes.memory()
     }
 }

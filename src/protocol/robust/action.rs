@@ -41,7 +41,6 @@ pub(super) enum Form {
     Loose,
 }
 
-/// An action and its place in the reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) tool: Tool,

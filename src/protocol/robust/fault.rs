@@ -8,7 +8,6 @@ use std::fmt;
 /// Longest piece of the model's own text that a sentence repeats, in characters.
 const SHOWN: usize = 40;
 
-/// Why a reply cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Only white space.

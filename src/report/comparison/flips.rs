@@ -29,7 +29,6 @@ pub(crate) struct FlippedQuestion {
     pub class: Option<FailureClass>,
     /// Where the two episodes diverge; absent for tables of figures.
     pub parted: Option<Divergence>,
-    /// The command that shows both episodes.
     pub command: Option<String>,
 }
 

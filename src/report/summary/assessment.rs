@@ -11,9 +11,11 @@ pub(super) fn tables(variants: &[(&str, &RunAssessment)]) -> String {
     format!("{}\n{}", shares(variants), failures(variants).map_or_else(String::new, |table| table + "\n"))
 }
 
+type Of = fn(&RunAssessment) -> Share;
+
 /// Shares in per cent; a dash where there is nothing to take a share of.
 fn shares(variants: &[(&str, &RunAssessment)]) -> String {
-    let columns: [(&str, fn(&RunAssessment) -> Share); 8] = [
+    let columns: [(&str, Of); 8] = [
         ("gold\npages", |of| of.gold_pages),
         ("all\nhops", |of| of.all_hops),
         ("facts\nseen", |of| of.sentences),

@@ -12,7 +12,6 @@ use textwrap::core::display_width;
 /// On narrower terminals one episode is shown above the other: half the width is too little for prose.
 const SIDE_BY_SIDE: usize = 100;
 
-/// Between the two sides.
 const GUTTER: &str = " │ ";
 
 /// One of the two episodes.

@@ -17,7 +17,6 @@ pub use report::Report;
 use crate::types::Question;
 use musique::Subset;
 
-/// What a metric reads.
 pub struct Files<'a> {
     /// The dataset's own file with the gold answers.
     pub gold: JsonFile<'a>,

@@ -38,7 +38,6 @@ impl Questions {
         self.sums(id).missing += 1;
     }
 
-    /// Adds a scored episode.
     pub(super) fn add(&mut self, id: &str, score: AnswerScore) {
         let sums = self.sums(id);
         sums.scored += 1;

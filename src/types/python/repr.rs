@@ -1,7 +1,7 @@
 //! `repr` of a Python `str`.
 
 use std::fmt::Write as _;
-use unicode_general_category::{GeneralCategory, get_general_category};
+use unicode_general_category::get_general_category;
 
 /// `repr(text)` of a string.
 pub fn repr(text: &str) -> String {
@@ -34,23 +34,7 @@ fn push_escape(shown: &mut String, point: u32) {
 
 /// `str.isprintable` of one character: neither a separator but the space, nor in a category "other".
 fn is_printable(c: char) -> bool {
-    use GeneralCategory::{
-        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate, Unassigned,
-    };
-    match c {
-        ' '..='~' => true,
-        _ => !matches!(
-            get_general_category(c),
-            Control
-                | Format
-                | LineSeparator
-                | ParagraphSeparator
-                | PrivateUse
-                | SpaceSeparator
-                | Surrogate
-                | Unassigned
-        ),
-    }
+    matches!(c, ' '..='~') || !get_general_category(c).abbreviation().starts_with(['C', 'Z'])
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! them: no letter, no case, no decomposition.
 
 use std::borrow::Cow;
-use unicode_general_category::{GeneralCategory as Category, get_general_category};
+use unicode_general_category::get_general_category;
 
 /// Where runs of code points begin and end (the first behind it, in turn) that Unicode 14 had not assigned and in which
 /// Unicode 15 to 17 placed characters whose class, case or decomposition matters to a scorer.
@@ -32,18 +32,7 @@ pub(crate) fn is_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';
     }
-    let in_class = matches!(
-        get_general_category(c),
-        Category::UppercaseLetter
-            | Category::LowercaseLetter
-            | Category::TitlecaseLetter
-            | Category::ModifierLetter
-            | Category::OtherLetter
-            | Category::DecimalNumber
-            | Category::LetterNumber
-            | Category::OtherNumber
-    );
-    in_class && !is_newer_than_python(c)
+    get_general_category(c).abbreviation().starts_with(['L', 'N']) && !is_newer_than_python(c)
 }
 
 /// The `\w` of Python's `regex` package: alphabetic characters, marks, decimal digits, connectors such as `_`, and
@@ -54,14 +43,7 @@ pub(crate) fn is_regex_word(c: char) -> bool {
     }
     c.is_alphabetic()
         || matches!(c, '\u{200C}' | '\u{200D}')
-        || matches!(
-            get_general_category(c),
-            Category::NonspacingMark
-                | Category::SpacingMark
-                | Category::EnclosingMark
-                | Category::DecimalNumber
-                | Category::ConnectorPunctuation
-        )
+        || matches!(get_general_category(c).abbreviation(), "Mn" | "Mc" | "Me" | "Nd" | "Pc")
 }
 
 /// Python's `str.lower`, the rule for the final sigma included.
