@@ -3,6 +3,7 @@
 use super::approach::{Acting, Answering, Approach, backed_off};
 use super::drive::{EpisodeContext, EpisodeError, drive};
 use super::episode::Episode;
+use super::journal::{EpisodeJournal, Journal};
 use super::log::Log;
 use super::observer::EpisodeObserver;
 use super::vote::{is_majority, tally};
@@ -24,22 +25,25 @@ pub struct Agent {
     /// The method, with what its parts are built from.
     pub approach: Approach,
     pub price: Option<Price>,
+    /// Whether its episodes are worth a journal: a server answers, which takes time and may take money.
+    pub journaled: bool,
 }
 
 struct Running<'a> {
     agent: &'a Agent,
     episode: &'a Episode,
     observer: Option<&'a dyn EpisodeObserver>,
+    journal: Option<EpisodeJournal<'a>>,
     log: Log,
     votes: Vec<Vote>,
     memory: Vec<Message>,
 }
 
 impl Agent {
-    /// Runs one episode. Never fails: an error outside the agent has the outcome `not_measured`, a spent budget
-    /// `budget`.
-    pub async fn answer(&self, episode: &Episode) -> Trajectory {
-        self.answer_observed(episode, None).await.0
+    /// Runs one episode, or goes on with it where the journal holds its beginning. Never fails: an error outside the agent
+    /// has the outcome `not_measured`, a spent budget `budget`.
+    pub async fn answer(&self, episode: &Episode, journal: Option<&dyn Journal>) -> Trajectory {
+        self.run(episode, None, journal).await.0
     }
 
     /// The same with an observer. Also returns the conversation that the protocol keeps as the
@@ -49,11 +53,24 @@ impl Agent {
         episode: &Episode,
         observer: Option<&dyn EpisodeObserver>,
     ) -> (Trajectory, Vec<Message>) {
+        self.run(episode, observer, None).await
+    }
+
+    async fn run(
+        &self,
+        episode: &Episode,
+        observer: Option<&dyn EpisodeObserver>,
+        journal: Option<&dyn Journal>,
+    ) -> (Trajectory, Vec<Message>) {
         let started = Instant::now();
         let mut record = Trajectory { detail: None, ..episode.not_measured("") };
         // If only the part without tools answers, the earlier conversation stays unchanged.
         let memory = self.approach.acting().map_or_else(Vec::new, |acting| acting.setup.history.clone());
-        let mut running = Running { agent: self, episode, observer, log: Log::default(), votes: Vec::new(), memory };
+        let journal = journal
+            .filter(|_| self.journaled)
+            .map(|journal| EpisodeJournal::new(journal, &episode.key, &episode.variant.name));
+        let mut running =
+            Running { agent: self, episode, observer, journal, log: Log::default(), votes: Vec::new(), memory };
         let name = format!("{}/{}", episode.variant.name, episode.question.id);
         let approach = self.approach.repeated(episode.repeat);
         let end = in_episode(name, episode.repeat, running.by(&approach)).await;
@@ -81,7 +98,7 @@ impl Agent {
     }
 }
 
-impl Running<'_> {
+impl<'a> Running<'a> {
     async fn by(&mut self, approach: &Approach) -> Result<Stop, EpisodeError> {
         match approach {
             Approach::Act(acting) => self.act(acting).await,
@@ -109,7 +126,7 @@ impl Running<'_> {
     }
 
     async fn go(&mut self, mut dialogue: Box<dyn Dialogue>) -> Result<Stop, EpisodeError> {
-        let mut context = self.context(self.observer);
+        let mut context = self.context(self.observer, None);
         let stop = drive(dialogue.as_mut(), &self.episode.question, &mut context, &mut self.log).await?;
         self.memory = dialogue.memory();
         Ok(stop)
@@ -120,7 +137,7 @@ impl Running<'_> {
     async fn vote(&mut self, answering: &Answering, voting: &Voting) -> Result<Stop, EpisodeError> {
         let samples = (0..voting.samples).map(|number| {
             let mut dialogue = answering.sample(number, voting).dialogue();
-            let mut context = self.context(None);
+            let mut context = self.context(None, Some(number));
             let question = &self.episode.question;
             let sample = async move {
                 let mut log = Log::default();
@@ -151,12 +168,11 @@ impl Running<'_> {
         Ok(Stop { outcome: Outcome::Finished, answer: Some(vote.answer.clone()), detail: None, repairs })
     }
 
-    fn context<'s>(&self, observer: Option<&'s dyn EpisodeObserver>) -> EpisodeContext<'s>
-    where
-        Self: 's,
-    {
+    /// The surroundings of the agent's dialogue, or of that of sample `sample` (from 0) of a vote.
+    fn context(&mut self, observer: Option<&'a dyn EpisodeObserver>, sample: Option<u32>) -> EpisodeContext<'a> {
         let compat = self.episode.variant.compat;
         let session = Session::new(Arc::clone(&self.agent.source), compat, self.agent.session);
-        EpisodeContext { model: self.agent.model.as_ref(), session, observer }
+        let journal = self.journal.as_mut().map(|journal| journal.dialogue(sample));
+        EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal }
     }
 }

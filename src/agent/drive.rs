@@ -1,17 +1,19 @@
 //! The loop of every dialogue, whatever the protocol.
 
+use super::journal::{DialogueJournal, is_about_pages};
 use super::log::Log;
 use super::observer::EpisodeObserver;
 use crate::llm::{Model, ModelError, StreamEvent};
 use crate::protocol::{Dialogue, Stop, Turn};
-use crate::types::{Completion, Question, Reply, Request, ToolCall};
-use crate::wiki::Session;
+use crate::types::{Call, Completion, Event, Question, Reply, Request, Tool, ToolAnswer, ToolCall};
+use crate::wiki::{self, Session};
 
 /// The model and the tool of a dialogue, and who observes it.
 pub(super) struct EpisodeContext<'a> {
     pub(super) model: &'a dyn Model,
     pub(super) session: Session,
     pub(super) observer: Option<&'a dyn EpisodeObserver>,
+    pub(super) journal: Option<DialogueJournal<'a>>,
 }
 
 /// Why a dialogue did not reach its end.
@@ -42,14 +44,13 @@ pub(super) async fn drive(
     loop {
         turn = match turn {
             Turn::Ask(request) => {
-                let completion = context.ask(&request).await?;
-                let next = dialogue.completion(&completion.text);
-                log.call(request, completion);
+                let call = context.ask(&request).await?;
+                let next = dialogue.completion(&call.completion);
+                log.call(call);
                 next
             }
             Turn::Use(call) => {
-                let failed = |error| EpisodeError::Failed(format!("wikipedia: {error}"));
-                let text = context.use_tool(call, log).await.map_err(failed)?;
+                let text = context.use_tool(call, log).await?;
                 dialogue.observation(&text)
             }
             Turn::Stop(stop) => return Ok(stop),
@@ -58,7 +59,19 @@ pub(super) async fn drive(
 }
 
 impl EpisodeContext<'_> {
-    async fn ask(&self, request: &Request) -> Result<Completion, ModelError> {
+    /// The answer to a request: the one that was kept, or a new one, which is kept before the episode goes on.
+    async fn ask(&mut self, request: &Request) -> Result<Call, EpisodeError> {
+        if let Some(kept) = self.journal.as_mut().and_then(|journal| journal.call(request)) {
+            return Ok(kept);
+        }
+        let call = Call::of(request, self.complete(request).await?);
+        if let Some(journal) = &self.journal {
+            journal.keep(Event::Call(call.clone())).await.map_err(EpisodeError::Failed)?;
+        }
+        Ok(call)
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Completion, ModelError> {
         let Some(observer) = self.observer else { return self.model.complete(request).await };
         let on_event = |event: StreamEvent<'_>| match event {
             StreamEvent::Text(text) => observer.text(text),
@@ -70,7 +83,7 @@ impl EpisodeContext<'_> {
     }
 
     /// Records the step and returns the observation for the dialogue.
-    async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, String> {
+    async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, EpisodeError> {
         let (tool, input, reply) = (call.tool, call.input.clone(), call.reply.clone());
         let step = log.step(call);
         let text = match reply {
@@ -79,16 +92,16 @@ impl EpisodeContext<'_> {
                 step.observation = Some(text.clone());
                 text
             }
-            Reply::Tool => match self.session.call(tool, &input).await {
-                Ok(observation) => {
-                    step.observation = Some(observation.text.clone());
-                    step.provenance = observation.provenance;
-                    step.note = observation.note;
-                    observation.text
+            Reply::Tool => match self.answer(tool, input).await {
+                Ok(ToolAnswer { observation, provenance, note, .. }) => {
+                    step.observation = Some(observation.clone());
+                    step.provenance = provenance;
+                    step.note = note;
+                    observation
                 }
                 Err(error) => {
                     step.note = Some(error.to_string());
-                    return Err(error.to_string());
+                    return Err(EpisodeError::Failed(format!("wikipedia: {error}")));
                 }
             },
         };
@@ -96,5 +109,24 @@ impl EpisodeContext<'_> {
             observer.step(step);
         }
         Ok(text)
+    }
+
+    /// The tool's answer: the one that was kept, or a new one, which is kept before the episode goes on.
+    async fn answer(&mut self, tool: Tool, input: String) -> Result<ToolAnswer, String> {
+        if let Some(journal) = &mut self.journal {
+            if let Some(kept) = journal.answer(tool, &input) {
+                return Ok(kept);
+            }
+            if is_about_pages(tool) {
+                journal.restore(&mut self.session).await.map_err(|error| error.to_string())?;
+            }
+        }
+        let observation = self.session.call(tool, &input).await.map_err(|error| error.to_string())?;
+        let wiki::Observation { text, provenance, note, .. } = observation;
+        let answer = ToolAnswer { tool, input, observation: text, provenance, note };
+        if let Some(journal) = &self.journal {
+            journal.keep(Event::Tool(answer.clone())).await?;
+        }
+        Ok(answer)
     }
 }

@@ -1,6 +1,6 @@
 //! The steps and calls of an episode, or of one part of it, while it runs.
 
-use crate::types::{Call, Completion, Request, Step, ToolCall, Usage};
+use crate::types::{Call, Step, ToolCall, Usage};
 
 #[derive(Debug, Default)]
 pub(super) struct Log {
@@ -14,22 +14,12 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn call(&mut self, request: Request, completion: Completion) {
-        if let Some(usage) = completion.usage {
+    pub(super) fn call(&mut self, call: Call) {
+        if let Some(usage) = call.usage {
             self.usage += usage;
             self.counted = true;
         }
-        self.calls.push(Call {
-            prompt_sha256: request.prompt.sha256(),
-            prompt_chars: request.prompt.chars(),
-            stop: request.stop,
-            completion: completion.text,
-            finish_reason: completion.finish_reason,
-            usage: completion.usage,
-            latency_ms: completion.latency_ms,
-            attempts: completion.attempts,
-            cached: completion.cached,
-        });
+        self.calls.push(call);
     }
 
     /// Begins a step with the calls that led to it; the caller fills in the observation.

@@ -7,6 +7,7 @@ pub mod conversation;
 mod drive;
 mod episode;
 mod forecast;
+mod journal;
 mod log;
 pub mod notebook;
 mod observer;
@@ -17,6 +18,7 @@ pub use answer::Agent;
 pub use approach::{Acting, Answering, Approach, StoredPrompt};
 pub use episode::Episode;
 pub use forecast::{Forecast, Load};
+pub use journal::Journal;
 pub use observer::EpisodeObserver;
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+mod continued;
+
 include!("../../tests/it/common/one_page.rs");
 include!("../../tests/it/common/variant.rs");
 
@@ -34,7 +36,7 @@ pub(super) fn scripted(
     let model = Arc::new(Scripted { answer: Box::new(answer), asked: Mutex::default() });
     let price = Some(Price { prompt: 1.0, completion: 2.0 });
     let (source, session) = (Arc::new(OnePage), SessionOptions::default());
-    (Agent { model: model.clone(), source, session, approach, price }, model)
+    (Agent { model: model.clone(), source, session, approach, price, journaled: true }, model)
 }
 
 impl Model for Scripted {
@@ -84,7 +86,7 @@ async fn run(
     let approach = approach(method, voting, seed);
     let (agent, model) = scripted(approach.clone(), answer);
     let episode = episode(method);
-    let record = agent.answer(&episode).await;
+    let record = agent.answer(&episode, None).await;
     let replayed = replay(&record, &episode.question, &approach);
     assert_eq!(replayed.differences, [], "{}", method.name());
     let asked = std::mem::take(&mut *model.asked.lock().expect("sound"));

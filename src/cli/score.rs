@@ -8,7 +8,7 @@ use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
 use crate::report::{RunSummary, SummaryRow, counted, thousands};
-use crate::run::Summary;
+use crate::run::{Spending, Summary};
 use crate::score::Metric;
 use crate::types::text::shell_word;
 use std::io::Write as _;
@@ -99,6 +99,11 @@ fn notes(summary: &Summary) -> Vec<String> {
     lines.extend(reasons.iter().take(3).map(|(reason, count)| format!("not measured ({count}): {reason}")));
     if reasons.len() > 3 {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
+    }
+    let spending = &summary.spending;
+    if spending.rest.calls > 0 {
+        let Spending { total, rest, .. } = spending;
+        lines.push(format!("spent: {total}; of these {rest} on episodes that did not end, failed or were run again"));
     }
     lines
 }

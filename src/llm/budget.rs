@@ -9,6 +9,7 @@ use super::{Model, ModelError, OnEvent, ask};
 use crate::types::{Completion, Decoding, Request, Usage};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The most that may be spent; `None` means no limit.
@@ -55,6 +56,8 @@ impl BudgetKind {
 pub struct Budget {
     limits: Limits,
     ledger: Mutex<Ledger>,
+    /// Whether the rest does not pay for another episode.
+    exhausted: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -76,7 +79,7 @@ impl Spent {
         Self { calls, estimated: 0, usage, usd: price.map_or(0.0, |price| price.of(usage)) }
     }
 
-    fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: Self) {
         self.calls += other.calls;
         self.estimated += other.estimated;
         self.usage += other.usage;
@@ -86,7 +89,7 @@ impl Spent {
 
 impl Budget {
     pub fn new(limits: Limits) -> Self {
-        Self { limits, ledger: Mutex::default() }
+        Self { limits, ..Self::default() }
     }
 
     pub fn limits(&self) -> Limits {
@@ -106,6 +109,16 @@ impl Budget {
     /// Why no further call may be made, once a limit is reached.
     pub fn refusal(&self) -> Option<ModelError> {
         self.ledger().refusal(&self.limits)
+    }
+
+    /// Notes that the rest does not pay for another episode.
+    pub fn exhaust(&self) {
+        self.exhausted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a limit is reached, or the rest does not pay for another episode.
+    pub fn is_spent(&self) -> bool {
+        self.exhausted.load(Ordering::Relaxed) || self.refusal().is_some()
     }
 
     /// Reserves the estimate of a call, or refuses the call.

@@ -70,7 +70,7 @@ impl OneAgent {
 
     /// Answers a question. Never fails: what goes wrong outside the agent is in the trajectory's outcome.
     pub async fn answer(&self, question: Question) -> Trajectory {
-        self.agent.answer(&self.episode(question)).await
+        self.agent.answer(&self.episode(question), None).await
     }
 
     /// The episode of a question.

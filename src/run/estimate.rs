@@ -5,7 +5,8 @@ use super::job::Job;
 use crate::agent::{Episode, Forecast, Load};
 use crate::llm::Price;
 
-use crate::store::{Paid, Records};
+use crate::store::Records;
+use crate::types::Paid;
 use crate::types::request::BYTES_PER_TOKEN;
 use crate::types::text::{counted, thousands};
 use serde_json::{Value, json};

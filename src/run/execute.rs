@@ -1,13 +1,14 @@
 //! Running what is due, with events and with Ctrl-C.
 
+use super::admission::Admission;
 use super::error::RunError;
 use super::folder::OpenRun;
 use super::guard::Guard;
 use super::interrupts::Interrupts;
 use super::job::Job;
 use super::prepare::Listener;
-use super::runner::{Answer, Room, run};
-use crate::store::RunFolder;
+use super::runner::{Answer, Gate, run};
+use crate::store::{Journal, RunFolder};
 use crate::types::RunEvent;
 use futures_util::FutureExt as _;
 use std::sync::Arc;
@@ -43,16 +44,18 @@ pub(super) async fn execute(
         return Err(RunError::unexpected("the run's file is in use", "start the program again"));
     };
     let (events, mut received) = mpsc::unbounded_channel();
-    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), max_failures));
+    let admission = Admission::new(Arc::clone(&job.budget), job.agents.clone(), Arc::clone(&open.journal));
+    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), admission, max_failures));
     let (stop, stopped) = watch::channel(guard.reason().is_some());
     let episodes = std::mem::take(&mut open.due.episodes);
     let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
     listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats });
-    let pacer = Arc::clone(&job.pacer);
-    let room: Room = Arc::new(move || pacer.room());
+    let (pacer, admission) = (Arc::clone(&job.pacer), Arc::clone(&guard));
+    let gate =
+        Gate { room: Box::new(move || pacer.room()), admits: Box::new(move |episode| admission.admits(episode)) };
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
-    running.spawn(run(episodes, answer(job, &guard, &stop), appender, room, events, stopped));
+    running.spawn(run(episodes, answer(job, &open.journal, &guard, &stop), appender, gate, events, stopped));
     let mut history = History::of(job, &open.folder);
     let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
     let result = loop {
@@ -88,13 +91,15 @@ pub(super) async fn execute(
 }
 
 /// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard.
-fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
-    let (agents, guard, stop) = (Arc::new(job.agents.clone()), Arc::clone(guard), stop.clone());
+fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
+    let (agents, journal) = (Arc::new(job.agents.clone()), Arc::clone(journal));
+    let (guard, stop) = (Arc::clone(guard), stop.clone());
     Arc::new(move |episode| {
-        let (agents, guard, stop) = (Arc::clone(&agents), Arc::clone(&guard), stop.clone());
+        let (agents, journal) = (Arc::clone(&agents), Arc::clone(&journal));
+        let (guard, stop) = (Arc::clone(&guard), stop.clone());
         async move {
             let trajectory = match agents.get(&episode.variant.name) {
-                Some(agent) => agent.answer(&episode).await,
+                Some(agent) => agent.answer(&episode, Some(journal.as_ref())).await,
                 None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
             };
             guard.saw(&trajectory);

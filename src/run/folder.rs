@@ -8,12 +8,12 @@ use super::prices;
 use super::summary::Summary;
 use crate::experiment::Output;
 use crate::llm::{Price, Spent};
-use crate::store::{Appender, Lock, Paid, Records, RunFolder};
+use crate::store::{Appender, Journal, Lock, Records, RunFolder};
 use crate::types::text::counted;
-use crate::types::{Manifest, Variant};
+use crate::types::{Manifest, Paid, Variant};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Variants that are named in one line.
@@ -37,7 +37,8 @@ pub(super) struct OpenRun {
     /// When its first episode was begun; another run of the experiment may come first, or stop everything.
     started: Option<Instant>,
     appender: Mutex<Option<Appender>>,
-    _lock: Lock,
+    pub(super) journal: Arc<Journal>,
+    lock: Lock,
 }
 
 impl OutputPlan {
@@ -108,6 +109,7 @@ impl OutputPlan {
             manifest.command_line = recorded.command_line;
             manifest.active_ms = recorded.active_ms;
             manifest.limit_history = recorded.limit_history;
+            manifest.paid = recorded.paid;
             // A variant that is back is none of the past any more.
             let gone = |variant: &Variant| manifest.variants.iter().all(|now| now.name != variant.name);
             let retired = recorded.variants.into_iter().chain(recorded.retired);
@@ -131,11 +133,13 @@ impl OutputPlan {
         let records = self.folder.records_since(self.records)?;
         // Nobody asks the plan after this, so that each episode is held once.
         let due = std::mem::take(&mut job.plan).against(Some(&records));
-        for (variant, Paid { calls, uncounted, usage }) in records.paid() {
+        for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records)? {
             let price = job.prices().get(variant.as_str()).map(|price| Price::from(*price));
-            job.budget.charge(Spent { estimated: *uncounted, ..Spent::of(*calls, *usage, price) });
+            job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
         }
-        Ok(OpenRun { folder: self.folder, due, started: None, appender: Mutex::new(Some(appender)), _lock: lock })
+        let journal = Arc::new(self.folder.journal(&lock, &records)?);
+        let appender = Mutex::new(Some(appender.with_journal(Arc::clone(&journal))));
+        Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, lock })
     }
 }
 
@@ -157,8 +161,13 @@ impl OpenRun {
         if self.started.is_some() {
             job.manifest.limit_history.extend(job.pacer.history());
         }
+        let records = self.folder.records()?;
+        self.folder.compact(&self.lock, &records)?;
+        job.manifest.paid = self.folder.paid(&records)?;
+        // Nobody was paid for the baseline and for replays.
+        job.manifest.paid.retain(|name, _| job.agents.get(name).is_none_or(|agent| agent.journaled));
         self.folder.write_manifest(&job.manifest)?;
-        Summary::of_folder(&self.folder, None, false)
+        Summary::of_records(&self.folder, self.folder.records_since(Some(records))?, None, false)
     }
 }
 

@@ -1,29 +1,46 @@
-//! When a run stops by itself.
+//! When a run begins no further episode, or stops by itself.
 
+use super::admission::{Admission, Held};
+use crate::agent::Episode;
 use crate::llm::Budget;
 use crate::types::text::counted;
 use crate::types::{Outcome, Trajectory};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Looks at every episode that ends, and says when the run has to stop.
-#[derive(Debug)]
+/// Looks at every episode before it begins and when it ends, and says when the run has to stop.
 pub(super) struct Guard {
     budget: Arc<Budget>,
+    admission: Admission,
     max_failures: Option<u64>,
     failures: AtomicU64,
     reason: OnceLock<String>,
 }
 
 impl Guard {
-    pub(super) fn new(budget: Arc<Budget>, max_failures: Option<u64>) -> Self {
-        let guard = Self { budget, max_failures, failures: AtomicU64::new(0), reason: OnceLock::new() };
+    pub(super) fn new(budget: Arc<Budget>, admission: Admission, max_failures: Option<u64>) -> Self {
+        let guard = Self { budget, admission, max_failures, failures: AtomicU64::new(0), reason: OnceLock::new() };
         guard.look_at_the_budget();
         guard
     }
 
+    /// Whether an episode may begin now. Where none is in flight whose end could change the answer, the run stops.
+    pub(super) fn admits(&self, episode: &Episode) -> bool {
+        match self.admission.admit(episode) {
+            Ok(()) => true,
+            Err(Held { reason, is_last }) => {
+                if is_last {
+                    self.budget.exhaust();
+                    self.stop(|| reason);
+                }
+                false
+            }
+        }
+    }
+
     /// Takes an episode into account that has ended.
     pub(super) fn saw(&self, trajectory: &Trajectory) {
+        self.admission.ended(trajectory);
         match trajectory.outcome {
             Outcome::Budget => self.stop(|| trajectory.detail.clone().unwrap_or_default()),
             Outcome::NotMeasured => {
@@ -55,9 +72,11 @@ impl Guard {
 
 #[cfg(test)]
 mod tests {
-    use super::Guard;
+    use super::{Admission, Guard};
     use crate::llm::{Budget, Limits, Spent};
+    use crate::store::RunFolder;
     use crate::types::{Outcome, Usage};
+    use std::collections::HashMap;
     use std::sync::Arc;
 
     fn trajectory(outcome: Outcome, detail: &str) -> crate::types::Trajectory {
@@ -69,11 +88,21 @@ mod tests {
         .expect("a trajectory")
     }
 
+    fn guard(budget: &Arc<Budget>, max_failures: Option<u64>) -> Guard {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = RunFolder::at(dir.path());
+        let lock = folder.lock().expect("a lock");
+        let records = folder.records().expect("no records");
+        let journal = Arc::new(folder.journal(&lock, &records).expect("a journal"));
+        let admission = Admission::new(Arc::clone(budget), HashMap::new(), journal);
+        Guard::new(Arc::clone(budget), admission, max_failures)
+    }
+
     #[test]
     fn a_run_goes_on_until_so_many_failed_or_the_budget_is_spent() {
         let budget = Arc::new(Budget::new(Limits { tokens: Some(100), ..Limits::default() }));
-        let patient = Guard::new(Arc::clone(&budget), None);
-        let strict = Guard::new(Arc::clone(&budget), Some(2));
+        let patient = guard(&budget, None);
+        let strict = guard(&budget, Some(2));
         for guard in [&patient, &strict] {
             guard.saw(&trajectory(Outcome::NotMeasured, "503"));
             guard.saw(&trajectory(Outcome::Finished, ""));
@@ -85,6 +114,6 @@ mod tests {
         patient.saw(&trajectory(Outcome::Budget, "spent"));
         assert_eq!(patient.reason(), Some("spent"));
         budget.charge(Spent::of(1, Usage { prompt_tokens: 99, completion_tokens: 1 }, None));
-        assert!(Guard::new(budget, None).reason().is_some_and(|reason| reason.contains("100 tokens")));
+        assert!(guard(&budget, None).reason().is_some_and(|reason| reason.contains("100 tokens")));
     }
 }

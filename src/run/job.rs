@@ -177,6 +177,7 @@ fn manifest(
         ended_at: None,
         active_ms: 0,
         limit_history: Vec::new(),
+        paid: BTreeMap::new(),
     }
 }
 

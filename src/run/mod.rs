@@ -14,6 +14,7 @@
 //! | `agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
 
+mod admission;
 pub(crate) mod agent;
 mod error;
 mod estimate;
@@ -24,6 +25,7 @@ mod guard;
 mod inputs;
 mod interrupts;
 mod job;
+mod journal;
 mod model;
 mod pace;
 mod plan;
@@ -49,7 +51,7 @@ pub use interrupts::Interrupts;
 pub(crate) use prepare::PlannedRun;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
 pub use summary::Summary;
-pub(crate) use summary::{Item, VariantScore, left_out};
+pub(crate) use summary::{Item, Spending, VariantScore, left_out};
 pub(crate) use variant::{find_method, find_protocol};
 
 #[cfg(test)]

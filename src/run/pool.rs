@@ -20,7 +20,8 @@ pub(super) struct Pool {
     /// Where requests wait for their turn.
     pub(super) pacer: Arc<Pacer>,
     pub(super) prices: PriceList,
-    offline: bool,
+    /// Whether no server will be asked.
+    pub(super) offline: bool,
     /// Each with the settings that it was built from.
     servers: Vec<(Vec<Option<Value>>, Option<BuiltModel>)>,
     wikis: Vec<(Vec<Option<Value>>, BuiltWiki)>,

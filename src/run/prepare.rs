@@ -206,7 +206,7 @@ impl Prepared {
             listener.ended(&summary);
             summaries.push(summary);
         }
-        let budget_spent = pool.budget.refusal().is_some();
+        let budget_spent = pool.budget.is_spent();
         let notes = closing_notes(&pool, &end, &summaries, budget_spent);
         Ok(Finished { summaries, end, notes, budget_spent })
     }

@@ -15,17 +15,23 @@ use tokio::time::MissedTickBehavior;
 /// How an episode becomes a trajectory.
 pub(crate) type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Trajectory> + Send + Sync>;
 
-/// How many episodes may be in flight now. Asked repeatedly, since the limit adapts to the servers.
-pub(crate) type Room = Arc<dyn Fn() -> usize + Send + Sync>;
+/// What decides whether another episode may begin. Asked repeatedly, since limits adapt and budgets shrink.
+pub(crate) struct Gate {
+    /// How many episodes may be in flight now; 0 is read as 1.
+    pub(crate) room: Box<dyn Fn() -> usize + Send + Sync>,
+    /// Whether this episode may begin now. One that may not is held back until another ends.
+    pub(crate) admits: Box<dyn Fn(&Episode) -> bool + Send + Sync>,
+}
 
-/// How often `room` is asked while no episode ends.
+/// How often the gate is asked while no episode ends.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// The shortest time between two writes: syncing the disk after every episode would dominate a fast run.
 const MIN_FLUSH_INTERVAL: Duration = Duration::from_millis(10);
 /// Trajectories that may wait for the writer; a slow disk then slows the run instead of filling memory.
 const WAITING: usize = 256;
 
-/// Runs `episodes`, as many at a time as there is `room` for (0 is read as 1), and appends each as it ends.
+/// Runs `episodes`, as many at a time as the gate lets in, and appends each as it ends. The run ends when all have ended,
+/// or when the gate holds back the next one and none is in flight.
 ///
 /// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. Once `stop` is true no further episode starts,
 /// and those in flight are finished. Dropping the future stops at once; what the writer already has is still written.
@@ -33,22 +39,22 @@ pub(crate) async fn run(
     episodes: Vec<Episode>,
     answer: Answer,
     appender: Appender,
-    room: Room,
+    gate: Gate,
     events: mpsc::UnboundedSender<RunEvent>,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), StoreError> {
     let (sender, receiver) = mpsc::channel(WAITING);
     let writer_events = events.clone();
     let writer = tokio::task::spawn_blocking(move || write(appender, receiver, &writer_events));
-    let mut due = episodes.into_iter();
+    let mut due = episodes.into_iter().peekable();
     let mut tasks = JoinSet::new();
     let mut told = false;
     let mut poll = tokio::time::interval(POLL_INTERVAL);
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let room = room().max(1);
+        let room = (gate.room)().max(1);
         while tasks.len() < room && !*stop.borrow() && !sender.is_closed() {
-            let Some(episode) = due.next() else { break };
+            let Some(episode) = due.next_if(|episode| (gate.admits)(episode)) else { break };
             tasks.spawn(guarded(Arc::clone(&answer), episode));
         }
         tokio::select! {

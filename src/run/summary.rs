@@ -2,10 +2,12 @@
 
 use super::error::RunError;
 use super::evidence::Evidence;
+use crate::llm::Price;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
-use crate::store::{Records, RunFolder, Skipped};
-use crate::types::text::{shell_word, visible_line};
-use crate::types::{Manifest, Outcome, Trajectory};
+use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
+use crate::types::text::{counted, shell_word, visible_line};
+use crate::types::{Manifest, Outcome, Paid, Trajectory, Usage};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -21,6 +23,8 @@ pub struct Summary {
     pub manifest: Manifest,
     /// The figures of each variant, in the order of the manifest.
     pub variants: Vec<VariantScore>,
+    /// What was paid for, measured or not.
+    pub spending: Spending,
     /// Every episode, where that was asked for.
     pub items: Option<Vec<Item>>,
     /// Why episodes were not measured, and how many each.
@@ -43,6 +47,61 @@ pub struct VariantScore {
     pub assessment: RunAssessment,
     /// Sum of the episodes' own times, in milliseconds.
     pub episode_ms: u64,
+    /// What its measured episodes cost.
+    paid: Paid,
+}
+
+/// What a run has cost: `total = measured + rest`. The rest went to episodes that were cut short, that failed, or that
+/// were run again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Spending {
+    pub total: Expenditure,
+    pub measured: Expenditure,
+    pub rest: Expenditure,
+}
+
+/// Model calls, their tokens and what these cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Expenditure {
+    pub calls: u64,
+    pub usage: Usage,
+    /// US dollars, of the variants whose price is known; absent if none is.
+    pub cost_usd: Option<f64>,
+}
+
+impl Spending {
+    fn of(manifest: &Manifest, variants: &[VariantScore], paid: &PaidByVariant) -> Self {
+        let mut spending = Self::default();
+        for variant in &manifest.variants {
+            let measured = variants.iter().find(|score| score.name == variant.name).map(|score| score.paid);
+            let measured = measured.unwrap_or_default();
+            let total = paid.get(&variant.name).copied().unwrap_or_default();
+            let price = variant.price.as_ref().map(Price::from);
+            let rest = (total.calls.saturating_sub(measured.calls), total.usage.saturating_sub(measured.usage));
+            spending.measured.add(measured.calls, measured.usage, price);
+            spending.rest.add(rest.0, rest.1, price);
+            spending.total.add(measured.calls + rest.0, measured.usage + rest.1, price);
+        }
+        spending
+    }
+}
+
+impl Expenditure {
+    fn add(&mut self, calls: u64, usage: Usage, price: Option<Price>) {
+        self.calls += calls;
+        self.usage += usage;
+        if let Some(price) = price {
+            self.cost_usd = Some(self.cost_usd.unwrap_or_default() + price.of(usage));
+        }
+    }
+}
+
+impl std::fmt::Display for Expenditure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (calls, tokens) = (counted(self.calls, "model call"), counted(self.usage.total(), "token"));
+        write!(f, "{calls}, {tokens}")?;
+        self.cost_usd.map_or(Ok(()), |usd| write!(f, ", {usd:.4} US $"))
+    }
 }
 
 /// The figures of one episode.
@@ -69,12 +128,19 @@ impl Summary {
     /// Scores a run, by its dataset's own metric unless another one is named. Lines that cannot be read are left out,
     /// with a note; `per_item` keeps the figures of every episode.
     pub fn of(folder: &Path, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
-        Self::of_folder(&RunFolder::open(folder)?, metric, per_item)
+        let folder = RunFolder::open(folder)?;
+        let records = folder.records()?;
+        Self::of_records(&folder, records, metric, per_item)
     }
 
-    pub(crate) fn of_folder(folder: &RunFolder, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
+    pub(crate) fn of_records(
+        folder: &RunFolder,
+        records: Records,
+        metric: Option<Metric>,
+        per_item: bool,
+    ) -> Result<Self, RunError> {
         let manifest = folder.manifest()?;
-        let records = folder.records()?;
+        let paid = folder.paid(&records)?;
         let notes = left_out(&records).collect();
         let evidence = Evidence::of(&manifest);
         let tally = || {
@@ -99,8 +165,10 @@ impl Summary {
             }
         }
         let scored = |(variant, tally): (VariantScore, Tally)| VariantScore { score: tally.score(), ..variant };
-        let variants = variants.into_iter().map(scored).collect();
-        Ok(Self { run: folder.path().to_owned(), manifest, variants, items, reasons, first_id, notes, evidence })
+        let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
+        let spending = Spending::of(&manifest, &variants, &paid);
+        let run = folder.path().to_owned();
+        Ok(Self { run, manifest, variants, spending, items, reasons, first_id, notes, evidence })
     }
 
     /// Episodes of all variants without a measurement, which a resumed run does again.
@@ -169,6 +237,9 @@ impl VariantScore {
             self.metric = tally.metric_for(&trajectory.answers).name();
         }
         self.episode_ms += trajectory.wall_ms;
+        if trajectory.measured() {
+            self.paid += Paid::of(&trajectory);
+        }
         let Trajectory { variant, repeat, id, outcome, .. } = trajectory;
         Item { variant, repeat, id, outcome, score, assessment }
     }

@@ -1,7 +1,7 @@
 //! Tests of plan and runner with episodes that need neither model nor Wikipedia.
 
 use super::plan::{Due, Plan};
-use super::runner::{Answer, Room, run};
+use super::runner::{Answer, Gate, run};
 use crate::agent::Episode;
 use crate::store::{Appender, Lock, RunFolder};
 use crate::types::{
@@ -13,6 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+
+type Room = Box<dyn Fn() -> usize + Send + Sync>;
 
 mod differences;
 
@@ -51,6 +53,7 @@ fn manifest(variant: Variant) -> Manifest {
         ended_at: None,
         active_ms: 0,
         limit_history: Vec::new(),
+        paid: BTreeMap::new(),
     }
 }
 
@@ -100,13 +103,14 @@ impl Bench {
 
     /// Runs what is due and returns the events.
     async fn run(&self, plan: &Plan, in_flight: usize, answer: Answer) -> Vec<RunEvent> {
-        self.run_in(plan, Arc::new(move || in_flight), answer).await
+        self.run_in(plan, Box::new(move || in_flight), answer).await
     }
 
     async fn run_in(&self, plan: &Plan, room: Room, answer: Answer) -> Vec<RunEvent> {
+        let gate = Gate { room, admits: Box::new(|_| true) };
         let (_lock, appender) = self.appender();
         let (sender, mut receiver) = mpsc::unbounded_channel();
-        run(self.due(plan).episodes, answer, appender, room, sender, self.stop.subscribe()).await.unwrap();
+        run(self.due(plan).episodes, answer, appender, gate, sender, self.stop.subscribe()).await.unwrap();
         std::iter::from_fn(|| receiver.try_recv().ok()).collect()
     }
 }
@@ -155,7 +159,7 @@ async fn room_that_grows_is_filled_although_nothing_ends() {
         .boxed()
     });
     let looks = AtomicUsize::new(1);
-    let room: Room = Arc::new(move || looks.fetch_add(1, Ordering::SeqCst).min(7));
+    let room: Room = Box::new(move || looks.fetch_add(1, Ordering::SeqCst).min(7));
     bench.run_in(&plan, room, patient).await;
     assert_eq!((begun.load(Ordering::SeqCst), bench.folder().records().unwrap().keys().count()), (9, 9));
 }
@@ -222,7 +226,8 @@ async fn a_full_disk_ends_the_run_with_an_error() {
     let (_lock, appender) = bench.appender();
     let due = Plan::new(questions(1000), &[variant("a")], 1).against(None).episodes;
     let (sender, _receiver) = mpsc::unbounded_channel();
-    let result = run(due, answer(finished), appender, Arc::new(|| 4), sender, bench.stop.subscribe()).await;
+    let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
+    let result = run(due, answer(finished), appender, gate, sender, bench.stop.subscribe()).await;
     assert!(result.unwrap_err().to_string().contains("No space left"));
 }
 

@@ -49,7 +49,8 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result
     let wiki = pool.wiki(settings)?;
     let builder = Builder::new(settings, claims)?;
     let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
-    if pool.budget.limits().is_any() {
+    // What was recorded is paid for.
+    if pool.budget.limits().is_any() && !pool.offline {
         let agent = &mut built.agent;
         let price = price.as_ref().map(Price::from);
         agent.model = Arc::new(Budgeted::new(Arc::clone(&agent.model), Arc::clone(&pool.budget), price));
@@ -121,10 +122,9 @@ impl<'a> Builder<'a> {
             },
             voting.unwrap_or_default(),
         )?;
-        let model = match pool.server(self.settings)? {
-            Some(server) => server,
-            None => pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))),
-        };
+        let server = pool.server(self.settings)?;
+        let journaled = server.is_some() && !pool.offline;
+        let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))));
         model.fits(&self.decoding(self.method), voting)?;
         let prompts = approach.prompts();
         let agent = Agent {
@@ -137,6 +137,7 @@ impl<'a> Builder<'a> {
             },
             approach,
             price: price.map(Price::from),
+            journaled,
         };
         let variant = Variant {
             name,

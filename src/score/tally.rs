@@ -69,9 +69,9 @@ pub struct RunScore {
     pub calls: u64,
     /// Calls of measured episodes whose text lacked an action (repairs of kind `missing_action`).
     pub bad_calls: u64,
-    /// Tokens of all episodes; those without a measurement were paid for too.
+    /// Tokens of measured episodes.
     pub usage: Usage,
-    /// Cost of all episodes in US dollars; absent if no price was known.
+    /// Cost of measured episodes in US dollars; absent if no price was known.
     pub cost_usd: Option<f64>,
 }
 
@@ -125,10 +125,6 @@ impl Tally {
         let total = &mut self.score;
         total.episodes += 1;
         *total.outcomes.entry(trajectory.outcome.name()).or_default() += 1;
-        total.usage += trajectory.usage;
-        if let Some(cost) = trajectory.cost_usd {
-            total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost);
-        }
         if !trajectory.measured() {
             let unmeasured =
                 if trajectory.outcome == Outcome::Budget { &mut total.budget } else { &mut total.not_measured };
@@ -142,6 +138,10 @@ impl Tally {
             return None;
         }
         total.measured += 1;
+        total.usage += trajectory.usage;
+        if let Some(cost) = trajectory.cost_usd {
+            total.cost_usd = Some(total.cost_usd.unwrap_or(0.0) + cost);
+        }
         total.steps += count(trajectory.agent_steps().count());
         total.calls += count(trajectory.call_count());
         total.bad_calls +=
@@ -205,7 +205,7 @@ impl RunScore {
         per(float(self.steps), self.measured)
     }
 
-    /// Tokens of all episodes, those without a measurement included, for each measured episode; absent without one.
+    /// Tokens of a measured episode, on average; absent without one.
     pub fn tokens_per_question(&self) -> Option<f64> {
         per(float(self.usage.total()), self.measured)
     }

@@ -1,16 +1,19 @@
 //! Appending trajectories so that a crash loses at most the line being written.
 
-use super::StoreError;
 use super::read::only_trajectories;
+use super::{Journal, StoreError};
 use crate::tape::LineFile;
 use crate::types::Trajectory;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A run's trajectory file, open for appending by one process.
 #[derive(Debug)]
 pub(crate) struct Appender {
     lines: LineFile,
     dropped: Option<u64>,
+    /// Which holds lines of episodes until they are appended here.
+    journal: Option<Arc<Journal>>,
 }
 
 impl Appender {
@@ -36,7 +39,12 @@ impl Appender {
     fn repair(mut lines: LineFile) -> Result<Self, StoreError> {
         let tail = lines.tail()?;
         let dropped = lines.repair(&tail, serde_json::from_slice::<Trajectory>(&tail).is_ok())?;
-        Ok(Self { lines, dropped })
+        Ok(Self { lines, dropped, journal: None })
+    }
+
+    /// The same, which tells the journal what is recorded.
+    pub(crate) fn with_journal(self, journal: Arc<Journal>) -> Self {
+        Self { journal: Some(journal), ..self }
     }
 
     /// Bytes of the incomplete last line that was removed on opening.
@@ -49,12 +57,17 @@ impl Appender {
         &mut self,
         trajectories: impl IntoIterator<Item = &'a Trajectory>,
     ) -> Result<(), StoreError> {
-        let mut lines = Vec::new();
+        let (mut lines, mut measured) = (Vec::new(), Vec::new());
         for trajectory in trajectories {
+            measured.extend(Some(&trajectory.key).filter(|_| trajectory.measured()));
             serde_json::to_writer(&mut lines, trajectory)
                 .map_err(|error| StoreError::io("append to", &self.lines.path)(error.into()))?;
             lines.push(b'\n');
         }
-        Ok(self.lines.append(&lines)?)
+        self.lines.append(&lines)?;
+        if let Some(journal) = &self.journal {
+            measured.into_iter().for_each(|key| journal.ended(key));
+        }
+        Ok(())
     }
 }

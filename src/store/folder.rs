@@ -1,13 +1,15 @@
 //! The run folder: creating, opening and locking it; its manifest and prompts.
 
+use super::compact::compact;
 use super::read::Shard;
-use super::{Appender, Records, StoreError};
+use super::{Appender, Journal, Journaled, PaidByVariant, Records, StoreError};
 use crate::tape::sync_folder;
 use crate::types::Manifest;
 use crate::types::manifest::MANIFEST_VERSION;
 use serde::Deserialize;
+use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{self, BufWriter, Read as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
@@ -132,6 +134,33 @@ impl RunFolder {
         Appender::open(&self.path.join(Self::TRAJECTORIES))
     }
 
+    /// Opens the journal; the caller must hold the [`Lock`]. The lines of measured episodes in `records` are dropped.
+    pub(crate) fn journal(&self, _lock: &Lock, records: &Records) -> Result<Journal, StoreError> {
+        let measured: HashSet<&str> = records.keys().filter(|(.., measured)| *measured).map(|(key, ..)| key).collect();
+        Journal::open(&self.journal_path(), records.paid(), |key| !measured.contains(key))
+    }
+
+    /// What each variant has cost, whether its episodes ended or not.
+    pub(crate) fn paid(&self, records: &Records) -> Result<PaidByVariant, StoreError> {
+        let mut paid = records.paid().clone();
+        // Variants that are not journaled cost nothing.
+        paid.extend(Journaled::read(&self.journal_path())?.unwrap_or_default().paid);
+        Ok(paid)
+    }
+
+    /// Rewrites the trajectories with one line an episode; the caller must hold the [`Lock`]. What the removed lines cost
+    /// stays in the journal's sum.
+    pub(crate) fn compact(&self, _lock: &Lock, records: &Records) -> Result<(), StoreError> {
+        if records.has_superseded() {
+            Journal::found(&self.journal_path(), records.paid())?;
+        }
+        compact(&self.path.join(Self::TRAJECTORIES), records)
+    }
+
+    fn journal_path(&self) -> PathBuf {
+        self.path.join("journal.jsonl")
+    }
+
     /// The recorded episodes of all shards.
     pub(crate) fn records(&self) -> Result<Records, StoreError> {
         Records::index(self.shards()?)
@@ -166,9 +195,21 @@ impl RunFolder {
 }
 
 /// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// The same with a function that writes the content.
+pub(super) fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), StoreError> {
     let beside = path.with_extension("tmp");
-    let written = File::create(&beside).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()));
+    let written = File::create(&beside).and_then(|file| {
+        let mut buffered = BufWriter::new(file);
+        write(&mut buffered)?;
+        buffered.into_inner()?.sync_data()
+    });
     if let Err(source) = written {
         let _ = fs::remove_file(&beside);
         return Err(StoreError::Io { action: "write", path: path.to_owned(), source });

@@ -1,6 +1,6 @@
 //! The lines of a trajectory file, each read once, in parallel.
 
-use super::read::Paid;
+use crate::types::Paid;
 use crate::types::Trajectory;
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use serde::Deserialize;

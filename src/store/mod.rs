@@ -3,18 +3,22 @@
 //! ```text
 //! <run>/manifest.json          what the run was
 //! <run>/trajectories.jsonl     one episode a line, appended and synced when it ends
+//! <run>/journal.jsonl          what took place in episodes that have not ended, and what all of it cost
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
 //! <run>/experiment.toml        the experiment that the run belongs to, if any
 //! ```
 
 mod append;
+mod compact;
 mod folder;
 mod index;
+mod journal;
 mod read;
 
 pub(crate) use append::Appender;
 pub(crate) use folder::{Lock, RunFolder};
-pub(crate) use read::{Paid, Records, Skipped};
+pub(crate) use journal::{Journal, Journaled, PaidByVariant};
+pub(crate) use read::{Records, Skipped};
 
 use crate::tape::FileError;
 use std::path::PathBuf;

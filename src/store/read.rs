@@ -3,11 +3,10 @@
 use super::StoreError;
 use super::index::{self, Content, Head, Line, parse};
 use crate::types::trajectory::TRAJECTORY_VERSION;
-use crate::types::{Trajectory, Usage};
-use std::collections::{BTreeMap, HashMap};
+use crate::types::{Paid, Trajectory};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
-use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -19,37 +18,9 @@ pub(crate) struct Records {
     shards: Vec<Shard>,
     places: Vec<Place>,
     skipped: Vec<Skipped>,
+    /// Shard and offset of lines that another one takes the place of.
+    superseded: Vec<(usize, u64)>,
     paid: BTreeMap<String, Paid>,
-}
-
-/// The cost of recorded episodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Paid {
-    /// Model calls answered by a server.
-    pub calls: u64,
-    /// Those whose tokens the server did not count.
-    pub uncounted: u64,
-    /// Their tokens, estimated where not counted.
-    pub usage: Usage,
-}
-
-impl Paid {
-    pub(crate) fn of(trajectory: &Trajectory) -> Self {
-        let mut paid = Self::default();
-        for call in trajectory.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.cached) {
-            let usage = call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.len()));
-            paid += Self { calls: 1, uncounted: u64::from(call.usage.is_none()), usage };
-        }
-        paid
-    }
-}
-
-impl AddAssign for Paid {
-    fn add_assign(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.uncounted += other.uncounted;
-        self.usage += other.usage;
-    }
 }
 
 /// A line that could not be read; its episode counts as missing.
@@ -87,7 +58,8 @@ impl Shard {
 impl Records {
     /// Finds the latest record of each episode. Unreadable lines are skipped and listed.
     pub(super) fn index(shards: Vec<Shard>) -> Result<Self, StoreError> {
-        let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), paid: BTreeMap::new() };
+        let (superseded, paid) = (Vec::new(), BTreeMap::new());
+        let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), superseded, paid };
         let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
             records.index_shard(shard, &mut seen)?;
@@ -126,8 +98,11 @@ impl Records {
     fn note(&mut self, place: Place, seen: &mut HashMap<String, usize>) {
         *self.paid.entry(place.head.variant.clone()).or_default() += place.head.paid;
         match seen.get(&place.head.key) {
-            Some(&at) if place.head.measured || !self.places[at].head.measured => self.places[at] = place,
-            Some(_) => {}
+            Some(&at) if place.head.measured || !self.places[at].head.measured => {
+                let old = std::mem::replace(&mut self.places[at], place);
+                self.superseded.push((old.shard, old.offset));
+            }
+            Some(_) => self.superseded.push((place.shard, place.offset)),
             None => {
                 seen.insert(place.head.key.clone(), self.places.len());
                 self.places.push(place);
@@ -138,6 +113,17 @@ impl Records {
     /// The cost of each variant's episodes, including those that were repeated later.
     pub(crate) fn paid(&self) -> &BTreeMap<String, Paid> {
         &self.paid
+    }
+
+    /// Whether lines are left that others take the place of.
+    pub(super) fn has_superseded(&self) -> bool {
+        !self.superseded.is_empty()
+    }
+
+    /// Offsets in the file at `path` of lines that another one takes the place of.
+    pub(super) fn superseded(&self, path: &Path) -> HashSet<u64> {
+        let of_file = |(shard, _): &&(usize, u64)| self.shards[*shard].path == path;
+        self.superseded.iter().filter(of_file).map(|(_, offset)| *offset).collect()
     }
 
     pub(crate) fn skipped(&self) -> &[Skipped] {

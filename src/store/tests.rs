@@ -1,10 +1,12 @@
 //! Tests of a run's folder: what a crash leaves, what a second process may do, what a reader sees.
 
 use super::*;
-use crate::types::{Call, Compat, Outcome, Step, Trajectory, Usage};
+use crate::types::{Call, Compat, Outcome, Paid, Step, Trajectory, Usage};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
+
+mod journal;
 
 pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory {
     Trajectory {

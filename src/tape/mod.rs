@@ -48,6 +48,7 @@ pub(crate) use recorder::sync_folder;
 pub use recorder::{Place, Recorder};
 pub use scope::{in_episode, in_sample};
 pub use wrapped::Wrapped;
+pub(crate) use writer::Writer;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ type Waiting<T> = (T, oneshot::Sender<Result<(), TapeError>>);
 
 /// Passes items to the thread. Dropping it waits until all are written.
 #[derive(Debug)]
-pub(super) struct Writer<T> {
+pub(crate) struct Writer<T> {
     items: Option<Sender<Waiting<T>>>,
     thread: Option<JoinHandle<()>>,
     path: PathBuf,
@@ -19,12 +19,12 @@ pub(super) struct Writer<T> {
 
 impl<T: Send + 'static> Writer<T> {
     /// What it writes.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Starts the thread; `write` gets one or more items at a time, in order.
-    pub(super) fn start(
+    pub(crate) fn start(
         path: PathBuf,
         write: impl FnMut(Vec<T>) -> Result<(), TapeError> + Send + 'static,
     ) -> Result<Self, TapeError> {
@@ -37,11 +37,15 @@ impl<T: Send + 'static> Writer<T> {
     }
 
     /// Waits until the item is on disk. It is written even if the future is dropped.
-    pub(super) async fn write(&self, item: T) -> Result<(), TapeError> {
-        let (told, written) = oneshot::channel();
+    pub(crate) async fn write(&self, item: T) -> Result<(), TapeError> {
         let stopped = || TapeError::Stopped { path: self.path.clone() };
-        self.items.as_ref().ok_or_else(stopped)?.send((item, told)).map_err(|_| stopped())?;
-        written.await.map_err(|_| stopped())?
+        self.send(item).ok_or_else(stopped)?.await.map_err(|_| stopped())?
+    }
+
+    /// Has the item written without waiting for it; nothing if the thread has stopped.
+    pub(crate) fn send(&self, item: T) -> Option<oneshot::Receiver<Result<(), TapeError>>> {
+        let (told, written) = oneshot::channel();
+        self.items.as_ref()?.send((item, told)).ok().map(|()| written)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a run was: everything needed to understand it, to resume it, and to do it again.
 
-use super::{Compat, Decoding, Voting, Wording};
+use super::{Compat, Decoding, Paid, Voting, Wording};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -41,6 +41,10 @@ pub struct Manifest {
     /// seconds before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limit_history: Vec<LimitHistory>,
+    /// What each variant has cost by the end of the last part that ended by itself, episodes that were cut short or run
+    /// again included.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub paid: BTreeMap<String, Paid>,
 }
 
 /// How the number of requests at once to one server was adapted in one part of a run.

@@ -4,6 +4,7 @@
 
 pub mod digest;
 pub mod event;
+pub mod journal;
 pub mod manifest;
 pub mod method;
 pub mod prefix;
@@ -16,6 +17,7 @@ pub mod trajectory;
 
 pub use digest::sha256_hex;
 pub use event::RunEvent;
+pub use journal::{Event, Paid, ToolAnswer};
 pub use manifest::{
     DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,
 };

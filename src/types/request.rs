@@ -114,6 +114,24 @@ impl Usage {
     pub fn total(self) -> u64 {
         self.prompt_tokens + self.completion_tokens
     }
+
+    /// The tokens beyond `other`; none where `other` has more.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self {
+            prompt_tokens: self.prompt_tokens.saturating_sub(other.prompt_tokens),
+            completion_tokens: self.completion_tokens.saturating_sub(other.completion_tokens),
+        }
+    }
+}
+
+impl std::ops::Add for Usage {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
 }
 
 impl std::ops::AddAssign for Usage {

@@ -1,6 +1,6 @@
 //! The record of one episode: every step, every model call, how it ended.
 
-use super::{Tool, Usage};
+use super::{Completion, Request, Tool, Usage};
 use serde::{Deserialize, Serialize};
 
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
@@ -209,6 +209,23 @@ impl Repair {
     pub const MISSING_ACTION: &'static str = "missing_action";
     /// Kind of the repair that a second call for the answer of a chain of thought is.
     pub const MISSING_ANSWER: &'static str = "missing_answer";
+}
+
+impl Call {
+    /// The record of a request and its completion.
+    pub fn of(request: &Request, completion: Completion) -> Self {
+        Self {
+            prompt_sha256: request.prompt.sha256(),
+            prompt_chars: request.prompt.chars(),
+            stop: request.stop.clone(),
+            completion: completion.text,
+            finish_reason: completion.finish_reason,
+            usage: completion.usage,
+            latency_ms: completion.latency_ms,
+            attempts: completion.attempts,
+            cached: completion.cached,
+        }
+    }
 }
 
 impl Trajectory {

@@ -1,8 +1,7 @@
-//! Budgets against the benchmark kit's mocks: no more is spent than allowed and in flight, a resumed run goes on where the
-//! money ended, and `--dry-run` knows beforehand what a run takes.
+//! Budgets against the benchmark kit's mocks: they pay for whole episodes, a resumed run goes on where the money ended, and `--dry-run` knows beforehand what a run takes.
 
 use crate::common::mockd::{self, Mock};
-use crate::common::{self, Ran, WorkDir, calls};
+use crate::common::{self, Ran, WorkDir};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -86,47 +85,41 @@ fn a_dry_run_is_within_a_tenth_of_the_real_run_and_spends_nothing() {
 }
 
 #[test]
-fn tokens_are_exceeded_by_no_more_than_the_calls_in_flight_and_a_larger_budget_goes_on() {
+fn a_budget_pays_for_whole_episodes_and_a_larger_one_goes_on() {
     let Some(bench) = Bench::new() else { return };
     bench.llm.get("/config?latency=5");
     let first = bench.run(100, &["--budget-tokens", "300000"]);
-    let row = variant(&first, 4);
-    let spent: u64 = bench.records().iter().map(|record| tokens(&record["usage"])).sum();
-    assert!((300_000 - MOST_OF_A_CALL..300_000 + CONCURRENCY * MOST_OF_A_CALL).contains(&spent), "{spent}");
-    assert_eq!(tokens(&row["usage"]), spent);
-    let cut = row["outcomes"]["budget"].as_u64().expect("a count");
-    assert!(cut > 0 && cut <= 2 * CONCURRENCY + 1, "{cut}");
-    assert_eq!(row["outcomes"]["not_measured"], 0);
-    assert_eq!(row["measured"].as_u64().expect("a count") + cut, row["episodes"].as_u64().expect("a count"));
-    for record in bench.records().iter().filter(|record| record["outcome"] == "budget") {
-        assert!(record["answer"].is_null(), "{record}");
-        assert!(record["detail"].as_str().expect("a reason").contains("budget of 300000 tokens"), "{record}");
+    let report = json(&first, 4);
+    let row = &report["variants"][0];
+    let (spent, finished) = (tokens(&row["usage"]), row["measured"].as_u64().expect("a count"));
+    // What is left would not have paid for another episode.
+    assert!(spent <= 300_000 && spent + 2 * spent / finished > 300_000, "{finished}: {spent}");
+    assert_eq!((&row["outcomes"]["budget"], &row["outcomes"]["not_measured"]), (&0.into(), &0.into()));
+    assert_eq!(bench.llm.requests(), 4 * finished, "nothing was begun that did not end");
+    assert_eq!(tokens(&report["spending"]["total"]["usage"]), spent);
+    for words in ["stopped: ", " of 300,000 tokens are left, and an episode takes about ", "--resume"] {
+        assert!(first.stderr.contains(words), "{}", first.stderr);
     }
-    let said = first.stderr;
-    assert!(
-        said.contains("stopped: the run's budget of 300000 tokens is spent") && said.contains("--resume"),
-        "{said}"
-    );
 
-    // The same budget is spent already: nothing is asked.
+    // The rest of the same budget pays for nothing more.
     bench.llm.get("/reset");
     let again = bench.run(100, &["--budget-tokens", "300000", "--resume"]);
     assert_eq!((again.code, bench.llm.requests()), (Some(4), 0), "{}", again.stderr);
 
-    // What was cut short is done again, and what was finished is kept.
-    let finished = bench.records().iter().filter(|record| record["outcome"] == "finished").count();
-    let row = variant(&bench.run(100, &["--resume"]), 0);
-    assert_eq!((row["measured"].as_u64(), row["outcomes"]["budget"].as_u64()), (Some(100), Some(0)));
-    assert_eq!(bench.llm.requests(), 4 * (100 - finished as u64));
+    // A larger one keeps what was finished.
+    let row = variant(&bench.run(100, &["--resume", "--budget-tokens", "3000000"]), 0);
+    assert_eq!(row["measured"], 100);
+    assert_eq!(bench.llm.requests(), 4 * (100 - finished));
 }
 
 #[test]
 fn calls_and_dollars_end_a_run_too() {
     let Some(bench) = Bench::new() else { return };
-    let output = bench.run(50, &["--max-calls", "41"]);
-    let row = variant(&output, 4);
-    assert_eq!((row["missing"].as_u64(), bench.llm.requests()), (None, 41));
-    assert_eq!(calls(&bench.records()), 41);
+    let output = bench.run(50, &["--max-calls", "3"]);
+    assert_eq!((output.code, bench.llm.requests()), (Some(4), 0), "{}", output.stderr);
+    assert!(output.stderr.contains("3 of 3 model calls are left, and an episode takes about 4"), "{}", output.stderr);
+    let row = variant(&bench.run(50, &["--max-calls", "41", "--resume"]), 4);
+    assert_eq!((row["measured"].as_u64(), bench.llm.requests()), (Some(10), 40));
 
     // A million tokens of prompt cost a dollar: one more tenth of a dollar is a hundred thousand tokens more.
     let prompt_tokens =
@@ -136,7 +129,7 @@ fn calls_and_dollars_end_a_run_too() {
     let output = bench.run(50, &["--budget-usd", &budget, "--price", "1/0", "--resume"]);
     assert_eq!(output.code, Some(4), "{}", output.stderr);
     let spent = prompt_tokens() - before;
-    assert!((100_000 - MOST_OF_A_CALL..100_000 + CONCURRENCY * MOST_OF_A_CALL).contains(&spent), "{spent}");
+    assert!((100_000 - 4 * MOST_OF_A_CALL..=100_000).contains(&spent), "{spent}");
 
     let unpriced = bench.run(50, &["--budget-usd", "1", "--resume"]);
     unpriced.refused(2, &["--budget-usd needs a price"]);
@@ -156,6 +149,7 @@ fn a_run_goes_on_after_failures_unless_it_may_not() {
     }
     std::fs::remove_dir_all(bench.dir.path("run")).expect("the run's folder");
 
+    let before = bench.llm.requests();
     let output = bench.run(60, &["--max-failures", "3"]);
     let row = variant(&output, 4);
     let (episodes, failed) =
@@ -164,8 +158,11 @@ fn a_run_goes_on_after_failures_unless_it_may_not() {
     assert!(output.stderr.contains("3 episodes could not be measured"), "{}", output.stderr);
 
     bench.llm.get("/config?fault=");
-    let row = variant(&bench.run(60, &["--resume"]), 0);
-    assert_eq!(row["measured"], 60);
+    let report = json(&bench.run(60, &["--resume"]), 0);
+    assert_eq!((&report["variants"][0]["measured"], bench.records().len()), (&60.into(), 60));
+    // Each failed episode goes on from the request that failed, which alone is sent again.
+    assert_eq!(bench.llm.requests() - before, 240 + failed);
+    assert_eq!(report["spending"]["total"]["calls"], 240);
 }
 
 /// The baseline counts no tokens: they are estimated, and that is said.
@@ -174,7 +171,7 @@ fn what_nobody_counts_is_estimated_and_said() {
     let dir = WorkDir::new();
     let output = dir.run(&["--quiet", "--json", "--budget-tokens", "20000", "--out", "r"]);
     let row = variant(&output, 4);
-    assert!(row["outcomes"]["budget"].as_u64().expect("a count") > 0, "{row}");
+    assert!((1..15).contains(&row["measured"].as_u64().expect("a count")), "{row}");
     assert!(output.stderr.contains("the server did not count the tokens of"));
     assert!(dir.records("r").iter().all(|record| record.get("cost_usd").is_none()), "an estimate is no cost");
 }

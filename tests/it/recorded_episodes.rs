@@ -74,7 +74,7 @@ fn source() -> SourceIdentity {
 }
 
 fn agent(model: Arc<dyn Model>, source: Arc<dyn Source>, approach: Approach) -> Agent {
-    Agent { model, source, session: SessionOptions::default(), approach, price: None }
+    Agent { model, source, session: SessionOptions::default(), approach, price: None, journaled: false }
 }
 
 fn replaying(path: &Path, approach: Approach) -> Agent {
@@ -92,7 +92,7 @@ fn recording(path: &Path, approach: Approach) -> Agent {
 /// All episodes at once; their trajectories in the order of the repeats, without times.
 async fn answers(agent: &Agent, repeats: impl Iterator<Item = u32>) -> Vec<Trajectory> {
     let episodes: Vec<Episode> = repeats.map(episode).collect();
-    let running: FuturesUnordered<_> = episodes.iter().map(|episode| agent.answer(episode)).collect();
+    let running: FuturesUnordered<_> = episodes.iter().map(|episode| agent.answer(episode, None)).collect();
     let mut ended: Vec<Trajectory> = running.collect().await;
     ended.sort_by_key(|trajectory| trajectory.repeat);
     for trajectory in &mut ended {

@@ -27,7 +27,7 @@ fn acting(id: &str, thoughts: bool) -> Acting {
 fn recorded(approach: &Approach, replies: &[&str]) -> Trajectory {
     let replies: Vec<String> = replies.iter().map(|&reply| reply.to_owned()).collect();
     let (agent, _) = scripted(approach.clone(), move |_, number| replies.get(number).cloned());
-    agent.answer(&episode(Method::React)).now_or_never().expect("nothing waits")
+    agent.answer(&episode(Method::React), None).now_or_never().expect("nothing waits")
 }
 
 /// The conversation as lines `role: text`, with `-` before what is not to be learned.

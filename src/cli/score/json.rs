@@ -18,6 +18,7 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "not_measured_reasons": summary.reasons,
         "level": LEVEL,
         "wall_ms": super::wall_ms(summary),
+        "spending": summary.spending,
         "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
         "variants": variants,
     });

@@ -34,8 +34,8 @@ fn not_measured_and_hidden_are_in_no_mean() {
         outcomes,
         [("budget", 0), ("finished", 3), ("format_failure", 0), ("not_measured", 2), ("step_limit", 1)]
     );
-    assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (4, 0, 4, Some(0.25)));
-    assert_eq!(score.usage, Usage { prompt_tokens: 60, completion_tokens: 12 });
+    assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (4, 0, 4, None));
+    assert_eq!(score.usage, Usage { prompt_tokens: 40, completion_tokens: 8 });
     assert_eq!((score.mean_steps(), score.bad_call_rate()), (Some(1.0), None));
     let mean = f64::midpoint(f1, 1.0) * 2.0 / 3.0;
     let variance = ((f1 - mean).powi(2) + (1.0 - mean).powi(2) + mean.powi(2)) / 2.0;
@@ -61,16 +61,16 @@ fn the_rule_is_the_datasets_or_the_given_one() {
 }
 
 #[test]
-fn what_a_budget_cut_short_is_counted_apart_and_paid_for() {
+fn what_a_budget_cut_short_is_counted_apart() {
     let paid = |outcome, answer| Trajectory { cost_usd: Some(0.5), ..episode(outcome, answer, &["x"]) };
     let episodes =
         [paid(Outcome::Finished, Some("x")), paid(Outcome::Finished, Some("y")), paid(Outcome::Budget, Some("y"))];
     let score = RunScore::of("hotpotqa", &episodes);
     assert_eq!((score.episodes, score.measured, score.not_measured, score.budget), (3, 2, 0, 1));
     assert_eq!((score.em, score.em_bounds), (Some(0.5), Some([1.0 / 3.0, 2.0 / 3.0])));
-    // Twelve tokens and half a dollar an episode; one of two answers is right.
-    assert_eq!((score.tokens_per_question(), score.tokens_per_correct()), (Some(18.0), Some(36.0)));
-    assert_eq!((score.cost_per_question(), score.cost_per_correct()), (Some(0.75), Some(1.5)));
+    // Twelve tokens and half a dollar a measured episode; one of two answers is right.
+    assert_eq!((score.tokens_per_question(), score.tokens_per_correct()), (Some(12.0), Some(24.0)));
+    assert_eq!((score.cost_per_question(), score.cost_per_correct()), (Some(0.5), Some(1.0)));
     let lost = RunScore::of("hotpotqa", &[episode(Outcome::Finished, Some("y"), &["x"])]);
     assert_eq!((lost.cost_per_question(), lost.tokens_per_correct()), (None, None));
 }

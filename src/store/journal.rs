@@ -1,0 +1,273 @@
+//! The journal of a run: what took place in episodes that have not ended, and what all of it cost.
+//!
+//! ```text
+//! {"v":1,"paid":{"main":{"calls":8,"uncounted":0,"usage":{…}}},"carried":0}
+//! {"key":"<sha256>","variant":"main","call":{…}}
+//! {"key":"<sha256>","variant":"main","sample":0,"tool":{…}}
+//! ```
+//!
+//! Each completion and observation is on disk before its episode goes on; lines of many episodes are synced together.
+//! When an episode is recorded, its lines are no longer needed. The file is rewritten without such lines when the run
+//! begins and ends, and when it has grown: what they cost is added to `paid` in the first line, and the first `carried`
+//! lines after it are among that. So nothing that was paid for is forgotten or counted twice, whenever a run is killed.
+
+use super::{StoreError, folder};
+use crate::tape::{FileError, LineFile, TapeError, Writer};
+use crate::types::{Event, Paid};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Version of the file; readers refuse newer ones.
+const VERSION: u32 = 1;
+/// Bytes of lines that are no longer needed, from which on the file is rewritten during a run.
+const MAX_DEAD: u64 = 64 << 20;
+
+/// What each variant has cost, by its name.
+pub(crate) type PaidByVariant = BTreeMap<String, Paid>;
+
+/// What took place in each episode, by its key, with the sample of a vote (from 0).
+type Episodes = HashMap<String, Vec<(Option<u32>, Event)>>;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Header {
+    v: u32,
+    paid: PaidByVariant,
+    carried: usize,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    #[serde(borrow)]
+    variant: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sample: Option<u32>,
+    #[serde(flatten)]
+    event: Event,
+}
+
+/// What a journal holds.
+#[derive(Debug, Default)]
+pub(crate) struct Journaled {
+    pub(crate) paid: PaidByVariant,
+    episodes: Episodes,
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    writer: Writer<Item>,
+    kept: Mutex<Episodes>,
+}
+
+#[derive(Debug)]
+enum Item {
+    /// A line of the episode with this key.
+    Line(String, Vec<u8>),
+    /// The episode with this key is recorded.
+    Ended(String),
+}
+
+impl Journaled {
+    /// Reads a journal; none if the file does not exist. An incomplete last line is left out.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, StoreError> {
+        let Some(mut lines) = lines(path)? else { return Ok(None) };
+        let Some(header) = header(&mut lines, path)? else { return Ok(None) };
+        let mut journaled = Self { paid: header.paid, episodes: Episodes::new() };
+        for (at, bytes) in lines.enumerate() {
+            let bytes = bytes.map_err(StoreError::io("read", path))?;
+            // What a crash has left unreadable is asked again.
+            let Ok(line) = serde_json::from_slice::<Line<'_>>(&bytes) else { continue };
+            if let (Event::Call(call), true) = (&line.event, at >= header.carried) {
+                *journaled.paid.entry(line.variant.clone().into_owned()).or_default() += Paid::of_call(call);
+            }
+            journaled.episodes.entry(line.key.into_owned()).or_default().push((line.sample, line.event));
+        }
+        Ok(Some(journaled))
+    }
+}
+
+impl Journal {
+    /// Opens or creates the journal of a run whose folder is locked. `is_open` says which episodes still need their lines;
+    /// `before` is what was paid before the run had a journal.
+    pub(super) fn open(
+        path: &Path,
+        before: &PaidByVariant,
+        is_open: impl Fn(&str) -> bool,
+    ) -> Result<Self, StoreError> {
+        let mut file = JournalFile::new(path.to_owned());
+        let mut episodes = HashMap::new();
+        if let Some(journaled) = Journaled::read(path)? {
+            episodes = journaled.episodes;
+            episodes.retain(|key, _| is_open(key));
+            file.rewrite(journaled.paid, &episodes)?;
+        } else {
+            file.before.clone_from(before);
+        }
+        let writer = Writer::start(path.to_owned(), move |batch| file.write(batch));
+        let writer = writer.map_err(|error| StoreError::io("write", path)(std::io::Error::other(error)))?;
+        Ok(Self { writer, kept: Mutex::new(episodes) })
+    }
+
+    /// Begins the journal of a run that has none with what was paid so far.
+    pub(super) fn found(path: &Path, paid: &PaidByVariant) -> Result<(), StoreError> {
+        if path.exists() {
+            return Ok(());
+        }
+        JournalFile::new(path.to_owned()).rewrite(paid.clone(), &Episodes::new())
+    }
+
+    /// What was kept of an episode, in order. It is handed out once.
+    pub(crate) fn take(&self, key: &str) -> Vec<(Option<u32>, Event)> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(key).unwrap_or_default()
+    }
+
+    /// What was paid for of an episode that [`take`](Self::take) has not handed out yet.
+    pub(crate) fn paid_for(&self, key: &str) -> Paid {
+        let mut paid = Paid::default();
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, event) in kept.get(key).into_iter().flatten() {
+            if let Event::Call(call) = event {
+                paid += Paid::of_call(call);
+            }
+        }
+        paid
+    }
+
+    /// Keeps an event, and waits until it is on disk.
+    pub(crate) async fn keep(
+        &self,
+        key: &str,
+        variant: &str,
+        sample: Option<u32>,
+        event: Event,
+    ) -> Result<(), TapeError> {
+        let line = line(&Line { key: key.into(), variant: variant.into(), sample, event });
+        let line = line.map_err(|error| failed("append to", self.writer.path(), error))?;
+        self.writer.write(Item::Line(key.to_owned(), line)).await
+    }
+
+    /// Notes that an episode is recorded, so that its lines are no longer needed.
+    pub(crate) fn ended(&self, key: &str) {
+        // The lines may stay: they are only space.
+        drop(self.writer.send(Item::Ended(key.to_owned())));
+    }
+}
+
+/// The file behind a journal, used by the writer's thread.
+struct JournalFile {
+    path: PathBuf,
+    /// Absent until there is something to write.
+    lines: Option<LineFile>,
+    /// What was paid before there was a file.
+    before: PaidByVariant,
+    /// Bytes of the lines of each open episode.
+    open: HashMap<String, u64>,
+    dead: u64,
+}
+
+impl JournalFile {
+    fn new(path: PathBuf) -> Self {
+        Self { path, lines: None, before: PaidByVariant::new(), open: HashMap::new(), dead: 0 }
+    }
+
+    /// Writes a new file with these lines in place of the old one.
+    fn rewrite(&mut self, paid: PaidByVariant, episodes: &Episodes) -> Result<(), StoreError> {
+        let failed = |error: serde_json::Error| StoreError::io("write", &self.path)(error.into());
+        let carried = episodes.values().map(Vec::len).sum();
+        let mut bytes = line(&Header { v: VERSION, paid, carried }).map_err(failed)?;
+        let mut open = HashMap::new();
+        for (key, events) in episodes {
+            let before = bytes.len();
+            for (sample, event) in events {
+                // The variant matters for lines that are not counted yet only.
+                let (key, sample, event) = (key.into(), *sample, event.clone());
+                bytes.extend(line(&Line { key, variant: Cow::default(), sample, event }).map_err(failed)?);
+            }
+            open.insert(key.clone(), (bytes.len() - before) as u64);
+        }
+        folder::replace(&self.path, &bytes)?;
+        let mut lines = LineFile::open(&self.path)?;
+        let tail = lines.tail()?;
+        lines.repair(&tail, false)?;
+        (self.lines, self.open, self.dead) = (Some(lines), open, 0);
+        Ok(())
+    }
+
+    fn write(&mut self, batch: Vec<Item>) -> Result<(), TapeError> {
+        let mut bytes = Vec::new();
+        for item in batch {
+            match item {
+                Item::Line(key, line) => {
+                    *self.open.entry(key).or_default() += line.len() as u64;
+                    bytes.extend(line);
+                }
+                Item::Ended(key) => self.dead += self.open.remove(&key).unwrap_or_default(),
+            }
+        }
+        if !bytes.is_empty() {
+            self.append(&bytes)?;
+        }
+        if self.dead > MAX_DEAD {
+            self.shrink().map_err(|error| failed("rewrite", &self.path, error))?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), TapeError> {
+        if self.lines.is_none() {
+            let (before, open) = (std::mem::take(&mut self.before), std::mem::take(&mut self.open));
+            self.rewrite(before, &Episodes::new()).map_err(|error| failed("write", &self.path, error))?;
+            self.open = open;
+        }
+        match &mut self.lines {
+            Some(lines) => Ok(lines.append(bytes)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Rewrites the file without the lines of episodes that are recorded.
+    fn shrink(&mut self) -> Result<(), StoreError> {
+        let Some(Journaled { paid, mut episodes }) = Journaled::read(&self.path)? else { return Ok(()) };
+        episodes.retain(|key, _| self.open.contains_key(key));
+        self.rewrite(paid, &episodes)
+    }
+}
+
+fn failed(action: &'static str, path: &Path, error: impl std::error::Error + Send + Sync + 'static) -> TapeError {
+    FileError { action, path: path.to_owned(), source: std::io::Error::other(error) }.into()
+}
+
+fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+type Lines = std::io::Split<BufReader<File>>;
+
+fn lines(path: &Path) -> Result<Option<Lines>, StoreError> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(BufReader::new(file).split(b'\n'))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("open", path)(error)),
+    }
+}
+
+/// The first line; none if the file is empty.
+fn header(lines: &mut Lines, path: &Path) -> Result<Option<Header>, StoreError> {
+    let Some(first) = lines.next() else { return Ok(None) };
+    let first = first.map_err(StoreError::io("read", path))?;
+    let header: Header = serde_json::from_slice(&first)
+        .map_err(|error| StoreError::BadManifest { path: path.to_owned(), message: error.to_string() })?;
+    if header.v > VERSION {
+        return Err(StoreError::Newer { path: path.to_owned(), found: header.v.into(), known: VERSION });
+    }
+    Ok(Some(header))
+}

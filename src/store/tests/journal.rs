@@ -1,0 +1,108 @@
+//! The journal: what it keeps, what it counts, and what a crash leaves.
+
+use super::{RunFolder, append, trajectory};
+use crate::types::{Call, Event, Outcome, Paid, Tool, ToolAnswer, Usage};
+use std::fs;
+
+fn call(n: u64) -> Event {
+    Event::Call(Call {
+        prompt_sha256: String::new(),
+        prompt_chars: 400,
+        stop: vec![],
+        completion: "so\n".to_owned(),
+        finish_reason: None,
+        usage: Some(Usage { prompt_tokens: n, completion_tokens: 1 }),
+        latency_ms: 0,
+        attempts: 1,
+        cached: false,
+    })
+}
+
+fn tool() -> Event {
+    let answer = ToolAnswer {
+        tool: Tool::Lookup,
+        input: "x".to_owned(),
+        observation: "é".to_owned(),
+        provenance: None,
+        note: None,
+    };
+    Event::Tool(answer)
+}
+
+/// One start of a run: takes what was kept of `a` and `b`, keeps more, and records `ended`.
+async fn start(folder: &RunFolder, keep: &[(&str, Event)], ended: &[&str]) -> [usize; 2] {
+    let lock = folder.lock().unwrap();
+    let journal = std::sync::Arc::new(folder.journal(&lock, &folder.records().unwrap()).unwrap());
+    let kept = ["key-a", "key-b"].map(|key| journal.take(key).len());
+    for (key, event) in keep {
+        journal.keep(key, "main", None, event.clone()).await.unwrap();
+    }
+    let mut appender = folder.appender(&lock).unwrap().with_journal(journal);
+    for id in ended {
+        appender.append(&[trajectory(id, 0, Outcome::Finished)]).unwrap();
+    }
+    kept
+}
+
+fn paid(folder: &RunFolder) -> Paid {
+    folder.paid(&folder.records().unwrap()).unwrap().remove("main").unwrap_or_default()
+}
+
+#[tokio::test]
+async fn what_did_not_end_is_kept_and_everything_is_counted_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    let first = [("key-a", call(10)), ("key-a", tool()), ("key-b", call(20)), ("key-b", call(30))];
+    assert_eq!(start(&folder, &first, &["b"]).await, [0, 0]);
+    let usage = Usage { prompt_tokens: 60, completion_tokens: 3 };
+    assert_eq!(paid(&folder), Paid { calls: 3, uncounted: 0, usage });
+    // What ended is dropped when the run goes on, and still counted.
+    assert_eq!(start(&folder, &[], &[]).await, [2, 0]);
+    assert_eq!(fs::read_to_string(dir.path().join("journal.jsonl")).unwrap().lines().count(), 3);
+    assert_eq!(paid(&folder).calls, 3);
+    assert_eq!(start(&folder, &[("key-a", call(5))], &["a"]).await, [2, 0]);
+    assert_eq!(start(&folder, &[], &[]).await, [0, 0]);
+    assert_eq!((paid(&folder).calls, paid(&folder).usage.prompt_tokens), (4, 65));
+}
+
+#[tokio::test]
+async fn a_torn_line_is_lost_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    start(&folder, &[("key-a", call(10)), ("key-b", call(20))], &[]).await;
+    let path = dir.path().join("journal.jsonl");
+    let text = fs::read(&path).unwrap();
+    for cut in 1..60 {
+        fs::write(&path, &text[..text.len() - cut]).unwrap();
+        let whole = usize::from(cut == 1);
+        assert_eq!(start(&folder, &[], &[]).await, [1, whole], "{cut}");
+        assert_eq!(paid(&folder).calls, 1 + whole as u64, "{cut}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_from_before_the_journal_keeps_its_costs() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    let Event::Call(first) = call(10) else { panic!("a call") };
+    let step = crate::types::Step { n: 1, calls: vec![first], ..Default::default() };
+    append(&folder, &[crate::types::Trajectory { steps: vec![step], ..trajectory("a", 0, Outcome::Budget) }]);
+    assert_eq!(paid(&folder).calls, 1);
+    start(&folder, &[("key-a", call(10)), ("key-a", call(20))], &["a"]).await;
+    assert_eq!(paid(&folder).calls, 3);
+    // One line an episode, and the costs stay.
+    let lock = folder.lock().unwrap();
+    folder.compact(&lock, &folder.records().unwrap()).unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("trajectories.jsonl")).unwrap().lines().count(), 1);
+    assert_eq!((folder.records().unwrap().keys().count(), paid(&folder).calls), (1, 3));
+}
+
+#[tokio::test]
+async fn a_journal_of_a_newer_version_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    let lock = folder.lock().unwrap();
+    fs::write(dir.path().join("journal.jsonl"), "{\"v\":2,\"paid\":{},\"carried\":0}\n").unwrap();
+    let refused = folder.journal(&lock, &folder.records().unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("format version 2"), "{refused}");
+}
