@@ -135,7 +135,7 @@ fn write(args: &Args, runs: &[Run], out: Box<dyn Write + Send>) -> anyhow::Resul
         // Only the table of questions shows trajectory metrics, and reading the dataset takes time.
         let assess = args.format != Format::Jsonl && args.rows == Rows::Questions;
         let evidence = assess.then(|| {
-            let (evidence, note) = shelf.of(&run.manifest);
+            let (evidence, note) = shelf.of(&run.folder, &run.manifest);
             note.iter().for_each(say);
             evidence
         });

@@ -53,14 +53,15 @@ impl Graded {
 impl GradedRun {
     /// Opens a run. Reports unreadable lines and missing supporting facts.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        let (manifest, records) = if path.is_file() {
-            (None, Records::of_file(path)?)
+        let (manifest, records, questions) = if path.is_file() {
+            (None, Records::of_file(path)?, Ok(Vec::new()))
         } else {
             let folder = RunFolder::open(path)?;
-            (Some(folder.manifest()?), folder.records()?)
+            let (manifest, records) = (folder.manifest()?, folder.records()?);
+            let questions = evidence::questions(&folder, &manifest);
+            (Some(manifest), records, questions)
         };
         left_out(&records).for_each(say);
-        let questions = manifest.as_ref().map_or_else(|| Ok(Vec::new()), evidence::questions);
         let evidence = Evidence::of_questions(questions.as_deref());
         evidence.note().iter().for_each(say);
         let tally = Tally::new(manifest.as_ref().map_or("", |manifest| &manifest.dataset.name));

@@ -116,6 +116,7 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
     let store = |error: &StoreError| match error {
         StoreError::NotARun { .. }
         | StoreError::BadManifest { .. }
+        | StoreError::BadQuestion { .. }
         | StoreError::Newer { .. }
         | StoreError::Foreign { .. } => Input,
         StoreError::Io { .. } | StoreError::Locked { .. } => Unexpected,

@@ -1,11 +1,12 @@
-//! The supporting facts of a run's questions, from the dataset file that it was made from.
+//! The questions of a run with their supporting facts, which no trajectory holds.
 //!
-//! A trajectory holds question and answers only. The facts are taken from the file that the manifest names, if it is
-//! still what the run read.
+//! They are kept in the run's folder. For a run from before they were, they are taken from the file that the manifest
+//! names, if it is still what the run read.
 
 use crate::dataset::{self, Columns, Format, ReadOptions};
 use crate::experiment::shipped;
-use crate::score::GoldEvidence;
+use crate::score::{GoldEvidence, is_same_page};
+use crate::store::RunFolder;
 use crate::types::{DatasetRecord, Manifest, Question, sha256_hex};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,8 +23,8 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Reads the dataset of a run. What is wrong with it is no error: metrics that need the facts are then left out.
-    pub(crate) fn of(manifest: &Manifest) -> Self {
-        Self::of_questions(questions(manifest).as_deref())
+    pub(crate) fn of(folder: &RunFolder, manifest: &Manifest) -> Self {
+        Self::of_questions(questions(folder, manifest).as_deref())
     }
 
     /// The same from the questions, where they have been read already.
@@ -59,24 +60,41 @@ pub(crate) struct EvidenceShelf(Vec<(DatasetRecord, Rc<Evidence>)>);
 
 impl EvidenceShelf {
     /// The facts of a run's dataset, and a note where the dataset has none to give, once.
-    pub(crate) fn of(&mut self, manifest: &Manifest) -> (Rc<Evidence>, Option<String>) {
+    pub(crate) fn of(&mut self, folder: &RunFolder, manifest: &Manifest) -> (Rc<Evidence>, Option<String>) {
         let wanted = &manifest.dataset;
         let same = |known: &DatasetRecord| {
-            (&known.path, &known.sha256, &known.format, &known.columns)
-                == (&wanted.path, &wanted.sha256, &wanted.format, &wanted.columns)
+            (&known.sha256, &known.format, &known.columns, &known.selection)
+                == (&wanted.sha256, &wanted.format, &wanted.columns, &wanted.selection)
         };
         if let Some((_, evidence)) = self.0.iter().find(|(known, _)| same(known)) {
             return (Rc::clone(evidence), None);
         }
-        let evidence = Rc::new(Evidence::of(manifest));
+        let evidence = Rc::new(Evidence::of(folder, manifest));
         let note = evidence.note();
         self.0.push((wanted.clone(), Rc::clone(&evidence)));
         (evidence, note)
     }
 }
 
-/// The questions of the file that a run read, or why there are none.
-pub(crate) fn questions(manifest: &Manifest) -> Result<Vec<Question>, String> {
+/// What of a question is kept in a run's folder: all but the paragraphs that no supporting fact is from.
+pub(super) fn kept(question: &Question) -> Question {
+    let gold = GoldEvidence::of(question);
+    let pages = || gold.iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages);
+    let context = question.context.iter().filter(|paragraph| pages().any(|page| is_same_page(page, &paragraph.title)));
+    let context = context.cloned().collect();
+    Question { context, ..question.clone() }
+}
+
+/// The questions of a run: those in its folder, else those of the file that it read; or why there are none.
+pub(crate) fn questions(folder: &RunFolder, manifest: &Manifest) -> Result<Vec<Question>, String> {
+    match folder.questions() {
+        Ok(None) => of_file(manifest),
+        Ok(Some(questions)) => Ok(questions),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn of_file(manifest: &Manifest) -> Result<Vec<Question>, String> {
     let record = &manifest.dataset;
     let bytes = bytes(record)?;
     if sha256_hex([&*bytes]) != record.sha256 {
@@ -106,7 +124,7 @@ fn options(record: &DatasetRecord) -> ReadOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::EvidenceShelf;
+    use super::{EvidenceShelf, RunFolder};
     use crate::types::{Manifest, sha256_hex};
     use serde_json::json;
     use std::rc::Rc;
@@ -128,12 +146,12 @@ mod tests {
             serde_json::from_value(whole).expect("a manifest")
         };
         let sha256 = sha256_hex([text.as_bytes()]);
-        let mut shelf = EvidenceShelf::default();
-        let (first, _) = shelf.of(&manifest(&sha256, 1));
+        let (mut shelf, run) = (EvidenceShelf::default(), RunFolder::at(folder.path().join("run")));
+        let (first, _) = shelf.of(&run, &manifest(&sha256, 1));
         assert_eq!((first.len(), &first.missing), (1, &None));
         std::fs::remove_file(&path).expect("it can be removed");
-        assert!(Rc::ptr_eq(&first, &shelf.of(&manifest(&sha256, 2)).0));
-        let (other, note) = shelf.of(&manifest("another", 1));
+        assert!(Rc::ptr_eq(&first, &shelf.of(&run, &manifest(&sha256, 1)).0));
+        let (other, note) = shelf.of(&run, &manifest("another", 1));
         assert!(note.is_some() && other.missing.is_some() && !Rc::ptr_eq(&first, &other));
     }
 }

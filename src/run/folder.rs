@@ -1,5 +1,6 @@
 //! The run's folder: which one, what of it is kept, and what stands in it at the end.
 
+use super::asked;
 use super::error::RunError;
 use super::estimate::Estimate;
 use super::job::Job;
@@ -102,6 +103,7 @@ impl OutputPlan {
             Some(_) => return Err(holds_a_run(self.folder.path())),
             None => {}
         }
+        let selected = recorded.as_ref().map(|recorded| recorded.dataset.selected);
         if let Some(recorded) = recorded {
             // The first start stays on record; what may have grown is the selection.
             let manifest = &mut job.manifest;
@@ -120,6 +122,9 @@ impl OutputPlan {
         self.folder.write_manifest(&job.manifest)?;
         if let Some(text) = &job.experiment {
             self.folder.write_experiment(text)?;
+        }
+        if !self.folder.has_questions() || selected != Some(job.manifest.dataset.selected) {
+            asked::keep(&self.folder, job.plan.questions())?;
         }
         for prompt in &job.prompts {
             self.folder.write_prompt(&prompt.sha256, &prompt.text)?;

@@ -1,20 +1,19 @@
 //! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
 
+use super::asked::Asked;
 use super::error::RunError;
 use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
 use super::pool::Pool;
+use super::revision;
 use super::variant::{BuiltVariant, build};
-use super::{questions, revision};
 use crate::agent::{Agent, StoredPrompt};
-use crate::dataset::{self, Dataset};
 use crate::experiment::{DatasetSpec, Experiment, VariantSpec};
 use crate::llm::Budget;
 use crate::protocol::direct::gold_paragraphs;
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::sha256_hex;
-use crate::types::text::counted;
-use crate::types::{AnswerKind, DatasetRecord, ExperimentRecord, Manifest, PriceRecord, Question, Selection, Variant};
+use crate::types::{AnswerKind, DatasetRecord, ExperimentRecord, Manifest, PriceRecord, Question, Variant};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,10 +43,11 @@ pub(super) struct Job {
 impl Job {
     /// Builds everything that the run over a dataset needs, so that a bad setting or file fails in the first second.
     pub(super) fn new(experiment: &Experiment, spec: &DatasetSpec, pool: &mut Pool) -> Result<Self, RunError> {
-        let selection = questions::selection(&spec.settings)?;
-        let dataset = questions::load(&spec.path, &spec.settings)?;
-        let notes = skipped(&dataset, spec);
-        let questions = dataset::select(&dataset.questions, &selection)?;
+        let several = experiment.datasets.len() > 1;
+        let out = experiment.output.folder.clone();
+        let out = if several { out.map(|out| out.join(dataset_name(spec))) } else { out };
+        let resumed = out.as_deref().filter(|_| experiment.output.resume);
+        let Asked { questions, record, notes } = Asked::of(spec, resumed)?;
         let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
         let built = variants(experiment.variants_on(spec), pool, claims)?;
         if built.iter().any(|built| built.variant.oracle_context) {
@@ -68,12 +68,10 @@ impl Job {
                 "remove one of them; the address of a server does not distinguish variants",
             ));
         }
-        let manifest = manifest(experiment, spec, &dataset, selection, &questions, variants);
+        let manifest = manifest(experiment, record, variants);
         let plan = Plan::new(questions, &manifest.variants, manifest.repeats);
-        let several = experiment.datasets.len() > 1;
-        let out = experiment.output.folder.clone();
         Ok(Self {
-            out: if several { out.map(|out| out.join(dataset_name(spec))) } else { out },
+            out,
             manifest,
             prompts,
             plan,
@@ -96,16 +94,6 @@ impl Job {
 fn dataset_name(spec: &DatasetSpec) -> String {
     let of_file = || spec.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     spec.name.clone().unwrap_or_else(of_file)
-}
-
-/// What is said of records that were left out.
-fn skipped(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
-    if dataset.skipped.is_empty() {
-        return Vec::new();
-    }
-    let each = dataset.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
-    let all = format!("note: {} left out of {}", counted(dataset.skipped.len(), "bad record"), spec.path.display());
-    each.chain([all]).collect()
 }
 
 /// The variants, or what is wrong with them: each fault with the variants that have it.
@@ -146,30 +134,14 @@ fn refuse_without_paragraphs(questions: &[Question]) -> Result<(), RunError> {
     }
 }
 
-fn manifest(
-    experiment: &Experiment,
-    spec: &DatasetSpec,
-    dataset: &Dataset,
-    selection: Selection,
-    questions: &[Question],
-    variants: Vec<Variant>,
-) -> Manifest {
+fn manifest(experiment: &Experiment, dataset: DatasetRecord, variants: Vec<Variant>) -> Manifest {
     Manifest {
         v: MANIFEST_VERSION,
         variants,
         retired: Vec::new(),
         repeats: experiment.repeats.max(1),
-        experiment: record(experiment),
-        dataset: DatasetRecord {
-            name: dataset.name.clone(),
-            path: spec.path.display().to_string(),
-            format: dataset.format.name().to_owned(),
-            columns: questions::columns(&spec.settings),
-            sha256: dataset.sha256.clone(),
-            questions: dataset.questions.len(),
-            selection,
-            selected: questions.len(),
-        },
+        experiment: experiment_record(experiment),
+        dataset,
         wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
         git_revision: revision::git_revision(),
         command_line: experiment.output.command_line.clone(),
@@ -182,7 +154,7 @@ fn manifest(
 }
 
 /// What is recorded of an experiment that was read from a file.
-fn record(experiment: &Experiment) -> Option<ExperimentRecord> {
+fn experiment_record(experiment: &Experiment) -> Option<ExperimentRecord> {
     let (file, name) = (experiment.file.as_ref()?, experiment.name.as_ref()?);
     let several = experiment.datasets.len() > 1;
     Some(ExperimentRecord {

@@ -16,6 +16,7 @@
 
 mod admission;
 pub(crate) mod agent;
+mod asked;
 mod error;
 mod estimate;
 pub(crate) mod evidence;

@@ -52,6 +52,16 @@ impl Plan {
         Self { episodes }
     }
 
+    /// The questions, in order, each once.
+    pub(crate) fn questions(&self) -> impl Iterator<Item = &Arc<Question>> {
+        let mut last = None;
+        self.episodes.iter().map(|episode| &episode.question).filter(move |question| {
+            let is_new = last.is_none_or(|last| !Arc::ptr_eq(last, question));
+            last = Some(*question);
+            is_new
+        })
+    }
+
     pub(crate) fn without_gold(&self) -> usize {
         self.episodes.iter().filter(|episode| episode.question.answers.is_empty()).count()
     }

@@ -19,7 +19,7 @@ pub(crate) struct Stored {
 impl Stored {
     /// Reads the stored prompts, and the dataset where it is needed.
     pub(crate) fn of(folder: &RunFolder, manifest: &Manifest) -> Result<Self, RunError> {
-        Ok(Self { approaches: approaches(folder, manifest)?, questions: paragraphs(manifest)? })
+        Ok(Self { approaches: approaches(folder, manifest)?, questions: paragraphs(folder, manifest)? })
     }
 
     pub(crate) fn approach(&self, trajectory: &Trajectory) -> Result<&Approach, RunError> {
@@ -89,11 +89,11 @@ fn approach(folder: &RunFolder, variant: &Variant) -> Result<Approach, RunError>
 }
 
 /// The questions of the dataset by id, where a variant was shown their paragraphs, which no record holds.
-fn paragraphs(manifest: &Manifest) -> Result<HashMap<String, Question>, RunError> {
+fn paragraphs(folder: &RunFolder, manifest: &Manifest) -> Result<HashMap<String, Question>, RunError> {
     if !manifest.known_variants().any(|variant| variant.oracle_context) {
         return Ok(HashMap::new());
     }
-    let questions = evidence::questions(manifest).map_err(|reason| {
+    let questions = evidence::questions(folder, manifest).map_err(|reason| {
         RunError::input(
             format!("the run was shown paragraphs of its dataset: {reason}"),
             "do it where the dataset file is",

@@ -142,7 +142,7 @@ impl Summary {
         let manifest = folder.manifest()?;
         let paid = folder.paid(&records)?;
         let notes = left_out(&records).collect();
-        let evidence = Evidence::of(&manifest);
+        let evidence = Evidence::of(folder, &manifest);
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)
         };

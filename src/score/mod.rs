@@ -37,6 +37,7 @@ pub use observed::search_missed;
 pub use overlap::AnswerScore;
 pub use retrieval::{GoldRetrieval, Retrieval};
 pub use tally::{QuestionMeans, RunScore, Tally};
+pub use wording::is_same_page;
 
 #[cfg(test)]
 mod shared {

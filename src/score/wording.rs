@@ -15,6 +15,11 @@ const PIECE_WORDS: usize = 3;
 /// Longest footnote mark, brackets not counted, in bytes.
 const MARK_BYTES: usize = 24;
 
+/// Whether two titles name one page, however a dataset spells them.
+pub fn is_same_page(a: &str, b: &str) -> bool {
+    page_key(a) == page_key(b)
+}
+
 /// A page title as it is compared: no case, underscores are spaces, runs of spaces are one, FEVER's escapes
 /// (`-LRB-`, `-RRB-`, `-LSB-`, `-RSB-`, `-COLON-`) undone, composed characters (NFC).
 pub(super) fn page_key(title: &str) -> String {

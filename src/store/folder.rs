@@ -4,12 +4,12 @@ use super::compact::compact;
 use super::read::Shard;
 use super::{Appender, Journal, Journaled, PaidByVariant, Records, StoreError};
 use crate::tape::sync_folder;
-use crate::types::Manifest;
 use crate::types::manifest::MANIFEST_VERSION;
+use crate::types::{Manifest, Question};
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
@@ -127,6 +127,45 @@ impl RunFolder {
     pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
         let path = self.path.join("prompts").join(format!("{sha256}.txt"));
         fs::read_to_string(&path).map_err(StoreError::io("read", &path))
+    }
+
+    /// Writes the questions that the run asks, one a line, atomically replacing older ones.
+    pub(crate) fn write_questions<'a>(&self, questions: impl Iterator<Item = &'a Question>) -> Result<(), StoreError> {
+        replace_with(&self.questions_path(), |file| {
+            for question in questions {
+                serde_json::to_writer(&mut *file, question)?;
+                file.write_all(b"\n")?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Whether the questions were written.
+    pub(crate) fn has_questions(&self) -> bool {
+        self.questions_path().is_file()
+    }
+
+    /// The questions that the run asks; none for a run from before they were kept.
+    pub(crate) fn questions(&self) -> Result<Option<Vec<Question>>, StoreError> {
+        let path = self.questions_path();
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let file = BufReader::new(File::open(&path).map_err(StoreError::io("read", &path))?);
+        let mut questions = Vec::new();
+        for (at, line) in file.lines().enumerate() {
+            let line = line.map_err(StoreError::io("read", &path))?;
+            questions.push(serde_json::from_str(&line).map_err(|error| StoreError::BadQuestion {
+                path: path.clone(),
+                line: at + 1,
+                message: error.to_string(),
+            })?);
+        }
+        Ok(Some(questions))
+    }
+
+    fn questions_path(&self) -> PathBuf {
+        self.path.join("questions.jsonl")
     }
 
     /// Opens the trajectory file for appending; the caller must hold the [`Lock`].

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! <run>/manifest.json          what the run was
+//! <run>/questions.jsonl       what was asked, with gold answers and supporting facts
 //! <run>/trajectories.jsonl     one episode a line, appended and synced when it ends
 //! <run>/journal.jsonl          what took place in episodes that have not ended, and what all of it cost
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
@@ -32,6 +33,8 @@ pub enum StoreError {
     NotARun { path: PathBuf },
     #[error("`{}`: {message}", path.display())]
     BadManifest { path: PathBuf, message: String },
+    #[error("`{}`, line {line}: {message}", path.display())]
+    BadQuestion { path: PathBuf, line: usize, message: String },
     #[error("`{}` has format version {found}, and this program reads up to {known}", path.display())]
     Newer { path: PathBuf, found: u64, known: u32 },
     #[error("`{}` is not a trajectory file: line {line} is not a trajectory", path.display())]
@@ -49,6 +52,9 @@ impl StoreError {
             Self::Io { .. } => "check that the path exists and is writable",
             Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",
+            Self::BadQuestion { .. } => {
+                "restore questions.jsonl; without the file, the dataset that the manifest names is read"
+            }
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
             Self::Foreign { .. } => "name a new file; this one was not changed",
             Self::Locked { .. } => "wait for it to finish, or choose another path",

@@ -11,6 +11,7 @@ mod compare_amounts;
 mod compare_command;
 mod compare_support;
 mod compare_tables;
+mod copied_run;
 mod dataset_command;
 mod dataset_files;
 mod dialogue_properties;

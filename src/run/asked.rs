@@ -1,0 +1,75 @@
+//! What a run asks: the questions that its settings select from a dataset, and how the manifest names them.
+
+use super::error::RunError;
+use super::evidence;
+use super::questions;
+use crate::dataset::{self, Dataset};
+use crate::experiment::{DatasetSettings, DatasetSpec, shipped};
+use crate::store::RunFolder;
+use crate::types::text::counted;
+use crate::types::{DatasetRecord, Question, Selection};
+use std::path::Path;
+
+/// The questions of a run.
+pub(super) struct Asked {
+    pub(super) questions: Vec<Question>,
+    pub(super) record: DatasetRecord,
+    /// What a person should know of the file.
+    pub(super) notes: Vec<String>,
+}
+
+impl Asked {
+    /// Reads the dataset's file and selects from it. Where the file is not here, as in a folder that was copied to another
+    /// machine, a run that is resumed asks what its `folder` holds.
+    pub(super) fn of(spec: &DatasetSpec, folder: Option<&Path>) -> Result<Self, RunError> {
+        let selection = questions::selection(&spec.settings)?;
+        let is_here = spec.path.exists() || shipped::file(&spec.path.display().to_string()).is_some();
+        if let Some(kept) = folder.filter(|_| !is_here).and_then(|folder| kept(folder, spec, &selection)) {
+            return Ok(kept);
+        }
+        let dataset = questions::load(&spec.path, &spec.settings)?;
+        let notes = skipped(&dataset, spec);
+        let questions = dataset::select(&dataset.questions, &selection)?;
+        let record = DatasetRecord {
+            name: dataset.name,
+            path: spec.path.display().to_string(),
+            format: dataset.format.name().to_owned(),
+            columns: questions::columns(&spec.settings),
+            sha256: dataset.sha256,
+            questions: dataset.questions.len(),
+            selection,
+            selected: questions.len(),
+        };
+        Ok(Self { questions, record, notes })
+    }
+}
+
+/// The questions in a run's folder, if they are what these settings select.
+fn kept(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<Asked> {
+    let folder = RunFolder::open(folder).ok()?;
+    let record = folder.manifest().ok()?.dataset;
+    let DatasetSettings { format, .. } = &spec.settings;
+    let same = record.path == spec.path.display().to_string()
+        && record.selection == *selection
+        && record.columns == questions::columns(&spec.settings)
+        && format.as_ref().is_none_or(|format| *format == record.format);
+    let questions = folder.questions().ok().flatten().filter(|questions| same && questions.len() == record.selected)?;
+    let notes = vec![format!("note: `{}` is not here; its questions are those in the run's folder", record.path)];
+    Some(Asked { questions, record, notes })
+}
+
+/// What is said of records that were left out.
+fn skipped(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
+    if dataset.skipped.is_empty() {
+        return Vec::new();
+    }
+    let each = dataset.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
+    let all = format!("note: {} left out of {}", counted(dataset.skipped.len(), "bad record"), spec.path.display());
+    each.chain([all]).collect()
+}
+
+/// Writes the questions into the run's folder, unless they are there.
+pub(super) fn keep(folder: &RunFolder, questions: impl Iterator<Item = impl AsRef<Question>>) -> Result<(), RunError> {
+    let kept: Vec<Question> = questions.map(|question| evidence::kept(question.as_ref())).collect();
+    Ok(folder.write_questions(kept.iter())?)
+}
