@@ -4,7 +4,11 @@ use super::TapeError;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+
+/// The shortest time between two writes: a sync and a wakeup for every item would take more time than the episodes.
+const MIN_FLUSH_INTERVAL: Duration = Duration::from_millis(4);
 
 /// An item, and the task that waits for it to be on disk.
 type Waiting<T> = (T, oneshot::Sender<Result<(), TapeError>>);
@@ -50,9 +54,14 @@ impl<T: Send + 'static> Writer<T> {
 }
 
 fn work<T>(items: &Receiver<Waiting<T>>, mut write: impl FnMut(Vec<T>) -> Result<(), TapeError>) {
+    let mut written: Option<Instant> = None;
     while let Ok(first) = items.recv() {
+        if let Some(written) = written {
+            std::thread::sleep(MIN_FLUSH_INTERVAL.saturating_sub(written.elapsed()));
+        }
         let (batch, waiting): (Vec<T>, Vec<_>) = std::iter::once(first).chain(items.try_iter()).unzip();
         let result = write(batch);
+        written = Some(Instant::now());
         for told in waiting {
             // The waiting task may be gone.
             let _ = told.send(result.clone());
