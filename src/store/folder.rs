@@ -2,7 +2,7 @@
 
 use super::read::Shard;
 use super::{Appender, Records, StoreError};
-use crate::tape::sync_folder;
+use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, open_own, sync_folder};
 use crate::types::Manifest;
 use crate::types::manifest::MANIFEST_VERSION;
 use serde::Deserialize;
@@ -47,17 +47,16 @@ impl RunFolder {
         self.manifest_path().is_file()
     }
 
+    /// Whether a start that was killed early may have left a file of this name: its lock, or half a manifest.
+    pub(crate) fn is_left_over(name: &str) -> bool {
+        name == ".lock" || name.starts_with("manifest.") && name.ends_with(TEMPORARY)
+    }
+
     /// Locks the folder for writing, creating it if needed. Fails if another process holds the lock.
     pub(crate) fn lock(&self) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
         let path = self.path.join(".lock");
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(StoreError::io("open", &path))?;
+        let mut file = open_own(&path).map_err(StoreError::io("open", &path))?;
         if let Err(error) = file.try_lock() {
             if let std::fs::TryLockError::Error(source) = error {
                 return Err(StoreError::Io { action: "lock", path, source });
@@ -116,9 +115,10 @@ impl RunFolder {
     /// Stores a rendered prompt prefix under its digest, unless it is stored already.
     pub(crate) fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
         let folder = self.path.join("prompts");
-        fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+        create_own_folder(&folder).map_err(StoreError::io("write to", &folder))?;
         let path = folder.join(format!("{sha256}.txt"));
-        if path.is_file() { Ok(()) } else { replace(&path, text.as_bytes()) }
+        let is_stored = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        if is_stored { Ok(()) } else { replace(&path, text.as_bytes()) }
     }
 
     /// The rendered prompt prefix with this digest.
@@ -167,9 +167,9 @@ impl RunFolder {
 
 /// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let beside = path.with_extension("tmp");
-    let written = File::create(&beside).and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()));
-    if let Err(source) = written {
+    let (mut file, beside) =
+        check_own(path).and_then(|()| create_beside(path)).map_err(StoreError::io("write", path))?;
+    if let Err(source) = file.write_all(bytes).and_then(|()| file.sync_data()) {
         let _ = fs::remove_file(&beside);
         return Err(StoreError::Io { action: "write", path: path.to_owned(), source });
     }

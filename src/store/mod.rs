@@ -16,7 +16,7 @@ pub(crate) use append::Appender;
 pub(crate) use folder::{Lock, RunFolder};
 pub(crate) use read::{Paid, Records, Skipped};
 
-use crate::tape::FileError;
+use crate::tape::{FileError, NOT_OWN_HINT, is_not_own};
 use std::path::PathBuf;
 
 /// Why a run folder cannot be used. Lines are numbered from 1.
@@ -42,6 +42,7 @@ impl StoreError {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 "free some space and run the same command with --resume: every finished episode is kept"
             }
+            Self::Io { source, .. } if is_not_own(source) => NOT_OWN_HINT,
             Self::Io { .. } => "check that the path exists and is writable",
             Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",
