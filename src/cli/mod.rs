@@ -5,6 +5,7 @@
 mod ask;
 mod compare;
 mod completions;
+mod confirm;
 mod dataset;
 mod examples;
 mod explicit_args;

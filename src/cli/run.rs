@@ -6,6 +6,7 @@ mod screen;
 
 pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs};
 
+use super::confirm::{Origin, confirm};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
 use super::failure::{self, Failure};
 use super::say::say;
@@ -37,14 +38,18 @@ impl Resumable for Args {
 }
 
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
+    let (typed, mut origin) = (args.explicit.clone(), Origin::Named);
     // Whoever names a dataset means what they type, and nothing else.
-    if let Some(out) = args.out.as_deref().filter(|_| args.resume && !args.explicit.has("dataset"))
-        && let Some(completed) = resumed(out, &args.explicit)?
+    let out = args.out.clone().filter(|_| args.resume && !typed.has("dataset"));
+    if let Some(out) = &out
+        && let Some(completed) = resumed(out, &typed)?
     {
         args = completed;
+        origin = Origin::Found(out);
     }
-    let shown = Shown { json: args.json, quiet: args.quiet, figures: true };
-    carry_out(&args.experiment()?, shown).await
+    let mut experiment = args.experiment()?;
+    confirm(&mut experiment, &origin, &typed, args.confirm)?;
+    carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: true }).await
 }
 
 /// Prepares an experiment and runs it; of a dry run, shows the plan.
@@ -84,8 +89,7 @@ impl Args {
                 repeats: self.repeats,
                 ..Overrides::default()
             };
-            let online = !self.dry_run && !self.recording.recording().is_offline();
-            let (experiment, notes) = load_experiment(&self.dataset, &overrides, online)?;
+            let (experiment, notes) = load_experiment(&self.dataset, &overrides)?;
             notes.iter().for_each(say);
             experiment
         } else {

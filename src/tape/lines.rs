@@ -28,6 +28,12 @@ impl LineFile {
         Ok(Self { file: open_own(path).map_err(failed)?, path: path.to_owned(), length: 0 })
     }
 
+    /// Another file in the place of the one at `path`.
+    #[cfg(all(test, unix))]
+    pub(crate) fn over(file: File, path: &Path) -> Self {
+        Self { file, path: path.to_owned(), length: 0 }
+    }
+
     /// Locks the file until it is closed. Returns false if another process holds the lock.
     pub(crate) fn lock(&self) -> Result<bool, FileError> {
         match self.file.try_lock() {

@@ -24,6 +24,7 @@ mod export_chat;
 mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
+mod foreign_folder;
 mod help;
 mod key_leaks;
 mod layering;

@@ -24,7 +24,7 @@ impl ModelSettings<'_> {
     }
 }
 
-pub(in crate::run) fn key_from(file: &Path) -> Result<SecretString, ModelSettingsError> {
+pub(super) fn key_from(file: &Path) -> Result<SecretString, ModelSettingsError> {
     let shown = file.display().to_string();
     let unreadable = |error| ModelSettingsError::KeyFile(shown.clone(), error);
     let length = std::fs::metadata(file).map_err(unreadable)?.len();

@@ -1,6 +1,6 @@
 //! Settings, and the models that they make.
 
-use super::{BuiltModel, ModelSettings, Provider};
+use super::{BuiltModel, Keys, ModelSettings, Provider};
 use crate::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, variant_setting};
 use crate::llm::capability;
 use crate::run::RunError;
@@ -32,7 +32,8 @@ fn args(line: &str) -> VariantSettings {
 }
 
 fn server(line: &str, offline: bool) -> Result<Option<BuiltModel>, RunError> {
-    ModelSettings(&args(line)).server(&Pacer::of(&Pace::default()), offline)
+    let keys = if offline { Keys::Nowhere } else { Keys::Anywhere };
+    ModelSettings(&args(line)).server(&Pacer::of(&Pace::default()), keys)
 }
 
 #[test]
