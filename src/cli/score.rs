@@ -104,7 +104,7 @@ fn notes(summary: &Summary) -> Vec<String> {
 }
 
 fn next_steps(summary: &Summary) -> Vec<String> {
-    let run = summary.run.display();
+    let run = shell_word(&summary.run.display().to_string());
     let mut lines = Vec::new();
     if summary.is_unfinished() {
         lines.push(summary.resume_command(summary.cut_short() > 0));

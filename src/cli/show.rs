@@ -11,7 +11,7 @@ use crate::report::{EpisodeRow, View, episodes};
 use crate::score::{Divergence, FailureClass};
 use crate::store::RunFolder;
 use crate::types::Outcome;
-use crate::types::text::visible_line;
+use crate::types::text::{shell_word, visible_line};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -231,8 +231,8 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
         let hint = if run.path.is_file() {
             format!(
                 "a file's variants cannot be named; `wikitrail show {} {}` shows them all",
-                run.path.display(),
-                visible_line(id, 80)
+                shell_word(&run.path.display().to_string()),
+                shell_word(id)
             )
         } else {
             format!("name one: {}", listed(&names(run, &found)))
@@ -294,7 +294,7 @@ impl Filter {
 }
 
 fn not_found(run: &RunRef, id: &str, some: &[String]) -> anyhow::Error {
-    let path = run.path.display();
+    let path = shell_word(&run.path.display().to_string());
     let hint = if some.is_empty() {
         "the run has no finished episode yet".to_owned()
     } else {
