@@ -3,7 +3,7 @@
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
-use crate::dataset::{self, ReadOptions};
+use crate::dataset::{self, Problem, ReadOptions};
 use crate::score::files::{self, FileError, FileMetric, JsonFile, Report};
 use crate::types::text::visible_line;
 use serde_json::Value;
@@ -81,8 +81,10 @@ struct Source {
 impl Source {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let name = path.display().to_string();
-        let raw = std::fs::read(path)
-            .map_err(|error| Failure::bad_input(format!("cannot read `{name}`: {error}"), "check the path"))?;
+        let raw = dataset::bytes_of(path).map_err(|error| match error.problem {
+            Problem::Io(error) => Failure::bad_input(format!("cannot read `{name}`: {error}"), "check the path"),
+            _ => error.into(),
+        })?;
         Ok(Self { name, raw })
     }
 

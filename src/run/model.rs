@@ -68,6 +68,10 @@ pub(super) enum ModelSettingsError {
     Unknown(String),
     #[error("--key-env `{0}` is not set, or is empty")]
     NoEnv(String),
+    #[error("the variable `{0}` holds no usable key")]
+    BadEnv(String),
+    #[error("--key-env does not name a variable that is set")]
+    KeyForName,
     #[error("cannot read --key-file `{0}`: {1}")]
     KeyFile(String, std::io::Error),
     #[error("--key-file `{0}` holds no usable key")]
@@ -100,6 +104,8 @@ impl ModelSettingsError {
                     .to_owned()
             }
             Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
+            Self::BadEnv(_) => "a key is one word, without line ends and spaces inside".to_owned(),
+            Self::KeyForName => "it takes the name of an environment variable, never the key itself".to_owned(),
             Self::KeyFile(..) => "it is a UTF-8 file that holds one line, the key".to_owned(),
             Self::NoKey(_) => "the file holds one line, the key, and nothing else".to_owned(),
             Self::Unconfirmed { .. } => CONFIRM.to_owned(),
@@ -187,6 +193,7 @@ impl<'a> ModelSettings<'a> {
     pub(super) fn built(self, pacer: &Pacer, keys: Keys) -> Result<Option<Remote>, RunError> {
         let provider = self.provider()?;
         let Some(home) = provider.home() else { return Ok(None) };
+        self.check_key_env()?;
         let openai = self.openai(provider).map_err(|error| error.failure())?;
         let key = match keys {
             Keys::Nowhere => None,

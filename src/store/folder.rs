@@ -4,11 +4,15 @@ use super::read::Shard;
 use super::{Appender, Records, StoreError};
 use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, open_own, sync_folder};
 use crate::types::Manifest;
+use crate::types::bounded::{read_at_most, text_at_most};
 use crate::types::manifest::MANIFEST_VERSION;
 use serde::Deserialize;
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+
+/// Largest manifest, experiment or prompt that is read, in bytes.
+const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
@@ -80,7 +84,8 @@ impl RunFolder {
         if !path.is_file() {
             return Err(StoreError::NotARun { path: self.path.clone() });
         }
-        let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
+        let bytes = File::open(&path).and_then(|file| read_at_most(file, MOST_BYTES));
+        let bytes = bytes.map_err(StoreError::io("read", &path))?;
         let bad = |error: serde_json::Error| StoreError::BadManifest { path: path.clone(), message: error.to_string() };
         // The version first: a newer manifest may lack fields that this program expects.
         let version: Version = serde_json::from_slice(&bytes).map_err(bad)?;
@@ -109,7 +114,7 @@ impl RunFolder {
         if !path.is_file() {
             return Ok(None);
         }
-        fs::read_to_string(&path).map(Some).map_err(StoreError::io("read", &path))
+        read_text(&path).map(Some).map_err(StoreError::io("read", &path))
     }
 
     /// Stores a rendered prompt prefix under its digest, unless it is stored already.
@@ -124,7 +129,7 @@ impl RunFolder {
     /// The rendered prompt prefix with this digest.
     pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
         let path = self.path.join("prompts").join(format!("{sha256}.txt"));
-        fs::read_to_string(&path).map_err(StoreError::io("read", &path))
+        read_text(&path).map_err(StoreError::io("read", &path))
     }
 
     /// Opens the trajectory file for appending; the caller must hold the [`Lock`].
@@ -163,6 +168,10 @@ impl RunFolder {
     fn manifest_path(&self) -> PathBuf {
         self.path.join("manifest.json")
     }
+}
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    text_at_most(File::open(path)?, MOST_BYTES)
 }
 
 /// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
