@@ -12,6 +12,7 @@ use crate::experiment::shipped;
 use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
 use crate::protocol::{self, Frame, Setup, react_paper};
+use crate::report::console::stdout;
 use crate::report::{counted, thousands};
 use crate::run::left_out;
 use crate::run::stored::{Stored, asked};
@@ -204,7 +205,7 @@ fn final_prompt(trajectory: &Trajectory, prefix: &str, label: &str) -> String {
 }
 
 fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for outcome in outcomes {
         if json {
             json_line(&mut out, &to_json(outcome))?;

@@ -12,6 +12,7 @@ use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
 use super::say::say;
 use crate::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::report::View;
+use crate::report::console::stdout;
 use crate::report::sheet::terminal;
 use crate::run::{RunError, load_experiment};
 use clap::Command;
@@ -219,6 +220,6 @@ fn show(folder: &Path, as_json: bool) -> anyhow::Result<()> {
     } else {
         terminal::render(&reproduction.sheet(), View::of_stdout().width)
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    stdout().write_all(text.as_bytes())?;
     Ok(())
 }

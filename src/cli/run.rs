@@ -14,6 +14,7 @@ use super::score;
 use crate::experiment::{
     DATASET_SETTINGS, DatasetSpec, Effect, Experiment, ExperimentFile, Output, Overrides, VARIANT_SETTINGS,
 };
+use crate::report::console::stdout;
 use crate::run::{End, Finished, Interrupts, Summary, load_experiment, prepare};
 use screen::Screen;
 use std::io::Write as _;
@@ -66,7 +67,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown) -> anyhow::
     let Finished { summaries, end, notes, .. } = prepared.execute(&mut screen, Interrupts::signals()).await?;
     screen.result()?;
     if several && shown.json && shown.figures {
-        writeln!(std::io::stdout(), "{}", score::together(&summaries))?;
+        writeln!(stdout(), "{}", score::together(&summaries))?;
     }
     notes.iter().for_each(say);
     let unfinished = summaries.iter().any(Summary::is_unfinished);

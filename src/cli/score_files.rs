@@ -4,6 +4,7 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
 use crate::dataset::{self, Problem, ReadOptions};
+use crate::report::console::stdout;
 use crate::score::files::{self, FileError, FileMetric, JsonFile, Report};
 use crate::types::text::visible_line;
 use serde_json::Value;
@@ -98,7 +99,7 @@ fn print(report: &Report, json: bool) -> anyhow::Result<()> {
     if none("answer") || none("prediction") {
         say("note: no question of the gold file has a prediction; do both files belong to the same split?");
     }
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(stdout());
     if json {
         json_line(&mut out, report)?;
     } else {

@@ -5,6 +5,7 @@ use super::graded::{Graded, GradedRun};
 use super::output_file::json_line;
 use super::run_ref::RunRef;
 use super::say::say;
+use crate::report::console::stdout;
 use crate::report::trajectory::pair::render_pair;
 use crate::report::trajectory::{heading, render};
 use crate::report::{EpisodeRow, View, episodes};
@@ -119,7 +120,7 @@ fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
     let source = GradedRun::open(&run.path)?;
     source.check_variant(run)?;
     let (mut rows, mut matched) = (Vec::new(), 0_usize);
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().styled();
     for graded in source.episodes() {
         let graded = graded?;
         if !args.filter.wants(run, &graded) {
@@ -181,7 +182,7 @@ fn item(graded: &Graded) -> Value {
 
 fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
     let found = find(args, run, id)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().styled();
     if args.json {
         for graded in &found {
             json_line(&mut out, &graded.trajectory)?;
@@ -213,7 +214,7 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
             "name two episodes of one question; `wikitrail show RUN ID` prints each by itself",
         ));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().styled();
     if args.json {
         let parted = Divergence::of(&first.trajectory, &second.trajectory);
         json_line(&mut out, &json!({"parted": parted, "a": first.trajectory, "b": second.trajectory}))?;

@@ -59,7 +59,9 @@ fn of_variant(settings: &VariantSettings) -> Vec<Place> {
         add("base_url", redact::url(address));
     }
     for (setting, value) in [("key_env", &settings.key_env), ("key_file", &settings.key_file)] {
-        value.iter().for_each(|value| add(setting, value.clone()));
+        if let Some(value) = value {
+            add(setting, value.clone());
+        }
     }
     for address in settings.wiki_url.iter().filter(|address| !is_at(address, WIKIPEDIA)) {
         add("wiki_url", redact::url(address));

@@ -18,7 +18,7 @@ pub(crate) const NOT_OWN_HINT: &str = "look at where it leads, and remove it or 
 
 /// Whether a file was refused because of what it is.
 pub(crate) fn is_not_own(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|error| error.is::<NotOwn>())
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<NotOwn>)
 }
 
 /// Opens a file for reading and writing, and creates it if needed. Anything else than a regular file is refused.

@@ -203,7 +203,7 @@ fn devices_without_end_and_keys_in_wrong_places_are_refused_at_once() {
     for (args, words) in [
         (&["dataset", "info", "/dev/zero"][..], "`/dev/zero`, line 1: holds zero bytes"),
         (&["run", "/dev/zero"], "holds zero bytes"),
-        (&["score", "--gold", "/dev/zero", "--predictions", "/dev/zero"], "holds zero bytes"),
+        (&["score", "--metric", "hotpot", "--gold", "/dev/zero", "--predictions", "/dev/zero"], "holds zero bytes"),
         (&["run", "--prices", "/dev/zero"], "it is larger than 1 MiB"),
         (&["run", "--ids", "/dev/zero"], "it is larger than 64 MiB"),
         (&["run", "--prompt", "p.json#k", "--instruction", "/dev/zero"], "larger than 1 MiB"),

@@ -26,6 +26,7 @@ mod export_command;
 mod export_parquet;
 mod foreign_folder;
 mod help;
+mod hostile_text;
 mod key_leaks;
 mod layering;
 mod mock_run;
