@@ -77,13 +77,13 @@ impl<W: Write> Escaped<W> {
                 continue;
             }
             if is_control(c) {
-                self.out.write_all(text[written..at].as_bytes())?;
+                self.out.write_all(&text.as_bytes()[written..at])?;
                 write!(self.out, "\\u{:04x}", u32::from(c))?;
                 written = at + c.len_utf8();
             }
             at += c.len_utf8();
         }
-        self.out.write_all(text[written..].as_bytes())
+        self.out.write_all(&text.as_bytes()[written..])
     }
 }
 
