@@ -2,7 +2,7 @@
 
 use super::DatasetError;
 use super::error::Problem;
-use crate::types::bounded::read_at_most;
+use crate::types::bounded::fill_at_most;
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::File;
@@ -19,15 +19,17 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, DatasetError> {
     let shown = path.display().to_string();
     let failed = |error| DatasetError::of_file(&shown, Problem::Io(error));
     let mut file = File::open(path).map_err(failed)?;
-    let mut first = Vec::new();
-    (&mut file).take(FIRST).read_to_end(&mut first).map_err(failed)?;
-    if !is_packed(&first) {
-        refuse_binary(&shown, &first)?;
+    let size = file.metadata().map_err(failed)?.len().min(MOST);
+    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
+    (&mut file).take(FIRST).read_to_end(&mut bytes).map_err(failed)?;
+    if !is_packed(&bytes) {
+        refuse_binary(&shown, &bytes)?;
     }
-    read_at_most(first.chain(file), MOST).map_err(|error| match error.kind() {
+    fill_at_most(&mut bytes, file, MOST).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => DatasetError::of_file(&shown, Problem::TooLarge(error)),
         _ => failed(error),
-    })
+    })?;
+    Ok(bytes)
 }
 
 /// The text of a file that is called `file`: unpacked where it is gzip, without byte order mark.
@@ -51,13 +53,14 @@ fn is_packed(bytes: &[u8]) -> bool {
 fn unpacked(file: &str, raw: &[u8], most: u64) -> Result<Vec<u8>, DatasetError> {
     let gzip = |error| DatasetError::of_file(file, Problem::Gzip(error));
     let mut decoder = MultiGzDecoder::new(raw);
-    let mut first = Vec::new();
-    (&mut decoder).take(FIRST).read_to_end(&mut first).map_err(gzip)?;
-    refuse_binary(file, &first)?;
-    read_at_most(first.chain(decoder), most).map_err(|error| match error.kind() {
+    let mut bytes = Vec::new();
+    (&mut decoder).take(FIRST).read_to_end(&mut bytes).map_err(gzip)?;
+    refuse_binary(file, &bytes)?;
+    fill_at_most(&mut bytes, decoder, most).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => DatasetError::of_file(file, Problem::TooLarge(error)),
         _ => gzip(error),
-    })
+    })?;
+    Ok(bytes)
 }
 
 /// No text has zero bytes; a device and a packed bomb often have nothing else.

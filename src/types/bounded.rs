@@ -5,7 +5,13 @@ use std::io::{self, Read};
 /// The bytes of `source`; more than `most` are an error, for which one byte more is read.
 pub fn read_at_most(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    source.take(most + 1).read_to_end(&mut bytes)?;
+    fill_at_most(&mut bytes, source, most)?;
+    Ok(bytes)
+}
+
+/// The same behind the bytes that were read already, which count.
+pub fn fill_at_most(bytes: &mut Vec<u8>, source: impl Read, most: u64) -> io::Result<()> {
+    source.take((most + 1).saturating_sub(bytes.len() as u64)).read_to_end(bytes)?;
     if bytes.len() as u64 > most {
         let (size, unit) = match most {
             _ if most >= 1 << 30 => (most >> 30, "GiB"),
@@ -14,7 +20,7 @@ pub fn read_at_most(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
         };
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {size} {unit}")));
     }
-    Ok(bytes)
+    Ok(())
 }
 
 /// The same as text, which must be UTF-8.

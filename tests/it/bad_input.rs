@@ -200,19 +200,23 @@ fn a_live_site_without_contact() {
 #[test]
 fn devices_without_end_and_keys_in_wrong_places_are_refused_at_once() {
     let bench = WorkDir::new();
+    bench.write("p.json", "{\"k\": \"text\"}");
+    std::fs::create_dir(bench.path("endless")).expect("a folder");
+    for link in ["zero.toml", "endless/articles.jsonl"] {
+        std::os::unix::fs::symlink("/dev/zero", bench.path(link)).expect("a link");
+    }
     for (args, words) in [
         (&["dataset", "info", "/dev/zero"][..], "`/dev/zero`, line 1: holds zero bytes"),
         (&["run", "/dev/zero"], "holds zero bytes"),
         (&["score", "--metric", "hotpot", "--gold", "/dev/zero", "--predictions", "/dev/zero"], "holds zero bytes"),
+        (&["run", "--wiki", "corpus:endless"], "it holds zero bytes"),
         (&["run", "--prices", "/dev/zero"], "it is larger than 1 MiB"),
         (&["run", "--ids", "/dev/zero"], "it is larger than 64 MiB"),
         (&["run", "--prompt", "p.json#k", "--instruction", "/dev/zero"], "larger than 1 MiB"),
-        (&["run", "--texts", "/dev/zero"], "larger than 1 MiB"),
+        (&["run", "--protocol", "lagent", "--texts", "/dev/zero"], "larger than 1 MiB"),
         (&["run", "zero.toml"], "larger than 1 MiB"),
         (&["run", "--model", "openai:m", "--key-file", "/dev/zero"], "it is larger than 16 KiB"),
     ] {
-        std::os::unix::fs::symlink("/dev/zero", bench.path("zero.toml")).ok();
-        bench.write("p.json", "{\"k\": \"text\"}");
         let ran = bench.wikitrail(args);
         assert!(matches!(ran.code, Some(2 | 3)) && ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
     }
