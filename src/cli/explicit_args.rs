@@ -16,7 +16,7 @@ const LONGEST_COMMAND: usize = 1000;
 /// Flags whose values are addresses.
 const OF_ADDRESSES: [&str; 2] = ["--base-url", "--wiki-url"];
 /// Flags that belong to one start of the program and not to its run.
-const OF_A_START: [&str; 5] = ["resume", "out", "dry_run", "json", "quiet"];
+const OF_A_START: [&str; 6] = ["resume", "out", "dry_run", "json", "quiet", "confirm"];
 
 /// The arguments of a command that were typed, as opposed to those that have their default.
 #[derive(Debug, Clone, Default)]
@@ -83,21 +83,6 @@ impl ExplicitArgs {
         self.0.iter().any(|argument| argument.name == name)
     }
 
-    /// An address of a model's server that is not on this machine. A folder may come from somebody else, and what it
-    /// says must not send a key anywhere.
-    fn remote_address(&self) -> Option<String> {
-        let addresses = self.0.iter().filter(|argument| argument.name == "base_url").flat_map(|url| &url.values);
-        addresses.map(|address| address.to_string_lossy().into_owned()).find(|address| {
-            let host = url::Url::parse(address).ok().and_then(|url| url.host().map(|host| host.to_owned()));
-            match host {
-                Some(url::Host::Domain(name)) => name != "localhost",
-                Some(url::Host::Ipv4(ip)) => !ip.is_loopback(),
-                Some(url::Host::Ipv6(ip)) => !ip.is_loopback(),
-                None => true,
-            }
-        })
-    }
-
     /// The words that resume what was started with these: what is typed now takes the place of what was typed then.
     fn resumed(mut self, typed: &Self) -> Vec<OsString> {
         self.0.retain(|argument| !OF_A_START.contains(&argument.name.as_str()) && !typed.has(&argument.name));
@@ -155,10 +140,6 @@ pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyh
     };
     let words = manifest.command_line.iter().skip(2).map(OsString::from).collect();
     let (_, started) = parse(words).map_err(refused)?;
-    if let Some(address) = started.remote_address().filter(|_| !typed.has("base_url")) {
-        let reason = format!("it names the server `{}`", visible_line(&address, LONGEST_COMMAND));
-        return Err(failure(reason, "a key may be sent there, so name it yourself with --base-url"));
-    }
     let (args, explicit) = parse(started.resumed(typed)).map_err(refused)?;
     let words = without_secrets(explicit.0.iter().flat_map(Argument::words)).join(" ");
     say(format_args!("resuming: wikitrail {} {}", A::NAME, visible_line(&words, LONGEST_COMMAND)));

@@ -8,6 +8,7 @@ use super::failure::{self, Failure};
 use super::output_file;
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Jsonl, Origin, Scored, Table};
+use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
 use crate::run::evidence::EvidenceShelf;
 use crate::run::left_out;
@@ -15,7 +16,7 @@ use crate::score::{AnswerScore, Assessment, Tally};
 use crate::types::Trajectory;
 use filter::Filter;
 use runs::Run;
-use std::io::{BufWriter, IsTerminal as _, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
@@ -73,8 +74,14 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         check_place(path, &runs)?;
         let count = output_file::write(path, |file| write(args, &runs, Box::new(BufWriter::new(file))))?;
         say(format_args!("{} written to {}", counted(count, "episode"), path.display()));
-    } else if write(args, &runs, Box::new(BufWriter::new(std::io::stdout())))? == 0 {
-        say("note: no episode matches");
+    } else {
+        let out: Box<dyn Write + Send> = match args.format {
+            Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
+            _ => Box::new(BufWriter::new(stdout())),
+        };
+        if write(args, &runs, out)? == 0 {
+            say("note: no episode matches");
+        }
     }
     Ok(failure::OK)
 }
@@ -109,7 +116,7 @@ fn check_format(args: &Args) -> anyhow::Result<()> {
             "build it with the format: cargo install --path . --features parquet",
         ));
     }
-    if args.out.is_none() && std::io::stdout().is_terminal() {
+    if args.out.is_none() && stdout_is_terminal() {
         return Err(Failure::usage("refusing to write Parquet to a terminal", "name a file with --out"));
     }
     Ok(())

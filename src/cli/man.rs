@@ -2,6 +2,7 @@
 
 use super::failure::{self, Failure};
 use super::say::say;
+use crate::report::console::stdout;
 use crate::report::counted;
 use clap::Command;
 use clap_mangen::Man;
@@ -22,7 +23,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut pages = Vec::new();
     render(&command, &mut pages)?;
     let Some(folder) = &args.out else {
-        let mut out = std::io::stdout().lock();
+        let mut out = stdout();
         pages.iter().try_for_each(|(_, text)| out.write_all(text.as_bytes()))?;
         return Ok(failure::OK);
     };

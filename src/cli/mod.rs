@@ -5,6 +5,7 @@
 mod ask;
 mod compare;
 mod completions;
+mod confirm;
 mod dataset;
 mod examples;
 mod explicit_args;
@@ -27,6 +28,8 @@ mod score_files;
 mod show;
 mod wiki;
 
+use crate::report::console::stdout;
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use explicit_args::{ExplicitArgs, Resumable as _};
 use say::say;
@@ -89,8 +92,11 @@ fn command() -> clap::Command {
 
 /// Runs the program: parses the command line, executes the command, explains errors.
 pub fn main() -> ExitCode {
-    let matches = command().get_matches();
-    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let parsed = command().try_get_matches().and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
+    let (mut cli, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return not_parsed(&error),
+    };
     match (&mut cli.command, matches.subcommand()) {
         (Command::Run(args), Some((_, matches))) => args.explicit = ExplicitArgs::of(&run::Args::command(), matches),
         (Command::Reproduce(args), Some((_, matches))) => {
@@ -121,6 +127,15 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Prints help, or what is wrong with the command line: it may hold the name of somebody else's file.
+fn not_parsed(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        say(error.render().to_string().trim_end());
+        return ExitCode::from(failure::USAGE);
+    }
+    error.exit()
+}
+
 /// Threads for episodes. One thread for two processors serves a thousand waiting episodes a second, as pages are parsed on
 /// threads of their own; more threads would mostly wake each other. Episodes of the baseline and of replays never wait.
 fn event_loops(command: &Command) -> usize {
@@ -134,20 +149,20 @@ fn event_loops(command: &Command) -> usize {
 async fn dispatch(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Run(args) => run::execute(*args).await,
-        Command::Ask(args) => ask::execute(*args, &mut std::io::stdout()).await,
+        Command::Ask(args) => ask::execute(*args, &mut stdout().styled()).await,
         Command::Score(args) => score::execute(&args),
         Command::Compare(args) => compare::execute(&args),
         Command::Export(args) => export::execute(&args),
         Command::Show(args) => show::execute(&args),
         Command::Replay(args) => replay::execute(&args),
         Command::Reproduce(args) => reproduce::execute(*args).await,
-        Command::Wiki(command) => wiki::execute(command, &mut std::io::stdout()).await,
+        Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
-        Command::Models(command) => models::execute(&command, &mut std::io::stdout()).await.map(|()| failure::OK),
+        Command::Models(command) => models::execute(&command, &mut stdout()).await.map(|()| failure::OK),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Output files that are complete or absent, and lines of JSON.
 
 use super::failure::Failure;
+use crate::tape::create_beside;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,13 +13,13 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(File) -> anyhow::Result<T>
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return File::create(path).map_err(anyhow::Error::from).and_then(fill).map_err(|error| explained(path, error));
     }
-    let part = path.with_added_extension("part");
+    let (created, part) = create_beside(path).map_err(|error| explained(path, error.into()))?;
     let complete = |result| -> anyhow::Result<T> {
         File::open(&part)?.sync_all()?;
         fs::rename(&part, path)?;
         Ok(result)
     };
-    let written = File::create(&part).map_err(anyhow::Error::from).and_then(fill).and_then(complete);
+    let written = fill(created).and_then(complete);
     written.map_err(|error| {
         // The first error is the one to report.
         let _ = fs::remove_file(&part);

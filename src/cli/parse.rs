@@ -4,6 +4,7 @@ use super::failure::{self, Failure};
 use super::flags::options;
 use super::output_file::json_line;
 use crate::protocol::Parsed;
+use crate::report::console::stdout;
 use crate::run::find_protocol;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read as _, Write};
@@ -43,7 +44,7 @@ struct Out<'a> {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(stdout());
     match &args.file {
         Some(path) => {
             let file = std::fs::File::open(path).map_err(|error| {

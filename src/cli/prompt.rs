@@ -6,6 +6,7 @@ use super::failure;
 use crate::experiment::shipped;
 use crate::prompt::{self, Checked, PromptError, PromptSource};
 use crate::protocol::{self, Layout, OptionError, Options};
+use crate::report::console::{stderr, stdout};
 use crate::report::counted;
 use serde_json::json;
 use std::io::Write as _;
@@ -49,7 +50,7 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
     let mut names: Vec<String> = shipped::prompts().map(str::to_owned).collect();
     let here = ["prompts", "prompts/protocols"].into_iter().flat_map(in_folder);
     names.extend(here.filter(|name| shipped::file(name).is_none()));
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     let mut code = failure::OK;
     for name in names {
         let origin = if std::path::Path::new(&name).exists() { "file" } else { "built in" };
@@ -98,7 +99,7 @@ fn in_folder(folder: &str) -> Vec<String> {
 }
 
 fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for id in protocol::IDS {
         let Some(Ok(protocol)) = protocol::find(id, &Options::default()) else { continue };
         // The error about an unknown option lists the known ones.
@@ -134,7 +135,7 @@ fn protocols(args: &ListArgs) -> anyhow::Result<u8> {
 
 fn check(args: &CheckArgs) -> anyhow::Result<u8> {
     let mut code = failure::OK;
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for name in &args.prompts {
         match prompt::check(name, &shipped::file) {
             Ok(Checked::Prompt(PromptSource::File(file))) => {
@@ -155,7 +156,7 @@ fn check(args: &CheckArgs) -> anyhow::Result<u8> {
 
 /// Prints the error of one file, to go on with the others.
 fn tell(error: &PromptError) -> anyhow::Result<()> {
-    let mut err = std::io::stderr().lock();
+    let mut err = stderr();
     writeln!(err, "error: {error}")?;
     if let Some(hint) = error.hint() {
         writeln!(err, "hint: {hint}")?;

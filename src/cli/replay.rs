@@ -12,17 +12,22 @@ use crate::experiment::shipped;
 use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
 use crate::protocol::{self, Frame, Setup, react_paper};
+use crate::report::console::stdout;
 use crate::report::{counted, thousands};
 use crate::run::left_out;
 use crate::run::stored::{Stored, asked};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
+use crate::types::bounded::text_at_most;
 use crate::types::{Decoding, Prefix, Question, Trajectory, sha256_hex};
 use serde_json::json;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Largest file of recorded episodes, in bytes.
+const MOST_IMPORTED: u64 = 256 << 20;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -123,19 +128,19 @@ fn notebook_file(args: &Args) -> anyhow::Result<Vec<Outcome>> {
 
 fn imported(path: &Path) -> anyhow::Result<Vec<Imported>> {
     let shown = path.display();
-    let file = File::open(path)
+    let text = File::open(path)
+        .and_then(|file| text_at_most(file, MOST_IMPORTED))
         .map_err(|error| Failure::bad_input(format!("cannot read `{shown}`: {error}"), "check the path"))?;
     let mut episodes = Vec::new();
-    for (number, line) in BufReader::new(file).lines().enumerate() {
+    for (number, line) in text.lines().enumerate() {
         let bad = |error: &dyn std::fmt::Display| {
             let message = format!("`{shown}`, line {}: not a recorded episode: {error}", number + 1);
             Failure::bad_input(message, "--import react-notebook takes one recorded episode per line")
         };
-        let line = line.map_err(|error| bad(&error))?;
         if line.trim().is_empty() {
             continue;
         }
-        episodes.push(notebook::import(&line).map_err(|error| bad(&error))?);
+        episodes.push(notebook::import(line).map_err(|error| bad(&error))?);
     }
     Ok(episodes)
 }
@@ -200,7 +205,7 @@ fn final_prompt(trajectory: &Trajectory, prefix: &str, label: &str) -> String {
 }
 
 fn print(outcomes: &[Outcome], json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for outcome in outcomes {
         if json {
             json_line(&mut out, &to_json(outcome))?;

@@ -4,6 +4,7 @@ mod deviations;
 mod figures;
 mod json;
 
+use super::confirm::{Origin, confirm};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
 use super::failure::{self, Failure};
 use super::flags::{self, OfReproduction, Typed};
@@ -11,6 +12,7 @@ use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
 use super::say::say;
 use crate::experiment::{Assignment, Experiment, ExperimentFile, Output, Overrides, shipped, variant_setting};
 use crate::report::View;
+use crate::report::console::stdout;
 use crate::report::sheet::terminal;
 use crate::run::{RunError, load_experiment};
 use clap::Command;
@@ -74,6 +76,10 @@ pub(super) struct Args {
     /// Go on with what is in --out, under the same settings.
     #[arg(long, requires = "out", help_heading = "Run")]
     resume: bool,
+    /// Use the servers, keys and files that the resumed command or the experiment file names and this command does not; they
+    /// are shown.
+    #[arg(long, help_heading = "Run")]
+    confirm: bool,
     /// Say what would be run and what it would take, and stop.
     #[arg(long, help_heading = "Run")]
     dry_run: bool,
@@ -111,11 +117,14 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         show(folder, args.json)?;
         return Ok(failure::OK);
     }
-    let is_short = args.resume && !args.a_try && !args.explicit.has("model");
-    if let Some(out) = args.out.as_deref().filter(|_| is_short)
-        && let Some(started) = resumed(out, &args.explicit)?
+    let typed = args.explicit.clone();
+    let short = args.out.clone().filter(|_| args.resume && !args.a_try && !typed.has("model"));
+    let mut stored = None;
+    if let Some(out) = short
+        && let Some(started) = resumed(&out, &typed)?
     {
         args = started;
+        stored = Some(out);
     }
     if !args.a_try && !args.explicit.has("model") {
         match args.out.as_deref().filter(|_| !args.resume && !args.dry_run) {
@@ -124,7 +133,14 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         }
         return Ok(failure::OK);
     }
-    let experiment = args.experiment()?;
+    let mut experiment = args.experiment()?;
+    let origin = match &stored {
+        Some(out) => Origin::Found(out),
+        None if typed.has("experiment") => Origin::Named,
+        // A file of this name in the working folder takes the place of ours.
+        None => Origin::Found(&args.experiment),
+    };
+    confirm(&mut experiment, &origin, &typed, args.confirm)?;
     let code = run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false }).await?;
     if let Some(out) = experiment.output.folder.as_deref().filter(|_| !args.dry_run) {
         show(out, args.json)?;
@@ -150,13 +166,11 @@ impl Args {
             limit: self.limit,
             repeats: None,
         };
-        let recording = self.recording.recording();
-        let online = !self.dry_run && !recording.is_offline();
-        let (mut experiment, notes) = load_experiment(&self.experiment, &overrides, online)?;
+        let (mut experiment, notes) = load_experiment(&self.experiment, &overrides)?;
         notes.iter().for_each(say);
         experiment.limits = self.limits.limits();
         experiment.pace = self.pace.pace();
-        experiment.recording = recording;
+        experiment.recording = self.recording.recording();
         experiment.output = Output {
             folder: Some(self.out.clone().unwrap_or_else(|| crate::run::fresh(&file.name))),
             resume: self.resume,
@@ -206,6 +220,6 @@ fn show(folder: &Path, as_json: bool) -> anyhow::Result<()> {
     } else {
         terminal::render(&reproduction.sheet(), View::of_stdout().width)
     };
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    stdout().write_all(text.as_bytes())?;
     Ok(())
 }

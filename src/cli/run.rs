@@ -6,6 +6,7 @@ mod screen;
 
 pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs};
 
+use super::confirm::{Origin, confirm};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
 use super::failure::{self, Failure};
 use super::say::say;
@@ -13,6 +14,7 @@ use super::score;
 use crate::experiment::{
     DATASET_SETTINGS, DatasetSpec, Effect, Experiment, ExperimentFile, Output, Overrides, VARIANT_SETTINGS,
 };
+use crate::report::console::stdout;
 use crate::run::{End, Finished, Interrupts, Summary, load_experiment, prepare};
 use screen::Screen;
 use std::io::Write as _;
@@ -37,14 +39,18 @@ impl Resumable for Args {
 }
 
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
+    let (typed, mut origin) = (args.explicit.clone(), Origin::Named);
     // Whoever names a dataset means what they type, and nothing else.
-    if let Some(out) = args.out.as_deref().filter(|_| args.resume && !args.explicit.has("dataset"))
-        && let Some(completed) = resumed(out, &args.explicit)?
+    let out = args.out.clone().filter(|_| args.resume && !typed.has("dataset"));
+    if let Some(out) = &out
+        && let Some(completed) = resumed(out, &typed)?
     {
         args = completed;
+        origin = Origin::Found(out);
     }
-    let shown = Shown { json: args.json, quiet: args.quiet, figures: true };
-    carry_out(&args.experiment()?, shown).await
+    let mut experiment = args.experiment()?;
+    confirm(&mut experiment, &origin, &typed, args.confirm)?;
+    carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: true }).await
 }
 
 /// Prepares an experiment and runs it; of a dry run, shows the plan.
@@ -61,7 +67,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown) -> anyhow::
     let Finished { summaries, end, notes, .. } = prepared.execute(&mut screen, Interrupts::signals()).await?;
     screen.result()?;
     if several && shown.json && shown.figures {
-        writeln!(std::io::stdout(), "{}", score::together(&summaries))?;
+        writeln!(stdout(), "{}", score::together(&summaries))?;
     }
     notes.iter().for_each(say);
     let unfinished = summaries.iter().any(Summary::is_unfinished);
@@ -84,8 +90,7 @@ impl Args {
                 repeats: self.repeats,
                 ..Overrides::default()
             };
-            let online = !self.dry_run && !self.recording.recording().is_offline();
-            let (experiment, notes) = load_experiment(&self.dataset, &overrides, online)?;
+            let (experiment, notes) = load_experiment(&self.dataset, &overrides)?;
             notes.iter().for_each(say);
             experiment
         } else {

@@ -1,9 +1,11 @@
 //! Messages for people, on standard error.
 
+use crate::report::console::stderr;
 use std::fmt::Display;
 use std::io::Write as _;
 
 /// Writes one message. A terminal that has gone away is no reason to stop.
 pub(super) fn say(message: impl Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{message}");
+    // In one piece, so that messages do not mix.
+    let _ = stderr().write_all(format!("{message}\n").as_bytes());
 }

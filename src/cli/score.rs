@@ -7,6 +7,7 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
+use crate::report::console::stdout;
 use crate::report::{RunSummary, SummaryRow, counted, thousands};
 use crate::run::{Spending, Summary};
 use crate::score::Metric;
@@ -44,7 +45,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 
 /// Prints the figures as tables with commands to try next, or as JSON.
 pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let mut out = std::io::BufWriter::new(stdout());
     if json {
         json_line(&mut out, &json::summary(summary))?;
         out.flush()?;
@@ -109,7 +110,7 @@ fn notes(summary: &Summary) -> Vec<String> {
 }
 
 fn next_steps(summary: &Summary) -> Vec<String> {
-    let run = summary.run.display();
+    let run = shell_word(&summary.run.display().to_string());
     let mut lines = Vec::new();
     if summary.is_unfinished() {
         lines.push(summary.resume_command(summary.cut_short() > 0));

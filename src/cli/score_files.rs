@@ -3,7 +3,8 @@
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
-use crate::dataset::{self, ReadOptions};
+use crate::dataset::{self, Problem, ReadOptions};
+use crate::report::console::stdout;
 use crate::score::files::{self, FileError, FileMetric, JsonFile, Report};
 use crate::types::text::visible_line;
 use serde_json::Value;
@@ -81,8 +82,10 @@ struct Source {
 impl Source {
     fn read(path: &Path) -> anyhow::Result<Self> {
         let name = path.display().to_string();
-        let raw = std::fs::read(path)
-            .map_err(|error| Failure::bad_input(format!("cannot read `{name}`: {error}"), "check the path"))?;
+        let raw = dataset::bytes_of(path).map_err(|error| match error.problem {
+            Problem::Io(error) => Failure::bad_input(format!("cannot read `{name}`: {error}"), "check the path"),
+            _ => error.into(),
+        })?;
         Ok(Self { name, raw })
     }
 
@@ -96,7 +99,7 @@ fn print(report: &Report, json: bool) -> anyhow::Result<()> {
     if none("answer") || none("prediction") {
         say("note: no question of the gold file has a prediction; do both files belong to the same split?");
     }
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(stdout());
     if json {
         json_line(&mut out, report)?;
     } else {

@@ -5,13 +5,14 @@ use super::graded::{Graded, GradedRun};
 use super::output_file::json_line;
 use super::run_ref::RunRef;
 use super::say::say;
+use crate::report::console::stdout;
 use crate::report::trajectory::pair::render_pair;
 use crate::report::trajectory::{heading, render};
 use crate::report::{EpisodeRow, View, episodes};
 use crate::score::{Divergence, FailureClass};
 use crate::store::RunFolder;
 use crate::types::Outcome;
-use crate::types::text::visible_line;
+use crate::types::text::{shell_word, visible_line};
 use serde_json::{Value, json};
 use std::io::Write as _;
 
@@ -119,7 +120,7 @@ fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
     let source = GradedRun::open(&run.path)?;
     source.check_variant(run)?;
     let (mut rows, mut matched) = (Vec::new(), 0_usize);
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().styled();
     for graded in source.episodes() {
         let graded = graded?;
         if !args.filter.wants(run, &graded) {
@@ -181,7 +182,7 @@ fn item(graded: &Graded) -> Value {
 
 fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
     let found = find(args, run, id)?;
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().styled();
     if args.json {
         for graded in &found {
             json_line(&mut out, &graded.trajectory)?;
@@ -213,7 +214,7 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
             "name two episodes of one question; `wikitrail show RUN ID` prints each by itself",
         ));
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout().styled();
     if args.json {
         let parted = Divergence::of(&first.trajectory, &second.trajectory);
         json_line(&mut out, &json!({"parted": parted, "a": first.trajectory, "b": second.trajectory}))?;
@@ -231,8 +232,8 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
         let hint = if run.path.is_file() {
             format!(
                 "a file's variants cannot be named; `wikitrail show {} {}` shows them all",
-                run.path.display(),
-                visible_line(id, 80)
+                shell_word(&run.path.display().to_string()),
+                shell_word(id)
             )
         } else {
             format!("name one: {}", listed(&names(run, &found)))
@@ -294,7 +295,7 @@ impl Filter {
 }
 
 fn not_found(run: &RunRef, id: &str, some: &[String]) -> anyhow::Error {
-    let path = run.path.display();
+    let path = shell_word(&run.path.display().to_string());
     let hint = if some.is_empty() {
         "the run has no finished episode yet".to_owned()
     } else {

@@ -2,25 +2,41 @@
 
 use super::DatasetError;
 use super::error::Problem;
+use crate::types::bounded::fill_at_most;
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
 
-/// Most bytes that a packed file may unpack to; the largest known dataset has a third of it.
-const MOST_UNPACKED: u64 = 2 << 30;
+/// Most bytes of a file, and most bytes that a packed one may unpack to; the largest known dataset has two thirds of it.
+const MOST: u64 = 1 << 30;
+/// Bytes that are looked at before the rest is read.
+const FIRST: u64 = 64 << 10;
+
+/// The bytes of a file, packed or not. What can be no dataset is not read to its end.
+pub fn bytes_of(path: &Path) -> Result<Vec<u8>, DatasetError> {
+    let shown = path.display().to_string();
+    let failed = |error| DatasetError::of_file(&shown, Problem::Io(error));
+    let mut file = File::open(path).map_err(failed)?;
+    let size = file.metadata().map_err(failed)?.len().min(MOST);
+    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
+    (&mut file).take(FIRST).read_to_end(&mut bytes).map_err(failed)?;
+    if !is_packed(&bytes) {
+        refuse_binary(&shown, &bytes)?;
+    }
+    fill_at_most(&mut bytes, file, MOST).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => DatasetError::of_file(&shown, Problem::TooLarge(error)),
+        _ => failed(error),
+    })?;
+    Ok(bytes)
+}
 
 /// The text of a file that is called `file`: unpacked where it is gzip, without byte order mark.
 pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetError> {
-    if raw.starts_with(&[0x1f, 0x8b]) {
-        let gzip = |source| DatasetError::of_file(file, Problem::Gzip(source));
-        let mut unpacked = Vec::new();
-        MultiGzDecoder::new(raw).take(MOST_UNPACKED + 1).read_to_end(&mut unpacked).map_err(gzip)?;
-        if unpacked.len() as u64 > MOST_UNPACKED {
-            let reason = format!("it unpacks to more than {} GiB", MOST_UNPACKED >> 30);
-            return Err(gzip(std::io::Error::other(reason)));
-        }
-        let mut text =
-            String::from_utf8(unpacked).map_err(|error| not_utf8(file, error.as_bytes(), error.utf8_error()))?;
+    if is_packed(raw) {
+        let mut text = String::from_utf8(unpacked(file, raw, MOST)?)
+            .map_err(|error| not_utf8(file, error.as_bytes(), error.utf8_error()))?;
         if text.starts_with('\u{feff}') {
             text.drain(..'\u{feff}'.len_utf8());
         }
@@ -30,6 +46,31 @@ pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetErr
     Ok(Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)))
 }
 
+fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x1f, 0x8b])
+}
+
+fn unpacked(file: &str, raw: &[u8], most: u64) -> Result<Vec<u8>, DatasetError> {
+    let gzip = |error| DatasetError::of_file(file, Problem::Gzip(error));
+    let mut decoder = MultiGzDecoder::new(raw);
+    let mut bytes = Vec::new();
+    (&mut decoder).take(FIRST).read_to_end(&mut bytes).map_err(gzip)?;
+    refuse_binary(file, &bytes)?;
+    fill_at_most(&mut bytes, decoder, most).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => DatasetError::of_file(file, Problem::TooLarge(error)),
+        _ => gzip(error),
+    })?;
+    Ok(bytes)
+}
+
+/// No text has zero bytes; a device and a packed bomb often have nothing else.
+fn refuse_binary(file: &str, first: &[u8]) -> Result<(), DatasetError> {
+    match memchr::memchr(0, first) {
+        None => Ok(()),
+        Some(at) => Err(DatasetError::at_line(file, 1 + newlines(&first[..at]), Problem::Binary)),
+    }
+}
+
 fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error) -> DatasetError {
     let line = 1 + newlines(&bytes[..error.valid_up_to()]);
     DatasetError::at_line(file, line, Problem::NotUtf8)
@@ -37,4 +78,31 @@ fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error) -> DatasetErro
 
 pub(super) fn newlines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes_of, unpacked};
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write as _;
+    use std::path::Path;
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).expect("packed");
+        encoder.finish().expect("packed")
+    }
+
+    #[test]
+    fn what_is_no_text_or_has_no_end_is_refused_while_it_is_read() {
+        let refused = |bytes: &[u8], most| unpacked("x.gz", &packed(bytes), most).expect_err("refused").to_string();
+        assert_eq!(refused(&[b'\n'; 2049], 2048), "`x.gz`: it is larger than 2 KiB");
+        assert_eq!(refused(b"one\ntwo\0\n", 2048), "`x.gz`, line 2: holds zero bytes, so it is no text");
+        assert_eq!(unpacked("x.gz", &packed(&[b'\n'; 2048]), 2048).expect("fits").len(), 2048);
+        if cfg!(target_os = "linux") {
+            let error = bytes_of(Path::new("/dev/zero")).expect_err("refused").to_string();
+            assert_eq!(error, "`/dev/zero`, line 1: holds zero bytes, so it is no text");
+        }
+    }
 }

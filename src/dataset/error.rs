@@ -31,6 +31,10 @@ pub enum Problem {
     Io(std::io::Error),
     #[error("begins like gzip but cannot be unpacked: {0}")]
     Gzip(std::io::Error),
+    #[error("{0}")]
+    TooLarge(std::io::Error),
+    #[error("holds zero bytes, so it is no text")]
+    Binary,
     #[error("has no questions")]
     Empty,
     #[error("not UTF-8")]
@@ -98,7 +102,8 @@ impl DatasetError {
         match &self.problem {
             Problem::Io(_) => "check the path; `wikitrail run` without a file uses our sample",
             Problem::Gzip(_) | Problem::Truncated => "the download seems incomplete: fetch the file again",
-            Problem::NotUtf8 => "convert the file to UTF-8",
+            Problem::TooLarge(_) => "a dataset is read into memory: split the file",
+            Problem::NotUtf8 | Problem::Binary => "convert the file to UTF-8",
             Problem::Html => "the download gave an error page: open it in a browser, and fetch the data itself",
             Problem::NotJson(_) => {
                 "a dataset is a JSON array, JSON Lines, or a table whose file name ends in .csv or .tsv"

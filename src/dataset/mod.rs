@@ -22,7 +22,7 @@ mod table;
 mod triviaqa;
 mod wiki2;
 
-pub use bytes::text_of;
+pub use bytes::{bytes_of, text_of};
 pub use digest::sha256_of_file;
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
@@ -70,9 +70,7 @@ pub struct Columns {
 }
 
 pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetError> {
-    let shown = path.display().to_string();
-    let raw = std::fs::read(path).map_err(|error| DatasetError::of_file(&shown, Problem::Io(error)))?;
-    load(&shown, &raw, options)
+    load(&path.display().to_string(), &bytes::bytes_of(path)?, options)
 }
 
 /// Reads the bytes of the file `file`; its extension distinguishes tables from JSON.

@@ -8,7 +8,7 @@ use super::settings::{VARIANT_SETTINGS, variant_setting};
 use crate::prompt::{closest, quoted};
 
 pub(super) fn setting_names() -> Vec<&'static str> {
-    VARIANT_SETTINGS.iter().map(|setting| setting.name).collect()
+    VARIANT_SETTINGS.iter().filter(|setting| !setting.only_typed).map(|setting| setting.name).collect()
 }
 
 /// Reads the settings of a table whose other keys are `besides`.

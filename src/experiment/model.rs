@@ -38,6 +38,9 @@ pub struct Experiment {
     pub output: Output,
     /// The file that it was read from.
     pub file: Option<FileText>,
+    /// Whether nobody confirmed the servers of models, as where a file names them: then no key is sent to a server that is
+    /// not its provider's own.
+    pub unconfirmed_servers: bool,
 }
 
 /// A dataset: its file, how the file is read, and which questions are asked.

@@ -101,7 +101,7 @@ impl From<ProblemKind> for Fault {
             ),
             K::Secret(key) => fault(
                 format!("`{key}` has a user name or a query, which may contain a secret"),
-                "the file is stored with the run: give the address with --base-url on the command line, or a key with key_env",
+                "the file is stored with the run: give the address with --base-url on the command line, or a key with --key-env",
             ),
             K::WhoseOption { key, protocol } => fault(
                 format!("`{key}` is for protocol `{protocol}`, but the variant names no protocol"),

@@ -80,6 +80,9 @@ pub struct Setting {
     pub default: &'static str,
     pub applies: Applies,
     pub effect: Effect,
+    /// Whether an experiment file that is run may not set it: a file may come from somebody else, and does not say where
+    /// keys are. Files of earlier runs may have it.
+    pub only_typed: bool,
     /// A setting that cannot be set together with it.
     pub conflicts: Option<&'static str>,
     /// Its value in a manifest, for reading. Without this it is recorded under its name in [`Variant::settings`].
@@ -97,6 +100,7 @@ impl Setting {
         default: "",
         applies: Applies::Always,
         effect: Effect::Decides,
+        only_typed: false,
         conflicts: None,
         recorded: None,
     };

@@ -215,10 +215,10 @@ settings! {
     /// Environment variable that holds the key.
     key_env: String = Text, "NAME", {
         default: "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, by provider; without it no key is sent",
-        applies: Applies::Server, effect: Effect::Nothing, conflicts: Some("key_file"),
+        applies: Applies::Server, effect: Effect::Nothing, conflicts: Some("key_file"), only_typed: true,
     }
     /// File that holds the key and nothing else.
-    key_file: String = Path, "FILE", { applies: Applies::Server, effect: Effect::Nothing }
+    key_file: String = Path, "FILE", { applies: Applies::Server, effect: Effect::Nothing, only_typed: true }
     /// Maximum time for one answer, in seconds.
     model_timeout: f64 = Number(f64::MIN_POSITIVE, 1e9), "SECONDS", {
         default: "120", applies: Applies::Server, effect: Effect::Nothing,

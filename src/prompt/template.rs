@@ -62,4 +62,24 @@ mod tests {
         assert_eq!(fill("{{ tools }}", values).unwrap_err(), "the placeholder `tools` has no value");
         assert!(fill("{{ range(9) }}", values).is_err());
     }
+
+    #[test]
+    fn nothing_is_computed_and_nothing_grows() {
+        let values = Values { question_label: "Claim", max_steps: 7, tools: None, language: "en" };
+        let nested = |piece: &str, end: &str| format!("{{{{ {}{end} }}}}", piece.repeat(40_000));
+        for template in [
+            nested("-", "1"),
+            nested("1+", "1"),
+            nested("a.", "a"),
+            nested("not ", "a"),
+            nested("(", "1"),
+            "{{ 'x'|indent(3999999999) }}".to_owned(),
+            "{% for x in range(99999999) %}x{% endfor %}".to_owned(),
+            "{{ max_steps }}".repeat(33),
+        ] {
+            let reason = fill(&template, values).unwrap_err();
+            assert!(reason.starts_with("it has ") && reason.len() < 200, "{reason}");
+        }
+        assert_eq!(fill(&"{{ max_steps }}".repeat(32), values).unwrap().len(), 33);
+    }
 }

@@ -1,6 +1,7 @@
 //! What a person reads: the plan of a run, its progress, its summary, comparisons, and single episodes.
 
 pub(crate) mod comparison;
+pub(crate) mod console;
 pub(crate) mod episodes;
 pub(crate) mod intervals;
 mod layout;

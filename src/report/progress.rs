@@ -1,5 +1,6 @@
 //! The progress of a run: a bar on a terminal, plain lines elsewhere.
 
+use super::console::{stderr, stderr_is_terminal};
 use super::number::duration;
 use crate::score::Tally;
 use crate::types::RunEvent;
@@ -7,7 +8,7 @@ use crate::types::text::{counted, thousands};
 pub(crate) use indicatif::ProgressBar as Bar;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::{self, Write as _};
-use std::io::{IsTerminal as _, Write};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 /// Without a terminal, a line is written when this much time has passed since the last one…
@@ -37,10 +38,10 @@ impl Progress {
         let started = Instant::now();
         let shown = if quiet || total == 0 {
             Shown::Nothing
-        } else if std::io::stderr().is_terminal() {
+        } else if stderr_is_terminal() {
             Shown::Bar(bar(total))
         } else {
-            Shown::Lines { out: Box::new(std::io::stderr()), last: started, tenths: 0 }
+            Shown::Lines { out: Box::new(stderr()), last: started, tenths: 0 }
         };
         Self { total, done: 0, tally: Tally::new(""), started, shown }
     }

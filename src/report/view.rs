@@ -1,6 +1,6 @@
 //! Width and colours of the terminal.
 
-use std::io::IsTerminal as _;
+use super::console::stdout_is_terminal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct View {
@@ -14,6 +14,6 @@ impl View {
     /// `NO_COLOR` is unset or empty (<https://no-color.org>).
     pub(crate) fn of_stdout() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { width: textwrap::termwidth(), colour: wanted && std::io::stdout().is_terminal() }
+        Self { width: textwrap::termwidth(), colour: wanted && stdout_is_terminal() }
     }
 }

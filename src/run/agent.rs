@@ -1,7 +1,7 @@
 //! One agent by itself: for single questions, for the tool by hand, for a look at a model's server.
 
 use super::error::RunError;
-use super::model::ModelSettings;
+use super::model::{Keys, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;
 use super::pool::Pool;
@@ -91,5 +91,5 @@ pub(crate) fn semantics(settings: &VariantSettings) -> (Compat, Option<Wording>)
 
 /// The model behind a server that settings name; nothing for the baseline. Sends nothing.
 pub(crate) fn remote(settings: &VariantSettings) -> Result<Option<Remote>, RunError> {
-    ModelSettings(settings).built(&Pacer::fixed(1), false)
+    ModelSettings(settings).built(&Pacer::fixed(1), Keys::Anywhere)
 }

@@ -109,7 +109,7 @@ fn of_file(manifest: &Manifest) -> Result<Vec<Question>, String> {
 fn bytes(record: &DatasetRecord) -> Result<Cow<'static, [u8]>, String> {
     let path = Path::new(&record.path);
     if path.is_file() {
-        return std::fs::read(path).map(Cow::Owned).map_err(|error| format!("cannot read `{}`: {error}", record.path));
+        return dataset::bytes_of(path).map(Cow::Owned).map_err(|error| error.to_string());
     }
     shipped::file(&record.path).map(Cow::Borrowed).ok_or_else(|| format!("`{}` is not here any more", record.path))
 }

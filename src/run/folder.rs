@@ -10,6 +10,7 @@ use super::summary::Summary;
 use crate::experiment::Output;
 use crate::llm::{Price, Spent};
 use crate::store::{Appender, Journal, Lock, Records, RunFolder};
+use crate::tape::NOT_OWN_HINT;
 use crate::types::text::counted;
 use crate::types::{Manifest, Paid, Variant};
 use std::collections::BTreeSet;
@@ -46,6 +47,12 @@ impl OutputPlan {
     /// Finds the folder and what is left to do in it. Writes nothing.
     pub(super) fn choose(output: &Output, job: &Job) -> Result<Self, RunError> {
         let path = job.out.clone().unwrap_or_else(|| fresh(&named(&job.manifest)));
+        if output.folder.as_ref().is_some_and(|typed| *typed != path) && path.is_symlink() {
+            return Err(RunError::input(
+                format!("`{}` is a symbolic link inside the experiment's folder", path.display()),
+                NOT_OWN_HINT,
+            ));
+        }
         let folder = RunFolder::at(&path);
         let recorded = if folder.exists() { Some(folder.manifest()?) } else { None };
         match &recorded {
@@ -245,8 +252,8 @@ fn refuse_other_settings(path: &Path, recorded: &Manifest, planned: &Manifest) -
 /// A folder that is not ours is left alone, unless it is empty.
 fn refuse_other_files(path: &Path) -> Result<(), RunError> {
     let Ok(entries) = std::fs::read_dir(path) else { return Ok(()) };
-    // A start that was killed early leaves its lock, and perhaps half a manifest.
-    let foreign = entries.flatten().find(|entry| entry.file_name() != ".lock" && entry.file_name() != "manifest.tmp");
+    let mut entries = entries.flatten();
+    let foreign = entries.find(|entry| !RunFolder::is_left_over(&entry.file_name().to_string_lossy()));
     match foreign {
         None => Ok(()),
         Some(entry) => Err(RunError::input(

@@ -2,7 +2,6 @@
 //! each with the line of the value that names it.
 
 use super::error::RunError;
-use super::model::{ModelSettingsError, key_from};
 use super::questions::{absent, ids};
 use crate::experiment::{Assignment, ExperimentFile, Overrides, shipped};
 use crate::prompt::{self, Problem, Problems, PromptError, texts};
@@ -29,12 +28,6 @@ impl From<PromptError> for Wrong {
     }
 }
 
-impl From<ModelSettingsError> for Wrong {
-    fn from(error: ModelSettingsError) -> Self {
-        Self { message: error.to_string(), hint: error.hint() }
-    }
-}
-
 impl From<Wrong> for RunError {
     /// The same where no line names the file.
     fn from(wrong: Wrong) -> Self {
@@ -43,8 +36,8 @@ impl From<Wrong> for RunError {
 }
 
 /// Looks at every file that an experiment file names. All that is wrong is one error.
-pub(super) fn check(file: &ExperimentFile, overrides: &Overrides, online: bool) -> Result<(), RunError> {
-    let mut inputs = Inputs { file, online, problems: Vec::new(), seen: HashSet::new() };
+pub(super) fn check(file: &ExperimentFile, overrides: &Overrides) -> Result<(), RunError> {
+    let mut inputs = Inputs { file, problems: Vec::new(), seen: HashSet::new() };
     for dataset in &file.datasets {
         if !overrides.datasets.contains_key(&dataset.name) {
             inputs.dataset(dataset.path_line, Path::new(&file.resolved(&dataset.path)));
@@ -60,8 +53,6 @@ pub(super) fn check(file: &ExperimentFile, overrides: &Overrides, online: bool) 
 /// Looks at the files of an experiment, whose paths are found already.
 struct Inputs<'f> {
     file: &'f ExperimentFile,
-    /// Whether servers will be asked, so that keys are needed.
-    online: bool,
     problems: Vec<Problem>,
     /// What was looked at: variants share most of it.
     seen: HashSet<(usize, String, Option<String>)>,
@@ -96,10 +87,10 @@ impl Inputs<'_> {
         {
             self.note(line, wrong);
         }
-        if let Some((line, path)) = named("key_file").filter(|_| self.online)
-            && let Err(error) = key_from(Path::new(path))
-        {
-            self.note(line, error.into());
+        for assignment in settings.iter().filter(|set| set.setting.only_typed && set.line > 0) {
+            let message = format!("`{}` says where a key is, which no file may say", assignment.setting.name);
+            let hint = format!("remove it, and give {} on the command line", assignment.setting.flag());
+            self.note(assignment.line, Wrong { message, hint });
         }
         if let Some((line, wiki)) = named("wiki") {
             self.corpus(line, wiki);

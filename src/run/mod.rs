@@ -6,6 +6,7 @@
 //! | `job` | one run, ready to start: questions, variants, manifest, plan |
 //! | `variant`, `model`, `wiki`, `recording`, `prices`, `pool` | from settings to agents, and what they share |
 //! | `questions`, `inputs` | the files that a run reads |
+//! | `places` | servers, keys and files outside of the folder that an experiment uses |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `estimate` | what a run will take |
@@ -29,6 +30,7 @@ mod job;
 mod journal;
 mod model;
 mod pace;
+mod places;
 mod plan;
 mod pool;
 mod prepare;
@@ -49,6 +51,7 @@ pub(crate) use estimate::{Estimate, Expense};
 pub(crate) use execute::End;
 pub(crate) use folder::fresh;
 pub use interrupts::Interrupts;
+pub(crate) use places::{Place, places};
 pub(crate) use prepare::PlannedRun;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
 pub use summary::Summary;

@@ -11,14 +11,17 @@ use crate::llm::{
     Baseline, BaselineSettings, Endpoint, Model, OpenAiSettings, Remote, RemoteSettings, anthropic, gemini, openai,
     shown_urls,
 };
-use crate::net::RetrySettings;
+use crate::net::{RetrySettings, redact};
+use crate::types::text::printable;
 use crate::types::{Decoding, Voting};
 use provider::Provider;
+pub(super) use provider::{is_at, is_own};
+use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) use key::key_from;
-
+/// How a server that a file names gets a key.
+const CONFIRM: &str = "to send the key there, name the server with --base-url, or add --confirm";
 /// Longest time for one answer.
 const MODEL_TIMEOUT: Duration = Duration::from_mins(2);
 /// Attempts of a request when the server is overloaded or broken.
@@ -47,6 +50,17 @@ impl BuiltModel {
     }
 }
 
+/// Where keys are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keys {
+    /// Wherever the settings say.
+    Anywhere,
+    /// To the providers' own servers; nobody confirmed the others.
+    Home,
+    /// Nowhere: nothing will ever be sent, and no key is needed.
+    Nowhere,
+}
+
 /// Why the flags do not make a model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ModelSettingsError {
@@ -54,10 +68,16 @@ pub(super) enum ModelSettingsError {
     Unknown(String),
     #[error("--key-env `{0}` is not set, or is empty")]
     NoEnv(String),
+    #[error("the variable `{0}` holds no usable key")]
+    BadEnv(String),
+    #[error("--key-env does not name a variable that is set")]
+    KeyForName,
     #[error("cannot read --key-file `{0}`: {1}")]
     KeyFile(String, std::io::Error),
     #[error("--key-file `{0}` holds no usable key")]
     NoKey(String),
+    #[error("{flag} names a key, but `{url}` was not typed and is not {provider}'s own server")]
+    Unconfirmed { flag: &'static str, url: String, provider: &'static str },
     #[error("no key for {url}")]
     KeyNeeded { url: &'static str, env: &'static str },
     #[error("{flag} has no meaning for --model {provider}")]
@@ -84,8 +104,11 @@ impl ModelSettingsError {
                     .to_owned()
             }
             Self::NoEnv(_) => "export the variable first; it holds the key itself".to_owned(),
+            Self::BadEnv(_) => "a key is one word, without line ends and spaces inside".to_owned(),
+            Self::KeyForName => "it takes the name of an environment variable, never the key itself".to_owned(),
             Self::KeyFile(..) => "it is a UTF-8 file that holds one line, the key".to_owned(),
             Self::NoKey(_) => "the file holds one line, the key, and nothing else".to_owned(),
+            Self::Unconfirmed { .. } => CONFIRM.to_owned(),
             Self::KeyNeeded { env, .. } => format!("set {env}, or name your own server with --base-url"),
             Self::NotFor { flag, .. } => format!("leave out {flag}"),
             Self::Elsewhere(_) => "say where it is with --base-url".to_owned(),
@@ -105,17 +128,15 @@ pub(super) struct ModelSettings<'a>(pub(super) &'a VariantSettings);
 impl<'a> ModelSettings<'a> {
     /// The model behind a server, at this pace; none for the baseline, which follows the settings of each variant.
     /// Sends nothing.
-    ///
-    /// With `offline`, nothing will ever be sent, and no key is needed.
-    pub(super) fn server(self, pacer: &Pacer, offline: bool) -> Result<Option<BuiltModel>, RunError> {
-        let Some(remote) = self.built(pacer, offline)? else {
+    pub(super) fn server(self, pacer: &Pacer, keys: Keys) -> Result<Option<BuiltModel>, RunError> {
+        let Some(remote) = self.built(pacer, keys)? else {
             self.refuse_unused()?;
             return Ok(None);
         };
         let provider = self.provider()?;
         Ok(Some(BuiltModel {
             endpoint: remote.endpoint(),
-            model: if offline { Arc::new(Baseline::default()) } else { Arc::new(remote) },
+            model: if keys == Keys::Nowhere { Arc::new(Baseline::default()) } else { Arc::new(remote) },
             label: provider.label(),
             base_url: Some(shown_urls(&self.base_urls(provider))),
         }))
@@ -164,17 +185,22 @@ impl<'a> ModelSettings<'a> {
     }
 
     fn provider(self) -> Result<Provider<'a>, RunError> {
-        let unknown = || ModelSettingsError::Unknown(crate::types::text::printable(self.name(), 80)).failure();
+        let unknown = || ModelSettingsError::Unknown(printable(self.name(), 80)).failure();
         Provider::parse(self.name()).ok_or_else(unknown)
     }
 
     /// The model behind a server, if it is behind one. Sends nothing.
-    pub(super) fn built(self, pacer: &Pacer, offline: bool) -> Result<Option<Remote>, RunError> {
+    pub(super) fn built(self, pacer: &Pacer, keys: Keys) -> Result<Option<Remote>, RunError> {
         let provider = self.provider()?;
         let Some(home) = provider.home() else { return Ok(None) };
+        self.check_key_env()?;
         let openai = self.openai(provider).map_err(|error| error.failure())?;
-        let key = if offline { None } else { self.key(home.key_env)? };
-        if key.is_none() && self.addresses().is_empty() && !offline {
+        let key = match keys {
+            Keys::Nowhere => None,
+            Keys::Home if self.stranger().is_some() => self.no_key_typed(provider)?,
+            Keys::Home | Keys::Anywhere => self.key(home.key_env)?,
+        };
+        if key.is_none() && self.addresses().is_empty() && keys != Keys::Nowhere {
             return Err(ModelSettingsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
         }
         let base_urls = self.base_urls(provider);
@@ -240,6 +266,36 @@ impl<'a> ModelSettings<'a> {
         }
         let endpoint = if completions { Endpoint::Completions } else { Endpoint::Chat };
         Ok(OpenAiSettings { endpoint, server, prefill })
+    }
+
+    /// The addresses that are not of the provider's own server.
+    pub(super) fn strangers(self) -> Vec<&'a str> {
+        self.addresses().into_iter().filter(|address| !is_own(self.name(), address)).collect()
+    }
+
+    fn stranger(self) -> Option<&'a str> {
+        self.strangers().first().copied()
+    }
+
+    /// No key, where nobody confirmed the servers; whoever names a key should know.
+    fn no_key_typed(self, provider: Provider<'_>) -> Result<Option<SecretString>, RunError> {
+        let typed = [("--key-env", self.0.key_env.is_some()), ("--key-file", self.0.key_file.is_some())];
+        match (typed.into_iter().find(|(_, typed)| *typed), self.stranger()) {
+            (Some((flag, _)), Some(url)) => {
+                let (url, provider) = (printable(&redact::url(url), 300), provider.kind());
+                Err(ModelSettingsError::Unconfirmed { flag, url, provider }.failure())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What a person should know who has a key that is not sent.
+    pub(super) fn withheld(self, keys: Keys) -> Option<String> {
+        let home = self.provider().ok()?.home()?;
+        let url = self.stranger().filter(|_| keys == Keys::Home)?;
+        std::env::var_os(home.key_env).filter(|key| !key.is_empty())?;
+        let url = printable(&redact::url(url), 300);
+        Some(format!("note: {} is not sent to `{url}`, which a file names; {CONFIRM}", home.key_env))
     }
 
     fn base_urls(self, provider: Provider<'_>) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! What variants share: one model for each server, one source for each encyclopedia, so that limits hold for all together.
 
 use super::error::RunError;
-use super::model::{BuiltModel, ModelSettings};
+use super::model::{BuiltModel, Keys, ModelSettings};
 use super::pace::Pacer;
 use super::prices::PriceList;
 use super::recording::Tapes;
@@ -20,8 +20,9 @@ pub(super) struct Pool {
     /// Where requests wait for their turn.
     pub(super) pacer: Arc<Pacer>,
     pub(super) prices: PriceList,
-    /// Whether no server will be asked.
-    pub(super) offline: bool,
+    keys: Keys,
+    /// What a person should know.
+    pub(super) notes: Vec<String>,
     /// Each with the settings that it was built from.
     servers: Vec<(Vec<Option<Value>>, Option<BuiltModel>)>,
     wikis: Vec<(Vec<Option<Value>>, BuiltWiki)>,
@@ -35,7 +36,12 @@ impl Pool {
         // A dry run leaves no file behind.
         let dry_run = experiment.output.dry_run;
         Ok(Self {
-            offline: experiment.is_offline(),
+            keys: match experiment.is_offline() {
+                true => Keys::Nowhere,
+                false if experiment.unconfirmed_servers => Keys::Home,
+                false => Keys::Anywhere,
+            },
+            notes: Vec::new(),
             tapes: if dry_run { Tapes::default() } else { Tapes::open(&experiment.recording)? },
             budget: Arc::new(Budget::new(budget)),
             pacer: Arc::new(Pacer::of(&experiment.pace)),
@@ -45,13 +51,20 @@ impl Pool {
         })
     }
 
+    /// Whether no server will be asked.
+    pub(super) fn is_offline(&self) -> bool {
+        matches!(self.keys, Keys::Nowhere)
+    }
+
     /// The model behind a server, behind the recording; none for the baseline.
     pub(super) fn server(&mut self, settings: &VariantSettings) -> Result<Option<BuiltModel>, RunError> {
         let key = values(settings, |setting| setting.heading == "Model");
         if let Some((_, built)) = self.servers.iter().find(|(known, _)| *known == key) {
             return Ok(built.clone());
         }
-        let built = ModelSettings(settings).server(&self.pacer, self.offline)?.map(|model| self.tapes.model(model));
+        let model = ModelSettings(settings);
+        let built = model.server(&self.pacer, self.keys)?.map(|model| self.tapes.model(model));
+        self.notes.extend(model.withheld(self.keys).filter(|note| !self.notes.contains(note)));
         self.servers.push((key, built.clone()));
         Ok(built)
     }

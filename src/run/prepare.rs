@@ -67,15 +67,11 @@ pub struct Finished {
 }
 
 /// Reads an experiment file, and looks at every file that it names: everything that is wrong is one error. Also returns
-/// what a person should know. Without `online` no key is looked for.
-pub fn load_experiment(
-    path: &Path,
-    overrides: &Overrides,
-    online: bool,
-) -> Result<(Experiment, Vec<String>), RunError> {
+/// what a person should know.
+pub fn load_experiment(path: &Path, overrides: &Overrides) -> Result<(Experiment, Vec<String>), RunError> {
     let file = ExperimentFile::load(path)?;
     file.check_used(overrides)?;
-    inputs::check(&file, overrides, online)?;
+    inputs::check(&file, overrides)?;
     let mut notes = Vec::new();
     if file.merged > 0 {
         let combinations = counted(file.merged, "combination");
@@ -167,7 +163,7 @@ impl Prepared {
             .dropped()
             .map(|bytes| format!("note: dropped {} of a torn last line of the recording", counted(bytes, "byte")));
         let of_runs = self.runs.iter().flat_map(|(job, output)| [job.notes.clone(), output.notes(job)].concat());
-        torn.into_iter().chain(of_runs).collect()
+        torn.into_iter().chain(self.pool.notes.clone()).chain(of_runs).collect()
     }
 
     /// The runs as planned, one for each dataset.

@@ -5,7 +5,12 @@ use super::model::ModelSettings;
 use crate::experiment::{VariantSettings, price};
 use crate::llm::{PriceEntry, Prices};
 use crate::types::PriceRecord;
+use crate::types::bounded::text_at_most;
+use std::fs::File;
 use std::path::Path;
+
+/// Largest file of prices, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
 
 #[derive(Debug)]
 pub(super) struct PriceList(Prices);
@@ -34,7 +39,7 @@ pub(super) fn origin(price: &PriceRecord) -> Option<String> {
 
 fn read(path: &Path) -> Result<Prices, RunError> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = File::open(path).and_then(|file| text_at_most(file, MOST_BYTES)).map_err(|error| {
         RunError::input(format!("cannot read --prices `{shown}`: {error}"), "--prices takes a TOML file in UTF-8")
     })?;
     Prices::parse(&text).map_err(|error| {

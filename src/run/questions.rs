@@ -6,9 +6,14 @@ use super::model::is_on;
 use crate::dataset::{self, Columns, Dataset, DatasetError, Format, PUBLIC_SOURCES, Problem, ReadOptions};
 use crate::experiment::{DatasetSettings, shipped};
 use crate::types::Selection;
+use crate::types::bounded::text_at_most;
 use crate::types::text::shell_word;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
+
+/// Largest file of ids, in bytes.
+const MOST_IDS: u64 = 64 << 20;
 
 /// Reads a dataset's file, or the shipped one of that name.
 pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, RunError> {
@@ -54,7 +59,7 @@ fn format_of(name: &str) -> Result<Format, RunError> {
 }
 
 pub(super) fn ids(path: &Path) -> Result<Vec<String>, Wrong> {
-    let text = std::fs::read_to_string(path).map_err(|error| Wrong {
+    let text = File::open(path).and_then(|file| text_at_most(file, MOST_IDS)).map_err(|error| Wrong {
         message: format!("cannot read the ids in `{}`: {error}", path.display()),
         hint: "--ids takes a UTF-8 file with one id a line".to_owned(),
     })?;

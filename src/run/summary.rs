@@ -2,6 +2,7 @@
 
 use super::error::RunError;
 use super::evidence::Evidence;
+use super::model::is_own;
 use crate::llm::Price;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
 use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
@@ -198,13 +199,17 @@ impl Summary {
 
     /// The command that resumes the run. Where the budget is spent, the word `LARGER` stands in its place: the same
     /// budget again would stop at once.
+    ///
+    /// A server that the experiment's file names is named here too, as it gets a key only from somebody who names it.
     pub fn resume_command(&self, spent: bool) -> String {
         let mut words = vec!["wikitrail".to_owned()];
+        let server = self.server_of_file();
         let mut typed = self.manifest.command_line.iter().skip(1);
         while let Some(word) = typed.next() {
             let flag = word.split('=').next().unwrap_or_default();
             match word.as_str() {
                 "--resume" => {}
+                "--confirm" if server.is_some() => {}
                 "--out" => drop(typed.next()),
                 _ if flag == "--out" => {}
                 _ if spent && BUDGETS.contains(&flag) => {
@@ -216,11 +221,27 @@ impl Summary {
                 word => words.push(shell_word(word)),
             }
         }
+        if let Some(server) = server {
+            words.extend(["--base-url".to_owned(), shell_word(server)]);
+        }
         // Of several datasets, the experiment's folder is the one around theirs.
         let several = self.manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
         let folder = self.run.parent().filter(|_| several).unwrap_or(&self.run);
         words.extend(["--resume".to_owned(), "--out".to_owned(), shell_word(&folder.display().to_string())]);
         words.join(" ")
+    }
+
+    /// The server that an experiment's file names for all its models, where it is not the provider's own and was not typed.
+    fn server_of_file(&self) -> Option<&str> {
+        let Manifest { experiment, command_line, variants, .. } = &self.manifest;
+        let is_typed = |word: &String| word.split('=').next() == Some("--base-url");
+        if experiment.is_none() || command_line.iter().any(is_typed) {
+            return None;
+        }
+        let mut servers = variants.iter().filter_map(|variant| Some((&variant.model, variant.base_url.as_deref()?)));
+        let (model, server) = servers.next()?;
+        let one = servers.all(|(_, other)| other == server);
+        (one && !is_own(model, server)).then_some(server)
     }
 }
 

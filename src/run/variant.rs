@@ -50,7 +50,7 @@ pub(super) fn build(spec: &VariantSpec, pool: &mut Pool, claims: bool) -> Result
     let builder = Builder::new(settings, claims)?;
     let mut built = builder.build(spec.name.clone(), pool, &wiki, price.as_ref())?;
     // What was recorded is paid for.
-    if pool.budget.limits().is_any() && !pool.offline {
+    if pool.budget.limits().is_any() && !pool.is_offline() {
         let agent = &mut built.agent;
         let price = price.as_ref().map(Price::from);
         agent.model = Arc::new(Budgeted::new(Arc::clone(&agent.model), Arc::clone(&pool.budget), price));
@@ -123,7 +123,7 @@ impl<'a> Builder<'a> {
             voting.unwrap_or_default(),
         )?;
         let server = pool.server(self.settings)?;
-        let journaled = server.is_some() && !pool.offline;
+        let journaled = server.is_some() && !pool.is_offline();
         let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))));
         model.fits(&self.decoding(self.method), voting)?;
         let prompts = approach.prompts();

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The encyclopedia that is part of the program.
 const SAMPLE: &str = "corpus:datasets/sample-wiki";
 /// The site that is asked when none is named.
-const WIKIPEDIA: &str = "https://en.wikipedia.org";
+pub(super) const WIKIPEDIA: &str = "https://en.wikipedia.org";
 
 /// A source that is ready, and what a record says about it.
 #[derive(Clone)]

@@ -36,6 +36,14 @@ impl Appender {
         Self::repair(lines)
     }
 
+    /// A device that is full.
+    #[cfg(all(test, unix))]
+    pub(crate) fn full() -> Self {
+        let path = Path::new("/dev/full");
+        let file = std::fs::File::options().read(true).write(true).open(path).expect("a device");
+        Self { lines: LineFile::over(file, path), dropped: None, journal: None }
+    }
+
     fn repair(mut lines: LineFile) -> Result<Self, StoreError> {
         let tail = lines.tail()?;
         let dropped = lines.repair(&tail, serde_json::from_slice::<Trajectory>(&tail).is_ok())?;

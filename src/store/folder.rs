@@ -3,7 +3,8 @@
 use super::compact::compact;
 use super::read::Shard;
 use super::{Appender, Journal, Journaled, PaidByVariant, Records, StoreError};
-use crate::tape::sync_folder;
+use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, open_own, sync_folder};
+use crate::types::bounded::{read_at_most, text_at_most};
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::{Manifest, Question};
 use serde::Deserialize;
@@ -11,6 +12,9 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
+
+/// Largest manifest, experiment or prompt that is read, in bytes.
+const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
@@ -49,17 +53,16 @@ impl RunFolder {
         self.manifest_path().is_file()
     }
 
+    /// Whether a start that was killed early may have left a file of this name: its lock, or half a manifest.
+    pub(crate) fn is_left_over(name: &str) -> bool {
+        name == ".lock" || name.starts_with("manifest.") && name.ends_with(TEMPORARY)
+    }
+
     /// Locks the folder for writing, creating it if needed. Fails if another process holds the lock.
     pub(crate) fn lock(&self) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
         let path = self.path.join(".lock");
-        let mut file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(StoreError::io("open", &path))?;
+        let mut file = open_own(&path).map_err(StoreError::io("open", &path))?;
         if let Err(error) = file.try_lock() {
             if let std::fs::TryLockError::Error(source) = error {
                 return Err(StoreError::Io { action: "lock", path, source });
@@ -83,7 +86,8 @@ impl RunFolder {
         if !path.is_file() {
             return Err(StoreError::NotARun { path: self.path.clone() });
         }
-        let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
+        let bytes = File::open(&path).and_then(|file| read_at_most(file, MOST_BYTES));
+        let bytes = bytes.map_err(StoreError::io("read", &path))?;
         let bad = |error: serde_json::Error| StoreError::BadManifest { path: path.clone(), message: error.to_string() };
         // The version first: a newer manifest may lack fields that this program expects.
         let version: Version = serde_json::from_slice(&bytes).map_err(bad)?;
@@ -112,21 +116,22 @@ impl RunFolder {
         if !path.is_file() {
             return Ok(None);
         }
-        fs::read_to_string(&path).map(Some).map_err(StoreError::io("read", &path))
+        read_text(&path).map(Some).map_err(StoreError::io("read", &path))
     }
 
     /// Stores a rendered prompt prefix under its digest, unless it is stored already.
     pub(crate) fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
         let folder = self.path.join("prompts");
-        fs::create_dir_all(&folder).map_err(StoreError::io("create", &folder))?;
+        create_own_folder(&folder).map_err(StoreError::io("write to", &folder))?;
         let path = folder.join(format!("{sha256}.txt"));
-        if path.is_file() { Ok(()) } else { replace(&path, text.as_bytes()) }
+        let is_stored = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+        if is_stored { Ok(()) } else { replace(&path, text.as_bytes()) }
     }
 
     /// The rendered prompt prefix with this digest.
     pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
         let path = self.path.join("prompts").join(format!("{sha256}.txt"));
-        fs::read_to_string(&path).map_err(StoreError::io("read", &path))
+        read_text(&path).map_err(StoreError::io("read", &path))
     }
 
     /// Writes the questions that the run asks, one a line, atomically replacing older ones.
@@ -233,6 +238,10 @@ impl RunFolder {
     }
 }
 
+fn read_text(path: &Path) -> std::io::Result<String> {
+    text_at_most(File::open(path)?, MOST_BYTES)
+}
+
 /// Writes a temporary file and renames it, so that a crash leaves the old file or the new one.
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     replace_with(path, |file| file.write_all(bytes))
@@ -243,12 +252,9 @@ pub(super) fn replace_with(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), StoreError> {
-    let beside = path.with_extension("tmp");
-    let written = File::create(&beside).and_then(|file| {
-        let mut buffered = BufWriter::new(file);
-        write(&mut buffered)?;
-        buffered.into_inner()?.sync_data()
-    });
+    let (file, beside) = check_own(path).and_then(|()| create_beside(path)).map_err(StoreError::io("write", path))?;
+    let mut buffered = BufWriter::new(file);
+    let written = write(&mut buffered).and_then(|()| buffered.into_inner()?.sync_data());
     if let Err(source) = written {
         let _ = fs::remove_file(&beside);
         return Err(StoreError::Io { action: "write", path: path.to_owned(), source });

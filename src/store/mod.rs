@@ -21,7 +21,7 @@ pub(crate) use folder::{Lock, RunFolder};
 pub(crate) use journal::{Journal, Journaled, PaidByVariant};
 pub(crate) use read::{Records, Skipped};
 
-use crate::tape::FileError;
+use crate::tape::{FileError, NOT_OWN_HINT, is_not_own};
 use std::path::PathBuf;
 
 /// Why a run folder cannot be used. Lines are numbered from 1.
@@ -49,6 +49,7 @@ impl StoreError {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 "free some space and run the same command with --resume: every finished episode is kept"
             }
+            Self::Io { source, .. } if is_not_own(source) => NOT_OWN_HINT,
             Self::Io { .. } => "check that the path exists and is writable",
             Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",

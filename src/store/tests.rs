@@ -160,6 +160,53 @@ fn a_trajectory_file_by_itself_is_appended_to_and_any_other_file_is_not_changed(
     assert!(matches!(Appender::alone(&path), Err(StoreError::Newer { found: 99, .. })));
 }
 
+#[cfg(unix)]
+#[test]
+fn no_file_is_written_through_a_link() {
+    use crate::tape::NOT_OWN_HINT;
+    use std::os::unix::fs::symlink;
+    let (dir, folder, path) = run(&[finished("a", 0)]);
+    let outside = dir.path().join("precious");
+    let kept = "all of this\nand this";
+    let refused = |name: &str, result: Result<(), StoreError>| {
+        let error = result.expect_err(name);
+        assert!(error.to_string().contains("a symbolic link"), "{name}: {error}");
+        assert_eq!(error.hint(), NOT_OWN_HINT, "{name}");
+        assert_eq!(fs::read_to_string(&outside).unwrap(), kept, "{name}");
+    };
+    for name in [".lock", "trajectories.jsonl", "experiment.toml"] {
+        let link = folder.path().join(name);
+        let _ = fs::remove_file(&link);
+        fs::write(&outside, kept).unwrap();
+        symlink(&outside, &link).unwrap();
+        let write = || match name {
+            "experiment.toml" => folder.write_experiment("x"),
+            "trajectories.jsonl" => folder.lock().and_then(|lock| folder.appender(&lock).map(drop)),
+            _ => folder.lock().map(drop),
+        };
+        refused(name, write());
+        fs::remove_file(link).unwrap();
+    }
+    refused("alone", {
+        symlink(&outside, &path).unwrap();
+        Appender::alone(&path).map(drop)
+    });
+    // A temporary file has a name that nobody can know.
+    symlink(&outside, folder.path().join("experiment.tmp")).unwrap();
+    folder.write_experiment("x").unwrap();
+    assert_eq!(fs::read_to_string(&outside).unwrap(), kept);
+    let elsewhere = dir.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    symlink(&elsewhere, folder.path().join("prompts")).unwrap();
+    refused("prompts", folder.write_prompt("0", "text"));
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    // The folder itself is where its owner has it.
+    symlink(folder.path(), dir.path().join("link")).unwrap();
+    fs::remove_file(&path).unwrap();
+    append(&RunFolder::at(dir.path().join("link")), &[finished("b", 1)]);
+    assert_eq!(ids(&folder), ["b"]);
+}
+
 #[test]
 fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
     let call = |usage, cached| Call {

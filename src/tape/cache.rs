@@ -6,11 +6,14 @@
 
 use super::TapeError;
 use super::asked::{Asked, Digest, sha256};
+use super::own_file::open_own;
 use super::scope::{self, Counter};
 use super::writer::Writer;
+use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase as _, ReadableTable as _, TableDefinition};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -65,17 +68,19 @@ impl Cache {
     /// Opens the cache in `folder`, creating it if needed.
     pub fn open(folder: &Path) -> Result<Self, TapeError> {
         std::fs::create_dir_all(folder).map_err(TapeError::io("create", folder))?;
+        let file = folder.join(FILE);
+        let opened = open_own(&file).map_err(TapeError::io("open", &file))?;
         // The database panics on a cleanly closed file that was damaged since.
-        let opened = catch_unwind(AssertUnwindSafe(|| open(&folder.join(FILE))));
+        let opened = catch_unwind(AssertUnwindSafe(|| open(opened)));
         let broken = |reason: String| TapeError::Cache { path: folder.to_owned(), reason };
         let database = match opened {
             Ok(Ok(Ok(database))) => Arc::new(database),
             Ok(Ok(Err(found))) => {
-                return Err(TapeError::Newer { path: folder.join(FILE), found: found.into(), known: VERSION });
+                return Err(TapeError::Newer { path: file, found: found.into(), known: VERSION });
             }
             Ok(Err(redb::Error::DatabaseAlreadyOpen)) => return Err(TapeError::Locked { path: folder.to_owned() }),
             Ok(Err(redb::Error::Io(error))) if error.kind() != std::io::ErrorKind::InvalidData => {
-                return Err(TapeError::io("open", &folder.join(FILE))(error));
+                return Err(TapeError::io("open", &file)(error));
             }
             Ok(Err(error)) => return Err(broken(error.to_string())),
             Err(_) => return Err(broken("the database is damaged".to_owned())),
@@ -152,8 +157,8 @@ impl Cache {
 }
 
 /// The database, or its version if that is too new.
-fn open(file: &Path) -> Result<Result<Database, u32>, redb::Error> {
-    let database = Database::builder().set_cache_size(MEMORY).create(file)?;
+fn open(file: File) -> Result<Result<Database, u32>, redb::Error> {
+    let database = Database::builder().set_cache_size(MEMORY).create_with_backend(FileBackend::new(file)?)?;
     let writing = database.begin_write()?;
     {
         let mut format = writing.open_table(FORMAT)?;

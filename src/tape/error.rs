@@ -2,6 +2,7 @@
 
 use super::lines::FileError;
 use super::miss::{Miss, Why};
+use super::own_file::{NOT_OWN_HINT, is_not_own};
 use std::path::{Path, PathBuf};
 
 /// Why a recording or a cache cannot be used, or has no answer. Lines are numbered from 1.
@@ -9,6 +10,8 @@ use std::path::{Path, PathBuf};
 pub enum TapeError {
     #[error("cannot {action} `{}`: {reason}", path.display())]
     Io { action: &'static str, path: PathBuf, reason: String, full: bool },
+    #[error("cannot {action} `{}`: {reason}", path.display())]
+    NotOwn { action: &'static str, path: PathBuf, reason: String },
     #[error("`{}` is not a recording: {reason}", path.display())]
     Foreign { path: PathBuf, reason: &'static str },
     #[error("`{}` has format version {found}, and this program reads up to {known}", path.display())]
@@ -32,6 +35,7 @@ impl TapeError {
                 "free some space and run the command again: what was recorded before is kept"
             }
             Self::Io { .. } => "check that the path exists, and is readable and writable",
+            Self::NotOwn { .. } => NOT_OWN_HINT,
             Self::Foreign { .. } => "name a file written by `--record`, or a new file to record to",
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
             Self::BadLine { .. } => "the recording was changed: restore it, or record again",
@@ -51,11 +55,13 @@ impl TapeError {
 
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
-        move |error| Self::Io {
-            action,
-            path,
-            full: error.kind() == std::io::ErrorKind::StorageFull,
-            reason: error.to_string(),
+        move |error| {
+            let (reason, full) = (error.to_string(), error.kind() == std::io::ErrorKind::StorageFull);
+            if is_not_own(&error) {
+                Self::NotOwn { action, path, reason }
+            } else {
+                Self::Io { action, path, full, reason }
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Appending lines to a file so that a crash loses at most the line being written.
 
+use super::own_file::open_own;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,11 +22,16 @@ pub(crate) struct FileError {
 }
 
 impl LineFile {
-    /// Opens or creates the file.
+    /// Opens or creates the file, which must be a regular one.
     pub(crate) fn open(path: &Path) -> Result<Self, FileError> {
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(path);
         let failed = |source| FileError { action: "open", path: path.to_owned(), source };
-        Ok(Self { file: file.map_err(failed)?, path: path.to_owned(), length: 0 })
+        Ok(Self { file: open_own(path).map_err(failed)?, path: path.to_owned(), length: 0 })
+    }
+
+    /// Another file in the place of the one at `path`.
+    #[cfg(all(test, unix))]
+    pub(crate) fn over(file: File, path: &Path) -> Self {
+        Self { file, path: path.to_owned(), length: 0 }
     }
 
     /// Locks the file until it is closed. Returns false if another process holds the lock.

@@ -19,6 +19,7 @@
 //! | `scope` | the episode that makes a request, and the count of its occurrences |
 //! | `line` | the lines of a recording |
 //! | `lines` | appending lines, locked and synced |
+//! | `own_file` | opening files that this program writes, without following links |
 //! | `recorder` | appending to a recording |
 //! | `player` | reading: an index in memory, answers on demand |
 //! | `miss` | the nearest recorded request, and the first difference |
@@ -32,6 +33,7 @@ mod error;
 mod line;
 mod lines;
 mod miss;
+mod own_file;
 mod player;
 mod recorder;
 mod scope;
@@ -43,6 +45,7 @@ pub use cache::{Cache, CacheCounts, Slot};
 pub use error::TapeError;
 pub(crate) use lines::{FileError, LineFile};
 pub use miss::{Miss, Nearest, Why};
+pub(crate) use own_file::{NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_own_folder, is_not_own, open_own};
 pub use player::Player;
 pub(crate) use recorder::sync_folder;
 pub use recorder::{Place, Recorder};

@@ -30,9 +30,6 @@ impl Recorder {
     /// Opens or creates a recording. Any other file, and one that another process appends to, is refused.
     pub fn open(path: &Path) -> Result<Self, TapeError> {
         let mut lines = LineFile::open(path)?;
-        if !lines.file.metadata().map_err(TapeError::io("open", path))?.is_file() {
-            return Err(TapeError::Foreign { path: path.to_owned(), reason: "it is not a regular file" });
-        }
         if !lines.lock()? {
             return Err(TapeError::Locked { path: path.to_owned() });
         }

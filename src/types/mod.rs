@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O or knows another floor; everything can be stored as JSON.
 
+pub mod bounded;
 pub mod digest;
 pub mod event;
 pub mod journal;

@@ -19,6 +19,7 @@ use futures_util::future::BoxFuture;
 use index::TextIndex;
 use record::Article;
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -43,7 +44,11 @@ impl Corpus {
         let plain = dir.join("articles.jsonl");
         let packed = dir.join("articles.jsonl.gz");
         let path = if plain.is_file() || !packed.is_file() { plain } else { packed };
-        let bytes = std::fs::read(&path)
+        let bytes = File::open(&path)
+            .and_then(|file| {
+                let size = file.metadata()?.len();
+                record::read_text(file, size)
+            })
             .map_err(|error| CorpusError::Read { path: path.display().to_string(), reason: error.to_string() })?;
         Self::read(&dir.display().to_string(), &path.display().to_string(), &bytes)
     }

@@ -194,3 +194,40 @@ fn a_live_site_without_contact() {
     let flags = ["--wiki", "html", "--contact", "someone@example.org"];
     run(&bench, "q.jsonl", &flags).refused(2, &["--allow-html"]);
 }
+
+/// No input is read to an end that it may not have, and no key is repeated.
+#[cfg(target_os = "linux")]
+#[test]
+fn devices_without_end_and_keys_in_wrong_places_are_refused_at_once() {
+    let bench = WorkDir::new();
+    bench.write("p.json", "{\"k\": \"text\"}");
+    std::fs::create_dir(bench.path("endless")).expect("a folder");
+    for link in ["zero.toml", "endless/articles.jsonl"] {
+        std::os::unix::fs::symlink("/dev/zero", bench.path(link)).expect("a link");
+    }
+    for (args, words) in [
+        (&["dataset", "info", "/dev/zero"][..], "`/dev/zero`, line 1: holds zero bytes"),
+        (&["run", "/dev/zero"], "holds zero bytes"),
+        (&["score", "--metric", "hotpot", "--gold", "/dev/zero", "--predictions", "/dev/zero"], "holds zero bytes"),
+        (&["run", "--wiki", "corpus:endless"], "it holds zero bytes"),
+        (&["run", "--prices", "/dev/zero"], "it is larger than 1 MiB"),
+        (&["run", "--ids", "/dev/zero"], "it is larger than 64 MiB"),
+        (&["run", "--prompt", "p.json#k", "--instruction", "/dev/zero"], "larger than 1 MiB"),
+        (&["run", "--protocol", "lagent", "--texts", "/dev/zero"], "larger than 1 MiB"),
+        (&["run", "zero.toml"], "larger than 1 MiB"),
+        (&["run", "--model", "openai:m", "--key-file", "/dev/zero"], "it is larger than 16 KiB"),
+    ] {
+        let ran = bench.wikitrail(args);
+        assert!(matches!(ran.code, Some(2 | 3)) && ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
+    }
+    let key = "sk-Proj-0123456789";
+    let model = ["run", "--model", "openai:m", "--base-url", "http://127.0.0.1:9", "--out", "o"];
+    for more in [&["--key-env", key][..], &["--key-env", key, "--replay", "none"], &["--key-env", key, "--dry-run"]] {
+        let ran = bench.wikitrail(&[&model[..], more].concat());
+        assert!(ran.code != Some(0) && !ran.stderr.contains(key) && !ran.stdout.contains(key), "{}", ran.stderr);
+    }
+    let output = bench.command(&model).env("OPENAI_API_KEY", "sk-one\r\nx-two: 3").output().expect("wikitrail runs");
+    let ran = Ran::from(&output);
+    ran.refused(2, &["the variable `OPENAI_API_KEY` holds no usable key"]);
+    assert!(!ran.stderr.contains("x-two") && !bench.path("o").exists(), "{}", ran.stderr);
+}

@@ -6,7 +6,7 @@ use wikitrail::experiment::{DATASET_SETTINGS, Setting, VARIANT_SETTINGS};
 
 fn table(settings: &[Setting]) -> String {
     let mut text = "| setting | value | default | what it does |\n|---|---|---|---|\n".to_owned();
-    for setting in settings {
+    for setting in settings.iter().filter(|setting| !setting.only_typed) {
         let words = |text: &str| text.trim().replace('|', "\\|");
         let (value, default) = (words(&setting.kind.expected()), words(setting.default));
         let _ = writeln!(text, "| `{}` | {value} | {default} | {} |", setting.name, words(setting.help));

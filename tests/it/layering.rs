@@ -18,6 +18,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("flate2", &["dataset/", "net/client/tests", "wiki/corpus"]),
     ("governor", &["net/limit/rate"]),
     ("indicatif", &["report/progress"]),
+    ("libc", &["tape/own_file"]),
     ("lru", &["wiki/"]),
     ("parquet", &["export/parquet"]),
     ("percent_encoding", &["wiki/", "net/"]),

@@ -25,7 +25,9 @@ mod export_chat;
 mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
+mod foreign_folder;
 mod help;
+mod hostile_text;
 mod key_leaks;
 mod layering;
 mod mock_run;

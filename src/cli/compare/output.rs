@@ -4,6 +4,7 @@ use super::Args;
 use crate::cli::output_file;
 use crate::export::{CsvOptions, FigureRow, FiguresCsv};
 use crate::report::View;
+use crate::report::console::stdout;
 use crate::report::sheet::{Sheet, latex, markdown, terminal};
 use serde_json::Value;
 use std::io::Write as _;
@@ -31,7 +32,7 @@ pub(super) fn write(args: &Args, sheet: &Sheet, json: impl FnOnce() -> Value) ->
         Format::Json => format!("{}\n", json()).into_bytes(),
     };
     match &args.out {
-        None => std::io::stdout().lock().write_all(&text)?,
+        None => stdout().write_all(&text)?,
         Some(path) => output_file::write(path, |mut file| Ok(file.write_all(&text)?))?,
     }
     Ok(())

@@ -4,7 +4,7 @@ use super::sources::{Episode, Source};
 use crate::cli::failure::Failure;
 use crate::cli::run_ref::RunRef;
 use crate::cli::say::say;
-use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, read_scores};
+use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
 use crate::types::text::visible_line;
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,11 @@ pub(super) fn figures(files: &[(PathBuf, ScoreTable)]) -> Vec<String> {
 
 fn read(path: &Path) -> anyhow::Result<ScoreTable> {
     let shown = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| {
-        Failure::bad_input(format!("cannot read the table `{shown}`: {error}"), "check the path of the file")
+    let bytes = bytes_of(path).map_err(|error| match error.problem {
+        Problem::Io(error) => {
+            Failure::bad_input(format!("cannot read the table `{shown}`: {error}"), "check the path of the file")
+        }
+        _ => error.into(),
     })?;
     let table = read_scores(&shown, &bytes).map_err(explain)?;
     for other in &table.others {

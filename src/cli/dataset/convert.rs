@@ -5,6 +5,7 @@ use crate::cli::failure::{self, Failure};
 use crate::cli::output_file;
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
+use crate::report::console::stdout;
 use crate::report::counted;
 use crate::types::Question;
 use std::io::{self, BufWriter, Write};
@@ -25,7 +26,7 @@ pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
     }
     let dataset = args.file.load()?;
     let Some(path) = &args.out else {
-        lines(&dataset.questions, BufWriter::new(io::stdout().lock()))?;
+        lines(&dataset.questions, BufWriter::new(stdout()))?;
         return Ok(failure::OK);
     };
     output_file::write(path, |file| Ok(lines(&dataset.questions, BufWriter::with_capacity(1 << 16, file))?))?;

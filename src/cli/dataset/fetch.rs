@@ -7,6 +7,7 @@ use crate::cli::say::say;
 use crate::dataset::{PUBLIC_SOURCES, PublicSource, sha256_of_file};
 use crate::net::download::{DownloadError, Sink as _};
 use crate::net::{Client, ClientSettings, NetError, redact};
+use crate::report::console::stdout;
 use serde_json::json;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -62,7 +63,7 @@ pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
 }
 
 fn list(json: bool) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     for PublicSource { name, url, file, licence, sha256, about } in PUBLIC_SOURCES {
         if json {
             let line =
@@ -158,7 +159,7 @@ fn explain(error: &DownloadError) -> anyhow::Error {
 
 fn report(source: &PublicSource, url: &str, target: &Path, fetched: &Fetched, json: bool) -> io::Result<()> {
     let Fetched { sha256, bytes, resumed_from } = fetched;
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     if json {
         let line = json!({
             "name": source.name, "file": target.display().to_string(), "bytes": bytes, "sha256": sha256,

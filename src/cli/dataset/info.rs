@@ -6,6 +6,7 @@ use crate::cli::failure;
 use crate::cli::output_file::json_line;
 use crate::dataset::Dataset;
 use crate::experiment::shipped;
+use crate::report::console::stdout;
 use crate::report::{counted, thousands};
 use crate::types::text::visible_line;
 use crate::types::{AnswerKind, Question};
@@ -89,7 +90,7 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let prompts: Vec<String> =
         if args.prompt.is_empty() { shipped::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };
     let info = gather(args.file.file.display().to_string(), &dataset, &prompts)?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     if args.json {
         json_line(&mut out, &info)?;
     } else {

@@ -2,7 +2,8 @@
 
 use crate::net::download::Sink;
 use crate::report::progress::{Bar, download_bar};
-use std::fs::{self, File, OpenOptions};
+use crate::tape::open_own;
+use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ impl PartFile {
     /// Opens what an earlier attempt left beside `target`, or starts anew.
     pub(super) fn open(target: &Path, quiet: bool) -> io::Result<Self> {
         let (path, version_path) = (target.with_added_extension("part"), target.with_added_extension("part.version"));
-        let mut file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+        let mut file = open_own(&path)?;
         let position = file.seek(SeekFrom::End(0))?;
         let known = position > 0 && version_path.metadata().is_ok_and(|meta| meta.len() <= VERSION_BYTES);
         let version = if known { fs::read_to_string(&version_path).ok() } else { None };
@@ -77,7 +78,11 @@ impl Sink for PartFile {
         self.position = self.file.seek(SeekFrom::Start(position))?;
         self.version = version.map(str::to_owned);
         match version {
-            Some(version) => fs::write(&self.version_path, version)?,
+            Some(version) => {
+                let mut file = open_own(&self.version_path)?;
+                file.set_len(0)?;
+                file.write_all(version.as_bytes())?;
+            }
             None => ignore_missing(fs::remove_file(&self.version_path))?,
         }
         if let Some(total) = total {

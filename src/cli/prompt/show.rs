@@ -6,6 +6,7 @@ use crate::experiment::shipped;
 use crate::prompt::{self, PromptSource, RenderSettings, Rendered, texts};
 use crate::protocol::direct::Direct;
 use crate::protocol::{self, Dialogue, Protocol, Setup, Turn};
+use crate::report::console::{stderr, stdout};
 use crate::report::counted;
 use crate::run::{find_method, find_protocol};
 use crate::types::{Decoding, Method, Prompt, Question, Request};
@@ -120,7 +121,7 @@ fn dialogue(shown: &Preview, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
 
 fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Result<()> {
     let (sha256, chars) = (request.prompt.sha256(), request.prompt.chars());
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if args.json {
         let (key, content) = match &request.prompt {
             Prompt::Text { .. } => ("text", json!(request.prompt.to_text())),
@@ -145,13 +146,13 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
     }
     out.flush()?;
     let stop = json!(request.stop);
-    writeln!(std::io::stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")
+    writeln!(stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")
 }
 
 fn print_frame(args: &Args, shown: &Preview) -> anyhow::Result<()> {
     let Rendered { sha256, chars, exemplars, .. } = &shown.rendered;
     let text = &shown.rendered.stored;
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if args.json {
         let line = json!({
             "prompt": args.prompt, "name": shown.source.name(), "protocol": args.protocol, "method": args.method,
@@ -164,5 +165,5 @@ fn print_frame(args: &Args, shown: &Preview) -> anyhow::Result<()> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     let exemplars = exemplars.map_or_else(|| "a finished text".to_owned(), |n| counted(n, "exemplar"));
-    writeln!(std::io::stderr(), "sha256 {sha256}, {chars} characters, {exemplars}").context("cannot write to stderr")
+    writeln!(stderr(), "sha256 {sha256}, {chars} characters, {exemplars}").context("cannot write to stderr")
 }

@@ -9,6 +9,7 @@ use crate::agent::notebook::Imported;
 use crate::cli::output_file::json_line;
 use crate::protocol::react_paper::Paper;
 use crate::protocol::{Kind, Options, Parsed, Protocol};
+use crate::report::console::stdout;
 use crate::report::counted;
 use crate::run::find_protocol;
 use crate::types::{Repair, Step, Trajectory};
@@ -81,7 +82,7 @@ impl Verdict {
 pub(super) fn execute(id: &str, options: &[String], episodes: &[Imported], json: bool) -> anyhow::Result<u8> {
     let protocol = find(id, options)?;
     let rows: Vec<Row> = episodes.iter().flat_map(|episode| rows(protocol.as_ref(), &episode.trajectory)).collect();
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if json {
         for row in &rows {
             json_line(&mut out, &to_json(row))?;

@@ -31,6 +31,10 @@ pub(in crate::cli) struct Args {
     /// Resume the run in --out under the same settings: measured episodes are kept, the rest is done.
     #[arg(long, requires = "out", help_heading = "Run")]
     pub(super) resume: bool,
+    /// Use the servers, keys and files that the resumed command or the experiment file names and this command does not; they
+    /// are shown.
+    #[arg(long, help_heading = "Run")]
+    pub(super) confirm: bool,
     /// Show what would be run and what it would take, and stop.
     #[arg(long, help_heading = "Run")]
     pub(super) dry_run: bool,

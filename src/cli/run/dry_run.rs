@@ -2,6 +2,7 @@
 
 use crate::cli::say::say;
 use crate::experiment::Differing;
+use crate::report::console::stdout;
 use crate::report::counted;
 use crate::report::plan::{Bounded, Cells, Costs, cells, costs};
 use crate::run::{Estimate, Expense, PlannedRun, Prepared};
@@ -14,7 +15,7 @@ pub(super) fn print(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     let runs: Vec<PlannedRun<'_>> = prepared.runs().collect();
     let sum = Estimate::together(runs.iter().map(|run| run.estimate));
     sum.lines().iter().for_each(say);
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     if as_json {
         let value = match runs.as_slice() {
             [run] => to_json(run),

@@ -27,6 +27,9 @@ impl Style {
     }
 }
 
+/// Slots that a text may have; a text that repeats a long value often enough would fill the memory.
+const MOST_SLOTS: usize = 32;
+
 /// A text cut at its slots.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Slotted(Vec<Piece>);
@@ -47,6 +50,15 @@ pub(in crate::prompt) struct BadSlot {
 impl Slotted {
     /// Cuts a text at its slots; names are not checked.
     pub(in crate::prompt) fn parse(text: &str, style: Style) -> Result<Self, BadSlot> {
+        let slotted = Self::cut(text, style)?;
+        if slotted.names().count() > MOST_SLOTS {
+            let reason = format!("more than {MOST_SLOTS} {}s", style.noun());
+            return Err(BadSlot { reason, rest: text.to_owned() });
+        }
+        Ok(slotted)
+    }
+
+    fn cut(text: &str, style: Style) -> Result<Self, BadSlot> {
         match style {
             Style::Python => python(text),
             Style::Go => double_braces(text, ".", "`{{` without the name of a slot after it, such as `{{.ToolDesc}}`"),

@@ -1,6 +1,7 @@
 //! What a model is named by.
 
 use crate::llm::{anthropic, gemini, openai};
+use url::Url;
 
 /// A provider, and the model's name there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,5 +73,39 @@ impl<'a> Provider<'a> {
             Self::Gemini(_) => (gemini::GEMINI_URL, "GEMINI_API_KEY"),
         };
         Some(Home { url, key_env })
+    }
+}
+
+/// Whether an address is of the own server of a model's provider.
+pub(in crate::run) fn is_own(model: &str, address: &str) -> bool {
+    Provider::parse(model).and_then(Provider::home).is_some_and(|home| is_at(address, home.url))
+}
+
+/// Whether an address is of the same server as another one. What is no address is of none.
+pub(in crate::run) fn is_at(address: &str, home: &str) -> bool {
+    match (Url::parse(address), Url::parse(home)) {
+        (Ok(address), Ok(home)) => address.origin() == home.origin(),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_at;
+
+    #[test]
+    fn another_scheme_port_or_name_is_another_server() {
+        let home = "https://api.openai.com/v1";
+        for (address, same) in [
+            ("https://api.openai.com/v2/", true),
+            ("https://API.openai.com:443", true),
+            ("http://api.openai.com/v1", false),
+            ("https://api.openai.com:444/v1", false),
+            ("https://api.openai.com.evil.example/v1", false),
+            ("https://api.openai.com@evil.example/v1", false),
+            ("api.openai.com", false),
+        ] {
+            assert_eq!(is_at(address, home), same, "{address}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Settings, and the models that they make.
 
-use super::{BuiltModel, ModelSettings, Provider};
+use super::{BuiltModel, Keys, ModelSettings, Provider};
 use crate::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, variant_setting};
 use crate::llm::capability;
 use crate::run::RunError;
@@ -32,7 +32,8 @@ fn args(line: &str) -> VariantSettings {
 }
 
 fn server(line: &str, offline: bool) -> Result<Option<BuiltModel>, RunError> {
-    ModelSettings(&args(line)).server(&Pacer::of(&Pace::default()), offline)
+    let keys = if offline { Keys::Nowhere } else { Keys::Anywhere };
+    ModelSettings(&args(line)).server(&Pacer::of(&Pace::default()), keys)
 }
 
 #[test]
@@ -85,6 +86,24 @@ fn keys_come_from_files_trimmed_and_named_variables_must_be_set() {
     assert!(refused(&line).starts_with("cannot read --key-file"));
     let unset = "--key-env `WIKITRAIL_NO_SUCH_VARIABLE` is not set, or is empty";
     assert_eq!(refused("--key-env WIKITRAIL_NO_SUCH_VARIABLE"), unset);
+    std::fs::write(&file, "two\nlines").expect("a file");
+    assert!(refused(&line).ends_with("holds no usable key"));
+    std::fs::write(&file, "k".repeat(16 << 10 | 1)).expect("a file");
+    assert!(refused(&line).ends_with("it is larger than 16 KiB"));
+}
+
+#[test]
+fn a_key_in_the_place_of_a_variables_name_is_not_repeated() {
+    for key in ["sk-Proj_0123456789", "gsk_0123456789", "sk-ant-api03-0123456789"] {
+        for (line, offline) in [
+            (format!("--model openai:m --key-env {key}"), false),
+            (format!("--model openai:m --key-env {key} {AT}"), true),
+        ] {
+            let error = server(&line, offline).err().expect("no variable");
+            assert_eq!(error.to_string(), "--key-env does not name a variable that is set");
+            assert!(!error.hint().contains(key));
+        }
+    }
 }
 
 const AT: &str = "--base-url http://127.0.0.1:1";

@@ -23,6 +23,24 @@ async fn answers_are_found_again_each_occurrence_its_own() {
     assert_eq!(cache.counts(), CacheCounts { hits: 3, misses: 2, ..CacheCounts::default() });
 }
 
+#[cfg(unix)]
+#[test]
+fn neither_a_cache_nor_a_recording_is_written_through_a_link() {
+    use super::super::Recorder;
+    let dir = tempfile::tempdir().expect("a folder");
+    let outside = dir.path().join("outside");
+    for name in ["cache.redb", "tape.jsonl"] {
+        fs::write(&outside, "").expect("a file");
+        let link = dir.path().join(name);
+        std::os::unix::fs::symlink(&outside, &link).expect("a link");
+        let opened =
+            if name == "cache.redb" { Cache::open(dir.path()).map(drop) } else { Recorder::open(&link).map(drop) };
+        let error = opened.expect_err(name);
+        assert!(matches!(&error, TapeError::NotOwn { path, .. } if *path == link), "{error}");
+        assert_eq!(fs::read(&outside).expect("there"), b"", "{name}");
+    }
+}
+
 #[tokio::test]
 async fn a_stored_answer_stays_unless_it_cannot_be_read() {
     let dir = tempfile::tempdir().expect("a folder");

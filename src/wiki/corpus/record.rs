@@ -1,15 +1,20 @@
 //! The lines of `articles.jsonl`.
 
 use super::CorpusError;
+use crate::types::bounded::fill_at_most;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::Read as _;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 /// How much a packed file may unpack to, in bytes; a corpus lives in memory.
 const LARGEST: u64 = 8 << 30;
+/// Bytes that are looked at before the rest is read.
+const FIRST: u64 = 64 << 10;
+/// How a gzip file begins.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 #[derive(Debug)]
 pub(super) struct Article {
@@ -40,16 +45,23 @@ struct Line {
 
 /// The bytes of a file, unpacked if they are gzip.
 pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CorpusError> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
+    if !bytes.starts_with(&GZIP) {
         return Ok(Cow::Borrowed(bytes));
     }
-    let broken = |reason: String| CorpusError::Unpack { file: file.to_owned(), reason };
-    let mut unpacked = Vec::new();
-    let length = MultiGzDecoder::new(bytes).take(LARGEST + 1).read_to_end(&mut unpacked);
-    match length.map_err(|error| broken(error.to_string()))? {
-        length if length as u64 > LARGEST => Err(broken(format!("it holds more than {LARGEST} bytes"))),
-        _ => Ok(Cow::Owned(unpacked)),
+    let broken = |error: io::Error| CorpusError::Unpack { file: file.to_owned(), reason: error.to_string() };
+    read_text(MultiGzDecoder::new(bytes), 0).map(Cow::Owned).map_err(broken)
+}
+
+/// Bytes of text, packed or not, up to [`LARGEST`], about `size` of them. A device or a packed bomb, which often have nothing but zero bytes, are not read to
+/// their end.
+pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(LARGEST) + 1).unwrap_or_default());
+    (&mut source).take(FIRST).read_to_end(&mut bytes)?;
+    if !bytes.starts_with(&GZIP) && bytes.contains(&0) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it holds zero bytes, so it is no text"));
     }
+    fill_at_most(&mut bytes, source, LARGEST)?;
+    Ok(bytes)
 }
 
 /// Reads all articles; blank lines are passed over.

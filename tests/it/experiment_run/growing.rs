@@ -146,22 +146,14 @@ fn a_spent_budget_is_not_repeated_by_the_command_that_goes_on() {
     assert!(output.stderr.contains("--resume --out two\n"), "{}", output.stderr);
 }
 
-/// A folder may come from somebody else; its command line must not send a key to a server of theirs.
 #[test]
-fn a_recorded_address_is_not_taken_over() {
+fn a_command_line_that_cannot_be_parsed_is_shown_without_what_a_terminal_obeys() {
     let bench = WorkDir::new();
     bench.run_json(&["datasets/sample.jsonl", "--limit", "1", "--out", "o"]);
     let mut manifest = bench.manifest("o");
-    let mut tell = |words: &str| {
-        manifest["command_line"] = words.split(' ').collect();
-        bench.write("o/manifest.json", manifest.to_string());
-    };
-    tell("wikitrail run --limit 1 --model openai:m --base-url http://192.0.2.1/v1");
-    bench.run(&["--resume", "--out", "o"]).refused(2, &["it names the server `http://192.0.2.1/v1`"]);
-    bench
-        .run(&["--resume", "--out", "o", "--base-url", "http://127.0.0.1:9/v1"])
-        .refused(3, &["model: was baseline, now openai:m"]);
-    tell("wikitrail run --limit 1 --no-such-flag \u{1b}[31m");
+    let words = "wikitrail run --limit 1 --no-such-flag \u{1b}[31m";
+    manifest["command_line"] = words.split(' ').collect();
+    bench.write("o/manifest.json", manifest.to_string());
     let output = bench.run(&["--resume", "--out", "o"]);
     assert!(!output.stderr.contains('\u{1b}') && output.stderr.contains("cannot be resumed"), "{}", output.stderr);
 }

@@ -100,27 +100,23 @@ fn files_that_are_missing_or_wrong_are_named_all_at_once() {
     bench.run(&["x/missing.toml", "--dry-run"]).refused(3, &["x/one.toml:1: `name` must be a string"]);
 }
 
-/// Keys are needed where a server will be asked, and read before anything is built.
+/// Whoever writes a file must not choose which of our keys is sent.
 #[test]
-fn a_key_file_that_is_missing_is_named_with_the_other_files() {
+fn a_file_does_not_say_where_a_key_is() {
     let bench = WorkDir::new();
     let model = "model = \"openai:m\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey_file = \"key.txt\"\n";
-    let file = format!("name = \"keys\"\ndataset = \"gone.jsonl\"\n[settings]\n{model}");
-    bench.write("x/keys.toml", &file);
-    let output = bench.run(&["x/keys.toml"]);
-    let said = output.stderr;
-    assert_eq!(output.code, Some(3), "{said}");
-    for part in [
-        "error: 2 problems\nx/keys.toml:2: cannot read `gone.jsonl`",
-        "\nx/keys.toml:6: cannot read --key-file `key.txt`: ",
-        "\nhint: it is a UTF-8 file that holds one line, the key\n",
-    ] {
-        assert!(said.contains(part), "{said}");
-    }
-    bench.write("x/keys.toml", file.replace("gone.jsonl", "datasets/sample.jsonl"));
-    bench.write("x/key.txt", "two words");
-    bench.run(&["x/keys.toml"]).refused(3, &["x/keys.toml:6: --key-file `x/key.txt` holds no usable key"]);
-    assert_eq!(bench.run(&["x/keys.toml", "--dry-run"]).code, Some(0), "nothing is sent");
+    bench.write("x/keys.toml", format!("name = \"keys\"\ndataset = \"gone.jsonl\"\n[settings]\n{model}"));
+    bench.write("x/key.txt", "secret");
+    bench.run(&["x/keys.toml", "--base-url", "http://127.0.0.1:1/v1"]).refused(
+        3,
+        &[
+            "error: 2 problems\nx/keys.toml:2: cannot read `gone.jsonl`",
+            "\nx/keys.toml:6: `key_file` says where a key is, which no file may say\nhint: remove it, and give --key-file on",
+        ],
+    );
+    let matrix = "[matrix]\nkey_env = [\"HOME\", \"PATH\"]\n[settings]\nmodel = \"openai:m\"\n";
+    bench.write("m.toml", format!("name = \"keys\"\ndataset = \"datasets/sample.jsonl\"\n{matrix}"));
+    bench.run(&["m.toml", "--dry-run"]).refused(3, &["m.toml:4: `key_env` says where a key is"]);
 }
 
 /// A fault of a cell is one of all datasets; what only one of them has is said beside it.

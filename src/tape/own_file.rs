@@ -1,0 +1,74 @@
+//! Opening the files that this program writes, none of which may lead elsewhere.
+//!
+//! A folder may come from somebody else. A symbolic link in it would have what is written, and what is cut off a torn last
+//! line, happen to a file of its maker's choice.
+
+use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a path is not written to, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("it is {0}, which may lead anywhere")]
+struct NotOwn(&'static str);
+
+/// What to do about [`is_not_own`].
+pub(crate) const NOT_OWN_HINT: &str = "look at where it leads, and remove it or name another path";
+
+/// Whether a file was refused because of what it is.
+pub(crate) fn is_not_own(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<NotOwn>)
+}
+
+/// Opens a file for reading and writing, and creates it if needed. Anything else than a regular file is refused.
+pub(crate) fn open_own(path: &Path) -> io::Result<File> {
+    // A pipe or a device may do something when it is opened.
+    check_own(path)?;
+    let file = options().create(true).truncate(false).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other(NotOwn("no regular file"))) }
+}
+
+/// Creates a file beside `path` under a name that nobody else has, to be renamed to `path`.
+pub(crate) fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    loop {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{:016x}{TEMPORARY}", RandomState::new().hash_one(std::process::id())));
+        let beside = path.with_file_name(name);
+        match options().create_new(true).open(&beside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return Ok((opened?, beside)),
+        }
+    }
+}
+
+/// How the names of files end that were to be renamed.
+pub(crate) const TEMPORARY: &str = ".tmp";
+
+/// Creates a folder inside one of this program's own, unless it is there. A link to a folder is refused.
+pub(crate) fn create_own_folder(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(found) if found.is_symlink() => Err(io::Error::other(NotOwn("a symbolic link"))),
+        _ => fs::create_dir(path),
+    }
+}
+
+/// Refuses a path at which something else than a regular file is.
+pub(crate) fn check_own(path: &Path) -> io::Result<()> {
+    let what = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => "a symbolic link",
+        Ok(found) if !found.is_file() => "no regular file",
+        _ => return Ok(()),
+    };
+    Err(io::Error::other(NotOwn(what)))
+}
+
+/// A link that appears after it was looked for is not followed either.
+fn options() -> OpenOptions {
+    let mut options = File::options();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NOFOLLOW);
+    options
+}

@@ -1,0 +1,187 @@
+//! Text of pages, models, files and servers never reaches a terminal as it is: every command over texts, names and
+//! replies that try to name the window, move the cursor, write to the clipboard and turn the direction of writing.
+
+use crate::common::server::{Server, json};
+use crate::common::{Ran, WorkDir};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::process::Stdio;
+
+/// ESC, OSC with BEL and ST, C1, directions, DEL, a return that hides what stands before it.
+const HOSTILE: &str =
+    "Z\u{1b}]0;owned\u{7}\u{1b}]52;c;cm0=\u{1b}\\\u{1b}[2J\u{9b}31m\u{90}\u{202e}\u{2066}\u{200f}\u{7f}\u{8}\rY";
+
+/// What the run's folder is called.
+const RUN: &str = "r\u{1b}[2J\u{9b}n\u{202e}";
+const DATA: &str = "d\u{1b}]0;x\u{7}\u{9b}.jsonl";
+
+fn completion(stream: &mut std::net::TcpStream, text: &str) {
+    let choice = json!({"message": {"content": text}, "finish_reason": HOSTILE});
+    json(stream, &json!({"model": HOSTILE, "choices": [choice]}));
+}
+
+/// A model that says hostile things, and under `/broken` an error page.
+fn server() -> Server {
+    Server::start(|number, request, stream| {
+        if request.contains("/broken") {
+            let body = json!({"error": {"message": HOSTILE}}).to_string();
+            let head = format!("HTTP/1.1 400 Bad\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+            let _ = write!(stream, "{head}{body}");
+        } else if number % 2 == 0 {
+            completion(stream, &format!("Thought 1: {HOSTILE}\nAction 1: Search[{HOSTILE}]"));
+        } else {
+            completion(stream, &format!("Thought: {HOSTILE}\nAction 1: Finish[{HOSTILE}]"));
+        }
+    })
+}
+
+/// A folder full of hostile files, and a run over them.
+fn bench(server: &Server) -> WorkDir {
+    let bench = WorkDir::new();
+    let line = |value: &Value| format!("{value}\n");
+    let question = |id: &str| line(&json!({"id": id, "question": HOSTILE, "answer": HOSTILE, "type": HOSTILE}));
+    bench.write(DATA, question(HOSTILE) + &question("b"));
+    let blocks = json!([format!("{HOSTILE} is a page."), format!("About {HOSTILE}.")]);
+    bench.write("wiki/articles.jsonl", line(&json!({"title": HOSTILE, "blocks": blocks})));
+    bench.write("prices.toml", format!("[[model]]\nname = {HOSTILE}\n"));
+    bench.write("e.toml", format!("name = \"{HOSTILE}\"\n{HOSTILE}\n"));
+    bench.write("p.toml", format!("{HOSTILE} = {HOSTILE}\n"));
+    bench.write("k.json", json!({HOSTILE: HOSTILE}).to_string());
+    bench.write("out.jsonl", line(&json!({"name": HOSTILE, "output": format!("Action 1: {HOSTILE}[{HOSTILE}]")})));
+    bench.write("bad.jsonl", format!("{{\"name\": {HOSTILE}\n"));
+    bench.write("s.csv", format!("id,em,{HOSTILE}\n{HOSTILE},1,{HOSTILE}\nb,0,x\n"));
+    bench.write("prompts/\u{1b}[2J.toml", "");
+    let base = format!("{}/v1", server.url);
+    let model =
+        ["--model", "openai:m\u{9b}", "--base-url", &base, "--wiki", "corpus:wiki", "--protocol", "robust,react-paper"];
+    let ran = bench.run(&[&[DATA, "--out", RUN][..], &model].concat());
+    clean(&["run"], &ran);
+    // What a manifest says is hostile too.
+    let mut manifest = bench.manifest(RUN);
+    for key in ["name", "path", "format"] {
+        manifest["dataset"][key] = HOSTILE.into();
+    }
+    manifest["variants"][0]["model"] = HOSTILE.into();
+    manifest["command_line"] = json!(["wikitrail", "run", HOSTILE, "--base-url", HOSTILE]);
+    manifest["git_revision"] = HOSTILE.into();
+    bench.write(&format!("{RUN}/manifest.json"), manifest.to_string());
+    bench
+}
+
+/// Nothing but line ends and tabs may be left of control characters.
+#[track_caller]
+fn clean(args: &[&str], ran: &Ran) {
+    let directs =
+        |c| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    for said in [&ran.stdout, &ran.stderr] {
+        let said = said.replace("\r\n", "\n");
+        let raw = said.char_indices().find(|(_, c)| directs(*c) || (c.is_control() && !"\n\t".contains(*c)));
+        assert!(raw.is_none(), "{args:?}: {raw:?} in {said:?}");
+        assert!(!said.contains("panicked"), "{args:?}: {said}");
+    }
+}
+
+/// Every command, with what it can say of somebody else's text.
+fn lines(broken: &str) -> Vec<Vec<&str>> {
+    let corpus = ["--wiki", "corpus:wiki"];
+    let lookup = [&["wiki", "lookup", HOSTILE, "page"], &corpus[..]].concat();
+    let search = [&["wiki", "search", HOSTILE], &corpus[..]].concat();
+    let session = [&["wiki", "session"], &corpus[..]].concat();
+    let model = ["--model", "openai:m", "--base-url", broken, "--model-attempts", "1"];
+    let mut lines = vec![
+        [&["ask", HOSTILE][..], &model].concat(),
+        [&["ask", HOSTILE, "--json"][..], &model].concat(),
+        vec!["score", RUN],
+        vec!["score", RUN, "--json", "--per-item"],
+        vec!["score", RUN, "--per-item"],
+        vec!["score", "--metric", "hotpot", "--gold", "k.json", "--predictions", "k.json"],
+        vec!["compare", RUN],
+        vec!["compare", RUN, "--flips", "--json"],
+        vec!["compare", RUN, "--format", "markdown"],
+        vec!["compare", RUN, "--format", "latex"],
+        vec!["compare", "--from-csv", "s.csv", "s.csv"],
+        vec!["show", RUN],
+        vec!["show", RUN, HOSTILE],
+        vec!["show", RUN, "b", "--json"],
+        vec!["show", RUN, "no\u{9b}ne"],
+        vec!["replay", RUN],
+        vec!["replay", RUN, "--json"],
+        vec!["replay", "--import", "react-notebook", "bad.jsonl", "--prompt", "k.json#x"],
+        vec!["reproduce", RUN],
+        vec!["reproduce", "--experiment", "e.toml", "--model", "baseline"],
+        vec!["run", "e.toml"],
+        vec!["run", "--resume", "--out", RUN],
+        vec!["run", "--prices", "prices.toml"],
+        vec!["run", "--prompt", "p.toml"],
+        vec!["run", DATA, "--dry-run"],
+        vec!["run", "--\u{1b}[2J", "\u{9b}"],
+        [&["run", DATA, "--out", "bad"][..], &model].concat(),
+        vec!["dataset", "info", DATA],
+        vec!["dataset", "info", DATA, "--json"],
+        vec!["dataset", "info", "bad.jsonl"],
+        vec!["dataset", "convert", DATA],
+        vec!["dataset", "fetch", "\u{1b}[2J"],
+        vec!["parse", "--protocol", "robust", "out.jsonl"],
+        vec!["parse", "--protocol", "robust", "bad.jsonl"],
+        vec!["prompt", "list"],
+        vec!["prompt", "show", "k.json#x"],
+        vec!["prompt", "check", "p.toml", "k.json#x", "\u{1b}[2J.toml"],
+        [&["models", "check"][..], &model].concat(),
+        vec!["models", "check", "--model", "openai:m", "--base-url", broken.trim_end_matches("/broken")],
+        vec!["completions", "bash"],
+        vec!["man", "\u{1b}[2J"],
+    ];
+    for format in ["csv", "jsonl", "chat"] {
+        lines.push(vec!["export", RUN, "--format", format]);
+        lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);
+    }
+    for line in [lookup, search, session] {
+        lines.push([&line[..], &["--json"]].concat());
+        lines.push(line);
+    }
+    lines
+}
+
+#[test]
+fn no_command_passes_on_what_a_terminal_obeys() {
+    let server = server();
+    let bench = bench(&server);
+    let broken = format!("{}/broken", server.url);
+    let lines = lines(&broken);
+    for args in &lines {
+        let mut command = bench.command(args);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
+        let typed = format!("search[{HOSTILE}]\nlookup[page]\n{HOSTILE}\nstate\nfinish[{HOSTILE}]\n");
+        // Most commands do not read it.
+        let _ = child.stdin.take().expect("piped").write_all(typed.as_bytes());
+        let ran = Ran::from(&child.wait_with_output().expect("ends"));
+        clean(args, &ran);
+        if args.contains(&"--json") && ran.code == Some(0) {
+            ran.stdout.lines().for_each(|line| drop(serde_json::from_str::<Value>(line).expect("JSON")));
+        }
+    }
+    // A command that is added is held to the same.
+    let help = bench.wikitrail(&["--help"]).ok().stdout;
+    let listed = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("commands");
+    // Deeper lines go on with a description.
+    let names =
+        listed.lines().filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let commands: BTreeSet<&str> = names.collect();
+    let tried: BTreeSet<&str> = lines.iter().map(|line| line[0]).chain(["help"]).collect();
+    let missing: Vec<_> = commands.iter().filter(|name| !tried.contains(*name)).collect();
+    assert!(missing.is_empty() && commands.len() > 10, "not tried: {missing:?} of {commands:?}");
+}
+
+/// What is shown of a page is escaped, and JSON has the same value as before.
+#[test]
+fn a_page_is_shown_escaped_and_json_keeps_its_text() {
+    let server = server();
+    let bench = bench(&server);
+    let search = ["wiki", "search", HOSTILE, "--wiki", "corpus:wiki"];
+    let said = bench.wikitrail(&search).ok().stdout;
+    assert!(said.contains("Z\\u001b]0;owned\\u0007") && said.contains("\\u202e"), "{said}");
+    let json = bench.wikitrail(&[&search[..], &["--json"]].concat()).json();
+    assert!(json.to_string().contains('\u{9b}') && json.to_string().contains('\u{202e}'), "{json}");
+}
