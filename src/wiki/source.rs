@@ -68,7 +68,7 @@ impl Found {
 /// are those after redirects.
 ///
 /// A site's refusal of the query itself (too long, not readable as a search) is no error: such a query finds nothing.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum SourceError {
     /// The request itself failed, after all retries.
     #[error("wikipedia did not answer: {0}")]
