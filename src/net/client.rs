@@ -19,7 +19,7 @@ pub struct ClientSettings {
     pub user_agent: String,
     pub connect_timeout: Duration,
     /// Longest time from sending an attempt to the last byte of its answer, including redirects but not the waits for
-    /// the limiter or a retry. For an answer that a [`Listener`] takes event by event, the longest wait for an event.
+    /// the limiter or a retry. It holds for answers that a [`Listener`] takes event by event as well.
     pub timeout: Duration,
     /// Largest body in bytes, decompressed. Of an event stream, the largest event; the stream may be 16 times as large.
     pub max_body: usize,

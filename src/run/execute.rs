@@ -13,7 +13,7 @@ use futures_util::FutureExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// How often what was learned about servers is written down, if there is anything new.
 const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
@@ -75,6 +75,7 @@ pub(super) async fn execute(
         }
     };
     running.shutdown().await;
+    history.end().await;
     while received.recv_many(&mut batch, EVENTS).await > 0 {
         batch.drain(..).for_each(|event| listener.event(&event));
     }
@@ -113,24 +114,39 @@ struct History<'a> {
     folder: RunFolder,
     ticks: tokio::time::Interval,
     known: u64,
+    /// What is being written; a slow disk keeps a thread of its own waiting, and no request.
+    writing: Option<JoinHandle<()>>,
 }
 
 impl<'a> History<'a> {
     fn of(job: &'a Job, folder: &RunFolder) -> Self {
-        Self { job, folder: folder.clone(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0 }
+        Self { job, folder: folder.clone(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0, writing: None }
     }
 
     async fn tick(&mut self) {
         self.ticks.tick().await;
+        if self.writing.as_ref().is_some_and(|writing| !writing.is_finished()) {
+            return;
+        }
         let history = self.job.pacer.history();
         let decisions = history.iter().map(|one| one.changes.len() as u64 + one.dropped).sum();
         if decisions > self.known {
             self.known = decisions;
             let mut manifest = self.job.manifest.clone();
             manifest.limit_history.extend(history);
-            // Nobody else writes it meanwhile. What cannot be written now is written at the end, which says what is
-            // wrong.
-            let _ = self.folder.write_manifest(&manifest);
+            let folder = self.folder.clone();
+            self.writing = Some(tokio::task::spawn_blocking(move || {
+                // Nobody else writes it meanwhile. What cannot be written now is written at the end, which says what is
+                // wrong.
+                let _ = folder.write_manifest(&manifest);
+            }));
+        }
+    }
+
+    /// Waits for what is being written: the end of the run writes the same file.
+    async fn end(&mut self) {
+        if let Some(writing) = self.writing.take() {
+            let _ = writing.await;
         }
     }
 }

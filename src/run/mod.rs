@@ -9,7 +9,7 @@
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `estimate` | what a run will take |
-//! | `execute`, `runner`, `guard`, `interrupts`, `pace` | doing what is due |
+//! | `execute`, `runner`, `rescue`, `guard`, `interrupts`, `pace` | doing what is due |
 //! | `summary`, `evidence`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
@@ -32,6 +32,7 @@ mod prepare;
 mod prices;
 pub(crate) mod questions;
 mod recording;
+mod rescue;
 mod revision;
 mod runner;
 pub(crate) mod stored;

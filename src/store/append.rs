@@ -39,6 +39,10 @@ impl Appender {
         Ok(Self { lines, dropped })
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.lines.path
+    }
+
     /// Bytes of the incomplete last line that was removed on opening.
     pub(crate) fn dropped(&self) -> Option<u64> {
         self.dropped

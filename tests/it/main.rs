@@ -19,6 +19,8 @@ mod documentation;
 mod documented_commands;
 mod documented_protocols;
 mod documented_settings;
+#[cfg(unix)]
+mod ends_of_runs;
 mod experiment_run;
 mod export_chat;
 mod export_command;

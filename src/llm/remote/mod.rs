@@ -57,7 +57,7 @@ pub struct RemoteSettings {
     pub key: Option<SecretString>,
     /// Limits the requests at once. Models of one provider and key share it.
     pub limiter: Arc<Limiter>,
-    /// Time limit of one attempt; of a streamed one, for each piece.
+    /// Time limit of one attempt, from sending to the last byte, streamed or not.
     pub timeout: Duration,
     /// Largest answer, in bytes after decompression.
     pub max_body: usize,
