@@ -100,7 +100,22 @@ fn notes(summary: &Summary) -> Vec<String> {
     if reasons.len() > 3 {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
     }
+    lines.extend(other_statuses(summary));
     lines
+}
+
+/// Error pages that the paper's environment takes for pages.
+fn other_statuses(summary: &Summary) -> Option<String> {
+    let all = &summary.other_statuses;
+    let each: Vec<String> = all.iter().map(|(status, count)| format!("{status}: {}", thousands(*count))).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "{} came from answers with a status other than 200 ({}): `--compat paper` reads any answer as a page, as the \
+             original does",
+            counted(all.values().sum::<u64>(), "observation"),
+            each.join(", ")
+        )
+    })
 }
 
 fn next_steps(summary: &Summary) -> Vec<String> {

@@ -25,6 +25,8 @@ pub struct Summary {
     pub items: Option<Vec<Item>>,
     /// Why episodes were not measured, and how many each.
     pub reasons: BTreeMap<String, u64>,
+    /// Observations that are answers of a site with another status than 200, by status: `paper` takes any answer for a page.
+    pub other_statuses: BTreeMap<u16, u64>,
     /// The id of some episode, as an example.
     pub first_id: Option<String>,
     /// What a reader should know: lines that were left out, supporting facts that are missing.
@@ -65,6 +67,11 @@ pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
     records.skipped().iter().map(warning)
 }
 
+/// The statuses of the answers that observations came from.
+fn statuses(trajectory: &Trajectory) -> impl Iterator<Item = u16> {
+    trajectory.steps.iter().filter_map(|step| step.provenance.as_ref()).map(|provenance| provenance.status)
+}
+
 impl Summary {
     /// Scores a run, by its dataset's own metric unless another one is named. Lines that cannot be read are left out,
     /// with a note; `per_item` keeps the figures of every episode.
@@ -84,12 +91,15 @@ impl Summary {
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
-        let (mut first_id, mut reasons) = (None, BTreeMap::new());
+        let (mut first_id, mut reasons, mut other_statuses) = (None, BTreeMap::new(), BTreeMap::new());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             first_id.get_or_insert_with(|| trajectory.id.clone());
             if let (Outcome::NotMeasured, Some(detail)) = (trajectory.outcome, &trajectory.detail) {
                 *reasons.entry(visible_line(detail, 160)).or_default() += 1;
+            }
+            for status in statuses(&trajectory).filter(|status| *status != 200) {
+                *other_statuses.entry(status).or_default() += 1;
             }
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
@@ -100,7 +110,8 @@ impl Summary {
         }
         let scored = |(variant, tally): (VariantScore, Tally)| VariantScore { score: tally.score(), ..variant };
         let variants = variants.into_iter().map(scored).collect();
-        Ok(Self { run: folder.path().to_owned(), manifest, variants, items, reasons, first_id, notes, evidence })
+        let run = folder.path().to_owned();
+        Ok(Self { run, manifest, variants, items, reasons, other_statuses, first_id, notes, evidence })
     }
 
     /// Episodes of all variants without a measurement, which a resumed run does again.
