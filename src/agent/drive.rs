@@ -4,8 +4,8 @@ use super::log::Log;
 use super::observer::EpisodeObserver;
 use crate::llm::{Model, ModelError, StreamEvent};
 use crate::protocol::{Dialogue, Stop, Turn};
-use crate::types::{Completion, Question, Reply, Request, ToolCall};
-use crate::wiki::Session;
+use crate::types::{Completion, Failure, Question, Reply, Request, ToolCall};
+use crate::wiki::{Session, SessionError};
 
 /// The model and the tool of a dialogue, and who observes it.
 pub(super) struct EpisodeContext<'a> {
@@ -18,7 +18,7 @@ pub(super) struct EpisodeContext<'a> {
 #[derive(Debug)]
 pub(super) enum EpisodeError {
     /// The model or Wikipedia failed after all retries.
-    Failed(String),
+    Failed(String, Option<Failure>),
     /// The run's budget is spent.
     Budget(String),
 }
@@ -27,8 +27,14 @@ impl From<ModelError> for EpisodeError {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Budget { .. } => Self::Budget(error.to_string()),
-            error => Self::Failed(format!("model: {error}")),
+            error => Self::Failed(format!("model: {error}"), Some(error.failure())),
         }
+    }
+}
+
+impl From<SessionError> for EpisodeError {
+    fn from(error: SessionError) -> Self {
+        Self::Failed(format!("wikipedia: {error}"), error.failure())
     }
 }
 
@@ -49,8 +55,7 @@ pub(super) async fn drive(
                 next
             }
             Turn::Use(call) => {
-                let failed = |error| EpisodeError::Failed(format!("wikipedia: {error}"));
-                let text = context.use_tool(call, log).await.map_err(failed)?;
+                let text = context.use_tool(call, log).await?;
                 dialogue.observation(&text)
             }
             Turn::Stop(stop) => return Ok(stop),
@@ -71,7 +76,7 @@ impl EpisodeContext<'_> {
     }
 
     /// Records the step and returns the observation for the dialogue.
-    async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, String> {
+    async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, SessionError> {
         let (tool, input, reply) = (call.tool, call.input.clone(), call.reply.clone());
         let step = log.step(call);
         let text = match reply {
@@ -89,7 +94,7 @@ impl EpisodeContext<'_> {
                 }
                 Err(error) => {
                     step.note = Some(error.to_string());
-                    return Err(error.to_string());
+                    return Err(error);
                 }
             },
         };

@@ -1,6 +1,6 @@
 //! The steps and calls of an episode, or of one part of it, while it runs.
 
-use crate::types::{Call, Completion, Request, Step, ToolCall, Usage};
+use crate::types::{Call, Cause, Completion, Request, Step, ToolCall, Usage};
 
 /// Steps and calls so far, in order.
 #[derive(Debug, Default)]
@@ -25,6 +25,7 @@ impl Log {
             prompt_chars: request.prompt.chars(),
             stop: request.stop,
             completion: completion.text,
+            cause: completion.finish_reason.as_deref().and_then(Cause::of_finish),
             finish_reason: completion.finish_reason,
             usage: completion.usage,
             latency_ms: completion.latency_ms,

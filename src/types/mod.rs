@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O or knows another floor; everything can be stored as JSON.
 
+pub mod cause;
 pub mod digest;
 pub mod event;
 pub mod manifest;
@@ -14,6 +15,7 @@ pub mod text;
 pub mod tool;
 pub mod trajectory;
 
+pub use cause::{Cause, Failure, Service};
 pub use digest::sha256_hex;
 pub use event::RunEvent;
 pub use manifest::{

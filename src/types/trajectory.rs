@@ -1,6 +1,6 @@
 //! The record of one episode: every step, every model call, how it ended.
 
-use super::{Tool, Usage};
+use super::{Cause, Failure, Tool, Usage};
 use serde::{Deserialize, Serialize};
 
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
@@ -33,6 +33,9 @@ pub struct Trajectory {
     /// The reason in words, where the outcome needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// Who failed and why, where that ended the episode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     /// Tokens over all calls whose server counted them.
     pub usage: Usage,
     /// Cost of all calls in US dollars, where prices are known.
@@ -96,6 +99,9 @@ pub struct Call {
     pub completion: String,
     /// Why the server stopped, where it says so.
     pub finish_reason: Option<String>,
+    /// Why the completion is less than the model's whole answer, where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Tokens used, where the server counts them.
     pub usage: Option<Usage>,
     /// Time the call took, waiting included, in milliseconds.

@@ -3,7 +3,7 @@
 use super::html::ExtractError;
 use crate::net::NetError;
 use crate::tape::TapeError;
-use crate::types::Provenance;
+use crate::types::{Cause, Provenance};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -119,6 +119,19 @@ impl SourceError {
             Self::Shape { .. } => "shape",
             Self::Tape(_) => "tape",
             Self::Internal(_) => "internal",
+        }
+    }
+
+    /// What went wrong, for programs.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Net(error) => error.cause(),
+            Self::Status { status, .. } => Cause::of_status(*status),
+            Self::NotTheWiki { .. } | Self::ContentType { .. } => Cause::NotTheWiki,
+            Self::Encoding { .. } | Self::Extract { .. } | Self::Shape { .. } => Cause::BadAnswer,
+            Self::Api { .. } => Cause::ServerError,
+            Self::Tape(_) => Cause::Recording,
+            Self::Internal(_) => Cause::Other,
         }
     }
 

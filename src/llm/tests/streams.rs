@@ -4,7 +4,7 @@ use super::{APIS, Api, DONE, HEAD, KEY, closed, request, stream, watch, watch_of
 use crate::llm::{Model as _, ModelError};
 use crate::net::NetError;
 use crate::net::testing::{Reply, Server, reply};
-use crate::types::Usage;
+use crate::types::{Cause, Usage};
 use std::time::Duration;
 
 const CHAT: Api = Api::Chat;
@@ -126,7 +126,11 @@ async fn streams_that_always_fail_are_typed_errors() {
     }
     let blocked = error(r#"{"promptFeedback":{"blockReason":"OTHER"}}"#);
     let (answer, _, server) = watch_of(Api::Gemini, vec![blocked]).await;
-    let expected = ModelError::Refused { status: 200, message: "the prompt was blocked: OTHER".into() };
+    let expected = ModelError::Refused {
+        status: 200,
+        message: "the prompt was blocked: OTHER".into(),
+        cause: Cause::ContentFilter,
+    };
     assert_eq!((answer.expect_err("blocked"), server.requests().len()), (expected, 1));
 }
 
