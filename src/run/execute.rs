@@ -43,7 +43,7 @@ pub(super) async fn execute(
         return Err(RunError::unexpected("the run's file is in use", "start the program again"));
     };
     let (events, mut received) = mpsc::unbounded_channel();
-    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), max_failures));
+    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), Arc::clone(&job.breakers), max_failures));
     let (stop, stopped) = watch::channel(guard.reason().is_some());
     let episodes = std::mem::take(&mut open.due.episodes);
     let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
@@ -88,12 +88,23 @@ pub(super) async fn execute(
     })
 }
 
-/// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard.
+/// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard. One whose server has to
+/// prove itself first waits for that.
 fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
     let (agents, guard, stop) = (Arc::new(job.agents.clone()), Arc::clone(guard), stop.clone());
+    let watched = Arc::new(job.watched.clone());
     Arc::new(move |episode| {
         let (agents, guard, stop) = (Arc::clone(&agents), Arc::clone(&guard), stop.clone());
+        let (breaker, mut stopped) = (watched.get(&episode.variant.name).cloned(), stop.subscribe());
         async move {
+            let _begun = match &breaker {
+                Some(breaker) => tokio::select! {
+                    biased;
+                    begun = breaker.begin() => Some(begun?),
+                    _ = stopped.wait_for(|stop| *stop) => return None,
+                },
+                None => None,
+            };
             let trajectory = match agents.get(&episode.variant.name) {
                 Some(agent) => agent.answer(&episode).await,
                 None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
@@ -102,7 +113,7 @@ fn answer(job: &Job, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
             if guard.reason().is_some() {
                 stop.send_replace(true);
             }
-            trajectory
+            Some(trajectory)
         }
         .boxed()
     })

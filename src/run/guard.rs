@@ -1,5 +1,6 @@
 //! When a run stops by itself.
 
+use super::breaker::Breakers;
 use crate::llm::Budget;
 use crate::types::text::counted;
 use crate::types::{Outcome, Trajectory};
@@ -10,20 +11,24 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub(super) struct Guard {
     budget: Arc<Budget>,
+    breakers: Arc<Breakers>,
     max_failures: Option<u64>,
     failures: AtomicU64,
     reason: OnceLock<String>,
 }
 
 impl Guard {
-    pub(super) fn new(budget: Arc<Budget>, max_failures: Option<u64>) -> Self {
-        let guard = Self { budget, max_failures, failures: AtomicU64::new(0), reason: OnceLock::new() };
+    pub(super) fn new(budget: Arc<Budget>, breakers: Arc<Breakers>, max_failures: Option<u64>) -> Self {
+        let guard = Self { budget, breakers, max_failures, failures: AtomicU64::new(0), reason: OnceLock::new() };
         guard.look_at_the_budget();
         guard
     }
 
     /// Takes an episode into account that has ended.
     pub(super) fn saw(&self, trajectory: &Trajectory) {
+        if let Some(trip) = self.breakers.trip() {
+            self.stop(|| trip.reason.clone());
+        }
         match trajectory.outcome {
             Outcome::Budget => self.stop(|| trajectory.detail.clone().unwrap_or_default()),
             Outcome::NotMeasured => {
@@ -55,7 +60,7 @@ impl Guard {
 
 #[cfg(test)]
 mod tests {
-    use super::Guard;
+    use super::{Breakers, Guard};
     use crate::llm::{Budget, Limits, Spent};
     use crate::types::{Outcome, Usage};
     use std::sync::Arc;
@@ -72,8 +77,9 @@ mod tests {
     #[test]
     fn a_run_goes_on_until_so_many_failed_or_the_budget_is_spent() {
         let budget = Arc::new(Budget::new(Limits { tokens: Some(100), ..Limits::default() }));
-        let patient = Guard::new(Arc::clone(&budget), None);
-        let strict = Guard::new(Arc::clone(&budget), Some(2));
+        let breakers = || Arc::new(Breakers::new(None));
+        let patient = Guard::new(Arc::clone(&budget), breakers(), None);
+        let strict = Guard::new(Arc::clone(&budget), breakers(), Some(2));
         for guard in [&patient, &strict] {
             guard.saw(&trajectory(Outcome::NotMeasured, "503"));
             guard.saw(&trajectory(Outcome::Finished, ""));
@@ -85,6 +91,6 @@ mod tests {
         patient.saw(&trajectory(Outcome::Budget, "spent"));
         assert_eq!(patient.reason(), Some("spent"));
         budget.charge(Spent::of(1, Usage { prompt_tokens: 99, completion_tokens: 1 }, None));
-        assert!(Guard::new(budget, None).reason().is_some_and(|reason| reason.contains("100 tokens")));
+        assert!(Guard::new(budget, breakers(), None).reason().is_some_and(|reason| reason.contains("100 tokens")));
     }
 }

@@ -1,5 +1,6 @@
 //! What variants share: one model for each server, one source for each encyclopedia, so that limits hold for all together.
 
+use super::breaker::Breakers;
 use super::error::RunError;
 use super::model::{BuiltModel, ModelSettings};
 use super::pace::Pacer;
@@ -20,6 +21,8 @@ pub(super) struct Pool {
     /// Where requests wait for their turn.
     pub(super) pacer: Arc<Pacer>,
     pub(super) prices: PriceList,
+    /// When a server is given up.
+    pub(super) breakers: Arc<Breakers>,
     offline: bool,
     /// Each with the settings that it was built from.
     servers: Vec<(Vec<Option<Value>>, Option<BuiltModel>)>,
@@ -39,6 +42,7 @@ impl Pool {
             budget: Arc::new(Budget::new(budget)),
             pacer: Arc::new(Pacer::of(&experiment.pace)),
             prices: PriceList::load(limits.prices.as_deref())?,
+            breakers: Arc::new(Breakers::new(limits.give_up_after)),
             servers: Vec::new(),
             wikis: Vec::new(),
         })
@@ -50,7 +54,9 @@ impl Pool {
         if let Some((_, built)) = self.servers.iter().find(|(known, _)| *known == key) {
             return Ok(built.clone());
         }
-        let built = ModelSettings(settings).server(&self.pacer, self.offline)?.map(|model| self.tapes.model(model));
+        let server = ModelSettings(settings).server(&self.pacer, self.offline)?;
+        let watched = server.map(|model| if self.offline { model } else { self.breakers.model(model) });
+        let built = watched.map(|model| self.tapes.model(model));
         self.servers.push((key, built.clone()));
         Ok(built)
     }
@@ -68,7 +74,7 @@ impl Pool {
         let built = if let Some((_, built)) = self.wikis.iter().find(|(known, _)| *known == key) {
             built.clone()
         } else {
-            let built = wiki.build(self.pacer.sites())?;
+            let built = self.breakers.wiki(wiki.build(self.pacer.sites())?);
             self.wikis.push((key, built.clone()));
             built
         };

@@ -14,8 +14,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::MissedTickBehavior;
 
-/// How an episode becomes a trajectory.
-pub(crate) type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Trajectory> + Send + Sync>;
+/// How an episode becomes a trajectory; nothing if it was not begun after all, so that it stays due.
+pub(crate) type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Option<Trajectory>> + Send + Sync>;
 
 /// How many episodes may be in flight now. Asked repeatedly, since the limit adapts to the servers.
 pub(crate) type Room = Arc<dyn Fn() -> usize + Send + Sync>;
@@ -58,7 +58,8 @@ pub(crate) async fn run(
         tokio::select! {
             ended = tasks.join_next() => match ended {
                 // The writer died, which it returns itself.
-                Some(Ok(trajectory)) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
+                Some(Ok(None)) => {}
+                Some(Ok(Some(trajectory))) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
                 Some(Err(error)) => {
                     let lost = format!("an episode was lost ({error}); it is not recorded, and `--resume` runs it again");
                     let _ = events.send(RunEvent::Note(lost));
@@ -79,7 +80,7 @@ pub(crate) async fn run(
 }
 
 /// An episode that panics is recorded as not measured; it must not end the run.
-async fn guarded(answer: Answer, episode: Episode) -> Trajectory {
+async fn guarded(answer: Answer, episode: Episode) -> Option<Trajectory> {
     match AssertUnwindSafe(answer(episode.clone())).catch_unwind().await {
         Ok(trajectory) => trajectory,
         Err(payload) => {
@@ -88,7 +89,7 @@ async fn guarded(answer: Answer, episode: Episode) -> Trajectory {
                 .map(String::as_str)
                 .or_else(|| payload.downcast_ref::<&str>().copied())
                 .unwrap_or("no reason given");
-            episode.not_measured(format!("a fault in wikitrail: {reason}"))
+            Some(episode.not_measured(format!("a fault in wikitrail: {reason}")))
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::error::RunError;
 use super::evidence::Evidence;
+use super::hint::hint;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
 use crate::store::{Records, RunFolder, Skipped};
 use crate::types::text::{shell_word, visible_line};
-use crate::types::{Manifest, Outcome, Trajectory};
-use std::collections::BTreeMap;
+use crate::types::{Cause, Failure, Manifest, Outcome, Service, Trajectory};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Flags that limit what a run may spend, earlier parts included.
@@ -25,6 +26,8 @@ pub struct Summary {
     pub items: Option<Vec<Item>>,
     /// Why episodes were not measured, and how many each.
     pub reasons: BTreeMap<String, u64>,
+    /// What to do about each reason, unless the end of the run says it.
+    pub hints: BTreeMap<String, String>,
     /// Observations that are answers of a site with another status than 200, by status: `paper` takes any answer for a page.
     pub other_statuses: BTreeMap<u16, u64>,
     /// The id of some episode, as an example.
@@ -67,6 +70,53 @@ pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
     records.skipped().iter().map(warning)
 }
 
+/// Why episodes were not measured: one line for each reason, whatever was asked for.
+#[derive(Default)]
+struct Reasons {
+    counts: BTreeMap<String, u64>,
+    hints: BTreeMap<String, String>,
+    /// The line of each failure of a server, which words every refusal a little differently.
+    lines: HashMap<(Failure, String), String>,
+}
+
+impl Reasons {
+    fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
+        let detail = trajectory.detail.as_deref().unwrap_or_default();
+        let line = visible_line(&without_paths(detail), 240);
+        let variant = manifest.variants.iter().find(|variant| variant.name == trajectory.variant);
+        let line = match (trajectory.failure, variant) {
+            // The reason of a refusal is in its words.
+            (Some(failure), Some(variant)) if !matches!(failure.cause, Cause::BadRequest | Cause::Other) => {
+                let server = match failure.service {
+                    Service::Model => &variant.base_url,
+                    Service::Wikipedia => &variant.wiki_origin,
+                };
+                self.lines.entry((failure, server.clone().unwrap_or_default())).or_insert(line).clone()
+            }
+            _ => line,
+        };
+        if let Some(variant) = variant
+            && !self.hints.contains_key(&line)
+        {
+            self.hints.insert(line.clone(), hint(trajectory.failure, detail, variant, manifest));
+        }
+        *self.counts.entry(line).or_default() += 1;
+    }
+}
+
+/// A reason with addresses down to their hosts: what was searched for is no part of it.
+fn without_paths(detail: &str) -> String {
+    let mut rest = detail;
+    let mut text = String::with_capacity(detail.len());
+    while let Some(at) = rest.find("://") {
+        let host = at + 3 + rest[at + 3..].find(['/', '?', '#', '`', ' ']).unwrap_or(rest.len() - at - 3);
+        text.push_str(&rest[..host]);
+        rest = &rest[host..];
+        rest = &rest[rest.find(['`', ' ']).unwrap_or(rest.len())..];
+    }
+    text + rest
+}
+
 /// The statuses of the answers that observations came from.
 fn statuses(trajectory: &Trajectory) -> impl Iterator<Item = u16> {
     trajectory.steps.iter().filter_map(|step| step.provenance.as_ref()).map(|provenance| provenance.status)
@@ -91,12 +141,12 @@ impl Summary {
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
-        let (mut first_id, mut reasons, mut other_statuses) = (None, BTreeMap::new(), BTreeMap::new());
+        let (mut first_id, mut reasons, mut other_statuses) = (None, Reasons::default(), BTreeMap::new());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             first_id.get_or_insert_with(|| trajectory.id.clone());
-            if let (Outcome::NotMeasured, Some(detail)) = (trajectory.outcome, &trajectory.detail) {
-                *reasons.entry(visible_line(detail, 160)).or_default() += 1;
+            if trajectory.outcome == Outcome::NotMeasured {
+                reasons.add(&trajectory, &manifest);
             }
             for status in statuses(&trajectory).filter(|status| *status != 200) {
                 *other_statuses.entry(status).or_default() += 1;
@@ -110,8 +160,8 @@ impl Summary {
         }
         let scored = |(variant, tally): (VariantScore, Tally)| VariantScore { score: tally.score(), ..variant };
         let variants = variants.into_iter().map(scored).collect();
-        let run = folder.path().to_owned();
-        Ok(Self { run, manifest, variants, items, reasons, other_statuses, first_id, notes, evidence })
+        let (run, Reasons { counts: reasons, hints, .. }) = (folder.path().to_owned(), reasons);
+        Ok(Self { run, manifest, variants, items, reasons, hints, other_statuses, first_id, notes, evidence })
     }
 
     /// Episodes of all variants without a measurement, which a resumed run does again.

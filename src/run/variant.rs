@@ -1,5 +1,6 @@
 //! One variant: from its settings to an agent.
 
+use super::breaker::Breaker;
 use super::error::RunError;
 use super::model::{BuiltModel, ModelSettings, is_on};
 use super::pool::Pool;
@@ -26,6 +27,8 @@ pub(crate) struct BuiltVariant {
     pub(crate) agent: Agent,
     /// Its rendered prompts, to be stored.
     pub(crate) prompts: Vec<StoredPrompt>,
+    /// What watches its model's server, if it has one.
+    pub(super) breaker: Option<Arc<Breaker>>,
 }
 
 /// One variant on its way from settings to an agent.
@@ -126,7 +129,7 @@ impl<'a> Builder<'a> {
             None => pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))),
         };
         model.fits(&self.decoding(self.method), voting)?;
-        let prompts = approach.prompts();
+        let (prompts, breaker) = (approach.prompts(), model.breaker.clone());
         let agent = Agent {
             model: Arc::clone(&model.model),
             source: Arc::clone(&wiki.source),
@@ -146,7 +149,7 @@ impl<'a> Builder<'a> {
             ..self.record(&prompts, model, wiki)
         };
         let (prompt, direct_prompt) = prompts;
-        Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect() })
+        Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect(), breaker })
     }
 
     /// What a manifest holds of it.

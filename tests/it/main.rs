@@ -13,6 +13,7 @@ mod compare_support;
 mod compare_tables;
 mod dataset_command;
 mod dataset_files;
+mod dead_servers;
 mod dialogue_properties;
 mod documentation;
 #[cfg(unix)]
