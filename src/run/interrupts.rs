@@ -9,6 +9,9 @@ use std::task::Poll;
 pub struct Interrupts {
     #[cfg(unix)]
     signals: Vec<tokio::signal::unix::Signal>,
+    /// Asks to stop once: shell and system both send it when a terminal goes away, and neither is in a hurry.
+    #[cfg(unix)]
+    hangup: Option<tokio::signal::unix::Signal>,
     #[cfg(not(unix))]
     listens: bool,
 }
@@ -25,8 +28,8 @@ impl Interrupts {
         use tokio::signal::unix::{SignalKind, signal};
         // A system that takes no handler leaves its own in place, which ends the program: nothing on disk is lost by it.
         let kinds = [SignalKind::interrupt(), SignalKind::terminate()];
-        let kinds = kinds.into_iter().chain((!hangup_is_ignored()).then_some(SignalKind::hangup()));
-        Self { signals: kinds.filter_map(|kind| signal(kind).ok()).collect() }
+        let hangup = if hangup_is_ignored() { None } else { signal(SignalKind::hangup()).ok() };
+        Self { signals: kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect(), hangup }
     }
 
     /// Ctrl-C. Must be called inside a Tokio runtime.
@@ -39,10 +42,12 @@ impl Interrupts {
     pub(super) async fn next(&mut self) {
         std::future::poll_fn(|context| {
             // A signal that ended (`Ready(None)`) never comes.
-            let came = self.signals.iter_mut().any(|signal| matches!(signal.poll_recv(context), Poll::Ready(Some(()))));
+            let all = self.signals.iter_mut().chain(&mut self.hangup);
+            let came = all.map(|signal| signal.poll_recv(context)).any(|came| matches!(came, Poll::Ready(Some(()))));
             if came { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
+        self.hangup = None;
     }
 
     #[cfg(not(unix))]

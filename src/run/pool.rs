@@ -50,7 +50,7 @@ impl Pool {
 
     /// The model behind a server, behind the recording; none for the baseline.
     pub(super) fn server(&mut self, settings: &VariantSettings) -> Result<Option<BuiltModel>, RunError> {
-        let key = values(settings, |setting| setting.heading == "Model");
+        let key = values(settings, |setting| setting.heading == "Model")?;
         if let Some((_, built)) = self.servers.iter().find(|(known, _)| *known == key) {
             return Ok(built.clone());
         }
@@ -70,7 +70,7 @@ impl Pool {
                 && setting.name != "wording"
                 && !(setting.name == "compat" && wiki.is_corpus())
         };
-        let key = values(settings, matters);
+        let key = values(settings, matters)?;
         let built = if let Some((_, built)) = self.wikis.iter().find(|(known, _)| *known == key) {
             built.clone()
         } else {
@@ -83,7 +83,8 @@ impl Pool {
 }
 
 /// The values of some settings, in the order of their declarations.
-fn values(settings: &VariantSettings, which: impl Fn(&Setting) -> bool) -> Vec<Option<Value>> {
-    let all = serde_json::to_value(settings).unwrap_or_default();
-    VARIANT_SETTINGS.iter().filter(|setting| which(setting)).map(|setting| all.get(setting.name).cloned()).collect()
+fn values(settings: &VariantSettings, which: impl Fn(&Setting) -> bool) -> Result<Vec<Option<Value>>, RunError> {
+    // Without its values, every server would be taken for the first.
+    let all = serde_json::to_value(settings).map_err(RunError::unwritable)?;
+    Ok(VARIANT_SETTINGS.iter().filter(|setting| which(setting)).map(|setting| all.get(setting.name).cloned()).collect())
 }

@@ -76,7 +76,7 @@ pub(crate) async fn run(
         }
     }
     drop(sender);
-    writer.await.unwrap_or_else(|error| Err(writer_died(error)))
+    writer.await.unwrap_or_else(|error| Err(writer_died(&error)))
 }
 
 /// An episode that panics is recorded as not measured; it must not end the run.
@@ -125,7 +125,7 @@ fn write(
     Ok(())
 }
 
-fn writer_died(error: JoinError) -> RunError {
+fn writer_died(error: &JoinError) -> RunError {
     RunError::unexpected(
         format!("the writer of episodes died: {error}"),
         "this is a fault in wikitrail; please report it",

@@ -146,6 +146,7 @@ impl<'a> Builder<'a> {
             question_label: label,
             wording,
             price: price.cloned(),
+            settings: self.recorded_by_name()?,
             ..self.record(&prompts, model, wiki)
         };
         let (prompt, direct_prompt) = prompts;
@@ -186,7 +187,7 @@ impl<'a> Builder<'a> {
             wiki_origin: wiki.origin.clone(),
             compat: WikiSettings(self.settings).compat(),
             wording: Wording::default(),
-            settings: self.recorded_by_name(),
+            settings: BTreeMap::new(),
             options: self.options.0,
         }
     }
@@ -272,10 +273,10 @@ impl<'a> Builder<'a> {
     }
 
     /// The settings that a manifest holds by their names.
-    fn recorded_by_name(&self) -> BTreeMap<String, Value> {
-        let all = serde_json::to_value(self.settings).unwrap_or_default();
+    fn recorded_by_name(&self) -> Result<BTreeMap<String, Value>, RunError> {
+        let all = serde_json::to_value(self.settings).map_err(RunError::unwritable)?;
         let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
-        by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect()
+        Ok(by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect())
     }
 }
 

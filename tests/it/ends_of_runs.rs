@@ -25,7 +25,7 @@ fn flags(server: &Server) -> Vec<String> {
 
 fn folder(questions: usize) -> WorkDir {
     let dir = WorkDir::new();
-    let rows: String = (0..questions).map(|n| format!("Is it {n}?,yes\n")).collect();
+    let rows = (0..questions).map(|n| format!("Is it {n}?,yes\n")).collect::<Vec<_>>().concat();
     dir.write("d.csv", format!("question,answer\n{rows}"));
     dir
 }
@@ -48,6 +48,9 @@ fn a_terminal_that_goes_away_stops_a_run_as_sigterm_does_unless_it_was_told_to_s
         while recorded(&dir.path("r")) < 3 {
             std::thread::sleep(Duration::from_millis(2));
         }
+        // The shell says it, and the system again.
+        hang_up(&child);
+        std::thread::sleep(Duration::from_millis(10));
         hang_up(&child);
         assert_eq!(child.wait().expect("it ends").code(), Some(code), "{stays}");
         assert_eq!(server.requests().len(), dir.records("r").len(), "every answer that was paid for is kept");

@@ -81,8 +81,8 @@ pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractEr
     };
     let (blocks, links, titles) = (walk.blocks.into(), walk.links.into(), walk.headings.into());
     let title = title(&page);
-    let titled = kind == PageKind::Results || title.is_some() || origin::title(&page).is_some();
-    let from_mediawiki = titled && origin::is_made_by_mediawiki(&page);
+    let named = kind == PageKind::Results || title.is_some() || origin::title(&page).is_some();
+    let from_mediawiki = named && origin::is_made_by_mediawiki(&page);
     Ok(Article { title, kind, blocks, links, titles, from_mediawiki })
 }
 
