@@ -83,7 +83,10 @@ impl Agent {
                 record.detail = stop.detail;
                 record.repairs = stop.repairs;
             }
-            Err(EpisodeError::Failed(reason)) => record.detail = Some(reason),
+            Err(EpisodeError::Failed(reason, failure)) => {
+                record.detail = Some(reason);
+                record.failure = failure;
+            }
             Err(EpisodeError::Budget(reason)) => {
                 record.outcome = Outcome::Budget;
                 record.detail = Some(reason);

@@ -5,8 +5,8 @@ use super::log::Log;
 use super::observer::EpisodeObserver;
 use crate::llm::{Model, ModelError, StreamEvent};
 use crate::protocol::{Dialogue, Stop, Turn};
-use crate::types::{Call, Completion, Event, Question, Reply, Request, Tool, ToolAnswer, ToolCall};
-use crate::wiki::{self, Session};
+use crate::types::{Call, Completion, Event, Failure, Question, Reply, Request, Tool, ToolAnswer, ToolCall};
+use crate::wiki::{self, Session, SessionError};
 
 /// The model and the tool of a dialogue, and who observes it.
 pub(super) struct EpisodeContext<'a> {
@@ -20,7 +20,7 @@ pub(super) struct EpisodeContext<'a> {
 #[derive(Debug)]
 pub(super) enum EpisodeError {
     /// The model or Wikipedia failed after all retries.
-    Failed(String),
+    Failed(String, Option<Failure>),
     Budget(String),
 }
 
@@ -28,8 +28,14 @@ impl From<ModelError> for EpisodeError {
     fn from(error: ModelError) -> Self {
         match error {
             ModelError::Budget { .. } => Self::Budget(error.to_string()),
-            error => Self::Failed(format!("model: {error}")),
+            error => Self::Failed(format!("model: {error}"), Some(error.failure())),
         }
+    }
+}
+
+impl From<SessionError> for EpisodeError {
+    fn from(error: SessionError) -> Self {
+        Self::Failed(format!("wikipedia: {error}"), error.failure())
     }
 }
 
@@ -66,7 +72,7 @@ impl EpisodeContext<'_> {
         }
         let call = Call::of(request, self.complete(request).await?);
         if let Some(journal) = &self.journal {
-            journal.keep(Event::Call(call.clone())).await.map_err(EpisodeError::Failed)?;
+            journal.keep(Event::Call(call.clone())).await;
         }
         Ok(call)
     }
@@ -101,7 +107,7 @@ impl EpisodeContext<'_> {
                 }
                 Err(error) => {
                     step.note = Some(error.to_string());
-                    return Err(EpisodeError::Failed(format!("wikipedia: {error}")));
+                    return Err(error.into());
                 }
             },
         };
@@ -112,20 +118,20 @@ impl EpisodeContext<'_> {
     }
 
     /// The tool's answer: the one that was kept, or a new one, which is kept before the episode goes on.
-    async fn answer(&mut self, tool: Tool, input: String) -> Result<ToolAnswer, String> {
+    async fn answer(&mut self, tool: Tool, input: String) -> Result<ToolAnswer, SessionError> {
         if let Some(journal) = &mut self.journal {
             if let Some(kept) = journal.answer(tool, &input) {
                 return Ok(kept);
             }
             if is_about_pages(tool) {
-                journal.restore(&mut self.session).await.map_err(|error| error.to_string())?;
+                journal.restore(&mut self.session).await?;
             }
         }
-        let observation = self.session.call(tool, &input).await.map_err(|error| error.to_string())?;
+        let observation = self.session.call(tool, &input).await?;
         let wiki::Observation { text, provenance, note, .. } = observation;
         let answer = ToolAnswer { tool, input, observation: text, provenance, note };
         if let Some(journal) = &self.journal {
-            journal.keep(Event::Tool(answer.clone())).await?;
+            journal.keep(Event::Tool(answer.clone())).await;
         }
         Ok(answer)
     }

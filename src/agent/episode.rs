@@ -30,6 +30,7 @@ impl Episode {
             answer: None,
             outcome: Outcome::NotMeasured,
             detail: Some(detail.into()),
+            failure: None,
             usage: Usage::default(),
             cost_usd: None,
             started_at: jiff::Timestamp::now().to_string(),

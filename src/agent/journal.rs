@@ -11,14 +11,9 @@ pub trait Journal: Send + Sync {
     /// It is handed out once.
     fn take(&self, key: &str) -> Vec<(Option<u32>, Event)>;
 
-    /// Keeps an event. Returns when it is on disk, or why it cannot be written.
-    fn keep<'a>(
-        &'a self,
-        key: &'a str,
-        variant: &'a str,
-        sample: Option<u32>,
-        event: Event,
-    ) -> BoxFuture<'a, Result<(), String>>;
+    /// Keeps an event, and returns when it is on disk. Where it cannot be written the episode goes on: its record is what
+    /// counts, and whoever writes that says what is wrong with the disk.
+    fn keep<'a>(&'a self, key: &'a str, variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()>;
 }
 
 /// The journal of one episode.
@@ -102,8 +97,8 @@ impl DialogueJournal<'_> {
         Ok(())
     }
 
-    pub(super) async fn keep(&self, event: Event) -> Result<(), String> {
-        self.journal.keep(self.key, self.variant, self.sample, event).await
+    pub(super) async fn keep(&self, event: Event) {
+        self.journal.keep(self.key, self.variant, self.sample, event).await;
     }
 }
 

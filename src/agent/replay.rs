@@ -212,9 +212,12 @@ impl Run<'_> {
     }
 
     fn compare(&mut self, field: &'static str, was: impl Serialize, is: impl Serialize) {
-        // Plain data always serialises, and JSON reads like the record.
-        let was = serde_json::to_string(&was).unwrap_or_default();
-        let is = serde_json::to_string(&is).unwrap_or_default();
+        // JSON reads like the record. What cannot be written is a difference, and never equal to another fault.
+        let text = |written: serde_json::Result<String>, which: &str| {
+            written.unwrap_or_else(|error| format!("{which}: not JSON: {error}"))
+        };
+        let was = text(serde_json::to_string(&was), "recorded");
+        let is = text(serde_json::to_string(&is), "replayed");
         if was != is {
             self.differ(field, &was, &is);
         }

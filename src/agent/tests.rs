@@ -52,7 +52,11 @@ impl Model for Scripted {
             attempts: 1,
             cached: false,
         });
-        let refused = || ModelError::Refused { status: 400, message: "no more".to_owned() };
+        let refused = || ModelError::Refused {
+            status: 400,
+            message: "no more".to_owned(),
+            cause: crate::types::Cause::BadRequest,
+        };
         std::future::ready(completion.ok_or_else(refused)).boxed()
     }
 }

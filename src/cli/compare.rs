@@ -221,9 +221,8 @@ fn json<'s>(
     compared: &Compared<'_>,
     labelled: impl Iterator<Item = (&'s Source, &'s String)>,
     judged: &[(&String, gate::Judged)],
-) -> Value {
-    // Plain data with string keys always serialises.
-    let mut value = serde_json::to_value(compared.comparison).unwrap_or_default();
+) -> anyhow::Result<Value> {
+    let mut value = serde_json::to_value(compared.comparison)?;
     let source = |(source, name): (&Source, &String)| json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant});
     let setting = |setting: &Setting| json!({"name": setting.name, "values": setting.values});
     let condition = |(text, judged): &(&String, gate::Judged)| {
@@ -240,5 +239,5 @@ fn json<'s>(
     if !judged.is_empty() {
         value["conditions"] = judged.iter().map(condition).collect();
     }
-    value
+    Ok(value)
 }

@@ -97,7 +97,15 @@ fn notes(summary: &Summary) -> Vec<String> {
     }
     let mut reasons: Vec<(&String, &u64)> = summary.reasons.iter().collect();
     reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
-    lines.extend(reasons.iter().take(3).map(|(reason, count)| format!("not measured ({count}): {reason}")));
+    let mut hints: Vec<&String> = Vec::new();
+    for (reason, count) in reasons.iter().take(3) {
+        lines.push(format!("not measured ({count}): {reason}"));
+        // Several reasons may have one remedy.
+        if let Some(hint) = summary.hints.get(*reason).filter(|hint| !hints.contains(hint)) {
+            lines.push(format!("hint: {hint}"));
+            hints.push(hint);
+        }
+    }
     if reasons.len() > 3 {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
     }
@@ -106,7 +114,22 @@ fn notes(summary: &Summary) -> Vec<String> {
         let Spending { total, rest, .. } = spending;
         lines.push(format!("spent: {total}; of these {rest} on episodes that did not end, failed or were run again"));
     }
+    lines.extend(other_statuses(summary));
     lines
+}
+
+/// Error pages that the paper's environment takes for pages.
+fn other_statuses(summary: &Summary) -> Option<String> {
+    let all = &summary.other_statuses;
+    let each: Vec<String> = all.iter().map(|(status, count)| format!("{status}: {}", thousands(*count))).collect();
+    (!all.is_empty()).then(|| {
+        format!(
+            "{} came from answers with a status other than 200 ({}): `--compat paper` reads any answer as a page, as the \
+             original does",
+            counted(all.values().sum::<u64>(), "observation"),
+            each.join(", ")
+        )
+    })
 }
 
 fn next_steps(summary: &Summary) -> Vec<String> {
@@ -114,6 +137,10 @@ fn next_steps(summary: &Summary) -> Vec<String> {
     let mut lines = Vec::new();
     if summary.is_unfinished() {
         lines.push(summary.resume_command(summary.cut_short() > 0));
+    }
+    // Of nothing there is nothing to show.
+    if summary.variants.iter().all(|variant| variant.score.measured == 0) && !lines.is_empty() {
+        return lines;
     }
     if let Some(id) = &summary.first_id {
         lines.push(format!("wikitrail show {run} {}", shell_word(id)));

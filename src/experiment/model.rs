@@ -83,6 +83,9 @@ pub struct Limits {
     pub max_calls: Option<u64>,
     /// Episodes that could not be measured, 1 or more.
     pub max_failures: Option<u64>,
+    /// Requests in a row to one server that fail for the same lasting reason, such as a rejected key, after which a run is
+    /// given up: 10 if absent, never at 0.
+    pub give_up_after: Option<u64>,
     /// File of models' prices in place of the shipped one.
     pub prices: Option<PathBuf>,
 }

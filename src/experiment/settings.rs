@@ -219,7 +219,7 @@ settings! {
     }
     /// File that holds the key and nothing else.
     key_file: String = Path, "FILE", { applies: Applies::Server, effect: Effect::Nothing, only_typed: true }
-    /// Maximum time for one answer, in seconds.
+    /// Maximum time for one whole answer, streamed or not, in seconds.
     model_timeout: f64 = Number(f64::MIN_POSITIVE, 1e9), "SECONDS", {
         default: "120", applies: Applies::Server, effect: Effect::Nothing,
     }

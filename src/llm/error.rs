@@ -3,6 +3,7 @@
 use super::budget::BudgetKind;
 use crate::net::NetError;
 use crate::tape::TapeError;
+use crate::types::{Cause, Failure, Service};
 
 /// Why there is no completion. [`ModelError::Budget`] makes an episode `budget`, every other kind `not_measured`; none
 /// counts as a wrong answer.
@@ -10,10 +11,10 @@ use crate::tape::TapeError;
 pub enum ModelError {
     /// The server rejected the request; a retry would not help. `message` has at most 300 characters, without secrets.
     #[error("the model's server refused the request with status {status}: {message}")]
-    Refused { status: u16, message: String },
+    Refused { status: u16, message: String, cause: Cause },
     /// The server was overloaded or failed at every attempt.
     #[error("the model's server failed with {reason} (attempts: {attempts})")]
-    Exhausted { attempts: u32, reason: String },
+    Exhausted { attempts: u32, reason: String, cause: Cause },
     /// The server reported success, but did not send a completion.
     #[error("the model's server sent no completion: {reason} (attempts: {attempts})")]
     Undecodable { attempts: u32, reason: String },
@@ -47,14 +48,28 @@ impl From<TapeError> for ModelError {
 }
 
 impl ModelError {
+    /// What went wrong, for programs.
+    pub fn failure(&self) -> Failure {
+        let cause = match self {
+            Self::Refused { cause, .. } | Self::Exhausted { cause, .. } => *cause,
+            Self::Undecodable { .. } => Cause::BadAnswer,
+            Self::Net(error) => error.cause(),
+            Self::Tape(_) => Cause::Recording,
+            Self::Budget { .. } | Self::Other(_) => Cause::Other,
+        };
+        Failure { service: Service::Model, cause }
+    }
+
     pub fn hint(&self) -> Option<String> {
         let text = match self {
-            Self::Refused { status: 401 | 403, .. } => KEY_HINT,
-            Self::Refused { message, .. } if message.to_ascii_lowercase().contains("api key") => KEY_HINT,
-            Self::Refused { message, .. } if is_length(message) => {
+            Self::Refused { cause: Cause::Key | Cause::Forbidden, .. } => KEY_HINT,
+            Self::Refused { cause: Cause::Payment | Cause::Quota, .. } => {
+                "the account has nothing left to spend: see the provider's page of plans and billing"
+            }
+            Self::Refused { cause: Cause::ContextOverflow, .. } => {
                 "the prompt is too long for the model: use fewer examples, or a model with a larger context window"
             }
-            Self::Refused { status: 404 | 405 | 300..=399, .. } => {
+            Self::Refused { cause: Cause::NotFound | Cause::UnknownModel, .. } => {
                 "check the model's name and --base-url, which usually ends in /v1"
             }
             Self::Refused { message, .. } if message.to_ascii_lowercase().contains("prefill") => {
@@ -78,34 +93,28 @@ impl ModelError {
     }
 }
 
-fn is_length(message: &str) -> bool {
-    let message = message.to_ascii_lowercase();
-    ["context length", "context_length", "context window", "maximum context", "context size", "too long"]
-        .iter()
-        .any(|words| message.contains(words))
-}
-
 #[cfg(test)]
 mod tests {
     use super::ModelError;
     use crate::net::NetError;
+    use crate::types::Cause;
 
     #[test]
     fn hints_name_what_to_change() {
-        let refused = |status, message: &str| ModelError::Refused { status, message: message.into() }.hint();
-        for (status, message, hint) in [
-            (401, "no", "OPENAI_API_KEY"),
-            (401, "no", "--key-env"),
-            (400, "API key not valid.", "GEMINI_API_KEY"),
-            (404, "no such model", "model's name and --base-url"),
-            (400, "This model's maximum context length is 10", "fewer examples"),
-            (400, "This model does not support assistant message prefill.", "--prefill"),
-            (400, "`temperature` is deprecated for this model.", "--temperature 1"),
+        let refused = |cause, message: &str| ModelError::Refused { status: 400, message: message.into(), cause }.hint();
+        for (cause, message, hint) in [
+            (Cause::Key, "no", "OPENAI_API_KEY"),
+            (Cause::Key, "no", "--key-env"),
+            (Cause::Quota, "no", "billing"),
+            (Cause::UnknownModel, "no such model", "model's name and --base-url"),
+            (Cause::ContextOverflow, "no", "fewer examples"),
+            (Cause::BadRequest, "This model does not support assistant message prefill.", "--prefill"),
+            (Cause::BadRequest, "`temperature` is deprecated for this model.", "--temperature 1"),
         ] {
-            assert!(refused(status, message).is_some_and(|found| found.contains(hint)), "{message}");
+            assert!(refused(cause, message).is_some_and(|found| found.contains(hint)), "{message}");
         }
-        assert_eq!(refused(400, "something else"), None);
-        let gone = NetError::Connect { host: "h".into(), reason: "refused".into(), refused: true };
+        assert_eq!(refused(Cause::BadRequest, "something else"), None);
+        let gone = NetError::Connect { host: "h".into(), reason: "refused".into(), refused: true, unknown: false };
         assert!(ModelError::Net(gone).hint().is_some_and(|h| h.contains("is the server up")));
     }
 }

@@ -4,7 +4,7 @@ use super::balance::Balance;
 use super::exchange;
 use super::limit::{Limiter, Outcome, Settings};
 use super::listen::{Keep, Listener};
-use super::retry::{Attempt, Backoff, RetrySettings, should_retry};
+use super::retry::{Attempt, Backoff, Retry, RetrySettings, should_retry};
 use super::{NetError, redact};
 use crate::types::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -19,7 +19,7 @@ pub struct ClientSettings {
     pub user_agent: String,
     pub connect_timeout: Duration,
     /// Longest time from sending an attempt to the last byte of its answer, including redirects but not the waits for
-    /// the limiter or a retry. For an answer that a [`Listener`] takes event by event, the longest wait for an event.
+    /// the limiter or a retry. It holds for answers that a [`Listener`] takes event by event as well.
     pub timeout: Duration,
     /// Largest body in bytes, decompressed. Of an event stream, the largest event; the stream may be 16 times as large.
     pub max_body: usize,
@@ -200,7 +200,9 @@ impl Client {
                 Err(_) => {}
             }
             passed_on = 0;
-            let Some(wait) = backoff.wait(should_retry(&summary)) else { return finish(result, attempts, first) };
+            let is_final = result.as_ref().is_ok_and(|answer| !answer.ok() && listener.is_final(answer));
+            let retry = if is_final { Retry::No } else { should_retry(&summary) };
+            let Some(wait) = backoff.wait(retry) else { return finish(result, attempts, first) };
             drop(turn);
             tokio::time::sleep(wait).await;
         }

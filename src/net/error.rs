@@ -1,6 +1,7 @@
 //! Why a request got no complete answer.
 
 use super::redact;
+use crate::types::Cause;
 use crate::types::text::printable;
 use secrecy::SecretString;
 use std::error::Error as StdError;
@@ -22,7 +23,7 @@ pub enum NetError {
     #[error("the value of header `{name}` contains characters that cannot be sent")]
     BadHeader { name: String },
     #[error("cannot connect to `{host}`: {reason}")]
-    Connect { host: String, reason: String, refused: bool },
+    Connect { host: String, reason: String, refused: bool, unknown: bool },
     #[error("no secure connection to `{host}`: {reason}")]
     Tls { host: String, reason: String },
     #[error("no complete answer from `{host}` within {} s", .after.as_secs_f64())]
@@ -75,6 +76,22 @@ impl NetError {
         })
     }
 
+    /// What went wrong, for programs.
+    pub fn cause(&self) -> Cause {
+        match self.last() {
+            Self::Connect { refused: true, .. } => Cause::ConnectionRefused,
+            Self::Connect { unknown: true, .. } => Cause::UnknownHost,
+            Self::Tls { .. } => Cause::Tls,
+            Self::Timeout { .. } => Cause::Timeout,
+            Self::HeldOff { .. } => Cause::RateLimit,
+            Self::Connect { .. } | Self::Broken { .. } | Self::Truncated { .. } => Cause::Connection,
+            Self::TooLarge { .. } => Cause::BadAnswer,
+            Self::Redirects { .. } => Cause::NotFound,
+            Self::Setup { .. } | Self::BadUrl { .. } | Self::BadHeader { .. } => Cause::BadRequest,
+            Self::Exhausted { .. } => Cause::Other,
+        }
+    }
+
     /// Masks `key`, which a server can inject by a redirect to a host of that name.
     #[must_use]
     pub(crate) fn without(mut self, key: &SecretString) -> Self {
@@ -112,13 +129,13 @@ impl NetError {
         let causes = Causes::of(error);
         if error.is_timeout() {
             let reason = format!("no connection within {} s", connect_timeout.as_secs_f64());
-            return Self::Connect { host, reason, refused: false };
+            return Self::Connect { host, reason, refused: false, unknown: false };
         }
         if causes.tls {
             return Self::Tls { host, reason: causes.reason };
         }
         if error.is_connect() {
-            return Self::Connect { host, reason: causes.reason, refused: causes.refused };
+            return Self::Connect { host, reason: causes.reason, refused: causes.refused, unknown: causes.unknown };
         }
         if error.is_builder() {
             return Self::BadUrl { url: host, reason: causes.reason };
@@ -139,12 +156,15 @@ impl NetError {
 struct Causes {
     reason: String,
     refused: bool,
+    /// The host's name has no address.
+    unknown: bool,
     tls: bool,
 }
 
 impl Causes {
     fn of(error: &reqwest::Error) -> Self {
         let mut refused = false;
+        let mut unknown = false;
         let mut tls = false;
         let mut reason = None;
         let mut next: Option<&(dyn StdError + 'static)> = error.source();
@@ -154,12 +174,15 @@ impl Causes {
                 // Only the TLS library reports invalid data while connecting.
                 tls |= io.kind() == ErrorKind::InvalidData;
             }
-            reason = Some(cause.to_string());
+            let told = cause.to_string();
+            // The library has no kind for it.
+            unknown |= told == "dns error";
+            reason = Some(told);
             next = cause.source();
         }
         // The outermost message contains the URL; the innermost one names the cause.
         let reason = reason.unwrap_or_else(|| "no reason was given".to_owned());
-        Self { reason: printable(&reason, REASON_CHARS), refused, tls: tls && error.is_connect() }
+        Self { reason: printable(&reason, REASON_CHARS), refused, unknown, tls: tls && error.is_connect() }
     }
 }
 
@@ -169,7 +192,12 @@ mod tests {
 
     #[test]
     fn a_key_in_the_name_of_a_host_is_masked() {
-        let last = NetError::Connect { host: "sk-0123456789.example".into(), reason: "refused".into(), refused: true };
+        let last = NetError::Connect {
+            host: "sk-0123456789.example".into(),
+            reason: "refused".into(),
+            refused: true,
+            unknown: false,
+        };
         let all = NetError::Exhausted { attempts: 2, last: Box::new(last) }.without(&"SK-0123456789".into());
         assert_eq!(all.to_string(), "cannot connect to `***.example`: refused (after 2 attempts)");
     }

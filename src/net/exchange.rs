@@ -103,14 +103,14 @@ struct Patience<'a> {
     host: &'a str,
     until: tokio::time::Instant,
     allowed: Duration,
-    renewed: Instant,
+    last_heard: Instant,
     longest: Duration,
 }
 
 impl<'a> Patience<'a> {
     fn new(host: &'a str, left: Duration, allowed: Duration) -> Self {
         let until = tokio::time::Instant::now() + left;
-        Self { host, until, allowed, renewed: Instant::now(), longest: Duration::ZERO }
+        Self { host, until, allowed, last_heard: Instant::now(), longest: Duration::ZERO }
     }
 
     async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T, NetError> {
@@ -124,16 +124,20 @@ impl<'a> Patience<'a> {
         piece.map_err(|e| NetError::from_body(&e, self.host.to_owned(), self.allowed))
     }
 
-    /// Restarts the limit.
-    fn renew(&mut self, allowed: Duration) {
-        self.until = tokio::time::Instant::now() + allowed;
+    /// Notes that the server said something. The limit stays: a server that drips must end too.
+    fn heard(&mut self) {
         self.longest = self.longest_silence();
-        self.renewed = Instant::now();
+        self.last_heard = Instant::now();
+    }
+
+    /// Waits no longer than this from now on.
+    fn shorten(&mut self, left: Duration) {
+        self.until = self.until.min(tokio::time::Instant::now() + left);
     }
 
     /// The longest time without data from the server.
     fn longest_silence(&self) -> Duration {
-        self.longest.max(self.renewed.elapsed())
+        self.longest.max(self.last_heard.elapsed())
     }
 }
 
@@ -214,8 +218,8 @@ async fn body(mut response: Response, patience: &Patience<'_>, limit: usize) -> 
     Ok(body)
 }
 
-/// Passes the events of the body to the listener as they arrive. The time limit applies to the wait for each event;
-/// comments, which servers send to keep the connection open, do not extend it.
+/// Passes the events of the body to the listener as they arrive. Neither they nor comments, which servers send to keep
+/// the connection open, extend the time limit.
 async fn hear(
     mut response: Response,
     patience: &mut Patience<'_>,
@@ -244,10 +248,11 @@ async fn hear(
         events.push(&piece, &mut each);
         match heard {
             Some(Heard::Enough) => return Ok(()),
-            Some(Heard::More) => patience.renew(patience.allowed),
+            Some(Heard::More) => patience.heard(),
             Some(Heard::Whole) if !whole => {
                 whole = true;
-                patience.renew(AFTERWARDS.min(patience.allowed));
+                patience.heard();
+                patience.shorten(AFTERWARDS);
             }
             Some(Heard::Whole) | None => {}
         }

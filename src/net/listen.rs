@@ -26,6 +26,10 @@ pub trait Listener: Send {
     /// Gets the complete answer, without body if that was passed as events. Returns whether to accept it rather than
     /// retry.
     fn end(&mut self, answer: &Answer) -> bool;
+    /// Whether a failure with this answer will last, although its status is one of those that pass.
+    fn is_final(&self, _answer: &Answer) -> bool {
+        false
+    }
     /// Estimated tokens of prompt and answer, before each attempt; 0 if tokens are not limited.
     fn estimate(&self) -> u64 {
         0

@@ -55,6 +55,14 @@ impl RunError {
         Self::new(ErrorKind::Unexpected, message, hint)
     }
 
+    /// Settings cannot be written as JSON.
+    pub(crate) fn unwritable(error: impl fmt::Display) -> Self {
+        Self::unexpected(
+            format!("settings cannot be written as JSON: {error}"),
+            "this is a fault in wikitrail; please report it",
+        )
+    }
+
     /// Its kind; of several errors, that of the first.
     pub fn kind(&self) -> ErrorKind {
         self.kind

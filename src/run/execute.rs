@@ -14,7 +14,7 @@ use futures_util::FutureExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// How often what was learned about servers is written down, if there is anything new.
 const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
@@ -45,7 +45,7 @@ pub(super) async fn execute(
     };
     let (events, mut received) = mpsc::unbounded_channel();
     let admission = Admission::new(Arc::clone(&job.budget), job.agents.clone(), Arc::clone(&open.journal));
-    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), admission, max_failures));
+    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), admission, Arc::clone(&job.breakers), max_failures));
     let (stop, stopped) = watch::channel(guard.reason().is_some());
     let episodes = std::mem::take(&mut open.due.episodes);
     let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
@@ -78,6 +78,7 @@ pub(super) async fn execute(
         }
     };
     running.shutdown().await;
+    history.end().await;
     while received.recv_many(&mut batch, EVENTS).await > 0 {
         batch.drain(..).for_each(|event| listener.event(&event));
     }
@@ -90,14 +91,25 @@ pub(super) async fn execute(
     })
 }
 
-/// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard.
+/// How an episode becomes a trajectory: by the agent of its variant, under the eyes of the guard. One whose server has to
+/// prove itself first waits for that.
 fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::Sender<bool>) -> Answer {
     let (agents, journal) = (Arc::new(job.agents.clone()), Arc::clone(journal));
     let (guard, stop) = (Arc::clone(guard), stop.clone());
+    let watched = Arc::new(job.watched.clone());
     Arc::new(move |episode| {
         let (agents, journal) = (Arc::clone(&agents), Arc::clone(&journal));
         let (guard, stop) = (Arc::clone(&guard), stop.clone());
+        let (breaker, mut stopped) = (watched.get(&episode.variant.name).cloned(), stop.subscribe());
         async move {
+            let _begun = match &breaker {
+                Some(breaker) => tokio::select! {
+                    biased;
+                    begun = breaker.begin() => Some(begun?),
+                    _ = stopped.wait_for(|stop| *stop) => return None,
+                },
+                None => None,
+            };
             let trajectory = match agents.get(&episode.variant.name) {
                 Some(agent) => agent.answer(&episode, Some(journal.as_ref())).await,
                 None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
@@ -106,7 +118,7 @@ fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::S
             if guard.reason().is_some() {
                 stop.send_replace(true);
             }
-            trajectory
+            Some(trajectory)
         }
         .boxed()
     })
@@ -118,24 +130,39 @@ struct History<'a> {
     folder: RunFolder,
     ticks: tokio::time::Interval,
     known: u64,
+    /// What is being written; a slow disk keeps a thread of its own waiting, and no request.
+    writing: Option<JoinHandle<()>>,
 }
 
 impl<'a> History<'a> {
     fn of(job: &'a Job, folder: &RunFolder) -> Self {
-        Self { job, folder: folder.clone(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0 }
+        Self { job, folder: folder.clone(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0, writing: None }
     }
 
     async fn tick(&mut self) {
         self.ticks.tick().await;
+        if self.writing.as_ref().is_some_and(|writing| !writing.is_finished()) {
+            return;
+        }
         let history = self.job.pacer.history();
         let decisions = history.iter().map(|one| one.changes.len() as u64 + one.dropped).sum();
         if decisions > self.known {
             self.known = decisions;
             let mut manifest = self.job.manifest.clone();
             manifest.limit_history.extend(history);
-            // Nobody else writes it meanwhile. What cannot be written now is written at the end, which says what is
-            // wrong.
-            let _ = self.folder.write_manifest(&manifest);
+            let folder = self.folder.clone();
+            self.writing = Some(tokio::task::spawn_blocking(move || {
+                // Nobody else writes it meanwhile. What cannot be written now is written at the end, which says what is
+                // wrong.
+                let _ = folder.write_manifest(&manifest);
+            }));
+        }
+    }
+
+    /// Waits for what is being written: the end of the run writes the same file.
+    async fn end(&mut self) {
+        if let Some(writing) = self.writing.take() {
+            let _ = writing.await;
         }
     }
 }

@@ -1,6 +1,7 @@
 //! When a run begins no further episode, or stops by itself.
 
 use super::admission::{Admission, Held};
+use super::breaker::Breakers;
 use crate::agent::Episode;
 use crate::llm::Budget;
 use crate::types::text::counted;
@@ -12,14 +13,21 @@ use std::sync::{Arc, OnceLock};
 pub(super) struct Guard {
     budget: Arc<Budget>,
     admission: Admission,
+    breakers: Arc<Breakers>,
     max_failures: Option<u64>,
     failures: AtomicU64,
     reason: OnceLock<String>,
 }
 
 impl Guard {
-    pub(super) fn new(budget: Arc<Budget>, admission: Admission, max_failures: Option<u64>) -> Self {
-        let guard = Self { budget, admission, max_failures, failures: AtomicU64::new(0), reason: OnceLock::new() };
+    pub(super) fn new(
+        budget: Arc<Budget>,
+        admission: Admission,
+        breakers: Arc<Breakers>,
+        max_failures: Option<u64>,
+    ) -> Self {
+        let (failures, reason) = (AtomicU64::new(0), OnceLock::new());
+        let guard = Self { budget, admission, breakers, max_failures, failures, reason };
         guard.look_at_the_budget();
         guard
     }
@@ -41,6 +49,9 @@ impl Guard {
     /// Takes an episode into account that has ended.
     pub(super) fn saw(&self, trajectory: &Trajectory) {
         self.admission.ended(trajectory);
+        if let Some(trip) = self.breakers.trip() {
+            self.stop(|| trip.reason.clone());
+        }
         match trajectory.outcome {
             Outcome::Budget => self.stop(|| trajectory.detail.clone().unwrap_or_default()),
             Outcome::NotMeasured => {
@@ -72,7 +83,7 @@ impl Guard {
 
 #[cfg(test)]
 mod tests {
-    use super::{Admission, Guard};
+    use super::{Admission, Breakers, Guard};
     use crate::llm::{Budget, Limits, Spent};
     use crate::store::RunFolder;
     use crate::types::{Outcome, Usage};
@@ -95,7 +106,7 @@ mod tests {
         let records = folder.records().expect("no records");
         let journal = Arc::new(folder.journal(&lock, &records).expect("a journal"));
         let admission = Admission::new(Arc::clone(budget), HashMap::new(), journal);
-        Guard::new(Arc::clone(budget), admission, max_failures)
+        Guard::new(Arc::clone(budget), admission, Arc::new(Breakers::new(None)), max_failures)
     }
 
     #[test]

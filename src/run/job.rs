@@ -1,6 +1,7 @@
 //! One run, ready to start: questions, variants with their agents, manifest, plan. Nothing runs here.
 
 use super::asked::Asked;
+use super::breaker::{Breaker, Breakers};
 use super::error::RunError;
 use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
@@ -28,6 +29,10 @@ pub(super) struct Job {
     pub(super) plan: Plan,
     /// The agent of each variant, by the variant's name.
     pub(super) agents: HashMap<String, Agent>,
+    /// What watches the server of each variant's model, by the variant's name.
+    pub(super) watched: HashMap<String, Arc<Breaker>>,
+    /// When a server is given up.
+    pub(super) breakers: Arc<Breakers>,
     /// Where requests wait for their turn, those of the experiment's other runs among them.
     pub(super) pacer: Arc<Pacer>,
     /// What all agents together may spend, those of the experiment's other runs among them.
@@ -53,8 +58,10 @@ impl Job {
         if built.iter().any(|built| built.variant.oracle_context) {
             refuse_without_paragraphs(&questions)?;
         }
-        let (mut variants, mut prompts, mut agents) = (Vec::new(), Vec::new(), HashMap::new());
-        for BuiltVariant { variant, agent, prompts: rendered } in built {
+        let (mut variants, mut prompts) = (Vec::new(), Vec::new());
+        let (mut agents, mut watched) = (HashMap::new(), HashMap::new());
+        for BuiltVariant { variant, agent, prompts: rendered, breaker } in built {
+            watched.extend(breaker.map(|breaker| (variant.name.clone(), breaker)));
             agents.insert(variant.name.clone(), agent);
             variants.push(variant);
             prompts.extend(rendered);
@@ -76,6 +83,8 @@ impl Job {
             prompts,
             plan,
             agents,
+            watched,
+            breakers: Arc::clone(&pool.breakers),
             pacer: Arc::clone(&pool.pacer),
             budget: Arc::clone(&pool.budget),
             experiment: experiment.file.as_ref().map(|file| file.text.clone()),

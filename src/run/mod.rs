@@ -10,20 +10,22 @@
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `estimate` | what a run will take |
-//! | `execute`, `runner`, `guard`, `interrupts`, `pace` | doing what is due |
-//! | `summary`, `evidence`, `stored` | reading a run |
+//! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
+//! | `summary`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
 
 mod admission;
 pub(crate) mod agent;
 mod asked;
+mod breaker;
 mod error;
 mod estimate;
 pub(crate) mod evidence;
 mod execute;
 mod folder;
 mod guard;
+mod hint;
 mod inputs;
 mod interrupts;
 mod job;
@@ -37,6 +39,7 @@ mod prepare;
 mod prices;
 pub(crate) mod questions;
 mod recording;
+mod rescue;
 mod revision;
 mod runner;
 pub(crate) mod stored;

@@ -3,6 +3,7 @@
 mod key;
 mod provider;
 
+use super::breaker::Breaker;
 use super::error::RunError;
 use super::pace::Pacer;
 use crate::experiment::VariantSettings;
@@ -37,6 +38,8 @@ pub(super) struct BuiltModel {
     pub(super) endpoint: &'static str,
     /// Base URLs without user part and query, joined by `,`; absent for models without a server.
     pub(super) base_url: Option<String>,
+    /// What watches the server; absent where nothing is sent, or nothing watched.
+    pub(super) breaker: Option<Arc<Breaker>>,
 }
 
 impl BuiltModel {
@@ -139,13 +142,14 @@ impl<'a> ModelSettings<'a> {
             model: if keys == Keys::Nowhere { Arc::new(Baseline::default()) } else { Arc::new(remote) },
             label: provider.label(),
             base_url: Some(shown_urls(&self.base_urls(provider))),
+            breaker: None,
         }))
     }
 
     /// The rules in this process, with these settings.
     pub(super) fn baseline(settings: BaselineSettings) -> BuiltModel {
         let model = Arc::new(Baseline::new(settings));
-        BuiltModel { model, label: "baseline".to_owned(), endpoint: "none", base_url: None }
+        BuiltModel { model, label: "baseline".to_owned(), endpoint: "none", base_url: None, breaker: None }
     }
 
     pub(super) fn is_chat(self) -> bool {
@@ -304,6 +308,11 @@ impl<'a> ModelSettings<'a> {
             _ => self.addresses().into_iter().map(str::to_owned).collect(),
         }
     }
+}
+
+/// The variable that holds the key of a model, unless another one is named.
+pub(super) fn key_variable(label: &str) -> Option<&'static str> {
+    Some(Provider::parse(label)?.home()?.key_env)
 }
 
 pub(super) fn is_on(switch: Option<bool>) -> bool {

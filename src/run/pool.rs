@@ -1,5 +1,6 @@
 //! What variants share: one model for each server, one source for each encyclopedia, so that limits hold for all together.
 
+use super::breaker::Breakers;
 use super::error::RunError;
 use super::model::{BuiltModel, Keys, ModelSettings};
 use super::pace::Pacer;
@@ -23,6 +24,8 @@ pub(super) struct Pool {
     keys: Keys,
     /// What a person should know.
     pub(super) notes: Vec<String>,
+    /// When a server is given up.
+    pub(super) breakers: Arc<Breakers>,
     /// Each with the settings that it was built from.
     servers: Vec<(Vec<Option<Value>>, Option<BuiltModel>)>,
     wikis: Vec<(Vec<Option<Value>>, BuiltWiki)>,
@@ -46,6 +49,7 @@ impl Pool {
             budget: Arc::new(Budget::new(budget)),
             pacer: Arc::new(Pacer::of(&experiment.pace)),
             prices: PriceList::load(limits.prices.as_deref())?,
+            breakers: Arc::new(Breakers::new(limits.give_up_after)),
             servers: Vec::new(),
             wikis: Vec::new(),
         })
@@ -58,13 +62,15 @@ impl Pool {
 
     /// The model behind a server, behind the recording; none for the baseline.
     pub(super) fn server(&mut self, settings: &VariantSettings) -> Result<Option<BuiltModel>, RunError> {
-        let key = values(settings, |setting| setting.heading == "Model");
+        let key = values(settings, |setting| setting.heading == "Model")?;
         if let Some((_, built)) = self.servers.iter().find(|(known, _)| *known == key) {
             return Ok(built.clone());
         }
         let model = ModelSettings(settings);
-        let built = model.server(&self.pacer, self.keys)?.map(|model| self.tapes.model(model));
+        let server = model.server(&self.pacer, self.keys)?;
         self.notes.extend(model.withheld(self.keys).filter(|note| !self.notes.contains(note)));
+        let watched = server.map(|model| if self.is_offline() { model } else { self.breakers.model(model) });
+        let built = watched.map(|model| self.tapes.model(model));
         self.servers.push((key, built.clone()));
         Ok(built)
     }
@@ -78,11 +84,11 @@ impl Pool {
                 && setting.name != "wording"
                 && !(setting.name == "compat" && wiki.is_corpus())
         };
-        let key = values(settings, matters);
+        let key = values(settings, matters)?;
         let built = if let Some((_, built)) = self.wikis.iter().find(|(known, _)| *known == key) {
             built.clone()
         } else {
-            let built = wiki.build(self.pacer.sites())?;
+            let built = self.breakers.wiki(wiki.build(self.pacer.sites())?);
             self.wikis.push((key, built.clone()));
             built
         };
@@ -91,7 +97,8 @@ impl Pool {
 }
 
 /// The values of some settings, in the order of their declarations.
-fn values(settings: &VariantSettings, which: impl Fn(&Setting) -> bool) -> Vec<Option<Value>> {
-    let all = serde_json::to_value(settings).unwrap_or_default();
-    VARIANT_SETTINGS.iter().filter(|setting| which(setting)).map(|setting| all.get(setting.name).cloned()).collect()
+fn values(settings: &VariantSettings, which: impl Fn(&Setting) -> bool) -> Result<Vec<Option<Value>>, RunError> {
+    // Without its values, every server would be taken for the first.
+    let all = serde_json::to_value(settings).map_err(RunError::unwritable)?;
+    Ok(VARIANT_SETTINGS.iter().filter(|setting| which(setting)).map(|setting| all.get(setting.name).cloned()).collect())
 }

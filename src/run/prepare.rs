@@ -198,7 +198,11 @@ impl Prepared {
                 open.start();
                 end = execute(&job, &mut open, max_failures, listener, &mut interrupts).await?;
             }
-            let summary = open.close(&mut job)?;
+            let mut summary = open.close(&mut job)?;
+            if pool.breakers.trip().is_some() {
+                // Said once, where the run says why it was given up.
+                summary.hints.clear();
+            }
             listener.ended(&summary);
             summaries.push(summary);
         }
@@ -214,6 +218,9 @@ fn closing_notes(pool: &Pool, end: &End, summaries: &[Summary], budget_spent: bo
     let left = summaries.iter().find(|summary| summary.is_unfinished());
     if let (End::Stopped(reason), Some(summary)) = (end, left) {
         lines.push(format!("stopped: {reason}; what was in flight is recorded"));
+        lines.extend(
+            pool.breakers.trip().and_then(|trip| trip.hint(&summary.manifest)).map(|hint| format!("hint: {hint}")),
+        );
         let how = if budget_spent { "resume with a larger limit" } else { "resume" };
         lines.push(format!("{how}: {}", summary.resume_command(budget_spent)));
     }

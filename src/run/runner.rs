@@ -1,7 +1,9 @@
 //! Runs the episodes of a plan: a bounded number of episodes in flight, one writer, clean stops.
 
+use super::error::RunError;
+use super::rescue;
 use crate::agent::Episode;
-use crate::store::{Appender, StoreError};
+use crate::store::Appender;
 use crate::types::{RunEvent, Trajectory};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -12,8 +14,8 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::MissedTickBehavior;
 
-/// How an episode becomes a trajectory.
-pub(crate) type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Trajectory> + Send + Sync>;
+/// How an episode becomes a trajectory; nothing if it was not begun after all, so that it stays due.
+pub(crate) type Answer = Arc<dyn Fn(Episode) -> BoxFuture<'static, Option<Trajectory>> + Send + Sync>;
 
 /// What decides whether another episode may begin. Asked repeatedly, since limits adapt and budgets shrink.
 pub(crate) struct Gate {
@@ -34,7 +36,8 @@ const WAITING: usize = 256;
 /// or when the gate holds back the next one and none is in flight.
 ///
 /// Every [`RunEvent::Recorded`] is sent after its trajectory is on disk. Once `stop` is true no further episode starts,
-/// and those in flight are finished. Dropping the future stops at once; what the writer already has is still written.
+/// and those in flight are finished; nor does one start once the folder cannot be written, and those in flight are then
+/// kept elsewhere. Dropping the future stops at once; what the writer already has is still written.
 pub(crate) async fn run(
     episodes: Vec<Episode>,
     answer: Answer,
@@ -42,10 +45,11 @@ pub(crate) async fn run(
     gate: Gate,
     events: mpsc::UnboundedSender<RunEvent>,
     mut stop: watch::Receiver<bool>,
-) -> Result<(), StoreError> {
+) -> Result<(), RunError> {
     let (sender, receiver) = mpsc::channel(WAITING);
     let writer_events = events.clone();
-    let writer = tokio::task::spawn_blocking(move || write(appender, receiver, &writer_events));
+    let (full, is_full) = watch::channel(false);
+    let writer = tokio::task::spawn_blocking(move || write(appender, receiver, &writer_events, &full));
     let mut due = episodes.into_iter().peekable();
     let mut tasks = JoinSet::new();
     let mut told = false;
@@ -53,14 +57,15 @@ pub(crate) async fn run(
     poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let room = (gate.room)().max(1);
-        while tasks.len() < room && !*stop.borrow() && !sender.is_closed() {
+        while tasks.len() < room && !*stop.borrow() && !*is_full.borrow() {
             let Some(episode) = due.next_if(|episode| (gate.admits)(episode)) else { break };
             tasks.spawn(guarded(Arc::clone(&answer), episode));
         }
         tokio::select! {
             ended = tasks.join_next() => match ended {
-                // The writer stopped after an error, which it returns itself.
-                Some(Ok(trajectory)) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
+                // The writer died, which it returns itself.
+                Some(Ok(None)) => {}
+                Some(Ok(Some(trajectory))) => if sender.send(Arc::new(trajectory)).await.is_err() { break },
                 Some(Err(error)) => {
                     let lost = format!("an episode was lost ({error}); it is not recorded, and `--resume` runs it again");
                     let _ = events.send(RunEvent::Note(lost));
@@ -77,11 +82,11 @@ pub(crate) async fn run(
         }
     }
     drop(sender);
-    writer.await.unwrap_or_else(|error| Err(writer_died(error)))
+    writer.await.unwrap_or_else(|error| Err(writer_died(&error)))
 }
 
 /// An episode that panics is recorded as not measured; it must not end the run.
-async fn guarded(answer: Answer, episode: Episode) -> Trajectory {
+async fn guarded(answer: Answer, episode: Episode) -> Option<Trajectory> {
     match AssertUnwindSafe(answer(episode.clone())).catch_unwind().await {
         Ok(trajectory) => trajectory,
         Err(payload) => {
@@ -90,7 +95,7 @@ async fn guarded(answer: Answer, episode: Episode) -> Trajectory {
                 .map(String::as_str)
                 .or_else(|| payload.downcast_ref::<&str>().copied())
                 .unwrap_or("no reason given");
-            episode.not_measured(format!("a fault in wikitrail: {reason}"))
+            Some(episode.not_measured(format!("a fault in wikitrail: {reason}")))
         }
     }
 }
@@ -100,7 +105,8 @@ fn write(
     mut appender: Appender,
     mut ended: mpsc::Receiver<Arc<Trajectory>>,
     events: &mpsc::UnboundedSender<RunEvent>,
-) -> Result<(), StoreError> {
+    full: &watch::Sender<bool>,
+) -> Result<(), RunError> {
     let mut written: Option<Instant> = None;
     while let Some(first) = ended.blocking_recv() {
         if let Some(written) = written {
@@ -110,7 +116,12 @@ fn write(
         while let Ok(next) = ended.try_recv() {
             batch.push(next);
         }
-        appender.append(batch.iter().map(AsRef::as_ref))?;
+        if let Err(error) = appender.append(batch.iter().map(AsRef::as_ref)) {
+            full.send_replace(true);
+            let _ = events.send(RunEvent::Note(format!("{error}; finishing what is in flight")));
+            batch.extend(std::iter::from_fn(|| ended.blocking_recv()));
+            return Err(rescue::keep(&error, &mut appender, &batch, &std::env::temp_dir()));
+        }
         written = Some(Instant::now());
         for trajectory in batch {
             // The reporter may be gone; the record is what counts.
@@ -120,6 +131,9 @@ fn write(
     Ok(())
 }
 
-fn writer_died(error: JoinError) -> StoreError {
-    StoreError::Io { action: "append to", path: "trajectories.jsonl".into(), source: std::io::Error::other(error) }
+fn writer_died(error: &JoinError) -> RunError {
+    RunError::unexpected(
+        format!("the writer of episodes died: {error}"),
+        "this is a fault in wikitrail; please report it",
+    )
 }

@@ -2,14 +2,15 @@
 
 use super::error::RunError;
 use super::evidence::Evidence;
+use super::hint::hint;
 use super::model::is_own;
 use crate::llm::Price;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
 use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
 use crate::types::text::{counted, shell_word, visible_line};
-use crate::types::{Manifest, Outcome, Paid, Trajectory, Usage};
+use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Trajectory, Usage};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// Flags that limit what a run may spend, earlier parts included.
@@ -30,6 +31,10 @@ pub struct Summary {
     pub items: Option<Vec<Item>>,
     /// Why episodes were not measured, and how many each.
     pub reasons: BTreeMap<String, u64>,
+    /// What to do about each reason, unless the end of the run says it.
+    pub hints: BTreeMap<String, String>,
+    /// Observations that are answers of a site with another status than 200, by status: `paper` takes any answer for a page.
+    pub other_statuses: BTreeMap<u16, u64>,
     /// The id of some episode, as an example.
     pub first_id: Option<String>,
     /// What a reader should know: lines that were left out, supporting facts that are missing.
@@ -125,6 +130,58 @@ pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
     records.skipped().iter().map(warning)
 }
 
+/// Why episodes were not measured: one line for each reason, whatever was asked for.
+#[derive(Default)]
+struct Reasons {
+    counts: BTreeMap<String, u64>,
+    hints: BTreeMap<String, String>,
+    /// The line of each failure of a server, which words every refusal a little differently.
+    lines: HashMap<(Failure, String), String>,
+}
+
+impl Reasons {
+    fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
+        let detail = trajectory.detail.as_deref().unwrap_or_default();
+        let line = visible_line(&without_paths(detail), 240);
+        let variant = manifest.variants.iter().find(|variant| variant.name == trajectory.variant);
+        let line = match (trajectory.failure, variant) {
+            // The reason of a refusal is in its words.
+            (Some(failure), Some(variant)) if !matches!(failure.cause, Cause::BadRequest | Cause::Other) => {
+                let server = match failure.service {
+                    Service::Model => &variant.base_url,
+                    Service::Wikipedia => &variant.wiki_origin,
+                };
+                self.lines.entry((failure, server.clone().unwrap_or_default())).or_insert(line).clone()
+            }
+            _ => line,
+        };
+        if let Some(variant) = variant
+            && !self.hints.contains_key(&line)
+        {
+            self.hints.insert(line.clone(), hint(trajectory.failure, detail, variant, manifest));
+        }
+        *self.counts.entry(line).or_default() += 1;
+    }
+}
+
+/// A reason with addresses down to their hosts: what was searched for is no part of it.
+fn without_paths(detail: &str) -> String {
+    let mut rest = detail;
+    let mut text = String::with_capacity(detail.len());
+    while let Some(at) = rest.find("://") {
+        let host = at + 3 + rest[at + 3..].find(['/', '?', '#', '`', ' ']).unwrap_or(rest.len() - at - 3);
+        text.push_str(&rest[..host]);
+        rest = &rest[host..];
+        rest = &rest[rest.find(['`', ' ']).unwrap_or(rest.len())..];
+    }
+    text + rest
+}
+
+/// The statuses of the answers that observations came from.
+fn statuses(trajectory: &Trajectory) -> impl Iterator<Item = u16> {
+    trajectory.steps.iter().filter_map(|step| step.provenance.as_ref()).map(|provenance| provenance.status)
+}
+
 impl Summary {
     /// Scores a run, by its dataset's own metric unless another one is named. Lines that cannot be read are left out,
     /// with a note; `per_item` keeps the figures of every episode.
@@ -151,12 +208,15 @@ impl Summary {
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
-        let (mut first_id, mut reasons) = (None, BTreeMap::new());
+        let (mut first_id, mut reasons, mut other_statuses) = (None, Reasons::default(), BTreeMap::new());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             first_id.get_or_insert_with(|| trajectory.id.clone());
-            if let (Outcome::NotMeasured, Some(detail)) = (trajectory.outcome, &trajectory.detail) {
-                *reasons.entry(visible_line(detail, 160)).or_default() += 1;
+            if trajectory.outcome == Outcome::NotMeasured {
+                reasons.add(&trajectory, &manifest);
+            }
+            for status in statuses(&trajectory).filter(|status| *status != 200) {
+                *other_statuses.entry(status).or_default() += 1;
             }
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
@@ -168,8 +228,8 @@ impl Summary {
         let scored = |(variant, tally): (VariantScore, Tally)| VariantScore { score: tally.score(), ..variant };
         let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
         let spending = Spending::of(&manifest, &variants, &paid);
-        let run = folder.path().to_owned();
-        Ok(Self { run, manifest, variants, spending, items, reasons, first_id, notes, evidence })
+        let (run, Reasons { counts: reasons, hints, .. }) = (folder.path().to_owned(), reasons);
+        Ok(Self { run, manifest, variants, spending, items, reasons, hints, other_statuses, first_id, notes, evidence })
     }
 
     /// Episodes of all variants without a measurement, which a resumed run does again.

@@ -71,7 +71,7 @@ fn answer(f: impl Fn(&Episode) -> Trajectory + Send + Sync + 'static) -> Answer 
         let f = Arc::clone(&f);
         async move {
             tokio::task::yield_now().await;
-            f(&episode)
+            Some(f(&episode))
         }
         .boxed()
     })
@@ -128,7 +128,7 @@ async fn every_episode_is_recorded_once_and_no_more_are_in_flight_than_asked() {
             m.fetch_max(f.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             tokio::task::yield_now().await;
             f.fetch_sub(1, Ordering::SeqCst);
-            finished(&episode)
+            Some(finished(&episode))
         }
         .boxed()
     });
@@ -154,7 +154,7 @@ async fn room_that_grows_is_filled_although_nothing_ends() {
             while begun.load(Ordering::SeqCst) < 7 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
-            finished(&episode)
+            Some(finished(&episode))
         }
         .boxed()
     });

@@ -1,5 +1,6 @@
 //! One variant: from its settings to an agent.
 
+use super::breaker::Breaker;
 use super::error::RunError;
 use super::model::{BuiltModel, ModelSettings, is_on};
 use super::pool::Pool;
@@ -26,6 +27,8 @@ pub(crate) struct BuiltVariant {
     pub(crate) agent: Agent,
     /// Its rendered prompts, to be stored.
     pub(crate) prompts: Vec<StoredPrompt>,
+    /// What watches its model's server, if it has one.
+    pub(super) breaker: Option<Arc<Breaker>>,
 }
 
 /// One variant on its way from settings to an agent.
@@ -126,7 +129,7 @@ impl<'a> Builder<'a> {
         let journaled = server.is_some() && !pool.is_offline();
         let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))));
         model.fits(&self.decoding(self.method), voting)?;
-        let prompts = approach.prompts();
+        let (prompts, breaker) = (approach.prompts(), model.breaker.clone());
         let agent = Agent {
             model: Arc::clone(&model.model),
             source: Arc::clone(&wiki.source),
@@ -144,10 +147,11 @@ impl<'a> Builder<'a> {
             question_label: label,
             wording,
             price: price.cloned(),
+            settings: self.recorded_by_name()?,
             ..self.record(&prompts, model, wiki)
         };
         let (prompt, direct_prompt) = prompts;
-        Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect() })
+        Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect(), breaker })
     }
 
     /// What a manifest holds of it.
@@ -184,7 +188,7 @@ impl<'a> Builder<'a> {
             wiki_origin: wiki.origin.clone(),
             compat: WikiSettings(self.settings).compat(),
             wording: Wording::default(),
-            settings: self.recorded_by_name(),
+            settings: BTreeMap::new(),
             options: self.options.0,
         }
     }
@@ -270,10 +274,10 @@ impl<'a> Builder<'a> {
     }
 
     /// The settings that a manifest holds by their names.
-    fn recorded_by_name(&self) -> BTreeMap<String, Value> {
-        let all = serde_json::to_value(self.settings).unwrap_or_default();
+    fn recorded_by_name(&self) -> Result<BTreeMap<String, Value>, RunError> {
+        let all = serde_json::to_value(self.settings).map_err(RunError::unwritable)?;
         let by_name = VARIANT_SETTINGS.iter().filter(|setting| setting.is_recorded_by_name());
-        by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect()
+        Ok(by_name.filter_map(|setting| Some((setting.name.to_owned(), all.get(setting.name)?.clone()))).collect())
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn episode(steps: Vec<Step>, answer: Option<&str>, golds: &[&str], ou
         answer: answer.map(str::to_owned),
         outcome,
         detail: None,
+        failure: None,
         usage: Usage::default(),
         cost_usd: None,
         started_at: String::new(),

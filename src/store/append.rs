@@ -55,6 +55,10 @@ impl Appender {
         Self { journal: Some(journal), ..self }
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.lines.path
+    }
+
     /// Bytes of the incomplete last line that was removed on opening.
     pub(crate) fn dropped(&self) -> Option<u64> {
         self.dropped

@@ -3,6 +3,7 @@
 //! Nothing here does I/O or knows another floor; everything can be stored as JSON.
 
 pub mod bounded;
+pub mod cause;
 pub mod digest;
 pub mod event;
 pub mod journal;
@@ -16,6 +17,7 @@ pub mod text;
 pub mod tool;
 pub mod trajectory;
 
+pub use cause::{Cause, Failure, Service};
 pub use digest::sha256_hex;
 pub use event::RunEvent;
 pub use journal::{Event, Paid, ToolAnswer};

@@ -1,6 +1,6 @@
 //! The record of one episode: every step, every model call, how it ended.
 
-use super::{Completion, Request, Tool, Usage};
+use super::{Cause, Completion, Failure, Request, Tool, Usage};
 use serde::{Deserialize, Serialize};
 
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
@@ -33,6 +33,9 @@ pub struct Trajectory {
     /// The reason in words, where the outcome needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// Who failed and why, where that ended the episode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
     /// Tokens over all calls whose server counted them.
     pub usage: Usage,
     /// Cost of all calls in US dollars, where prices are known.
@@ -96,6 +99,9 @@ pub struct Call {
     pub completion: String,
     /// Why the server stopped, where it says so.
     pub finish_reason: Option<String>,
+    /// Why the completion is less than the model's whole answer, where it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
     /// Tokens used, where the server counts them.
     pub usage: Option<Usage>,
     /// Time the call took, waiting included, in milliseconds.
@@ -219,6 +225,7 @@ impl Call {
             prompt_chars: request.prompt.chars(),
             stop: request.stop.clone(),
             completion: completion.text,
+            cause: completion.finish_reason.as_deref().and_then(Cause::of_finish),
             finish_reason: completion.finish_reason,
             usage: completion.usage,
             latency_ms: completion.latency_ms,

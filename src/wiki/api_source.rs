@@ -214,7 +214,7 @@ impl Reply {
             return Ok(Self { envelope: Envelope::default(), error: None, answer });
         }
         if !answer.ok() {
-            return Err(SourceError::Status { url: shown(&answer.url), status: answer.status });
+            return Err(SourceError::Status { url: shown(&answer.url), status: answer.status, said: String::new() });
         }
         let declared = answer.content_type.as_deref().unwrap_or("");
         if !declared.to_ascii_lowercase().contains("json") {
@@ -241,7 +241,9 @@ impl Reply {
             Some(error) => {
                 Err(SourceError::Api { url, code: printable(&error.code, 60), info: printable(&error.info, 200) })
             }
-            None if self.answer.status == URI_TOO_LONG => Err(SourceError::Status { url, status: URI_TOO_LONG }),
+            None if self.answer.status == URI_TOO_LONG => {
+                Err(SourceError::Status { url, status: URI_TOO_LONG, said: String::new() })
+            }
             None => Ok((self.envelope, self.answer)),
         }
     }

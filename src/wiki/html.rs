@@ -4,12 +4,14 @@
 
 mod article;
 mod entities;
+mod origin;
 mod paper;
 mod start_tag;
 mod tokens;
 mod tree;
 
 pub use article::{Article, ArticleOptions, PageKind, article};
+pub use origin::{Description, describe};
 pub use paper::{PaperPage, paper_page};
 
 /// Why a page has no text.

@@ -1,11 +1,12 @@
 //! A `MediaWiki` site read the paper's way: its search page is asked, and whatever comes back is read.
 
 use super::cache::{Extracted, PageCache, Pages, Reading};
-use super::html::{Article, ArticleOptions, PageKind};
+use super::html::{Article, ArticleOptions, PageKind, describe};
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
 use super::{provenance, quote};
 use crate::net::Answer;
+use crate::types::text::printable;
 use crate::types::{Compat, Provenance};
 use encoding_rs::Encoding;
 use futures_util::FutureExt as _;
@@ -43,6 +44,9 @@ impl HtmlSource {
         }
         let _turn = self.cache.turn().await;
         let answer = self.site.get(&format!("/w/index.php?search={value}"), &[]).await?;
+        if self.compat == Compat::Fixed && !self.site.is_own(&answer.url) {
+            return Err(not_the_wiki(&answer, "in place of the site that was asked"));
+        }
         self.read(query, answer).await
     }
 
@@ -66,6 +70,15 @@ fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: An
         Compat::Fixed => page_text(answer)?,
     };
     let page = pages.page(digest, reading, &url, &text)?;
+    if matches!(&*page, Extracted::Article(article) if !article.from_mediawiki) {
+        let (host, said) = (host_of(&url), said(&text));
+        return Err(SourceError::NotTheWiki {
+            host,
+            status: 200,
+            what: "with a page that MediaWiki did not make",
+            said,
+        });
+    }
     Ok(found(&page, &url, query, provenance))
 }
 
@@ -86,7 +99,7 @@ fn found(page: &Extracted, url: &str, query: &str, provenance: Provenance) -> Fo
             let title = title_of(url).unwrap_or_else(|| query.to_owned());
             Found::Page { provenance: titled(&title), title, blocks: Arc::clone(&page.blocks) }
         }
-        Extracted::Article(Article { title, kind, blocks, links, titles }) => {
+        Extracted::Article(Article { title, kind, blocks, links, titles, .. }) => {
             let title = title_of(url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
             let blocks = Arc::clone(blocks);
             match kind {
@@ -153,23 +166,23 @@ fn charset(content_type: &str) -> Option<&str> {
 
 /// The text of an answer that is a whole HTML page; anything else is an error.
 fn page_text(answer: Answer) -> Result<String, SourceError> {
-    if !answer.ok() {
-        return Err(SourceError::Status { url: shown(&answer.url), status: answer.status });
+    // A part of a page (206), somebody's changed copy (203) and no page (204, 205) are successes for HTTP only.
+    if answer.status != 200 {
+        let said = said(&String::from_utf8_lossy(&answer.body));
+        return Err(SourceError::Status { url: shown(&answer.url), status: answer.status, said });
     }
     let declared = answer.content_type.as_deref().unwrap_or("");
     let media_type = declared.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
     if !matches!(media_type.as_str(), "text/html" | "application/xhtml+xml") {
         return Err(SourceError::ContentType {
             url: shown(&answer.url),
-            content_type: crate::types::text::printable(declared, 80),
+            content_type: printable(declared, 80),
             expected: "HTML",
         });
     }
     let label = charset(declared).unwrap_or("utf-8");
-    let wrong = || SourceError::Encoding {
-        url: shown(&answer.url),
-        encoding: crate::types::text::printable(&label.to_ascii_uppercase(), 40),
-    };
+    let wrong =
+        || SourceError::Encoding { url: shown(&answer.url), encoding: printable(&label.to_ascii_uppercase(), 40) };
     let encoding = Encoding::for_label(label.as_bytes()).ok_or_else(wrong)?;
     if encoding == encoding_rs::UTF_8 {
         return String::from_utf8(answer.body).map_err(|_| wrong());
@@ -178,9 +191,32 @@ fn page_text(answer: Answer) -> Result<String, SourceError> {
     text.map(std::borrow::Cow::into_owned).ok_or_else(wrong)
 }
 
+/// The error of an answer that does not come from the wiki.
+fn not_the_wiki(answer: &Answer, what: &'static str) -> SourceError {
+    let said = said(&String::from_utf8_lossy(&answer.body));
+    SourceError::NotTheWiki { host: host_of(&answer.url), status: answer.status, what, said }
+}
+
+/// What a page says of itself, for a message: escaped, cut, with a space in front.
+fn said(html: &str) -> String {
+    let page = describe(html);
+    let title = page.title.map(|title| format!("titled `{}`", printable(&title, 80)));
+    let words = (!page.words.is_empty()).then(|| format!("\"{}\"", printable(&page.words, 120)));
+    match [title, words].into_iter().flatten().collect::<Vec<_>>().as_slice() {
+        [] if html.trim().is_empty() => " (nothing)".to_owned(),
+        [] => String::new(),
+        parts => format!(" ({})", parts.join(": ")),
+    }
+}
+
+/// Scheme, host and port of an address, for a message.
+fn host_of(url: &str) -> String {
+    url::Url::parse(url).map_or_else(|_| shown(url), |url| shown(&url.origin().ascii_serialization()))
+}
+
 /// An address for a message: capped, one line.
 pub(super) fn shown(url: &str) -> String {
-    crate::types::text::printable(url, 200)
+    printable(url, 200)
 }
 
 #[cfg(test)]
@@ -223,7 +259,10 @@ mod tests {
         };
         assert_eq!(told(200, html, b"<p>x"), "<p>x");
         let url = "http://h/w/index.php?search=x";
-        assert_eq!(told(503, html, b"<p>x"), format!("`{url}` answered with status 503"));
+        assert_eq!(told(503, html, b"<p>x"), format!("`{url}` answered with status 503 (\"x\")"));
+        for status in [201, 203, 204, 205, 206] {
+            assert_eq!(told(status, html, b""), format!("`{url}` answered with status {status} (nothing)"));
+        }
         assert_eq!(
             told(200, Some("application/pdf"), b"x"),
             format!("`{url}` answered with content type `application/pdf` instead of HTML")

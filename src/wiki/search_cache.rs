@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// How many findings are kept.
@@ -18,20 +18,33 @@ const BYTES: usize = 32 << 20;
 /// A source that asks the one behind it once for each query, as long as the finding is kept. What the record says of it,
 /// the time when it was fetched included, is that of the first time.
 ///
-/// Errors are not kept, nor is an answer with another status than 200, which the paper's environment takes for a page.
+/// Errors are not kept, nor is an answer with another status than 200, which the paper's environment takes for a page. Of
+/// all who wait for such an answer, one asks again, for all of them.
 pub struct SearchCache<S> {
     source: S,
     kept: Mutex<SizedLru<String, Found>>,
     /// The searches that are on their way; whoever waits for one hears its end, however it ends.
-    asked: Mutex<HashMap<String, watch::Receiver<()>>>,
+    asked: Mutex<HashMap<String, watch::Receiver<End>>>,
+}
+
+/// How a search that others wait for ended.
+#[derive(Debug, Clone, Default)]
+enum End {
+    /// It is on its way, or whoever asked gave up.
+    #[default]
+    Open,
+    /// What it said cannot be kept; one of those who wait asks again.
+    NotKept,
+    /// That one asked again. What it was told holds for all who waited: a site in trouble is not asked by each of them.
+    Again(Arc<Result<Found, SourceError>>),
 }
 
 /// A search on its way. Dropped, it is over, and all who wait for it are told.
 struct Asking<'a> {
-    asked: &'a Mutex<HashMap<String, watch::Receiver<()>>>,
+    asked: &'a Mutex<HashMap<String, watch::Receiver<End>>>,
     query: &'a str,
     /// Waited for until it is dropped.
-    _end: watch::Sender<()>,
+    end: watch::Sender<End>,
 }
 
 impl Drop for Asking<'_> {
@@ -52,42 +65,49 @@ impl<S: Source> SearchCache<S> {
     }
 
     async fn find(&self, query: &str) -> Result<Found, SourceError> {
-        if let Some(found) = self.get(query) {
+        let mut again = false;
+        loop {
+            if let Some(found) = self.get(query) {
+                return Ok(found);
+            }
+            match self.ask(query) {
+                Ok(asking) => return self.asked(asking, again).await,
+                Err(mut end) => {
+                    // An error says that whoever asked gave up: somebody else asks in its place.
+                    let ended = end.wait_for(|end| !matches!(end, End::Open)).await.map(|end| end.clone());
+                    match ended {
+                        Ok(End::Again(result)) => return (*result).clone(),
+                        Ok(End::NotKept) => again = true,
+                        Ok(End::Open) | Err(_) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the source, and tells all who wait; `again` if it was asked before and what it said could not be kept.
+    async fn asked(&self, asking: Asking<'_>, again: bool) -> Result<Found, SourceError> {
+        // Whoever asked before may have come to an end since.
+        if let Some(found) = self.get(asking.query) {
             return Ok(found);
         }
-        let asking = match self.ask(query) {
-            Ok(asking) => {
-                // Whoever asked before may have come to an end since.
-                if let Some(found) = self.get(query) {
-                    return Ok(found);
-                }
-                Some(asking)
-            }
-            Err(mut end) => {
-                // An error says that it is over, too.
-                let _ = end.changed().await;
-                if let Some(found) = self.get(query) {
-                    return Ok(found);
-                }
-                // What could not be kept is asked for by all who wait, at once: none has to wait twice.
-                None
-            }
-        };
-        let found = self.source.search(query).await?;
-        self.put(query, &found);
-        drop(asking);
-        Ok(found)
+        let result = self.source.search(asking.query).await;
+        if let Ok(found) = &result {
+            self.put(asking.query, found);
+        }
+        asking.end.send_replace(if again { End::Again(Arc::new(result.clone())) } else { End::NotKept });
+        result
     }
 
     /// The right to ask, or the end of the search that somebody else has sent already.
-    fn ask<'a>(&'a self, query: &'a str) -> Result<Asking<'a>, watch::Receiver<()>> {
+    fn ask<'a>(&'a self, query: &'a str) -> Result<Asking<'a>, watch::Receiver<End>> {
         let mut asked = locked(&self.asked);
         if let Some(end) = asked.get(query) {
             return Err(end.clone());
         }
-        let (sender, end) = watch::channel(());
+        let (sender, end) = watch::channel(End::Open);
         asked.insert(query.to_owned(), end);
-        Ok(Asking { asked: &self.asked, query, _end: sender })
+        Ok(Asking { asked: &self.asked, query, end: sender })
     }
 
     fn get(&self, query: &str) -> Option<Found> {
@@ -187,28 +207,21 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_query_that_is_on_its_way_is_waited_for_and_asked_by_each_only_if_it_fails() {
+    async fn a_query_that_is_on_its_way_is_waited_for_and_asked_again_by_one_if_it_fails() {
         let asked = |source: &SearchCache<Slow>| source.source.counting.0.lock().expect("no panic").len();
-        for (query, sent) in [("200 9", 1), ("0 9", 3), ("503 9", 3)] {
-            let (source, mut waiting) = (SearchCache::new(Slow::default()), Vec::new());
-            let mut searches: Vec<_> = (0..3).map(|_| source.search(query)).collect();
-            for search in &mut searches {
-                assert!(futures_util::poll!(search).is_pending());
-            }
-            assert_eq!(asked(&source), 1);
-            source.source.go.notify_one();
-            let mut found = vec![searches.remove(0).await];
-            for mut search in searches {
-                if let Poll::Ready(ready) = futures_util::poll!(&mut search) {
-                    found.push(ready);
-                } else {
-                    waiting.push(search);
+        for (query, sent, found) in [("200 9", 1, 5), ("0 9", 2, 0), ("503 9", 2, 5)] {
+            let source = SearchCache::new(Slow::default());
+            let searches: Vec<_> = (0..5).map(|_| source.search(query)).collect();
+            let all = futures_util::future::join_all(searches);
+            tokio::pin!(all);
+            // Each time that all wait, the one that asks is answered.
+            let ended = loop {
+                match futures_util::poll!(&mut all) {
+                    Poll::Ready(ended) => break ended,
+                    Poll::Pending => source.source.go.notify_one(),
                 }
-            }
-            assert_eq!((asked(&source), waiting.len()), (sent, sent - 1), "{query}: none waits for another");
-            source.source.go.notify_waiters();
-            found.extend(futures_util::future::join_all(waiting).await);
-            assert_eq!(found.iter().filter(|found| found.is_ok()).count(), if query == "0 9" { 0 } else { 3 });
+            };
+            assert_eq!((asked(&source), ended.iter().filter(|one| one.is_ok()).count()), (sent, found), "{query}");
         }
     }
 

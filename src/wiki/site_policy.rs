@@ -90,6 +90,17 @@ impl Site {
         }
     }
 
+    /// Whether an answer from this address is the site's own: it, or another name of its domain that it redirects to, such
+    /// as `en.m.wikipedia.org` for `en.wikipedia.org`.
+    pub(super) fn is_own(&self, url: &str) -> bool {
+        let (Ok(own), Ok(url)) = (url::Url::parse(&self.base), url::Url::parse(url)) else { return false };
+        match (own.host(), url.host()) {
+            (Some(url::Host::Domain(own)), Some(url::Host::Domain(host))) if own != host => domain(own) == domain(host),
+            // Another port is another server, unless the site moves its visitors from http to https.
+            (own_host, host) => own_host == host && (own.scheme() != url.scheme() || own.port() == url.port()),
+        }
+    }
+
     /// Sends nothing for `wait`; the site asked for it with this `status`.
     pub(super) fn hold(&self, wait: Duration, status: u16) {
         self.client.hold(wait, status);
@@ -190,6 +201,17 @@ pub fn is_private(host: &str) -> bool {
     }
 }
 
+/// The part of a host's name that one owner has: its last two labels, or three below a country's `co`, `org`, `ac`, …
+fn domain(host: &str) -> &str {
+    let name = host.trim_end_matches('.');
+    let labels: Vec<&str> = name.rsplit('.').collect();
+    let owned = match labels.as_slice() {
+        [country, kind, _, ..] if country.len() == 2 && kind.len() <= 3 => 3,
+        _ => 2,
+    };
+    name.rmatch_indices('.').nth(owned - 1).map_or(name, |(dot, _)| &name[dot + 1..])
+}
+
 fn is_wikimedia(host: &str) -> bool {
     let name = host.trim_end_matches('.').to_ascii_lowercase();
     ["wikipedia.org", "wikimedia.org", "wiktionary.org", "wikibooks.org"]
@@ -223,6 +245,27 @@ mod tests {
             ("ftp://127.0.0.1", Way::Html, None, false, "`ftp://127.0.0.1/` is not the base URL of a site"),
         ] {
             assert_eq!(refusal(base, way, contact, allow), told);
+        }
+    }
+
+    #[test]
+    fn a_site_redirects_within_its_own_domain() {
+        let settings =
+            LiveSettings { contact: Some("a@example.org".to_owned()), allow_html: true, ..LiveSettings::default() };
+        for (base, url, own) in [
+            ("https://en.wikipedia.org", "https://en.wikipedia.org/wiki/X", true),
+            ("https://en.wikipedia.org", "https://en.m.wikipedia.org/wiki/X", true),
+            ("http://en.wikipedia.org", "https://en.wikipedia.org/wiki/X", true),
+            ("https://en.wikipedia.org", "https://login.example.net/", false),
+            ("https://en.wikipedia.org", "https://wikipedia.org.example.net/", false),
+            ("https://wiki.example.co.uk", "https://www.example.co.uk/", true),
+            ("https://wiki.example.co.uk", "https://portal.hotel.co.uk/", false),
+            ("http://127.0.0.1:9", "http://127.0.0.1:9/wiki/X", true),
+            ("http://127.0.0.1:9", "http://127.0.0.1:10/wiki/X", false),
+            ("http://127.0.0.1:9", "http://127.0.0.2:9/wiki/X", false),
+            ("http://wiki:9", "http://portal:9/", false),
+        ] {
+            assert_eq!(site(base, Way::Html, &settings).expect("a site").is_own(url), own, "{base} {url}");
         }
     }
 

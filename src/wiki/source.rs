@@ -3,7 +3,7 @@
 use super::html::ExtractError;
 use crate::net::NetError;
 use crate::tape::TapeError;
-use crate::types::Provenance;
+use crate::types::{Cause, Provenance};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -68,14 +68,18 @@ impl Found {
 /// are those after redirects.
 ///
 /// A site's refusal of the query itself (too long, not readable as a search) is no error: such a query finds nothing.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum SourceError {
     /// The request itself failed, after all retries.
     #[error("wikipedia did not answer: {0}")]
     Net(#[from] NetError),
     /// The site answered with something other than success, after all retries.
-    #[error("`{url}` answered with status {status}")]
-    Status { url: String, status: u16 },
+    /// `said` is what a page says of itself, with a space in front, or empty.
+    #[error("`{url}` answered with status {status}{said}")]
+    Status { url: String, status: u16, said: String },
+    /// What answered is not the wiki: another site, or a page that `MediaWiki` did not make.
+    #[error("`{host}` answered with status {status} {what}{said}")]
+    NotTheWiki { host: String, status: u16, what: &'static str, said: String },
     #[error("`{url}` answered with content type `{content_type}` instead of {expected}")]
     ContentType { url: String, content_type: String, expected: &'static str },
     #[error("the answer of `{url}` is not valid {encoding}")]
@@ -107,6 +111,7 @@ impl SourceError {
         match self {
             Self::Net(_) => "net",
             Self::Status { .. } => "status",
+            Self::NotTheWiki { .. } => "not_the_wiki",
             Self::ContentType { .. } => "content_type",
             Self::Encoding { .. } => "encoding",
             Self::Extract { .. } => "extract",
@@ -114,6 +119,19 @@ impl SourceError {
             Self::Shape { .. } => "shape",
             Self::Tape(_) => "tape",
             Self::Internal(_) => "internal",
+        }
+    }
+
+    /// What went wrong, for programs.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Net(error) => error.cause(),
+            Self::Status { status, .. } => Cause::of_status(*status),
+            Self::NotTheWiki { .. } | Self::ContentType { .. } => Cause::NotTheWiki,
+            Self::Encoding { .. } | Self::Extract { .. } | Self::Shape { .. } => Cause::BadAnswer,
+            Self::Api { .. } => Cause::ServerError,
+            Self::Tape(_) => Cause::Recording,
+            Self::Internal(_) => Cause::Other,
         }
     }
 
@@ -133,6 +151,11 @@ impl SourceError {
                 Some("the site refuses this client; give a `--contact` that its operators can reach".to_owned())
             }
             Self::Status { status: 500.., .. } => Some("the site has trouble of its own; try again later".to_owned()),
+            Self::NotTheWiki { .. } => Some(
+                "open the site in a browser: does the network want a login, does a proxy answer in its place, and does \
+                 `--wiki-url` name a MediaWiki site?"
+                    .to_owned(),
+            ),
             Self::ContentType { .. } | Self::Shape { .. } => {
                 Some("check that `--wiki-url` names a MediaWiki site, without `/w/index.php`".to_owned())
             }

@@ -14,12 +14,15 @@ mod compare_tables;
 mod copied_run;
 mod dataset_command;
 mod dataset_files;
+mod dead_servers;
 mod dialogue_properties;
 mod documentation;
 #[cfg(unix)]
 mod documented_commands;
 mod documented_protocols;
 mod documented_settings;
+#[cfg(unix)]
+mod ends_of_runs;
 mod experiment_run;
 mod export_chat;
 mod export_command;

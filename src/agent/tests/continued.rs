@@ -15,15 +15,9 @@ impl Journal for Kept {
         self.0.lock().expect("sound").get(key).cloned().unwrap_or_default()
     }
 
-    fn keep<'a>(
-        &'a self,
-        key: &'a str,
-        _variant: &'a str,
-        sample: Option<u32>,
-        event: Event,
-    ) -> BoxFuture<'a, Result<(), String>> {
+    fn keep<'a>(&'a self, key: &'a str, _variant: &'a str, sample: Option<u32>, event: Event) -> BoxFuture<'a, ()> {
         self.0.lock().expect("sound").entry(key.to_owned()).or_default().push((sample, event));
-        std::future::ready(Ok(())).boxed()
+        std::future::ready(()).boxed()
     }
 }
 

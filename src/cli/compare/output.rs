@@ -23,13 +23,13 @@ pub(super) enum Format {
     Json,
 }
 
-pub(super) fn write(args: &Args, sheet: &Sheet, json: impl FnOnce() -> Value) -> anyhow::Result<()> {
+pub(super) fn write(args: &Args, sheet: &Sheet, json: impl FnOnce() -> anyhow::Result<Value>) -> anyhow::Result<()> {
     let text = match args.format() {
         Format::Table => terminal::render(sheet, View::of_stdout().width).into_bytes(),
         Format::Markdown => markdown::render(sheet).into_bytes(),
         Format::Latex => latex::render(sheet).into_bytes(),
         Format::Csv => csv(sheet)?,
-        Format::Json => format!("{}\n", json()).into_bytes(),
+        Format::Json => format!("{}\n", json()?).into_bytes(),
     };
     match &args.out {
         None => stdout().write_all(&text)?,

@@ -136,13 +136,22 @@ pub(in crate::cli) struct LimitArgs {
     /// Stop when this many episodes could not be measured [default: go on].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_failures: Option<u64>,
+    /// Stop when this many requests in a row to one server fail for a reason that lasts, such as a rejected key, an unknown
+    /// model or a closed port; `off` to go on [default: 10].
+    #[arg(long, value_name = "N|off", value_parser = give_up_after)]
+    give_up_after: Option<u64>,
 }
 
 impl LimitArgs {
     pub(in crate::cli) fn limits(&self) -> Limits {
-        let Self { prices, budget_usd, budget_tokens, max_calls, max_failures } = self.clone();
-        Limits { budget_usd, budget_tokens, max_calls, max_failures, prices }
+        let Self { prices, budget_usd, budget_tokens, max_calls, max_failures, give_up_after } = self.clone();
+        Limits { budget_usd, budget_tokens, max_calls, max_failures, give_up_after, prices }
     }
+}
+
+fn give_up_after(text: &str) -> Result<u64, String> {
+    let number = if text == "off" { Some(0) } else { text.parse().ok() };
+    number.ok_or_else(|| "a number of requests or `off` is expected".to_owned())
 }
 
 fn usd(text: &str) -> Result<f64, String> {

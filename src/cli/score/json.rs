@@ -16,6 +16,7 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "planned": summary.planned(),
         "missing": summary.missing(),
         "not_measured_reasons": summary.reasons,
+        "observations_not_200": summary.other_statuses,
         "level": LEVEL,
         "wall_ms": super::wall_ms(summary),
         "spending": summary.spending,

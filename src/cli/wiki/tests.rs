@@ -135,7 +135,7 @@ async fn without_a_terminal_the_session_is_plain_text() {
 
 #[tokio::test]
 async fn footnote_marks_are_dropped_unless_asked_for() {
-    let page = "<body><p class=x>Dogs bark a lot.<sup class=reference>[3]</sup></p>";
+    let page = "<title>Dog</title><body class=mediawiki><p class=x>Dogs bark a lot.<sup class=reference>[3]</sup></p>";
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
     let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n", page.len());

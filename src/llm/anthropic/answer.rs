@@ -4,7 +4,7 @@
 //! |---|---|
 //! | content of type `text` | the text |
 //! | content of type `thinking` or `redacted_thinking` | left out of the text, but noted |
-//! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `refusal` is `content_filter` |
+//! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `model_context_window_exceeded` is `context_overflow` |
 //! | `usage` | tokens read from or written to a cache count as prompt tokens |
 //! | a stream that the client stops before the count of tokens | no usage |
 
@@ -94,8 +94,8 @@ fn reason(value: &Value) -> Option<String> {
     let reason = string(value)?;
     Some(match reason.as_str() {
         "end_turn" | "stop_sequence" => "stop".to_owned(),
-        "max_tokens" | "model_context_window_exceeded" => "length".to_owned(),
-        "refusal" => "content_filter".to_owned(),
+        "max_tokens" => "length".to_owned(),
+        "model_context_window_exceeded" => "context_overflow".to_owned(),
         _ => reason,
     })
 }

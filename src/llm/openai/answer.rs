@@ -3,6 +3,7 @@
 //! | in the answer | what happens |
 //! |---|---|
 //! | HTML, truncated or other JSON, an `error` object, no `choices` | not a completion: retried, then an error |
+//! | a `refusal` beside the content | the finish reason `refusal` |
 //! | content `null` or absent (tool calls, reasoning only) | an empty text |
 //! | reasoning fields | left out of the text, but noted |
 //! | content in parts | the texts of the parts, joined |
@@ -17,6 +18,9 @@ use crate::net::Answer;
 use crate::types::Usage;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+
+/// The reason for the end of a message in which the model declined.
+const REFUSAL: &str = "refusal";
 
 /// A whole answer, or one event of a stream.
 #[derive(Deserialize)]
@@ -57,17 +61,17 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
     }
     let choices = body.choices.ok_or("`choices` is missing")?;
     let choice = choices.into_iter().next().ok_or("`choices` is empty")?;
-    let (text, reasoning) = match endpoint {
+    let (text, reasoning, refused) = match endpoint {
         Endpoint::Chat => {
             let mut message = choice.message.ok_or("`message` is missing")?;
-            let reasoning = thought(&message, reasoning);
-            (message.remove("content").unwrap_or_default(), reasoning)
+            let (reasoning, refused) = (thought(&message, reasoning), refuses(&message));
+            (message.remove("content").unwrap_or_default(), reasoning, refused)
         }
-        Endpoint::Completions => (choice.text.ok_or("`text` is missing")?, None),
+        Endpoint::Completions => (choice.text.ok_or("`text` is missing")?, None, false),
     };
     Ok(Decoded {
         text: content(text)?,
-        finish_reason: string(&choice.finish_reason),
+        finish_reason: if refused { Some(REFUSAL.to_owned()) } else { string(&choice.finish_reason) },
         usage: used(&body.usage),
         model: string(&body.model),
         reasoning,
@@ -96,7 +100,12 @@ pub(super) fn chunk(
         Endpoint::Chat => delta.remove("content").unwrap_or_default(),
         Endpoint::Completions => choice.text.unwrap_or_default(),
     })?;
-    rest.finish_reason = string(&choice.finish_reason).or_else(|| rest.finish_reason.take());
+    if refuses(&delta) {
+        progress.refused = true;
+    }
+    let reason = string(&choice.finish_reason).map(|reason| if progress.refused { REFUSAL.to_owned() } else { reason });
+    let rest = &mut progress.rest;
+    rest.finish_reason = reason.or_else(|| rest.finish_reason.take());
     Ok(piece)
 }
 
@@ -104,6 +113,11 @@ pub(super) fn chunk(
 fn thought(message: &Map<String, Value>, fields: &[&'static str]) -> Option<&'static str> {
     let filled = |field: &str| message.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     fields.iter().copied().find(|field| filled(field))
+}
+
+/// Whether a message says that the model declined. The reason for its end is `stop` then, as of any other.
+fn refuses(message: &Map<String, Value>) -> bool {
+    message.get("refusal").and_then(Value::as_str).is_some_and(|text| !text.is_empty())
 }
 
 fn content(value: Value) -> Result<String, String> {

@@ -31,7 +31,11 @@ impl Model for Made {
             cached: false,
         };
         let answer = match request.prompt.to_text().as_str() {
-            "fail" => Err(ModelError::Refused { status: 400, message: "no".to_owned() }),
+            "fail" => Err(ModelError::Refused {
+                status: 400,
+                message: "no".to_owned(),
+                cause: crate::types::Cause::BadRequest,
+            }),
             "empty" => Ok(completion(" \n".to_owned(), Some("stop"))),
             "too long" => Ok(completion(String::new(), Some("length"))),
             "cut" => Ok(completion("half".to_owned(), Some("length"))),

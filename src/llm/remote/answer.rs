@@ -28,6 +28,8 @@ pub(in crate::llm) struct Progress {
     /// Whether a piece of a completion has arrived, even an empty one.
     pub(in crate::llm) started: bool,
     pub(in crate::llm) ended: bool,
+    /// Whether the model declined to answer.
+    pub(in crate::llm) refused: bool,
     /// Tokens of the prompt, from servers that count them first.
     pub(in crate::llm) prompt_tokens: Option<u64>,
     /// Everything except the text.

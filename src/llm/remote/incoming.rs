@@ -12,10 +12,11 @@ use super::answer::{Decoded, Fault, Progress};
 use super::interface::Interface;
 use super::reasoning::ReasoningStripper;
 use super::redactor::StreamRedactor;
+use super::refusal::Refusal;
 use crate::llm::capability::IN_TEXT;
 use crate::llm::{OnEvent, StreamEvent};
 use crate::net::{Answer, Events, Heard, Listener};
-use crate::types::Usage;
+use crate::types::{Cause, Usage};
 
 /// Finish reason where the client stopped the stream.
 const STOPPED: &str = "stop";
@@ -207,6 +208,11 @@ impl Listener for Incoming<'_> {
         let usable = !matches!(result, Err(Fault::Broken(_)));
         self.attempt.result = Some(result);
         usable
+    }
+
+    fn is_final(&self, answer: &Answer) -> bool {
+        // A spent account is reported like a server that is busy.
+        Refusal::read(&answer.body).cause(answer.status) == Cause::Quota
     }
 
     fn estimate(&self) -> u64 {

@@ -34,7 +34,7 @@ use super::{ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
 use crate::types::request::BYTES_PER_TOKEN;
-use crate::types::{Completion, Decoding, Request};
+use crate::types::{Cause, Completion, Decoding, Request};
 use answer::{Decoded, Fault};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -57,7 +57,7 @@ pub struct RemoteSettings {
     pub key: Option<SecretString>,
     /// Limits the requests at once. Models of one provider and key share it.
     pub limiter: Arc<Limiter>,
-    /// Time limit of one attempt; of a streamed one, for each piece.
+    /// Time limit of one attempt, from sending to the last byte, streamed or not.
     pub timeout: Duration,
     /// Largest answer, in bytes after decompression.
     pub max_body: usize,
@@ -201,7 +201,8 @@ impl Remote {
                     return Err(ModelError::Undecodable { attempts, reason: self.shown(&reason) });
                 }
                 Some(Err(Fault::Refused(reason))) => {
-                    return Err(ModelError::Refused { status: answer.status, message: self.shown(&reason) });
+                    let (status, message) = (answer.status, self.shown(&reason));
+                    return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
                 }
                 None => {}
             }
@@ -226,10 +227,11 @@ impl Remote {
     fn refused(&self, answer: &Answer, attempts: u32, refusal: &Refusal) -> ModelError {
         let status = answer.status;
         let message = self.shown(&refusal.message);
-        if matches!(status, 408 | 409 | 425 | 429 | 500..) {
-            return ModelError::Exhausted { attempts, reason: format!("status {status}: {message}") };
+        let cause = refusal.cause(status);
+        if matches!(status, 408 | 409 | 425 | 429 | 500..) && cause != Cause::Quota {
+            return ModelError::Exhausted { attempts, reason: format!("status {status}: {message}"), cause };
         }
-        ModelError::Refused { status, message }
+        ModelError::Refused { status, message, cause }
     }
 
     /// A server's message, for an error: on one line, short, without secrets.

@@ -1,9 +1,13 @@
 //! The error message of a server that refuses a request.
 
+use crate::types::Cause;
 use serde_json::Value;
 
 /// Longest message that an error quotes, in characters.
 pub(super) const MESSAGE_CHARS: usize = 300;
+/// How servers say that a prompt does not fit.
+const TOO_LONG: [&str; 6] =
+    ["context length", "context_length", "context window", "maximum context", "context size", "too long"];
 /// How much of a body is searched for a message, in bytes.
 const SEARCHED: usize = 1 << 16;
 
@@ -14,6 +18,7 @@ pub(in crate::llm) struct Refusal {
     /// The setting that it is about, if the server names it.
     pub(in crate::llm) param: Option<String>,
     pub(in crate::llm) code: Option<String>,
+    kind: Option<String>,
 }
 
 impl Refusal {
@@ -31,7 +36,39 @@ impl Refusal {
         });
         let message = message.split_whitespace().take(MESSAGE_CHARS).collect::<Vec<_>>().join(" ");
         let message = if message.is_empty() { "no message was given".to_owned() } else { message };
-        Self { message, param: field("param"), code: field("code") }
+        Self { message, param: field("param"), code: field("code"), kind: field("type") }
+    }
+}
+
+impl Refusal {
+    /// What went wrong, by the status and the words of the servers that say more.
+    pub(in crate::llm) fn cause(&self, status: u16) -> Cause {
+        let message = self.message.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
+        let called =
+            |names: &[&str]| [&self.code, &self.kind].into_iter().flatten().any(|name| names.contains(&&**name));
+        // Words such as "quota" are also said of limits per minute, which pass.
+        if called(&["insufficient_quota", "billing_hard_limit_reached"]) || says(&["credit balance is too low"]) {
+            return Cause::Quota;
+        }
+        if !matches!(status, 400 | 403 | 404 | 413 | 422) {
+            return Cause::of_status(status);
+        }
+        if called(&["context_length_exceeded"]) || says(&TOO_LONG) {
+            return Cause::ContextOverflow;
+        }
+        if called(&["content_filter", "content_policy_violation"]) || says(&["content management policy"]) {
+            return Cause::ContentFilter;
+        }
+        if says(&["api key", "api_key"]) {
+            return Cause::Key;
+        }
+        let no_model =
+            says(&["model"]) && says(&["not found", "not exist", "unknown model", "invalid model", "no such model"]);
+        if called(&["model_not_found", "invalid_model"]) || (no_model && matches!(status, 400 | 404)) {
+            return Cause::UnknownModel;
+        }
+        Cause::of_status(status)
     }
 }
 
@@ -58,6 +95,7 @@ fn title(html: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::Refusal;
+    use crate::types::Cause;
 
     #[test]
     fn the_message_is_found_wherever_servers_put_it() {
@@ -77,6 +115,42 @@ mod tests {
             (r#"{"error":null}"#, r#"{"error":null}"#),
         ] {
             assert_eq!(Refusal::read(body.as_bytes()).message, message, "{body}");
+        }
+    }
+
+    #[test]
+    fn causes_are_told_apart_by_status_and_words() {
+        for (status, body, cause) in [
+            (401, "{}", Cause::Key),
+            (400, r#"{"error":{"message":"API key not valid. Please pass a valid API key."}}"#, Cause::Key),
+            (402, r#"{"error":{"message":"Insufficient Balance"}}"#, Cause::Payment),
+            (403, r#"{"error":{"message":"no"}}"#, Cause::Forbidden),
+            (404, "<title>404</title>", Cause::NotFound),
+            (
+                404,
+                r#"{"error":{"message":"The model `x` does not exist","code":"model_not_found"}}"#,
+                Cause::UnknownModel,
+            ),
+            (404, r#"{"error":{"message":"model \"x\" not found, try pulling it first"}}"#, Cause::UnknownModel),
+            (404, r#"{"error":{"message":"model: claude-x","type":"not_found_error"}}"#, Cause::NotFound),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#,
+                Cause::Quota,
+            ),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota, retry in 9 s","status":"RESOURCE_EXHAUSTED"}}"#,
+                Cause::RateLimit,
+            ),
+            (400, r#"{"error":{"message":"Your credit balance is too low to access the API."}}"#, Cause::Quota),
+            (400, r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#, Cause::ContextOverflow),
+            (400, r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#, Cause::ContextOverflow),
+            (400, r#"{"error":{"message":"no","code":"content_filter"}}"#, Cause::ContentFilter),
+            (400, r#"{"error":{"message":"stop: too many"}}"#, Cause::BadRequest),
+            (503, r#"{"error":{"message":"model is loading"}}"#, Cause::ServerError),
+        ] {
+            assert_eq!(Refusal::read(body.as_bytes()).cause(status), cause, "{status} {body}");
         }
     }
 

@@ -4,6 +4,7 @@ use super::{APIS, Api, KEY, ask, request, settings};
 use crate::llm::{Model as _, ModelError};
 use crate::net::NetError;
 use crate::net::testing::{Reply, Server, reply, short};
+use crate::types::Cause;
 
 #[tokio::test]
 async fn transient_failures_are_retried() {
@@ -30,9 +31,13 @@ async fn transient_failures_are_retried() {
 
 #[tokio::test]
 async fn permanent_failures_are_typed_errors_without_the_key() {
-    let exhausted = |reason: &str| ModelError::Exhausted { attempts: 3, reason: reason.into() };
+    let exhausted =
+        |reason: &str| ModelError::Exhausted { attempts: 3, reason: reason.into(), cause: Cause::ServerError };
     let malformed = |reason: &str| ModelError::Undecodable { attempts: 3, reason: reason.into() };
-    let refused = |status, message: &str| ModelError::Refused { status, message: message.into() };
+    let refused = |status, message: &str| {
+        let cause = if status == 200 { Cause::ContentFilter } else { Cause::of_status(status) };
+        ModelError::Refused { status, message: message.into(), cause }
+    };
     let mut cases = Vec::new();
     for api in APIS {
         let leak = api.error(&format!("wrong  key\n{KEY}"));
@@ -56,6 +61,11 @@ async fn permanent_failures_are_typed_errors_without_the_key() {
     let blocked = br#"{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":9}}"#;
     cases.extend([
         (Api::Chat, reply(200, "", b"{\"choices\":[]}"), malformed("`choices` is empty")),
+        (
+            Api::Chat,
+            reply(429, "", br#"{"error":{"message":"no money","code":"insufficient_quota"}}"#),
+            ModelError::Refused { status: 429, message: "no money".into(), cause: Cause::Quota },
+        ),
         (Api::Gemini, reply(200, "", br#"{"candidates":[]}"#), malformed("`candidates` is empty")),
         (Api::Gemini, reply(200, "", blocked), refused(200, "the prompt was blocked: SAFETY")),
         (Api::Gemini, reply(404, "", format!("[{}]", Api::Gemini.error("no")).as_bytes()), refused(404, "no")),
@@ -110,8 +120,20 @@ async fn only_text_is_text_and_finish_reasons_have_one_name() {
         (Api::Messages, messages(thought, "end_turn"), "ab", Some("stop")),
         (Api::Messages, messages(r#"[{"type":"tool_use","name":"x"}]"#, "tool_use"), "", Some("tool_use")),
         (Api::Messages, messages(r#"[{"type":"text","text":"cut"}]"#, "max_tokens"), "cut", Some("length")),
-        (Api::Messages, messages("[]", "refusal"), "", Some("content_filter")),
-        (Api::Messages, messages("[7]", "model_context_window_exceeded"), "", Some("length")),
+        (Api::Messages, messages("[]", "refusal"), "", Some("refusal")),
+        (Api::Messages, messages("[7]", "model_context_window_exceeded"), "", Some("context_overflow")),
+        (
+            Api::Chat,
+            r#"{"choices":[{"message":{"content":null,"refusal":"I can't."},"finish_reason":"stop"}]}"#.into(),
+            "",
+            Some("refusal"),
+        ),
+        (
+            Api::Chat,
+            r#"{"choices":[{"message":{"content":null},"finish_reason":"content_filter"}]}"#.into(),
+            "",
+            Some("content_filter"),
+        ),
         (Api::Gemini, gemini(thoughts, "STOP"), "ab", Some("stop")),
         (Api::Gemini, gemini(r#"{"functionCall":{}}"#, "MALFORMED_FUNCTION_CALL"), "", Some("malformed_function_call")),
         (Api::Gemini, r#"{"candidates":[{"finishReason":"MAX_TOKENS"}]}"#.into(), "", Some("length")),

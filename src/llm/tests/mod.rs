@@ -34,6 +34,12 @@ const APIS: [Api; 4] = [Api::Chat, Api::Completions, Api::Messages, Api::Gemini]
 impl Api {
     /// The model `m` at `base`.
     fn model(self, base: &str) -> Remote {
+        self.model_within(base, settings(base).timeout)
+    }
+
+    /// The same with this much time for an answer.
+    fn model_within(self, base: &str, timeout: Duration) -> Remote {
+        let settings = |base| RemoteSettings { timeout, ..settings(base) };
         let openai =
             |endpoint| super::openai::model(settings(base), OpenAiSettings { endpoint, ..OpenAiSettings::default() });
         let model = match self {

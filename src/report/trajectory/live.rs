@@ -160,6 +160,7 @@ mod tests {
             stop: vec![],
             completion: " So it is.\n".into(),
             finish_reason: None,
+            cause: None,
             usage: None,
             latency_ms: 1,
             attempts: 1,

@@ -15,6 +15,7 @@ fn call(n: u64) -> Event {
         latency_ms: 0,
         attempts: 1,
         cached: false,
+        cause: None,
     })
 }
 

@@ -3,7 +3,7 @@
 //! Left out: the skin around the article, boxes beside it, navigation, references, edit links. Lists are one block
 //! each with a line per item, not repeated for nested ones.
 
-use super::{ExtractError, paper, tree};
+use super::{ExtractError, origin, paper, tree};
 use scraper::node::{Element, Node};
 use scraper::{ElementRef, Html, Selector};
 use std::sync::{Arc, LazyLock};
@@ -45,6 +45,8 @@ pub struct Article {
     pub links: Arc<[String]>,
     /// The headings of a list of results.
     pub titles: Arc<[String]>,
+    /// Whether the whole page is what `MediaWiki` sends: it has one of its marks, and a title or a list of results.
+    pub from_mediawiki: bool,
 }
 
 /// Classes of elements that are not part of the article's text.
@@ -61,7 +63,7 @@ static ROOTS: LazyLock<[Selector; 3]> =
     LazyLock::new(|| ["#mw-content-text", ".mw-parser-output", "body"].map(selector));
 static HEADING: LazyLock<Selector> = LazyLock::new(|| selector("#firstHeading"));
 
-fn selector(css: &str) -> Selector {
+pub(super) fn selector(css: &str) -> Selector {
     Selector::parse(css).expect("the selector is valid CSS")
 }
 
@@ -78,7 +80,10 @@ pub fn article(html: &str, options: ArticleOptions) -> Result<Article, ExtractEr
         marked => marked,
     };
     let (blocks, links, titles) = (walk.blocks.into(), walk.links.into(), walk.headings.into());
-    Ok(Article { title: title(&page), kind, blocks, links, titles })
+    let title = title(&page);
+    let named = kind == PageKind::Results || title.is_some() || origin::title(&page).is_some();
+    let from_mediawiki = named && origin::is_made_by_mediawiki(&page);
+    Ok(Article { title, kind, blocks, links, titles, from_mediawiki })
 }
 
 /// The kind of a page by its classes.
@@ -204,12 +209,12 @@ fn is_left_out(element: &Element) -> bool {
         || element.name() != "sup" && has_class(element, &LEFT_OUT)
 }
 
-fn has(element: &Element, attribute: &str, wanted: &str) -> bool {
+pub(super) fn has(element: &Element, attribute: &str, wanted: &str) -> bool {
     element.attrs().any(|(name, value)| name == attribute && value == wanted)
 }
 
 /// Whether an element has one of `classes`. Unlike `Element::classes`, this does not intern the page's class names.
-fn has_class(element: &Element, classes: &[&str]) -> bool {
+pub(super) fn has_class(element: &Element, classes: &[&str]) -> bool {
     let mut lists = element.attrs().filter(|(name, _)| *name == "class").map(|(_, value)| value);
     lists.any(|list| list.split_ascii_whitespace().any(|class| classes.contains(&class)))
 }
@@ -239,7 +244,7 @@ fn is_footnote_mark(element: ElementRef<'_>) -> bool {
 }
 
 /// Adds `text` with each run of ASCII white space as one space, and none at the start of a line.
-fn push_collapsed(into: &mut String, text: &str) {
+pub(super) fn push_collapsed(into: &mut String, text: &str) {
     for (i, run) in text.split([' ', '\n', '\t', '\r', '\u{c}']).enumerate() {
         if i > 0 && !into.is_empty() && !into.ends_with([' ', '\n']) {
             into.push(' ');

@@ -90,3 +90,30 @@ fn disambiguation_is_known_by_mark_or_by_text() {
     let none = read("<body><p class=mw-search-nonefound>There were no results");
     assert_eq!((none.kind, none.titles.len()), (PageKind::Results, 0));
 }
+
+#[test]
+fn one_mark_of_mediawiki_and_a_title_make_a_page_of_a_wiki() {
+    let titled = |body: &str| format!("<html><head><title>X</title></head>{body}</html>");
+    for page in [
+        "<meta name=generator content='MediaWiki 1.46.0-wmf.5'><title>X</title><p>x",
+        &titled("<body class='skin-vector mediawiki ltr'><p>x"),
+        &titled("<div id=mw-content-text><p>x</div>"),
+        &titled("<div class='noprint mw-parser-output'><p>x</div>"),
+        "<h1 id=firstHeading>X</h1><div class=mw-body>x</div>",
+        "<div id=mw-content-text><p class=mw-search-nonefound>There were no results.</p></div>",
+        "<body class=mw-special-Search><div class=searchresults></div>",
+    ] {
+        assert!(read(page).from_mediawiki, "{page}");
+    }
+    for page in [
+        "",
+        "<p>x",
+        &titled("<body class='portal'><h1>Welcome</h1><form><p>mw-content-text mediawiki</form>"),
+        &titled("<body class=no-mediawiki><p>This is not made by MediaWiki.<div class=xmw-body></div>"),
+        "<meta name=generator content=WordPress><title>X</title>",
+        "<meta name=description content=MediaWiki><title>X</title>",
+        "<div id=mw-content-text><p>x</div>",
+    ] {
+        assert!(!read(page).from_mediawiki, "{page}");
+    }
+}

@@ -188,7 +188,7 @@ fn is_read(tag: &str, attribute: &str) -> bool {
             tag,
             "b" | "big" | "code" | "em" | "font" | "i" | "nobr" | "s" | "small" | "strike" | "strong" | "tt" | "u"
         )
-        || matches!(tag, "body" | "html" | "template")
+        || matches!(tag, "body" | "html" | "meta" | "template")
 }
 
 fn weight(node: &Node) -> usize {

@@ -34,7 +34,7 @@ impl Source for Made {
         };
         let (title, blocks) = (query.to_owned(), texts(&["One.", "\u{a0}\"é\"\n"]));
         let found = match query {
-            "fail" => Err(SourceError::Status { url: "http://h/".to_owned(), status: 500 }),
+            "fail" => Err(SourceError::Status { url: "http://h/".to_owned(), status: 500, said: String::new() }),
             "dies" => Err(SourceError::Extract { url: "http://u:word@h/x".to_owned(), error: ExtractError::Rejected }),
             "deep" => Err(SourceError::Extract { url: "http://h/x".to_owned(), error: ExtractError::TooDeep }),
             "titles" => Ok(Found::Titles { titles: texts(&["A", "B"]), provenance }),
@@ -134,8 +134,8 @@ async fn a_cache_keeps_findings_of_something() {
 
 #[tokio::test]
 async fn neither_recording_nor_cache_holds_the_password_of_a_site() {
-    let page =
-        reply(200, "content-type: text/html\r\n", b"<html><div id=mw-content-text><p>It is a page.</p></div></html>");
+    let page = b"<title>x</title><div id=mw-content-text><p>It is a page.</p></div>";
+    let page = reply(200, "content-type: text/html\r\n", page);
     let server = Server::start(vec![page]).await;
     let base = server.url.replace("http://", "http://hidden-user:hidden-word@");
     let source = HtmlSource::new(&base, &LiveSettings::default(), ArticleOptions::default()).expect("a source");

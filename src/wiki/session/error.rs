@@ -1,5 +1,6 @@
 //! Why a step of a session has no observation.
 
+use crate::types::{Failure, Service};
 use crate::wiki::clean_str::PythonError;
 use crate::wiki::source::SourceError;
 
@@ -48,6 +49,14 @@ impl SessionError {
         match self {
             Self::Source(error) => error.is_infrastructure(),
             Self::Page(_) => false,
+        }
+    }
+
+    /// Who failed and why, for programs; nothing where the paper's environment itself raises.
+    pub fn failure(&self) -> Option<Failure> {
+        match self {
+            Self::Source(error) => Some(Failure { service: Service::Wikipedia, cause: error.cause() }),
+            Self::Page(_) => None,
         }
     }
 

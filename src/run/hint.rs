@@ -1,0 +1,117 @@
+//! What to do about episodes that were not measured, by what is recorded of them.
+
+use super::model::key_variable;
+use crate::types::text::printable;
+use crate::types::{Cause, Failure, Manifest, Service, Variant};
+
+/// Longest address in a hint, in characters.
+const ADDRESS: usize = 120;
+
+/// A hint for whoever must act; `detail` is the reason in words.
+pub(super) fn hint(failure: Option<Failure>, detail: &str, variant: &Variant, manifest: &Manifest) -> String {
+    match failure {
+        Some(Failure { service: Service::Model, cause }) => model(cause, detail, variant, manifest),
+        Some(Failure { service: Service::Wikipedia, cause }) => wikipedia(cause, variant),
+        // Records of earlier versions have no cause.
+        None => "`wikitrail show` prints such an episode, and --resume runs it again".to_owned(),
+    }
+}
+
+fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> String {
+    let server = printable(variant.base_url.as_deref().unwrap_or_default(), ADDRESS);
+    let name = printable(variant.model.split_once(':').map_or("", |(_, name)| name), ADDRESS);
+    match cause {
+        Cause::Key => format!("the server rejects the key: {}", key(variant, manifest)),
+        Cause::Forbidden => format!("the server does not let this key or this machine ask: {}", key(variant, manifest)),
+        Cause::Payment | Cause::Quota => {
+            format!("nothing is left on the account at {server}: add credit there, or use another key; then --resume")
+        }
+        Cause::NotFound => {
+            format!("check --base-url ({server}), which usually ends in /v1, and the model's name (`{name}`)")
+        }
+        Cause::UnknownModel => format!("{server} does not have a model `{name}`: check the name after --model"),
+        Cause::ConnectionRefused => format!("is the server running at {server}, and is the port of --base-url right?"),
+        Cause::UnknownHost => format!("check the host's name in --base-url ({server}), and the network"),
+        Cause::Tls => format!("check --base-url ({server}): https or http? and the system's certificates"),
+        Cause::BadRequest if detail.contains("prefill") => "leave out --prefill".to_owned(),
+        Cause::BadRequest if detail.contains("temperature") => {
+            "the model only supports its default temperature: try --temperature 1".to_owned()
+        }
+        Cause::BadRequest => "the server refuses these requests: leave out the setting that it names, or tell with \
+                              --server which software it is"
+            .to_owned(),
+        Cause::RateLimit => {
+            "the server limits requests: lower --concurrency or set --requests-per-minute; then --resume".to_owned()
+        }
+        Cause::ServerError => {
+            "the server is overloaded or failing: lower --concurrency or raise --model-attempts; then --resume"
+                .to_owned()
+        }
+        Cause::Timeout => "raise --model-timeout, or lower --concurrency or --max-tokens; then --resume".to_owned(),
+        Cause::Connection => format!("check the network and the log of the server at {server}; then --resume"),
+        Cause::BadAnswer | Cause::NotTheWiki => {
+            format!("check that --base-url ({server}) is the URL of the API, which usually ends in /v1")
+        }
+        Cause::ContextOverflow => {
+            "the prompt is too long for the model: lower --shots or --observation-chars, or use a larger context"
+                .to_owned()
+        }
+        Cause::ContentFilter | Cause::Refusal => {
+            "the provider's filter withholds these answers: another model may give them".to_owned()
+        }
+        Cause::TokenLimit => "raise --max-tokens".to_owned(),
+        Cause::Recording => {
+            "the recording has other requests: replay with the settings it was made with, or record again".to_owned()
+        }
+        Cause::Other => "--resume runs these episodes again".to_owned(),
+    }
+}
+
+/// Where the key comes from.
+fn key(variant: &Variant, manifest: &Manifest) -> String {
+    let typed = |flag: &str| {
+        let words = &manifest.command_line;
+        let joined = words.iter().find_map(|word| word.strip_prefix(flag)?.strip_prefix('='));
+        let at = words.iter().position(|word| word == flag);
+        joined.or_else(|| words.get(at? + 1).map(String::as_str)).map(|value| printable(value, ADDRESS))
+    };
+    if let Some(file) = typed("--key-file") {
+        return format!("check the key in `{file}` (--key-file)");
+    }
+    if let Some(name) = typed("--key-env") {
+        return format!("check the key in the variable {name} (--key-env)");
+    }
+    let usual = key_variable(&variant.model).unwrap_or("OPENAI_API_KEY");
+    let file = if manifest.experiment.is_some() { ", unless the experiment file names another source" } else { "" };
+    format!("it is read from the variable {usual}{file}; --key-env names another one, --key-file a file")
+}
+
+fn wikipedia(cause: Cause, variant: &Variant) -> String {
+    let site = printable(variant.wiki_origin.as_deref().unwrap_or_default(), ADDRESS);
+    match cause {
+        Cause::ConnectionRefused => format!("is the wiki running at {site}, and is the port of --wiki-url right?"),
+        Cause::UnknownHost => format!("check the host's name in --wiki-url ({site}), and the network"),
+        Cause::Tls => format!("check --wiki-url ({site}): https or http? and the system's certificates"),
+        Cause::RateLimit => {
+            "the site limits requests: lower --wiki-per-minute and give --contact; then --resume".to_owned()
+        }
+        Cause::Forbidden => "the site refuses this client: give a --contact that its operators can reach".to_owned(),
+        Cause::Key | Cause::Payment | Cause::Quota | Cause::Refusal | Cause::ContentFilter => {
+            format!("the site wants a login: name one that is open with --wiki-url, or another --wiki (now {site})")
+        }
+        Cause::NotTheWiki => format!(
+            "open {site} in a browser: does the network want a login, does a proxy answer in its place, and is it a \
+             MediaWiki site?"
+        ),
+        Cause::NotFound | Cause::BadRequest | Cause::BadAnswer | Cause::UnknownModel => {
+            format!("check that --wiki-url ({site}) names a MediaWiki site, without /w/index.php")
+        }
+        Cause::Timeout => "raise --wiki-timeout, or lower --wiki-concurrency; then --resume".to_owned(),
+        Cause::ServerError => "the site has trouble of its own: --resume later".to_owned(),
+        Cause::Connection => format!("check the network, and whether {site} can be reached; then --resume"),
+        Cause::Recording => {
+            "the recording has other searches: replay with the settings it was made with, or record again".to_owned()
+        }
+        Cause::TokenLimit | Cause::ContextOverflow | Cause::Other => "--resume runs these episodes again".to_owned(),
+    }
+}

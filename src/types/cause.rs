@@ -1,0 +1,119 @@
+//! Why a call or an episode is not what was asked for, for programs; the words for people are elsewhere.
+
+use serde::{Deserialize, Serialize};
+
+/// Who failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// The model's server.
+    Model,
+    /// The source of pages.
+    Wikipedia,
+}
+
+/// Why an episode could not be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Failure {
+    /// Who failed.
+    pub service: Service,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// What went wrong. The first four also say why a completion is less than the model's whole answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The limit of tokens cut the answer.
+    TokenLimit,
+    /// A filter of the provider withheld prompt or answer.
+    ContentFilter,
+    /// The model declined to answer, and the server says so.
+    Refusal,
+    /// The prompt, or prompt and answer, do not fit into the model's context.
+    ContextOverflow,
+    /// The key was rejected (401).
+    Key,
+    /// The account has to be paid for (402).
+    Payment,
+    /// The key, or this machine, may not do this (403).
+    Forbidden,
+    /// There is nothing at this address (404).
+    NotFound,
+    /// The server does not have this model.
+    UnknownModel,
+    /// What the account may spend is spent.
+    Quota,
+    /// Nothing listens at this address.
+    ConnectionRefused,
+    /// The host's name is not known.
+    UnknownHost,
+    /// No secure connection.
+    Tls,
+    /// The server refused this request, for a reason of its own.
+    BadRequest,
+    /// Too many requests (429).
+    RateLimit,
+    /// The server was overloaded or failed (5xx).
+    ServerError,
+    /// No whole answer in time.
+    Timeout,
+    /// The connection broke, or never came about.
+    Connection,
+    /// What came back is no answer.
+    BadAnswer,
+    /// Something else than the wiki answered.
+    NotTheWiki,
+    /// A replay has no such answer, or a recording cannot be written.
+    Recording,
+    /// Anything else.
+    #[serde(other)]
+    Other,
+}
+
+impl Cause {
+    /// What a server's reason for the end of a completion says about it; nothing if it ended as it should.
+    pub fn of_finish(reason: &str) -> Option<Self> {
+        Some(match reason {
+            "length" => Self::TokenLimit,
+            "content_filter" => Self::ContentFilter,
+            "refusal" => Self::Refusal,
+            "context_overflow" => Self::ContextOverflow,
+            _ => return None,
+        })
+    }
+
+    /// What a status says that is no success.
+    pub fn of_status(status: u16) -> Self {
+        match status {
+            401 | 407 => Self::Key,
+            402 => Self::Payment,
+            403 => Self::Forbidden,
+            300..=399 | 404 | 405 | 410 => Self::NotFound,
+            408 => Self::Timeout,
+            429 => Self::RateLimit,
+            409 | 425 | 500.. => Self::ServerError,
+            400..=499 => Self::BadRequest,
+            0..=299 => Self::BadAnswer,
+        }
+    }
+
+    /// Whether the next request will fail for the same reason, until somebody does something about it.
+    pub fn is_lasting(self) -> bool {
+        matches!(
+            self,
+            Self::Key
+                | Self::Payment
+                | Self::Forbidden
+                | Self::NotFound
+                | Self::UnknownModel
+                | Self::Quota
+                | Self::ConnectionRefused
+                | Self::UnknownHost
+                | Self::Tls
+                | Self::BadRequest
+                | Self::NotTheWiki
+        )
+    }
+}
