@@ -94,6 +94,7 @@ fn agent(model: Arc<dyn Model>, source: &Arc<dyn Source>) -> Agent {
         session: SessionOptions::default(),
         approach: Approach::Act(Acting { protocol: Arc::new(Paper), setup: setup() }),
         price: None,
+        journaled: false,
     }
 }
 
@@ -153,7 +154,7 @@ fn loops(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(episodes.len() as u64)).sample_size(20);
     for (name, agent) in &agents {
         let run = || {
-            let answered = episodes.iter().map(|episode| runtime.block_on(agent.answer(black_box(episode))));
+            let answered = episodes.iter().map(|episode| runtime.block_on(agent.answer(black_box(episode), None)));
             answered.filter(|trajectory| trajectory.outcome == Outcome::Finished).count()
         };
         assert!(run() * 2 > episodes.len(), "{name} answers most questions");

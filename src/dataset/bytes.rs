@@ -20,7 +20,7 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, DatasetError> {
     let failed = |error| DatasetError::of_file(&shown, Problem::Io(error));
     let mut file = File::open(path).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len().min(MOST);
-    let mut bytes = Vec::with_capacity(usize::try_from(size + 1).unwrap_or_default());
+    let mut bytes = with_room_for(size);
     (&mut file).take(FIRST).read_to_end(&mut bytes).map_err(failed)?;
     if !is_packed(&bytes) {
         refuse_binary(&shown, &bytes)?;
@@ -46,6 +46,13 @@ pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetErr
     Ok(Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)))
 }
 
+/// An empty buffer that need not grow for so many bytes and the end behind them, where there is memory for it.
+fn with_room_for(size: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let _ = bytes.try_reserve_exact(usize::try_from(size + 1).unwrap_or_default());
+    bytes
+}
+
 fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
@@ -53,7 +60,9 @@ fn is_packed(bytes: &[u8]) -> bool {
 fn unpacked(file: &str, raw: &[u8], most: u64) -> Result<Vec<u8>, DatasetError> {
     let gzip = |error| DatasetError::of_file(file, Problem::Gzip(error));
     let mut decoder = MultiGzDecoder::new(raw);
-    let mut bytes = Vec::new();
+    // A packed file ends in its size, which may be wrong.
+    let size = raw.last_chunk().map_or(0, |size| u64::from(u32::from_le_bytes(*size)));
+    let mut bytes = with_room_for(size.min(most));
     (&mut decoder).take(FIRST).read_to_end(&mut bytes).map_err(gzip)?;
     refuse_binary(file, &bytes)?;
     fill_at_most(&mut bytes, decoder, most).map_err(|error| match error.kind() {

@@ -1,6 +1,6 @@
 //! Plain data that flows through the house: questions, requests, tool calls, trajectories, manifests, events.
 //!
-//! Nothing here does I/O or knows another floor; everything can be stored as JSON.
+//! Nothing here opens a file or knows another floor; everything but `bounded` and `text` can be stored as JSON.
 
 pub mod bounded;
 pub mod cause;

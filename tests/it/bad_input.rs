@@ -169,7 +169,7 @@ fn a_second_process_on_the_same_run() {
 #[test]
 fn a_full_disk() {
     let bench = WorkDir::new();
-    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" run --quiet --out r";
+    let script = "trap '' XFSZ; ulimit -f 192; exec \"$0\" run --quiet --out r";
     let output = Command::new("bash")
         .args(["-c", script, env!("CARGO_BIN_EXE_wikitrail")])
         .current_dir(bench.root())

@@ -82,6 +82,6 @@ fn a_full_disk_ends_a_run_with_every_answer_kept_somewhere() {
     let hint = ran.stderr.split('`').find(|part| part.starts_with("cat ")).expect("a command").to_owned();
     assert!(Command::new("sh").args(["-c", &hint]).current_dir(dir.root()).status().expect("a shell").success());
     let before = server.requests().len();
-    dir.run(&["--resume", "--out", "r"]).ok();
+    dir.run(&["--resume", "--out", "r", "--confirm"]).ok();
     assert_eq!((dir.records("r").len(), server.requests().len()), (60, 60), "{before} before");
 }

@@ -55,7 +55,9 @@ pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>,
 /// Bytes of text, packed or not, up to [`LARGEST`], about `size` of them. A device or a packed bomb, which often have nothing but zero bytes, are not read to
 /// their end.
 pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(LARGEST) + 1).unwrap_or_default());
+    let mut bytes = Vec::new();
+    // Without so much memory it grows as far as it goes.
+    let _ = bytes.try_reserve_exact(usize::try_from(size.min(LARGEST) + 1).unwrap_or_default());
     (&mut source).take(FIRST).read_to_end(&mut bytes)?;
     if !bytes.starts_with(&GZIP) && bytes.contains(&0) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it holds zero bytes, so it is no text"));
