@@ -111,12 +111,11 @@ fn exceeded(limits: Limits, committed: Spent, next: Spent) -> Option<String> {
         })
     };
     let calls = limits.calls.and_then(|limit| over("model calls", limit, committed.calls, next.calls));
-    let (used, needed) = (committed.usage.total(), next.usage.total());
-    let tokens = || limits.tokens.and_then(|limit| over("tokens", limit, used, needed));
-    let usd = || {
+    let tokens = || limits.tokens.and_then(|limit| over("tokens", limit, committed.usage.total(), next.usage.total()));
+    let dollars = || {
         let limit = limits.usd.filter(|limit| committed.usd + next.usd > *limit)?;
         let left = (limit - committed.usd).max(0.0);
         Some(format!("{left:.4} of {limit:.4} US $ are left, and an episode takes about {:.4}", next.usd))
     };
-    calls.or_else(tokens).or_else(usd)
+    calls.or_else(tokens).or_else(dollars)
 }

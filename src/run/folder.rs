@@ -179,7 +179,7 @@ impl OpenRun {
         // Nobody was paid for the baseline and for replays.
         job.manifest.paid.retain(|name, _| job.agents.get(name).is_none_or(|agent| agent.journaled));
         self.folder.write_manifest(&job.manifest)?;
-        Summary::of_records(&self.folder, self.folder.records_since(Some(records))?, None, false)
+        Summary::of_records(&self.folder, &self.folder.records_since(Some(records))?, None, false)
     }
 }
 

@@ -188,18 +188,18 @@ impl Summary {
     pub fn of(folder: &Path, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
         let folder = RunFolder::open(folder)?;
         let records = folder.records()?;
-        Self::of_records(&folder, records, metric, per_item)
+        Self::of_records(&folder, &records, metric, per_item)
     }
 
     pub(crate) fn of_records(
         folder: &RunFolder,
-        records: Records,
+        records: &Records,
         metric: Option<Metric>,
         per_item: bool,
     ) -> Result<Self, RunError> {
         let manifest = folder.manifest()?;
-        let paid = folder.paid(&records)?;
-        let notes = left_out(&records).collect();
+        let paid = folder.paid(records)?;
+        let notes = left_out(records).collect();
         let evidence = Evidence::of(folder, &manifest);
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)

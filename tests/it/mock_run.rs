@@ -118,8 +118,8 @@ fn a_run_killed_three_times_loses_nothing_and_repeats_nothing() {
     llm.get("/config?latency=20");
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path().join("run");
-    let shares = [5, 35, 70];
-    for (attempt, share) in shares.into_iter().enumerate() {
+    let kills = [5, 35, 70];
+    for (attempt, share) in kills.into_iter().enumerate() {
         let mut command = command(&shared, &llm, &wiki, &out);
         command.args(["--concurrency", &SLOTS.to_string()]);
         if attempt > 0 {
@@ -132,7 +132,7 @@ fn a_run_killed_three_times_loses_nothing_and_repeats_nothing() {
     let summary = summary(&output);
     assert_the_kits_figures(&summary, &out);
     // Only what was in flight when the run was killed is asked again, and nothing that is known is forgotten.
-    let (all, most) = (4 * QUESTIONS as u64, (shares.len() * SLOTS) as u64);
+    let (all, most) = (4 * QUESTIONS as u64, (kills.len() * SLOTS) as u64);
     assert!((all..=all + most).contains(&llm.requests()), "{}", llm.requests());
     assert_eq!(summary["spending"]["total"]["calls"], all);
 }
