@@ -196,7 +196,7 @@ impl RunFolder {
     /// stays in the journal's sum.
     pub(crate) fn compact(&self, _lock: &Lock, records: &Records) -> Result<(), StoreError> {
         if records.has_superseded() {
-            Journal::found(&self.journal_path(), records.paid())?;
+            Journal::begin(&self.journal_path(), records.paid())?;
         }
         compact(&self.path.join(Self::TRAJECTORIES), records)
     }

@@ -116,7 +116,7 @@ impl Journal {
     }
 
     /// Begins the journal of a run that has none with what was paid so far.
-    pub(super) fn found(path: &Path, paid: &PaidByVariant) -> Result<(), StoreError> {
+    pub(super) fn begin(path: &Path, paid: &PaidByVariant) -> Result<(), StoreError> {
         if path.exists() {
             return Ok(());
         }
