@@ -43,7 +43,7 @@ impl TapeError {
             Self::Cache { .. } => "choose another folder with --cache, or delete this one: it holds only copies",
             Self::Stopped { .. } => "run the command again: what was recorded before is kept",
             Self::Miss(miss) => match miss.why {
-                Why::Unknown { .. } => {
+                Why::Unknown { .. } | Why::Unsearched => {
                     "a replay answers only what was recorded: undo the change, or record again with --record"
                 }
                 Why::RanOut { .. } | Why::Gap { .. } => {

@@ -24,6 +24,8 @@ pub struct Miss {
 pub enum Why {
     /// The request was never recorded; `nearest` is of the same kind, if the recording has any.
     Unknown { nearest: Option<Nearest> },
+    /// The same, after so many others that the nearest was not looked for.
+    Unsearched,
     /// The request was made more often than it was recorded.
     RanOut { recorded: usize },
     /// The request failed when it was recorded: answer `number`, from 1, is missing.
@@ -45,6 +47,7 @@ impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, path) = (self.kind.name(), self.path.display());
         match &self.why {
+            Why::Unsearched => write!(f, "the recording `{path}` has no such {kind} request, like others before"),
             Why::Unknown { nearest: None } => write!(f, "the recording `{path}` has no {kind} requests"),
             Why::Unknown { nearest: Some(Nearest { line, difference }) } => write!(
                 f,

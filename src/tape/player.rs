@@ -50,6 +50,9 @@ struct Spot {
     request: (usize, usize),
 }
 
+/// For how many requests without an answer the nearest one is looked for. Each search reads the whole recording, and a
+/// changed prompt makes every request one of them.
+const MOST_SEARCHES: usize = 10;
 /// The scope of requests outside episodes.
 const NOBODY: u32 = 0;
 
@@ -187,8 +190,12 @@ impl Recording {
         let why = match why {
             Why::Unknown { .. } => {
                 let mut kept = self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
+                let searched = kept.len();
                 let nearest = match kept.get(&asked.digest) {
                     Some(nearest) => nearest.clone(),
+                    None if searched >= MOST_SEARCHES => {
+                        return Miss { path: self.path.clone(), kind: asked.kind, why: Why::Unsearched }.into();
+                    }
                     None => match self.nearest(asked) {
                         Ok(nearest) => kept.entry(asked.digest).or_insert(nearest).clone(),
                         Err(error) => return error,

@@ -86,6 +86,22 @@ async fn a_miss_names_the_nearest_request_of_its_kind_and_the_difference() {
 }
 
 #[tokio::test]
+async fn the_nearest_request_is_looked_for_the_first_times_only() {
+    let (_dir, path) = file();
+    small(&path).await;
+    let player = Player::open(&path).expect("opens");
+    let mut unsearched = 0;
+    for n in 0..30 {
+        let miss = missed(&player, asked(&format!("Question: {n}?"))).await;
+        unsearched += usize::from(miss.why == Why::Unsearched);
+        assert!(miss.to_string().contains("has no such model request"), "{miss}");
+    }
+    assert_eq!(unsearched, 20);
+    let first = missed(&player, asked("Question: 0?")).await.to_string();
+    assert!(first.contains("the nearest, in line "), "{first}");
+}
+
+#[tokio::test]
 async fn wherever_a_crash_cuts_the_file_the_complete_lines_are_read_and_appended_to() {
     let (dir, path) = file();
     let cut = dir.path().join("cut.jsonl");
