@@ -51,7 +51,7 @@ pub(super) fn explain(error: &anyhow::Error) -> (u8, String) {
     (code, format!("error: {}\nhint: {hint}", chain(error.as_ref())))
 }
 
-/// Whoever read our output has read enough, as `head` does; that is no failure.
+/// Whoever read our output has read enough, as `head` does; that is not a failure.
 fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }

@@ -18,7 +18,7 @@ pub(crate) struct Flips {
 /// The questions on which two variants differ in EM, among those that both measured.
 ///
 /// A question is right if more than half of its measured repeats are: its mean EM is above 0.5. Variants without the
-/// figure `em` share no question.
+/// figure `em` have no question in common.
 pub(crate) fn flips(a: &Variant, b: &Variant) -> Flips {
     let mut found = Flips::default();
     let Ok(pairing) = Pairing::of([a, b]) else { return found };

@@ -107,11 +107,11 @@ mod tests {
     fn what_is_no_text_or_has_no_end_is_refused_while_it_is_read() {
         let refused = |bytes: &[u8], most| unpacked("x.gz", &packed(bytes), most).expect_err("refused").to_string();
         assert_eq!(refused(&[b'\n'; 2049], 2048), "`x.gz`: it is larger than 2 KiB");
-        assert_eq!(refused(b"one\ntwo\0\n", 2048), "`x.gz`, line 2: holds zero bytes, so it is no text");
+        assert_eq!(refused(b"one\ntwo\0\n", 2048), "`x.gz`, line 2: contains NUL bytes, so it is not text");
         assert_eq!(unpacked("x.gz", &packed(&[b'\n'; 2048]), 2048).expect("fits").len(), 2048);
         if cfg!(target_os = "linux") {
             let error = bytes_of(Path::new("/dev/zero")).expect_err("refused").to_string();
-            assert_eq!(error, "`/dev/zero`, line 1: holds zero bytes, so it is no text");
+            assert_eq!(error, "`/dev/zero`, line 1: contains NUL bytes, so it is not text");
         }
     }
 }

@@ -33,7 +33,7 @@ pub enum Problem {
     Gzip(std::io::Error),
     #[error("{0}")]
     TooLarge(std::io::Error),
-    #[error("holds zero bytes, so it is no text")]
+    #[error("contains NUL bytes, so it is not text")]
     Binary,
     #[error("has no questions")]
     Empty,

@@ -4,9 +4,9 @@ use super::{Answer, NetError, redact};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::cmp::Reverse;
 
-/// Shorter keys are taken for words such as `none`, which texts may contain.
+/// Shorter keys are treated as words such as `none`, which texts may contain.
 const LEAST: usize = 8;
-/// Up to this length, letters alone are taken for a word or a name.
+/// Up to this length, letters alone are treated as a word or a name.
 const LONGEST_WORD: usize = 20;
 
 /// Secrets to mask. None of them is part of another.

@@ -84,7 +84,7 @@ impl Problems {
 
 /// The candidate most similar to `word`, if it is similar enough to be a typo.
 pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A very long key is no typo, and the comparison takes quadratic time.
+    // A very long key is not a typo, and the comparison takes quadratic time.
     if word.len() > 64 {
         return None;
     }

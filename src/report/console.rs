@@ -42,7 +42,7 @@ pub(crate) fn stderr() -> Escaped<Stderr> {
     Escaped::over(io::stderr())
 }
 
-/// For data that is no text; not for a terminal.
+/// For binary data; not for a terminal.
 pub(crate) fn binary_stdout() -> Stdout {
     stdout().out
 }

@@ -22,7 +22,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Reads the dataset of a run. What is wrong with it is no error: metrics that need the facts are then left out.
+    /// Reads the dataset of a run. If it cannot be used, metrics that need the facts are left out.
     pub(crate) fn of(folder: &RunFolder, manifest: &Manifest) -> Self {
         Self::of_questions(questions(folder, manifest).as_deref())
     }

@@ -161,7 +161,7 @@ fn identity(variant: &Variant) -> Value {
     identity
 }
 
-/// Two variants whose episodes are the same, if there are any: one would be taken for the other.
+/// Two variants whose episodes are the same, if there are any: they could not be told apart.
 pub(crate) fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
     let mut seen: HashMap<String, &Variant> = HashMap::new();
     variants.iter().find_map(|variant| Some((seen.insert(identity(variant).to_string(), variant)?, variant)))
@@ -170,7 +170,7 @@ pub(crate) fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Var
 /// The settings in which a recorded run differs from a planned one, each as `name: was X, now Y`, followed by the
 /// variants that it holds for where it does not hold for all.
 ///
-/// A different selection from the same file is no difference by itself: a run may be extended. An experiment may also
+/// A different selection from the same file is not a difference by itself: a run may be extended. An experiment may also
 /// have other variants than before, and more repeats; a variant that has kept its name must be what it was.
 pub(crate) fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
     let mut found = Vec::new();

@@ -98,7 +98,7 @@ impl Pool {
 
 /// The values of some settings, in the order of their declarations.
 fn values(settings: &VariantSettings, which: impl Fn(&Setting) -> bool) -> Result<Vec<Option<Value>>, RunError> {
-    // Without its values, every server would be taken for the first.
+    // Without its values, every server would look like the first.
     let all = serde_json::to_value(settings).map_err(RunError::unwritable)?;
     Ok(VARIANT_SETTINGS.iter().filter(|setting| which(setting)).map(|setting| all.get(setting.name).cloned()).collect())
 }

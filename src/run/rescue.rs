@@ -56,7 +56,7 @@ fn write_new(folder: &Path, episodes: &[Arc<Trajectory>]) -> std::io::Result<Pat
     let mut file = options.open(&path)?;
     let written = file.write_all(&lines).and_then(|()| file.sync_all());
     if written.is_err() {
-        // Half a file would be taken for a whole one.
+        // Half a file would look like a whole one.
         let _ = std::fs::remove_file(&path);
     }
     written.map(|()| path)

@@ -164,7 +164,7 @@ impl Reasons {
     }
 }
 
-/// A reason with addresses down to their hosts: what was searched for is no part of it.
+/// A reason with addresses down to their hosts: what was searched for is left out.
 fn without_paths(detail: &str) -> String {
     let mut rest = detail;
     let mut text = String::with_capacity(detail.len());

@@ -169,7 +169,7 @@ async fn what_was_not_measured_is_done_again_and_the_rest_is_kept() {
     let bench = Bench::new();
     let plan = Plan::new(questions(10), &[variant("a")], 1);
     let first = answer(|e| match e.question.index {
-        // What a budget cut short is no measurement either.
+        // What a budget cut short is not measured either.
         0 => Trajectory { outcome: Outcome::Budget, ..e.not_measured("spent") },
         index if index % 3 == 0 => e.not_measured("503"),
         _ => finished(e),

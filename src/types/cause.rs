@@ -61,7 +61,7 @@ pub enum Cause {
     Timeout,
     /// The connection broke, or never came about.
     Connection,
-    /// What came back is no answer.
+    /// What came back is not an answer.
     BadAnswer,
     /// Something else than the wiki answered.
     NotTheWiki,
@@ -84,7 +84,7 @@ impl Cause {
         })
     }
 
-    /// What a status says that is no success.
+    /// What a status other than success says.
     pub fn of_status(status: u16) -> Self {
         match status {
             401 | 407 => Self::Key,

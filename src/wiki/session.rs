@@ -40,7 +40,7 @@ pub struct Observation {
     /// What the record should add: that an older page stayed open.
     pub note: Option<String>,
     /// Whether a search found no page of that name, but titles, a disambiguation page or nothing. In `paper` mode the
-    /// page that says so counts as well, although the environment takes it for an article.
+    /// page that says so counts as well, although the environment treats it as an article.
     pub missed: bool,
 }
 
@@ -196,7 +196,7 @@ impl Session {
     }
 
     /// The script's search is the paper's, but one without a page closes the page that was open, and errors that would
-    /// come again every time are observations. Its network errors are observations too; here they are no measurement.
+    /// come again every time are observations. Its network errors are observations too; here the episode is not measured.
     async fn search_like_script(&mut self, query: &str) -> Result<Observation, SessionError> {
         let before = (self.page.take(), self.lookup.take());
         self.observation = match self.search_like_paper(query).await {

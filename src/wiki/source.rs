@@ -45,7 +45,7 @@ pub(crate) const URI_TOO_LONG: u16 = 414;
 pub(crate) const LONGEST_QUERY: usize = 2048;
 
 /// What the site says when a search finds nothing; sources without such a page say it in its place, because the paper's
-/// environment takes it for an article.
+/// environment treats it as an article.
 pub(crate) const NO_RESULTS: &str = "There were no results matching the query.";
 
 /// The blocks of a page that says [`NO_RESULTS`] and nothing else.
@@ -67,7 +67,7 @@ impl Found {
 /// Why a source has no answer. It makes an episode `not_measured`; it never becomes an observation in `fixed` mode. URLs
 /// are those after redirects.
 ///
-/// A site's refusal of the query itself (too long, not readable as a search) is no error: such a query finds nothing.
+/// A site's refusal of the query itself (too long, not readable as a search) is not an error: such a query finds nothing.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum SourceError {
     /// The request itself failed, after all retries.
@@ -136,7 +136,7 @@ impl SourceError {
     }
 
     /// Whether the failure says nothing about the agent: another time or another machine may do better. Only pages that
-    /// the paper's own parser dies on are no infrastructure.
+    /// the paper's own parser dies on are not failures of infrastructure.
     pub fn is_infrastructure(&self) -> bool {
         !matches!(self, Self::Extract { error: ExtractError::Rejected, .. })
     }

@@ -25,7 +25,7 @@ pub(super) enum Reply<'t> {
 pub(super) struct Call<'t> {
     pub(super) thought: &'t str,
     pub(super) tool: &'t str,
-    /// Nothing when they are no JSON object.
+    /// Nothing when they are not a JSON object.
     pub(super) arguments: Option<Arguments<'t>>,
 }
 

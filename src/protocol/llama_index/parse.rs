@@ -157,7 +157,7 @@ impl<'a> ToolUse<'a> {
     }
 }
 
-/// The arguments where the text is no JSON, however leniently read: pairs of a word and a string. A single quote
+/// The arguments where the text is not JSON, however leniently read: pairs of a word and a string. A single quote
 /// without a letter, digit or underscore on one side counts as a double one. Other pairs are lost.
 pub fn fallback(text: &str) -> Vec<(String, String)> {
     let text = double_quotes(text);

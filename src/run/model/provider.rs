@@ -81,7 +81,7 @@ pub(in crate::run) fn is_own(model: &str, address: &str) -> bool {
     Provider::parse(model).and_then(Provider::home).is_some_and(|home| is_at(address, home.url))
 }
 
-/// Whether an address is of the same server as another one. What is no address is of none.
+/// Whether an address is of the same server as another one. A text that is not an address matches no server.
 pub(in crate::run) fn is_at(address: &str, home: &str) -> bool {
     match (Url::parse(address), Url::parse(home)) {
         (Ok(address), Ok(home)) => address.origin() == home.origin(),

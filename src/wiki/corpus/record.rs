@@ -60,7 +60,7 @@ pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>>
     let _ = bytes.try_reserve_exact(usize::try_from(size.min(LARGEST) + 1).unwrap_or_default());
     (&mut source).take(FIRST).read_to_end(&mut bytes)?;
     if !bytes.starts_with(&GZIP) && bytes.contains(&0) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it holds zero bytes, so it is no text"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains NUL bytes, so it is not text"));
     }
     fill_at_most(&mut bytes, source, LARGEST)?;
     Ok(bytes)

@@ -90,7 +90,7 @@ fn a_label_is_continued_in_each_servers_way() {
         // Nothing to continue.
         let open = request(Prompt::text("Examples.\n".into(), "Question: x\n"), 0);
         assert_eq!((encoded(&open, options), label(&open.prompt, options)), (encoded(&open, OPTIONS), ""));
-        // A message of the model's own is continued, and is no label.
+        // A message of the model's own is continued, and is not a label.
         let messages = Prompt::Messages(vec![Message::user("Q"), Message::assistant("Thought:")]);
         let own = request(messages, 0);
         let want = r#"{"model":"m","messages":[{"role":"user","content":"Q"},{"role":"assistant","content":"Thought:""#;
