@@ -72,7 +72,7 @@ fn unpacked(file: &str, raw: &[u8], most: u64) -> Result<Vec<u8>, DatasetError> 
     Ok(bytes)
 }
 
-/// No text has zero bytes; a device and a packed bomb often have nothing else.
+/// Text has no NUL bytes; a device or a packed bomb often has nothing else.
 fn refuse_binary(file: &str, first: &[u8]) -> Result<(), DatasetError> {
     match memchr::memchr(0, first) {
         None => Ok(()),
