@@ -63,9 +63,10 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         })
         .collect();
     let dataset = &summary.manifest.dataset;
-    let metric = summary.variants.first().map_or("none", |variant| variant.metric);
+    let metric = summary.variants.first().map_or("", |variant| variant.metric);
+    let scored_by = if metric.is_empty() { String::new() } else { format!(", scored by metric `{metric}`") };
     let title = format!(
-        "{}: {} of {} of {}, scored by metric `{metric}`",
+        "{}: {} of {} of {}{scored_by}",
         summary.run.display(),
         thousands(dataset.selected),
         counted(dataset.questions, "question"),
