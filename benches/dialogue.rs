@@ -76,10 +76,9 @@ impl Model for Scripted {
         let completion = Completion {
             text: reply(rest.matches("\nObservation ").count(), &request.stop).to_owned(),
             finish_reason: Some("stop".to_owned()),
-            usage: Some(Usage { prompt_tokens: 1700, completion_tokens: 35 }),
-            latency_ms: 0,
+            usage: Some(Usage::new(1700, 35)),
             attempts: 1,
-            cached: false,
+            ..Completion::default()
         };
         futures_util::future::ready(Ok(completion)).boxed()
     }

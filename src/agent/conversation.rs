@@ -87,7 +87,7 @@ fn hear(parts: &mut Vec<Part>, sample: Option<u32>, event: Event<'_>) {
     }
     let Some(part) = parts.last_mut() else { return };
     match event {
-        Event::Asked(request, text) => part.calls.push((request.prompt.clone(), text.to_owned())),
+        Event::Asked(request, call) => part.calls.push((request.prompt.clone(), call.completion.clone())),
         Event::Used(call, text) => {
             let calls = std::mem::take(&mut part.calls);
             part.steps.push(Taken { calls, call: call.clone(), observation: text.to_owned() });
@@ -117,7 +117,7 @@ impl Turns {
         match self.0.last_mut().filter(|last| last.message.role == role) {
             Some(Said { message, .. }) if text.starts_with(&*message.content) => message.content = text.into(),
             Some(Said { message, .. }) => message.content = format!("{}\n{text}", message.content).into(),
-            None => self.0.push(Said { message: Message { role, content: text.into() }, learn }),
+            None => self.0.push(Said { message: Message::new(role, text), learn }),
         }
     }
 

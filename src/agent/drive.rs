@@ -51,7 +51,7 @@ pub(super) async fn drive(
         turn = match turn {
             Turn::Ask(request) => {
                 let call = context.ask(&request).await?;
-                let next = dialogue.completion(&call.completion);
+                let next = dialogue.called(&call);
                 log.call(call);
                 next
             }

@@ -74,11 +74,8 @@ impl Load {
     #[must_use]
     pub fn share(self, count: u64, of: u64) -> Self {
         let part = |n: u64| n.saturating_mul(count).div_ceil(of.max(1));
-        let Usage { prompt_tokens, completion_tokens } = self.usage;
-        Self {
-            calls: part(self.calls),
-            usage: Usage { prompt_tokens: part(prompt_tokens), completion_tokens: part(completion_tokens) },
-        }
+        let Usage { prompt_tokens, completion_tokens, .. } = self.usage;
+        Self { calls: part(self.calls), usage: Usage::new(part(prompt_tokens), part(completion_tokens)) }
     }
 }
 
@@ -196,7 +193,7 @@ mod tests {
             [(4, 14), (3, 14), (2, 4), (0, 0)]
         );
         // Four prompts of 8,000 bytes and what was asked and read: 2,000 tokens each and some more.
-        let Usage { prompt_tokens, completion_tokens } = act("react-paper", 7).forecast(&question()).expected.usage;
+        let Usage { prompt_tokens, completion_tokens, .. } = act("react-paper", 7).forecast(&question()).expected.usage;
         assert!((8_500..9_500).contains(&prompt_tokens), "{prompt_tokens}");
         assert!((150..250).contains(&completion_tokens), "{completion_tokens}");
     }

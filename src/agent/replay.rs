@@ -42,8 +42,8 @@ pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -
 /// What happens in a replayed dialogue.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Event<'a> {
-    /// A request and its recorded completion.
-    Asked(&'a Request, &'a str),
+    /// A request and the record of its completion.
+    Asked(&'a Request, &'a Call),
     /// A tool call and its recorded observation.
     Used(&'a ToolCall, &'a str),
 }
@@ -126,9 +126,9 @@ impl Run<'_> {
         loop {
             turn = match turn {
                 Turn::Ask(request) => {
-                    let text = self.ask(&mut part, &request)?;
-                    (self.listener)(number, Event::Asked(&request, text));
-                    dialogue.completion(text)
+                    let call = self.ask(&mut part, &request)?;
+                    (self.listener)(number, Event::Asked(&request, call));
+                    dialogue.called(call)
                 }
                 Turn::Use(call) => {
                     let text = self.used(&mut part, &call)?;
@@ -145,7 +145,7 @@ impl Run<'_> {
     }
 
     /// The recorded completion, if the record goes that far.
-    fn ask<'p>(&mut self, part: &mut Part<'p>, request: &Request) -> Option<&'p str> {
+    fn ask<'p>(&mut self, part: &mut Part<'p>, request: &Request) -> Option<&'p Call> {
         let digest = request.prompt.sha256();
         self.replayed.prompt_sha256.push(digest.clone());
         self.replayed.calls += 1;
@@ -158,7 +158,7 @@ impl Run<'_> {
         self.compare("prompt_sha256", &call.prompt_sha256, &digest);
         self.compare("prompt_chars", call.prompt_chars, request.prompt.chars());
         self.compare("stop", &call.stop, &request.stop);
-        Some(&call.completion)
+        Some(call)
     }
 
     /// The recorded observation, if the record goes that far.

@@ -46,11 +46,9 @@ impl Model for Scripted {
         asked.push(request.clone());
         let completion = answer.map(|text| Completion {
             text,
-            finish_reason: None,
-            usage: Some(Usage { prompt_tokens: 10, completion_tokens: 2 }),
-            latency_ms: 0,
+            usage: Some(Usage::new(10, 2)),
             attempts: 1,
-            cached: false,
+            ..Completion::default()
         });
         let refused = || ModelError::Refused {
             status: 400,
@@ -135,7 +133,7 @@ async fn a_vote_counts_samples_of_its_own_temperature_and_seed() {
     seeds.sort_unstable();
     assert_eq!(seeds, [Some(40), Some(41), Some(42), Some(43), Some(44)]);
     assert!(asked.iter().all(|request| (request.decoding.temperature - 0.7).abs() < 1e-9));
-    assert_eq!(record.usage, Usage { prompt_tokens: 50, completion_tokens: 10 });
+    assert_eq!(record.usage, Usage::new(50, 10));
     assert!((record.cost_usd.expect("a price") - 70e-6).abs() < 1e-12);
 }
 

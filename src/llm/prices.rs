@@ -156,7 +156,7 @@ mod tests {
         assert_eq!((record.as_of.as_deref(), record.source.as_deref()), (Some("2026-01-31"), None));
         let price = Price::from(&record);
         assert_eq!(price, Price { prompt: 1.5, completion: 2.0 });
-        let usage = Usage { prompt_tokens: 2_000_000, completion_tokens: 500_000 };
+        let usage = Usage::new(2_000_000, 500_000);
         assert!((price.of(usage) - 4.0).abs() < 1e-12);
         assert_eq!(entry("-1", "2026-01-31"), Err(PricesError::Amount("m".to_owned())));
         assert_eq!(entry("nan", "2026-01-31"), Err(PricesError::Amount("m".to_owned())));

@@ -6,7 +6,7 @@
 use super::{Model, ModelError, OnEvent, ask, report};
 use crate::net::redact;
 use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
-use crate::types::{Completion, Decoding, Message, Prompt, Request};
+use crate::types::{Completion, Decoding, Functions, Message, Prompt, Request};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
@@ -27,6 +27,8 @@ struct RecordedRequest<'a> {
     prompt: RecordedPrompt<'a>,
     stop: &'a [String],
     decoding: &'a Decoding,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    functions: Option<&'a Functions>,
     provider: &'a str,
     model: &'a str,
     endpoint: &'a str,
@@ -61,8 +63,9 @@ impl ModelIdentity {
             Prompt::Messages(messages) => RecordedPrompt::Messages(messages),
         };
         let Self { provider, model, endpoint, .. } = self;
-        let (stop, decoding) = (&request.stop, &request.decoding);
-        Asked::new(Kind::Model, &RecordedRequest { prompt, stop, decoding, provider, model, endpoint, server })
+        let (stop, decoding, functions) = (&request.stop, &request.decoding, request.functions.as_deref());
+        let request = RecordedRequest { prompt, stop, decoding, functions, provider, model, endpoint, server };
+        Asked::new(Kind::Model, &request)
     }
 }
 
@@ -137,7 +140,7 @@ impl Cached {
 /// Neither empty (nothing was said, or reasoning used up all tokens) nor withheld by a filter.
 fn is_worth_keeping(completion: &Completion) -> bool {
     let withheld = matches!(completion.finish_reason.as_deref(), Some("content_filter" | "refusal"));
-    !withheld && !completion.text.trim().is_empty()
+    !withheld && (!completion.text.trim().is_empty() || !completion.calls.is_empty())
 }
 
 super::model!(Recording, inner);

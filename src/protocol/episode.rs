@@ -44,7 +44,7 @@ impl Episode {
 
     /// Asks the model, with the decoding settings of the setup.
     pub(super) fn ask(&self, prompt: Prompt, stop: Vec<String>) -> Turn {
-        Turn::Ask(Request { prompt, stop, decoding: self.setup.decoding.clone() })
+        Turn::Ask(Request::new(prompt, stop, self.setup.decoding.clone()))
     }
 
     /// System message, examples and earlier turns: the messages that precede the question.

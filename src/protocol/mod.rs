@@ -40,7 +40,7 @@ pub use parsed::{Arguments, Kind, Parsed};
 pub use react_paper::ReactPaper;
 pub use tools::ToolSpec;
 
-use crate::types::{Decoding, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
+use crate::types::{Call, Decoding, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -53,6 +53,11 @@ pub trait Dialogue: Send {
     fn begin(&mut self, question: &Question) -> Turn;
     /// The model's answer to the last [`Turn::Ask`].
     fn completion(&mut self, text: &str) -> Turn;
+    /// The same with the functions that the model called and all that the record holds, for protocols of native tool
+    /// calls; others need the text only.
+    fn called(&mut self, call: &Call) -> Turn {
+        self.completion(&call.completion)
+    }
     /// The answer to the last [`Turn::Use`]: the tool's, the text of [`Reply::Given`](crate::types::Reply::Given),
     /// or nothing where nobody answers.
     fn observation(&mut self, text: &str) -> Turn;

@@ -62,6 +62,7 @@ pub(super) fn lines(messages: &[Message]) -> Vec<String> {
         Role::System => 'S',
         Role::User => 'U',
         Role::Assistant => 'A',
+        Role::Tool => 'T',
     };
     messages.iter().map(|message| format!("{}: {}", role(message), message.content)).collect()
 }

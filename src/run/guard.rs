@@ -124,7 +124,7 @@ mod tests {
         assert!(strict.reason().is_some_and(|reason| reason.starts_with("2 episodes could not be measured")));
         patient.saw(&trajectory(Outcome::Budget, "spent"));
         assert_eq!(patient.reason(), Some("spent"));
-        budget.charge(Spent::of(1, Usage { prompt_tokens: 99, completion_tokens: 1 }, None));
+        budget.charge(Spent::of(1, Usage::new(99, 1), None));
         assert!(guard(&budget, None).reason().is_some_and(|reason| reason.contains("100 tokens")));
     }
 }

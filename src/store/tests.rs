@@ -211,18 +211,14 @@ fn no_file_is_written_through_a_link() {
 #[test]
 fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
     let call = |usage, cached| Call {
-        prompt_sha256: String::new(),
         prompt_chars: 400,
-        stop: vec![],
         completion: "x".repeat(40),
-        finish_reason: None,
-        cause: None,
         usage,
-        latency_ms: 0,
         attempts: 1,
         cached,
+        ..Call::default()
     };
-    let counted = Some(Usage { prompt_tokens: 7, completion_tokens: 3 });
+    let counted = Some(Usage::new(7, 3));
     let with = |outcome, calls| {
         let step = Step { n: 1, calls, ..Step::default() };
         Trajectory { steps: vec![step], ..trajectory("a", 0, outcome) }
@@ -230,7 +226,7 @@ fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
     let (_dir, folder, _) = run(&[with(Outcome::Budget, vec![call(counted, false)])]);
     append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true)])]);
     let records = folder.records().unwrap();
-    let usage = Usage { prompt_tokens: 107, completion_tokens: 13 };
+    let usage = Usage::new(107, 13);
     let paid: Vec<_> = records.paid().iter().collect();
     assert_eq!(paid, [(&"main".to_owned(), &Paid { calls: 2, uncounted: 1, usage })]);
     assert_eq!(records.keys().count(), 1);

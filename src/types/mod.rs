@@ -6,6 +6,7 @@ pub mod bounded;
 pub mod cause;
 pub mod digest;
 pub mod event;
+pub mod function;
 pub mod journal;
 pub mod manifest;
 pub mod method;
@@ -20,6 +21,7 @@ pub mod trajectory;
 pub use cause::{Cause, Failure, Service};
 pub use digest::sha256_hex;
 pub use event::RunEvent;
+pub use function::{Function, FunctionCall, Functions, Verbatim};
 pub use journal::{Event, Paid, ToolAnswer};
 pub use manifest::{
     DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,

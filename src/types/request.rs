@@ -1,6 +1,7 @@
 //! What a dialogue asks of a model, and what comes back.
 
 use super::digest::sha256_hex;
+use super::function::{FunctionCall, Functions, Verbatim};
 use super::prefix::Prefix;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -12,6 +13,15 @@ pub struct Request {
     /// Texts before which the completion ends; they are not part of it.
     pub stop: Vec<String>,
     pub decoding: Decoding,
+    /// Functions that the model may call; absent in protocols of text.
+    pub functions: Option<Arc<Functions>>,
+}
+
+impl Request {
+    /// A request that offers no functions.
+    pub fn new(prompt: Prompt, stop: Vec<String>, decoding: Decoding) -> Self {
+        Self { prompt, stop, decoding, functions: None }
+    }
 }
 
 /// What a model is shown: one text, or messages.
@@ -32,21 +42,44 @@ pub struct Message {
     pub role: Role,
     /// What is said. Shared, because a conversation is sent again at every step.
     pub content: Arc<str>,
+    /// The functions that the model calls in this message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<FunctionCall>,
+    /// The id of the call that this message of a tool's answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<String>,
+    /// The message as the model's provider wrote it. It is what the other fields say, and so not part of any digest.
+    #[serde(skip)]
+    pub verbatim: Option<Arc<Verbatim>>,
 }
 
 impl Message {
-    /// A message of the instructions above the conversation.
-    pub fn system(content: impl Into<Arc<str>>) -> Self {
-        Self { role: Role::System, content: content.into() }
+    pub fn new(role: Role, content: impl Into<Arc<str>>) -> Self {
+        Self { role, content: content.into(), calls: Vec::new(), answers: None, verbatim: None }
     }
 
-    /// A message of the user's, or of a tool's in most protocols.
+    /// A message of the instructions above the conversation.
+    pub fn system(content: impl Into<Arc<str>>) -> Self {
+        Self::new(Role::System, content)
+    }
+
+    /// A message of the user's, or of a tool's in protocols of text.
     pub fn user(content: impl Into<Arc<str>>) -> Self {
-        Self { role: Role::User, content: content.into() }
+        Self::new(Role::User, content)
     }
 
     pub fn assistant(content: impl Into<Arc<str>>) -> Self {
-        Self { role: Role::Assistant, content: content.into() }
+        Self::new(Role::Assistant, content)
+    }
+
+    /// The result of the call with this id.
+    pub fn result(id: impl Into<String>, content: impl Into<Arc<str>>) -> Self {
+        Self { answers: Some(id.into()), ..Self::new(Role::Tool, content) }
+    }
+
+    /// Length in bytes: the content, and the calls with their arguments.
+    fn bytes(&self) -> usize {
+        self.content.len() + self.calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>()
     }
 }
 
@@ -56,9 +89,11 @@ impl Message {
 pub enum Role {
     /// Instructions that stand above the conversation.
     System,
-    /// The user, and in most protocols the tools.
+    /// The user, and in protocols of text the tools.
     User,
     Assistant,
+    /// The result of a function that the model called.
+    Tool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -76,7 +111,7 @@ pub struct Decoding {
 }
 
 /// A model's answer to one request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Completion {
     /// The text, cut before the first stop.
     pub text: String,
@@ -90,6 +125,12 @@ pub struct Completion {
     pub attempts: u32,
     /// Whether the answer came from a store instead of a server.
     pub cached: bool,
+    /// The functions that the model calls, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<FunctionCall>,
+    /// The reply as its provider wrote it, where that has to be sent back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verbatim: Option<Verbatim>,
 }
 
 /// Counted use of a model.
@@ -97,6 +138,17 @@ pub struct Completion {
 pub struct Usage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
+    /// How many of the prompt's tokens the provider had kept from earlier requests.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// How many of the completion's tokens were reasoning.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference to the field")]
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
 }
 
 /// Bytes that a token has on average, where nobody counts tokens: a rule of thumb for English, and about right for other
@@ -104,10 +156,14 @@ pub struct Usage {
 pub const BYTES_PER_TOKEN: usize = 4;
 
 impl Usage {
+    pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
+        Self { prompt_tokens, completion_tokens, ..Self::default() }
+    }
+
     /// Tokens of texts of that many bytes, by [`BYTES_PER_TOKEN`].
     pub fn estimated(prompt_bytes: usize, completion_bytes: usize) -> Self {
         let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
-        Self { prompt_tokens: tokens(prompt_bytes), completion_tokens: tokens(completion_bytes) }
+        Self::new(tokens(prompt_bytes), tokens(completion_bytes))
     }
 
     /// Tokens of prompt and completion together.
@@ -121,6 +177,8 @@ impl Usage {
         Self {
             prompt_tokens: self.prompt_tokens.saturating_sub(other.prompt_tokens),
             completion_tokens: self.completion_tokens.saturating_sub(other.completion_tokens),
+            cached_tokens: self.cached_tokens.saturating_sub(other.cached_tokens),
+            reasoning_tokens: self.reasoning_tokens.saturating_sub(other.reasoning_tokens),
         }
     }
 }
@@ -138,6 +196,8 @@ impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.prompt_tokens += other.prompt_tokens;
         self.completion_tokens += other.completion_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
     }
 }
 
@@ -146,7 +206,8 @@ impl Prompt {
         Self::Text { prefix, rest: rest.into() }
     }
 
-    /// SHA-256 of the exact UTF-8 text sent; for messages, of their JSON array of `{"role", "content"}`.
+    /// SHA-256 of the exact UTF-8 text sent; for messages, of their JSON array of `{"role", "content"}`, with
+    /// `calls` and `answers` in messages that have them.
     pub fn sha256(&self) -> String {
         match self {
             Self::Text { prefix, rest } => prefix.sha256_with(rest),
@@ -162,11 +223,11 @@ impl Prompt {
         }
     }
 
-    /// Length in bytes, contents only.
+    /// Length in bytes, contents and calls only.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Text { prefix, rest } => prefix.len() + rest.len(),
-            Self::Messages(messages) => messages.iter().map(|m| m.content.len()).sum(),
+            Self::Messages(messages) => messages.iter().map(Message::bytes).sum(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The record of one episode: every step, every model call, how it ended.
 
-use super::{Cause, Completion, Failure, Request, Tool, Usage};
+use super::{Cause, Completion, Failure, FunctionCall, Request, Tool, Usage, Verbatim};
 use serde::{Deserialize, Serialize};
 
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
@@ -87,7 +87,7 @@ pub struct Step {
 }
 
 /// One model call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Call {
     /// SHA-256 of the exact prompt.
     pub prompt_sha256: String,
@@ -97,6 +97,12 @@ pub struct Call {
     pub stop: Vec<String>,
     /// The completion, cut before the first stop.
     pub completion: String,
+    /// The functions that the model called, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<FunctionCall>,
+    /// The reply as its provider wrote it, where that has to be sent back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verbatim: Option<Verbatim>,
     /// Why the server stopped, where it says so.
     pub finish_reason: Option<String>,
     /// Why the completion is less than the model's whole answer, where it is.
@@ -225,6 +231,8 @@ impl Call {
             prompt_chars: request.prompt.chars(),
             stop: request.stop.clone(),
             completion: completion.text,
+            calls: completion.calls,
+            verbatim: completion.verbatim,
             cause: completion.finish_reason.as_deref().and_then(Cause::of_finish),
             finish_reason: completion.finish_reason,
             usage: completion.usage,

@@ -38,6 +38,7 @@ fn shown(turns: &[Said]) -> Vec<String> {
             Role::User => "U",
             Role::Assistant if said.learn => "A",
             Role::Assistant => "-A",
+            Role::Tool => "T",
         };
         format!("{role}: {}", said.message.content)
     };

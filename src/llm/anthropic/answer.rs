@@ -37,6 +37,8 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
     let content = body.content.ok_or("`content` is missing")?;
     let thought = content.iter().any(|block| is_thinking(&block["type"]));
     Ok(Decoded {
+        calls: Vec::new(),
+        verbatim: None,
         text: content.iter().map(text).collect(),
         finish_reason: reason(&body.stop_reason),
         usage: used(prompt(&body.usage), &body.usage),
@@ -110,5 +112,5 @@ fn prompt(usage: &Value) -> Option<u64> {
 /// Tokens used, if completion tokens are counted.
 fn used(prompt: Option<u64>, usage: &Value) -> Option<Usage> {
     let completion = count(usage, "output_tokens")?;
-    Some(Usage { prompt_tokens: prompt.unwrap_or(0), completion_tokens: completion })
+    Some(Usage::new(prompt.unwrap_or(0), completion))
 }

@@ -44,20 +44,16 @@ fn bench(limits: Limits, answer: Result<Completion, ModelError>) -> Bench {
 }
 
 fn completion(usage: Option<Usage>) -> Completion {
-    Completion { text: "x".repeat(40), finish_reason: None, usage, latency_ms: 1, attempts: 1, cached: false }
+    Completion { text: "x".repeat(40), usage, latency_ms: 1, attempts: 1, ..Completion::default() }
 }
 
 /// A prompt of 400 bytes: 100 tokens by estimate.
 fn request() -> Request {
-    Request {
-        prompt: Prompt::text("p".repeat(300).into(), "q".repeat(100)),
-        stop: vec![],
-        decoding: Decoding::default(),
-    }
+    Request::new(Prompt::text("p".repeat(300).into(), "q".repeat(100)), vec![], Decoding::default())
 }
 
 fn counted(prompt_tokens: u64, completion_tokens: u64) -> Usage {
-    Usage { prompt_tokens, completion_tokens }
+    Usage::new(prompt_tokens, completion_tokens)
 }
 
 fn refused(result: &Result<Completion, ModelError>) -> Option<BudgetKind> {
@@ -143,7 +139,7 @@ async fn what_fails_counts_as_a_call_and_what_comes_from_a_cache_costs_nothing()
 #[tokio::test]
 async fn a_resumed_run_begins_with_what_is_spent() {
     let bench = bench(Limits { tokens: Some(1000), ..Limits::default() }, Ok(completion(None)));
-    bench.budget.charge(Spent::of(9, Usage { prompt_tokens: 900, completion_tokens: 100 }, None));
+    bench.budget.charge(Spent::of(9, Usage::new(900, 100), None));
     assert_eq!(refused(&bench.model.complete(&request()).await), Some(BudgetKind::Tokens));
     assert!(bench.budget.refusal().is_some());
     assert_eq!(bench.asked.load(Ordering::SeqCst), 0);

@@ -86,5 +86,5 @@ fn used(usage: &Value) -> Option<Usage> {
     let parts = ["candidatesTokenCount", "thoughtsTokenCount"];
     let completion = parts.iter().filter_map(|name| count(usage, name)).reduce(|sum, tokens| sum + tokens);
     prompt.or(completion)?;
-    Some(Usage { prompt_tokens: prompt.unwrap_or(0), completion_tokens: completion.unwrap_or(0) })
+    Some(Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0)))
 }

@@ -70,6 +70,8 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
         Endpoint::Completions => (choice.text.ok_or("`text` is missing")?, None, false),
     };
     Ok(Decoded {
+        calls: Vec::new(),
+        verbatim: None,
         text: content(text)?,
         finish_reason: if refused { Some(REFUSAL.to_owned()) } else { string(&choice.finish_reason) },
         usage: used(&body.usage),

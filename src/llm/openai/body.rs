@@ -142,7 +142,7 @@ impl<'a> Messages<'a> {
         body.raw("[");
         match self.prompt {
             Prompt::Messages(messages) => {
-                for (at, Message { role, content }) in messages.iter().enumerate() {
+                for (at, Message { role, content, .. }) in messages.iter().enumerate() {
                     body.raw(if at > 0 { "," } else { "" });
                     open(*role, body)?.value(content)?;
                     self.close(at + 1 == messages.len(), body)?;

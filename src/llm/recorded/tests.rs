@@ -25,10 +25,10 @@ impl Model for Made {
         let completion = |text: String, finish_reason: Option<&str>| Completion {
             text,
             finish_reason: finish_reason.map(str::to_owned),
-            usage: Some(Usage { prompt_tokens: 7, completion_tokens: u64::from(number) }),
+            usage: Some(Usage::new(7, u64::from(number))),
             latency_ms: 1000 + u64::from(number),
             attempts: 2,
-            cached: false,
+            ..Completion::default()
         };
         let answer = match request.prompt.to_text().as_str() {
             "fail" => Err(ModelError::Refused {
@@ -51,7 +51,7 @@ fn identity() -> ModelIdentity {
 }
 
 fn request(prompt: &str) -> Request {
-    Request { prompt: Prompt::text("".into(), prompt), stop: vec!["\n".to_owned()], decoding: Decoding::default() }
+    Request::new(Prompt::text("".into(), prompt), vec!["\n".to_owned()], Decoding::default())
 }
 
 /// What is answered to each prompt, one after the other.

@@ -2,7 +2,7 @@
 
 use super::refusal::Refusal;
 use crate::net::Answer;
-use crate::types::Usage;
+use crate::types::{FunctionCall, Usage, Verbatim};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -14,6 +14,10 @@ const MAX_TOKENS: u64 = 1 << 40;
 pub(in crate::llm) struct Decoded {
     /// The text, not yet cut at stops.
     pub(in crate::llm) text: String,
+    /// The functions that the model calls, in order.
+    pub(in crate::llm) calls: Vec<FunctionCall>,
+    /// The reply as it was written, where that has to be sent back.
+    pub(in crate::llm) verbatim: Option<Verbatim>,
     pub(in crate::llm) finish_reason: Option<String>,
     pub(in crate::llm) usage: Option<Usage>,
     /// The model that the server says it used.
@@ -128,7 +132,7 @@ pub(in crate::llm) fn string(value: &Value) -> Option<String> {
 pub(in crate::llm) fn usage(value: &Value, prompt: &str, completion: &str) -> Option<Usage> {
     let (prompt, completion) = (count(value, prompt), count(value, completion));
     let both = prompt.or(completion).is_some();
-    both.then(|| Usage { prompt_tokens: prompt.unwrap_or(0), completion_tokens: completion.unwrap_or(0) })
+    both.then(|| Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0)))
 }
 
 /// The count in this field, if it is a number.

@@ -59,14 +59,12 @@ pub struct Check {
 impl Remote {
     /// Asks for a long text under a small limit, then for the same text with one of its own words as stop.
     pub async fn check(&self) -> Result<Check, ModelError> {
-        let mut request = Request {
-            prompt: Prompt::text(
-                "".into(),
-                "Count from one to one hundred in English words, separated by commas:\none, two, three, ",
-            ),
-            stop: Vec::new(),
-            decoding: Decoding { max_tokens: FEW_TOKENS, ..Decoding::default() },
-        };
+        let prompt = Prompt::text(
+            "".into(),
+            "Count from one to one hundred in English words, separated by commas:\none, two, three, ",
+        );
+        let decoding = Decoding { max_tokens: FEW_TOKENS, ..Decoding::default() };
+        let mut request = Request::new(prompt, Vec::new(), decoding);
         let mut temperature = Verdict::Honoured;
         let first = match self.ask(&request, None).await {
             Err(ModelError::Refused { message, .. }) if message.contains("temperature") => {

@@ -165,6 +165,8 @@ impl Remote {
             text: redactor::redacted(decoded.text, &request.stop, &self.secrets.hidden.all()),
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
+            calls: decoded.calls,
+            verbatim: decoded.verbatim,
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             attempts,
             cached: false,

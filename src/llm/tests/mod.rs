@@ -153,11 +153,8 @@ fn settings(base: &str) -> RemoteSettings {
 
 /// A step in the format of the `ReAct` paper.
 fn request() -> Request {
-    Request {
-        prompt: Prompt::text("Examples.\n".into(), "Question: x\nThought 1:"),
-        stop: vec!["\nObservation 1:".into()],
-        decoding: Decoding::default(),
-    }
+    let prompt = Prompt::text("Examples.\n".into(), "Question: x\nThought 1:");
+    Request::new(prompt, vec!["\nObservation 1:".into()], Decoding::default())
 }
 
 /// A stream of these events, sent and closed.

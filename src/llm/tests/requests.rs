@@ -44,7 +44,7 @@ async fn requests_are_sent_byte_for_byte_and_answers_cut() {
         let answer = answer.expect("an answer");
         assert_eq!(answer.text, " I search.\nAction 1: Search[x]");
         assert_eq!((answer.finish_reason.as_deref(), answer.attempts, answer.cached), (Some("stop"), 1, false));
-        assert_eq!(answer.usage, Some(Usage { prompt_tokens: 9, completion_tokens: 4 }));
+        assert_eq!(answer.usage, Some(Usage::new(9, 4)));
         let sent = &server.requests()[0];
         assert!(sent.starts_with(&format!("POST {path} ")) && sent.contains(key), "{sent}");
         assert!(sent.contains("content-type: application/json"), "{sent}");
@@ -65,7 +65,7 @@ async fn conversations_settings_and_stops_are_encoded() {
     ];
     let decoding = Decoding { temperature: 1.0, top_p: 0.5, max_tokens: 7, seed: Some(3) };
     let stop = ["a", " ", "s2", "s3", "s4", "s5"].map(String::from).to_vec();
-    let talk = Request { prompt: Prompt::Messages(messages), stop, decoding };
+    let talk = Request::new(Prompt::Messages(messages), stop, decoding);
     for (api, json) in [
         (
             Api::Messages,

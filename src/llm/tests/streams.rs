@@ -30,7 +30,7 @@ async fn text_is_shown_as_it_arrives() {
         let answer = answer.expect("an answer");
         assert_eq!(shown, " I |think. 東\u{1f600}|!", "{api:?}");
         assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), (" I think. 東\u{1f600}!", Some("stop")));
-        assert_eq!(answer.usage, Some(Usage { prompt_tokens: 9, completion_tokens: 4 }));
+        assert_eq!(answer.usage, Some(Usage::new(9, 4)));
         assert_eq!(answer.attempts, 1);
         let sent = &server.requests()[0];
         let asks = match api {

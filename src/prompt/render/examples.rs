@@ -29,5 +29,5 @@ pub(super) fn steps(job: &Job<'_>, exemplar: &Exemplar) -> Vec<(Role, String)> {
 
 pub(super) fn turns(job: &Job<'_>) -> Vec<Message> {
     let said = job.exemplars.iter().flat_map(|exemplar| said(job, exemplar));
-    said.map(|(role, content)| Message { role, content: content.into() }).collect()
+    said.map(|(role, content)| Message::new(role, content)).collect()
 }

@@ -27,7 +27,7 @@ impl Sink {
 
 fn recorded(answer: &str) -> RunEvent {
     let trajectory = Trajectory {
-        usage: Usage { prompt_tokens: 500, completion_tokens: 10 },
+        usage: Usage::new(500, 10),
         cost_usd: Some(0.01),
         ..fixtures::episode(Vec::new(), Some(answer), &["yes"], Outcome::Finished)
     };

@@ -27,7 +27,7 @@ fn score() -> RunScore {
         steps: 1625,
         calls: 1800,
         bad_calls: 12,
-        usage: Usage { prompt_tokens: 3_500_000, completion_tokens: 98_765 },
+        usage: Usage::new(3_500_000, 98_765),
         cost_usd: Some(1.5),
     }
 }

@@ -6,7 +6,7 @@ use crate::types::{Outcome, Repair, Step, Trajectory, Usage};
 
 fn episode(outcome: Outcome, answer: Option<&str>, answers: &[&str]) -> Trajectory {
     Trajectory {
-        usage: Usage { prompt_tokens: 10, completion_tokens: 2 },
+        usage: Usage::new(10, 2),
         repairs: vec![Repair { step: 1, kind: "missing_action".into() }, Repair { step: 1, kind: "other".into() }],
         ..fixtures::episode(vec![Step::default()], answer, answers, outcome)
     }
@@ -35,7 +35,7 @@ fn not_measured_and_hidden_are_in_no_mean() {
         [("budget", 0), ("finished", 3), ("format_failure", 0), ("not_measured", 2), ("step_limit", 1)]
     );
     assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (4, 0, 4, None));
-    assert_eq!(score.usage, Usage { prompt_tokens: 40, completion_tokens: 8 });
+    assert_eq!(score.usage, Usage::new(40, 8));
     assert_eq!((score.mean_steps(), score.bad_call_rate()), (Some(1.0), None));
     let mean = f64::midpoint(f1, 1.0) * 2.0 / 3.0;
     let variance = ((f1 - mean).powi(2) + (1.0 - mean).powi(2) + mean.powi(2)) / 2.0;

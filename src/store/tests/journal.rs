@@ -6,16 +6,11 @@ use std::fs;
 
 fn call(n: u64) -> Event {
     Event::Call(Call {
-        prompt_sha256: String::new(),
         prompt_chars: 400,
-        stop: vec![],
         completion: "so\n".to_owned(),
-        finish_reason: None,
-        usage: Some(Usage { prompt_tokens: n, completion_tokens: 1 }),
-        latency_ms: 0,
+        usage: Some(Usage::new(n, 1)),
         attempts: 1,
-        cached: false,
-        cause: None,
+        ..Call::default()
     })
 }
 
@@ -55,7 +50,7 @@ async fn what_did_not_end_is_kept_and_everything_is_counted_once() {
     let folder = RunFolder::at(dir.path());
     let first = [("key-a", call(10)), ("key-a", tool()), ("key-b", call(20)), ("key-b", call(30))];
     assert_eq!(start(&folder, &first, &["b"]).await, [0, 0]);
-    let usage = Usage { prompt_tokens: 60, completion_tokens: 3 };
+    let usage = Usage::new(60, 3);
     assert_eq!(paid(&folder), Paid { calls: 3, uncounted: 0, usage });
     // What ended is dropped when the run goes on, and still counted.
     assert_eq!(start(&folder, &[], &[]).await, [2, 0]);

@@ -85,7 +85,7 @@ fn frame(protocol: &dyn Protocol) -> Frame {
         Layout::System | Layout::Instruction => {
             let [first, observed, last] = example;
             frame.system = Some("Do it.\nQuestion: the question\nThought: …\nAction: a tool".into());
-            let observed = Message { role: protocol.observation_role(), content: observed.into() };
+            let observed = Message::new(protocol.observation_role(), observed);
             frame.examples =
                 vec![Message::user(question), Message::assistant(first), observed, Message::assistant(last)];
         }

@@ -44,11 +44,8 @@ fn tool(action: &str) -> String {
 }
 
 async fn ask(text: String, n: usize) -> String {
-    let request = Request {
-        prompt: Prompt::text("Examples.\nQuestion: other\nThought 1: x\nAction 1: Finish[y]\n".into(), text),
-        stop: vec![format!("\nObservation {n}:")],
-        decoding: Decoding::default(),
-    };
+    let prompt = Prompt::text("Examples.\nQuestion: other\nThought 1: x\nAction 1: Finish[y]\n".into(), text);
+    let request = Request::new(prompt, vec![format!("\nObservation {n}:")], Decoding::default());
     Baseline::new(BaselineSettings::default()).complete(&request).await.expect("it always answers").text
 }
 
@@ -133,7 +130,7 @@ proptest! {
     #[test]
     fn no_text_makes_it_stumble(question in "\\PC{0,80}", page in "([A-Z]?[a-z0-9é.,'’()\\[\\]–-]{0,8} ?){0,60}", similar in "['\"\\\\a-z,\\]]{0,40}") {
         let text = format!("Question: {question}\nThought 1: a\nAction 1: Search[a]\nObservation 1: Could not find a. Similar: [{similar}\nThought 2: a\nAction 2: Search[b]\nObservation 2: {page}\nThought 3:");
-        let request = Request { prompt: Prompt::text("".into(), text), stop: vec![], decoding: Decoding::default() };
+        let request = Request::new(Prompt::text("".into(), text), vec![], Decoding::default());
         let model = Baseline::default();
         prop_assert_eq!(model.write(&request), model.write(&request));
     }

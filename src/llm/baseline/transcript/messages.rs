@@ -21,6 +21,7 @@ pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
         match message.role {
             Role::Assistant if history.asked() => history.step(step::read(&message.content, labels, history.next)),
             Role::Assistant => {}
+            Role::Tool => history.observe(&message.content, None),
             Role::System => system(&message.content, labels, &mut history),
             Role::User => {
                 let (text, forced) = labels.force_stop(&message.content);

@@ -47,7 +47,7 @@ fn an_action_alone_an_answer_alone_and_a_claim() {
 
 #[test]
 fn messages_and_all_in_one() {
-    let message = |role, content: &str| Message { role, content: content.into() };
+    let message = |role, content: &str| Message::new(role, content);
     let prompt = Prompt::Messages(vec![
         message(Role::System, "Rules."),
         message(Role::User, "Question: Who?"),
@@ -101,9 +101,9 @@ fn labels_in_a_thought_do_not_break_a_reply() {
 
 /// A step and what the tool answered, as the protocol writes them.
 fn step(protocol: &dyn Protocol, n: usize, input: &str, observation: &str) -> [Message; 2] {
-    let observed = protocol.observation(n, observation).into();
+    let observed = protocol.observation(n, observation);
     let reply = Message::assistant(protocol.step(n, Some("t"), Tool::Search, input));
-    [reply, Message { role: protocol.observation_role(), content: observed }]
+    [reply, Message::new(protocol.observation_role(), observed)]
 }
 
 /// A solved example, then the question.
@@ -126,7 +126,7 @@ fn prompt(protocol: &dyn Protocol, messages: &[Message]) -> Prompt {
 }
 
 fn written(settings: &BaselineSettings, prompt: Prompt) -> String {
-    let request = Request { prompt, stop: vec![], decoding: Decoding::default() };
+    let request = Request::new(prompt, vec![], Decoding::default());
     Baseline::new(settings.clone()).write(&request)
 }
 
@@ -187,7 +187,7 @@ fn any_conversation_can_be_read() {
             .into_iter()
             .flat_map(|role| contents.map(|content| (role, content)))
         {
-            let message = |role| Message { role, content: content.into() };
+            let message = |role| Message::new(role, content);
             written(&settings, prompt(&*protocol, &[Role::User, role, Role::Assistant, role].map(message)));
         }
     }

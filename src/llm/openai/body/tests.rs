@@ -8,7 +8,7 @@ use crate::types::{Decoding, Message, Prompt, Request, Role};
 
 fn request(prompt: Prompt, stops: usize) -> Request {
     let stop = (0..stops).map(|n| format!("\nObservation {n}:")).collect();
-    Request { prompt, stop, decoding: Decoding { seed: (stops > 5).then_some(7), ..Decoding::default() } }
+    Request::new(prompt, stop, Decoding { seed: (stops > 5).then_some(7), ..Decoding::default() })
 }
 
 const OPTIONS: BodyOptions = BodyOptions {
@@ -29,7 +29,7 @@ fn sent(endpoint: Endpoint, request: &Request) -> String {
 
 #[test]
 fn messages_go_to_either_endpoint() {
-    let message = |role, content: &str| Message { role, content: content.into() };
+    let message = |role, content: &str| Message::new(role, content);
     let mut messages =
         vec![message(Role::System, "Answer."), message(Role::User, "Question: x\n"), message(Role::User, "y")];
     let of = |messages: &[Message]| request(Prompt::Messages(messages.to_vec()), 0);

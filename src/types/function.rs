@@ -1,0 +1,43 @@
+//! Native tool calls: the functions that a request offers to a model, and the model's calls of them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The functions that a request offers, and how the model may call them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Functions {
+    pub list: Vec<Function>,
+    /// Whether the model must call one.
+    pub required: bool,
+    /// Whether one reply may hold several calls.
+    pub parallel: bool,
+    /// Whether the server is to hold the model's arguments to the schema.
+    pub strict: bool,
+}
+
+/// A function as the model is told of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Function {
+    pub name: String,
+    pub description: String,
+    /// JSON schema of its arguments, an object.
+    pub parameters: Value,
+}
+
+/// A model's call of a function.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct FunctionCall {
+    /// What the result refers to; made up by the provider.
+    pub id: String,
+    pub name: String,
+    /// The arguments as the model wrote them: a JSON object, if all is well.
+    pub arguments: String,
+}
+
+/// A reply as its provider wrote it, which has to be sent back unchanged, because it holds signed or encrypted reasoning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verbatim {
+    /// The API that wrote it and can read it, by the name of its endpoint.
+    pub endpoint: String,
+    pub content: Value,
+}
