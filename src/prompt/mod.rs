@@ -25,7 +25,7 @@ pub use problems::{Problem, Problems};
 pub(crate) use reader::{Entry, Reader, Table};
 pub use render::{ExemplarOrder, RenderSettings, Rendered, render};
 pub use template::ToolTexts;
-pub use texts::{NamedToolTexts, ProtocolTexts, TextsFile};
+pub use texts::{ProtocolTexts, TextsFile};
 
 #[cfg(test)]
 mod tests;

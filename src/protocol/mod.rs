@@ -12,6 +12,7 @@
 //! | [`go_blog`] | the Go agent with an error protocol | messages |
 //! | [`lagent`] | lagent's `ReAct`, with labels or as JSON | messages |
 //! | [`robust`] | ours | messages, numbered labels |
+//! | [`native`] | ours | messages, with the model's native tool calls |
 //!
 //! [`direct`] holds the answers without tools, which no system has a protocol for.
 
@@ -22,6 +23,7 @@ pub mod go_blog;
 pub mod lagent;
 pub mod llama_index;
 mod model_json;
+pub mod native;
 pub mod numbered;
 mod options;
 pub mod parsed;
@@ -38,7 +40,7 @@ pub use frame::Frame;
 pub use options::{OptionError, Options};
 pub use parsed::{Arguments, Kind, Parsed};
 pub use react_paper::ReactPaper;
-pub use tools::ToolSpec;
+pub use tools::{ToolSpec, ToolTexts};
 
 use crate::types::{Call, Decoding, Message, Outcome, Question, Repair, Request, Role, Tool, ToolCall};
 use std::fmt::Debug;
@@ -151,6 +153,21 @@ pub trait Protocol: Debug + Send + Sync {
     fn observation_role(&self) -> Role {
         Role::User
     }
+    /// Step `n` as a message of the model's.
+    fn reply(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> Message {
+        Message::assistant(self.step(n, thought, tool, input))
+    }
+    /// The message that shows the tool's answer to step `n` (from 1).
+    fn result(&self, n: usize, text: &str) -> Message {
+        Message::new(self.observation_role(), self.observation(n, text))
+    }
+    /// The tools that the model calls by name.
+    fn tools(&self, texts: &ToolTexts) -> Vec<ToolSpec> {
+        vec![
+            ToolSpec::search(&texts.search, &texts.search_parameter),
+            ToolSpec::lookup(&texts.lookup, &texts.lookup_parameter),
+        ]
+    }
     /// Values for the slots of the system's template that describe its tools.
     fn slots(&self, _tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
         Vec::new()
@@ -189,8 +206,8 @@ pub enum Layout {
 }
 
 /// Ids of all protocols, in the order in which they are listed.
-pub const IDS: [&str; 7] =
-    [react_paper::ID, robust::ID, qwen_agent::ID, llama_index::ID, go_blog::ID, lagent::ID, react_zh::ID];
+pub const IDS: [&str; 8] =
+    [react_paper::ID, robust::ID, native::ID, qwen_agent::ID, llama_index::ID, go_blog::ID, lagent::ID, react_zh::ID];
 
 /// The protocol of that id with these options; none if there is no such id.
 pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
@@ -204,6 +221,7 @@ pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, Opt
         llama_index::ID => made(llama_index::LlamaIndex::new(options)),
         go_blog::ID => made(go_blog::GoBlog::new(options)),
         lagent::ID => made(lagent::Lagent::new(options)),
+        native::ID => made(native::Native::new(options)),
         robust::ID => made(options.none(robust::ID).map(|()| robust::Robust)),
         _ => return None,
     })

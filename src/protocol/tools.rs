@@ -25,6 +25,20 @@ pub struct ToolSpec {
     pub parameter_description: String,
 }
 
+/// Descriptions of the tools, as a file of protocol texts has them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolTexts {
+    pub search: String,
+    /// What its parameter `query` is.
+    pub search_parameter: String,
+    pub lookup: String,
+    /// What its parameter `keyword` is.
+    pub lookup_parameter: String,
+    pub finish: String,
+    /// What its parameter `answer` is.
+    pub finish_parameter: String,
+}
+
 /// A call of a named tool, with the repairs to its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
@@ -53,6 +67,11 @@ impl ToolSpec {
     /// The tool that finds sentences in the open page: `Lookup`, with the parameter `keyword`.
     pub fn lookup(description: impl Into<String>, parameter_description: impl Into<String>) -> Self {
         Self::new(Tool::Lookup, "Lookup", "keyword", description.into(), parameter_description.into())
+    }
+
+    /// The tool that gives the answer: `Finish`, with the parameter `answer`.
+    pub fn finish(description: impl Into<String>, parameter_description: impl Into<String>) -> Self {
+        Self::new(Tool::Finish, "Finish", "answer", description.into(), parameter_description.into())
     }
 
     fn new(tool: Tool, name: &str, parameter: &str, description: String, parameter_description: String) -> Self {

@@ -29,20 +29,23 @@ impl Baseline {
         Self { settings }
     }
 
-    /// What the policy writes after this prompt, not cut at any stop.
-    pub fn write(&self, request: &Request) -> String {
+    /// The policy's reply to a request, not cut at any stop.
+    pub fn reply(&self, request: &Request) -> Completion {
         let transcript = Transcript::read(&request.prompt, &self.settings);
         let decision = policy::decide(&transcript, self.settings.last_step);
-        transcript.write(&decision, &self.settings)
+        if let Some(functions) = &request.functions {
+            return transcript.call(&decision, functions);
+        }
+        let text = transcript.write(&decision, &self.settings);
+        Completion { text, finish_reason: Some("stop".to_owned()), ..Completion::default() }
     }
 }
 
 impl Model for Baseline {
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
-        let mut text = self.write(request);
-        let end = stop::cut(&text, &request.stop);
-        text.truncate(end);
-        let completion = Completion { text, finish_reason: Some("stop".to_owned()), ..Completion::default() };
+        let mut completion = self.reply(request);
+        let end = stop::cut(&completion.text, &request.stop);
+        completion.text.truncate(end);
         futures_util::future::ready(Ok(completion)).boxed()
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     if let Some(shots) = job.settings.shots.filter(|shots| *shots > 0 && !fits) {
         return Err(PromptError::NoPlaceForExamples { file: job.texts.file.clone(), key, shots });
     }
-    let tools = tools(job);
+    let tools = job.settings.protocol.tools(&job.texts.tools);
     let mut slots = Slots::new(job, &tools);
     slots.set("examples", examples_text(job));
     let (before, after) = template.split_at("query").ok_or_else(|| job.texts.lacks(key))?;
@@ -33,7 +33,7 @@ pub(super) fn template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
 pub(super) fn conversation(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let key = "system";
     let system = job.texts.needed(key)?;
-    let tools = tools(job);
+    let tools = job.settings.protocol.tools(&job.texts.tools);
     let mut slots = Slots::new(job, &tools);
     let context = match job.texts.get("context") {
         Some(context) if system.has("context_prompt") && !system.has("task") => {
@@ -59,7 +59,7 @@ fn examples_text(job: &Job<'_>) -> String {
     for exemplar in &job.exemplars {
         text += &job.settings.protocol.question(QUESTION, &exemplar.question);
         text += texts::TEMPLATE_ENDING;
-        text.extend(examples::steps(job, exemplar).into_iter().map(|(_, lines)| lines));
+        text.extend(examples::steps(job, exemplar).iter().map(|message| &*message.content));
         text += "\n\n";
     }
     text
@@ -67,14 +67,6 @@ fn examples_text(job: &Job<'_>) -> String {
 
 /// Label before a question in templates, whatever the prompt's own label.
 const QUESTION: &str = "Question";
-
-fn tools(job: &Job<'_>) -> Vec<ToolSpec> {
-    let texts = &job.texts.tools;
-    vec![
-        ToolSpec::search(&texts.search, &texts.search_parameter),
-        ToolSpec::lookup(&texts.lookup, &texts.lookup_parameter),
-    ]
-}
 
 /// Values of the slots in a protocol's texts.
 struct Slots<'a> {

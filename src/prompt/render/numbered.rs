@@ -14,7 +14,7 @@ pub(super) fn text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
         text.push('\n');
     }
     for exemplar in &job.exemplars {
-        text.extend(examples::said(job, exemplar).into_iter().map(|(_, lines)| lines));
+        text.extend(examples::said(job, exemplar).iter().map(|message| &*message.content));
     }
     Ok((Frame::text(text), job.exemplars.len()))
 }

@@ -3,7 +3,7 @@
 use super::{load_bytes, load_toml};
 use crate::prompt::{PromptError, PromptSource, RenderSettings, Rendered, texts};
 use crate::protocol::{self, Layout, Options, Protocol, react_paper};
-use crate::types::Method;
+use crate::types::{Method, Tool};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -22,9 +22,10 @@ pub(super) fn builtin(path: &str) -> Option<&'static [u8]> {
 
 /// Every protocol, with the variants that have texts of their own; and the sections of their texts.
 pub(super) fn protocols() -> Vec<(Arc<dyn Protocol>, String)> {
-    let json = Options(BTreeMap::from([("variant".to_owned(), "json".to_owned())]));
+    let option = |name: &str, value: &str| Options(BTreeMap::from([(name.to_owned(), value.to_owned())]));
     let mut all: Vec<(&str, Options)> = protocol::IDS.map(|id| (id, Options::default())).to_vec();
-    all.push(("lagent", json));
+    all.push(("lagent", option("variant", "json")));
+    all.push(("tools", option("answer", "text")));
     let found =
         |(id, options): (&str, Options)| (protocol::find(id, &options).unwrap().unwrap(), texts::section(id, &options));
     all.into_iter().map(found).collect()
@@ -68,10 +69,18 @@ fn react_gives_every_protocol_a_complete_frame() {
                 }
             }
             let named = matches!(protocol.layout(), Layout::Template | Layout::System);
-            assert_eq!(frame.tools.len(), if named { 2 } else { 0 }, "{what}");
+            let finishes = frame.tools.iter().any(|tool| tool.tool == Tool::Finish);
+            assert_eq!(finishes, section == "tool-calls", "{what}");
+            assert_eq!(frame.tools.len(), if named { 2 + usize::from(finishes) } else { 0 }, "{what}");
             let turns = matches!(protocol.layout(), Layout::System | Layout::Instruction);
             let steps: usize = file.exemplars.iter().map(|exemplar| 2 * exemplar.steps.len()).sum();
+            // A call that gives the answer is answered, too.
+            let steps = steps + if finishes { file.exemplars.len() } else { 0 };
             assert_eq!(frame.examples.len(), if turns { steps } else { 0 }, "{what}");
+            let ids: Vec<&str> = frame.examples.iter().flat_map(|m| &m.calls).map(|call| &*call.id).collect();
+            let answered: Vec<&str> = frame.examples.iter().filter_map(|m| m.answers.as_deref()).collect();
+            assert_eq!(ids, answered, "{what}");
+            assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "{what}");
             for slot in ["{task}", "{examples}", "{query}", "{tool_desc", "{{.", "{max_steps}"] {
                 assert!(!everything.contains(slot), "{what} shows {slot}");
             }

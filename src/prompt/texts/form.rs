@@ -39,7 +39,15 @@ impl KeyForm {
 /// The ending of a template, where the model continues.
 pub(in crate::prompt) const TEMPLATE_ENDING: &str = "\nThought: ";
 
-pub(super) const FORMS: [SectionForm; 6] = [
+/// What the protocol of native tool calls says; both its sections have these keys.
+const TOOL_CALLS: &[KeyForm] = &[
+    KeyForm::new("system", &["task", "max_steps"]),
+    KeyForm::new("feedback", &["error"]),
+    KeyForm::new("no_call", &[]),
+    KeyForm::new("force_stop", &[]),
+];
+
+pub(super) const FORMS: [SectionForm; 8] = [
     SectionForm {
         id: "qwen-agent",
         keys: &[
@@ -94,6 +102,8 @@ pub(super) const FORMS: [SectionForm; 6] = [
             KeyForm::new("force_stop", &[]).optional(),
         ],
     },
+    SectionForm { id: "tool-calls", keys: TOOL_CALLS },
+    SectionForm { id: "tool-calls-text", keys: TOOL_CALLS },
     SectionForm { id: "robust", keys: &[KeyForm::new("feedback", &["error", "n"]), KeyForm::new("force_stop", &[])] },
 ];
 

@@ -13,7 +13,7 @@ pub(super) use slots::{Slotted, Style};
 
 use super::error::PromptError;
 use super::load::{BuiltIn, read, text_of};
-use crate::protocol::{Options, lagent};
+use crate::protocol::{Options, ToolTexts, lagent, native};
 use std::collections::BTreeMap;
 
 const ENGLISH: &str = "prompts/protocols/en.toml";
@@ -25,19 +25,8 @@ pub struct TextsFile {
     pub file: String,
     /// Language of the texts, such as `en`, if stated.
     pub language: Option<String>,
-    pub tools: Option<NamedToolTexts>,
+    pub tools: Option<ToolTexts>,
     sections: BTreeMap<&'static str, BTreeMap<&'static str, Slotted>>,
-}
-
-/// Descriptions of the tools, for protocols with named tools.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct NamedToolTexts {
-    pub search: String,
-    /// What its parameter `query` is.
-    pub search_parameter: String,
-    pub lookup: String,
-    /// What its parameter `keyword` is.
-    pub lookup_parameter: String,
 }
 
 /// The texts of one protocol.
@@ -48,14 +37,20 @@ pub struct ProtocolTexts {
     /// Whether the user named that file, so that it takes precedence.
     pub given: bool,
     section: String,
-    pub(super) tools: NamedToolTexts,
+    pub(super) tools: ToolTexts,
     texts: BTreeMap<&'static str, Slotted>,
 }
 
-/// The section of a protocol: its id, with the suffix `-json` for lagent's JSON form.
+/// The section of a protocol: its id, with the suffix `-json` for lagent's JSON form. The section `tools` describes the
+/// tools for all protocols, so the protocol of that name has `tool-calls`, and `tool-calls-text` for answers in text.
 pub fn section(protocol: &str, options: &Options) -> String {
-    let json = protocol == lagent::ID && options.get("variant") == Some("json");
-    if json { format!("{protocol}-json") } else { protocol.to_owned() }
+    let is = |name, value| options.get(name) == Some(value);
+    match protocol {
+        lagent::ID if is("variant", "json") => format!("{protocol}-json"),
+        native::ID if is("answer", "text") => "tool-calls-text".to_owned(),
+        native::ID => "tool-calls".to_owned(),
+        _ => protocol.to_owned(),
+    }
 }
 
 /// Reads the texts of one section from the file `spec`, or from the built-in file in the prompt's language (Chinese or
@@ -80,11 +75,15 @@ pub fn load(
         let available = if available.is_empty() { "none".to_owned() } else { available };
         return Err(PromptError::NoSection { file: file.file, section, available });
     };
-    let tools = match file.tools {
-        Some(tools) => tools,
-        None if spec.is_some() => load_file(ours, builtin)?.tools.unwrap_or_default(),
-        None => NamedToolTexts::default(),
-    };
+    let mut tools = file.tools.unwrap_or_default();
+    if spec.is_some() && (tools.search.is_empty() || tools.finish.is_empty()) {
+        let own = load_file(ours, builtin)?.tools.unwrap_or_default();
+        tools = if tools.search.is_empty() {
+            own
+        } else {
+            ToolTexts { finish: own.finish, finish_parameter: own.finish_parameter, ..tools }
+        };
+    }
     Ok(ProtocolTexts { file: file.file, given: spec.is_some(), section, tools, texts })
 }
 
@@ -128,4 +127,4 @@ impl ProtocolTexts {
 }
 
 /// Keys of messages for later requests.
-const OCCASIONS: [&str; 3] = ["feedback", "empty_reply", "force_stop"];
+const OCCASIONS: [&str; 4] = ["feedback", "empty_reply", "no_call", "force_stop"];

@@ -2,7 +2,8 @@
 
 use super::form::{FORMS, KeyForm, SectionForm};
 use super::slots::Slotted;
-use super::{NamedToolTexts, TextsFile};
+use super::TextsFile;
+use crate::protocol::ToolTexts;
 use crate::prompt::file::HELP;
 use crate::prompt::problems::{Fault, Problems, closest, quoted};
 use crate::prompt::reader::{Reader, Table};
@@ -28,16 +29,24 @@ pub(super) fn parse(file: &str, text: &str) -> Result<TextsFile, Problems> {
     Ok(TextsFile { file: file.to_owned(), language, tools, sections })
 }
 
-fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<NamedToolTexts> {
+fn read_tools(reader: &mut Reader<'_>, root: &Table<'_>) -> Option<ToolTexts> {
     let section = reader.section(root, "tools")?;
-    reader.known_keys(&section, &["search", "search_parameter", "lookup", "lookup_parameter"]);
+    let [finish, finish_parameter] = ["finish", "finish_parameter"];
+    let known = ["search", "search_parameter", "lookup", "lookup_parameter", finish, finish_parameter];
+    reader.known_keys(&section, &known);
     let mut text = |key| reader.required_line(&section, key).unwrap_or_default();
-    Some(NamedToolTexts {
+    let mut tools = ToolTexts {
         search: text("search"),
         search_parameter: text("search_parameter"),
         lookup: text("lookup"),
         lookup_parameter: text("lookup_parameter"),
-    })
+        ..ToolTexts::default()
+    };
+    // Only one protocol has this tool, so that the two may be left out together.
+    if section.has(finish) || section.has(finish_parameter) {
+        (tools.finish, tools.finish_parameter) = (text(finish), text(finish_parameter));
+    }
+    Some(tools)
 }
 
 fn read_section(

@@ -2,8 +2,8 @@
 
 use super::tool;
 use crate::llm::{Baseline, BaselineSettings, cut_at_stop};
-use crate::protocol::{self, Frame, Layout, Options, Protocol, Setup, ToolSpec, Turn};
-use crate::types::{Decoding, Message, Outcome, Question, Reply, Request, Tool};
+use crate::protocol::{self, Frame, Layout, Options, Protocol, Setup, ToolTexts, Turn};
+use crate::types::{Call, Completion, Decoding, Message, Outcome, Question, Reply, Request, Tool};
 use std::sync::Arc;
 
 const BRIDGE: &str = "In which town was the director of Nightfall of Arven born?";
@@ -14,6 +14,8 @@ const VARIANTS: &[(&str, &[(&str, &str)])] = &[
     ("react-paper", &[]),
     ("react-zh", &[]),
     ("robust", &[]),
+    ("tools", &[]),
+    ("tools", &[("answer", "text"), ("parallel", "on")]),
     ("qwen-agent", &[]),
     ("llama-index", &[]),
     ("llama-index", &[("variant", "workflow")]),
@@ -56,11 +58,6 @@ fn protocol(id: &str, options: &[(&str, &str)]) -> Arc<dyn Protocol> {
     protocol::find(id, &Options(options)).expect("a protocol").expect("options that it has")
 }
 
-fn spec(tool: Tool, name: &str, parameter: &str) -> ToolSpec {
-    let [name, parameter] = [name, parameter].map(str::to_owned);
-    ToolSpec { tool, name, description: "d".into(), parameter, parameter_description: "p".into() }
-}
-
 fn frame(protocol: &dyn Protocol) -> Frame {
     let example = [
         protocol.step(1, Some("I look."), Tool::Search, "Ann Bee"),
@@ -69,7 +66,7 @@ fn frame(protocol: &dyn Protocol) -> Frame {
     ];
     let question = protocol.question("Question", "Who was Ann Bee?");
     let mut frame = Frame {
-        tools: vec![spec(Tool::Search, "Search", "query"), spec(Tool::Lookup, "Lookup", "keyword")],
+        tools: protocol.tools(&ToolTexts::default()),
         texts: [("force_stop".to_owned(), FORCE_STOP.into()), ("feedback".to_owned(), "Error: {error}{error}".into())]
             .into(),
         ..Frame::default()
@@ -83,11 +80,13 @@ fn frame(protocol: &dyn Protocol) -> Frame {
             frame.suffix = "\nThought: ".into();
         }
         Layout::System | Layout::Instruction => {
-            let [first, observed, last] = example;
             frame.system = Some("Do it.\nQuestion: the question\nThought: …\nAction: a tool".into());
-            let observed = Message::new(protocol.observation_role(), observed);
-            frame.examples =
-                vec![Message::user(question), Message::assistant(first), observed, Message::assistant(last)];
+            frame.examples = vec![
+                Message::user(question),
+                protocol.reply(1, Some("I look."), Tool::Search, "Ann Bee"),
+                protocol.result(1, "Ann Bee was a painter. She was born in Arven."),
+                protocol.reply(2, Some("I know."), Tool::Finish, "a painter"),
+            ];
         }
     }
     frame
@@ -118,7 +117,10 @@ fn run(protocol: &Arc<dyn Protocol>, trial: &Trial<'_>) -> Run {
     let mut turn = dialogue.begin(&Question::new("q", trial.question, vec![]));
     for _ in 0..200 {
         turn = match turn {
-            Turn::Ask(request) => dialogue.completion(&asked(&model, &request)),
+            Turn::Ask(request) => {
+                let completion = asked(&model, &request);
+                dialogue.called(&Call::of(&request, completion))
+            }
             Turn::Use(call) => {
                 run.actions.push((call.tool, call.input.clone()));
                 let reply = match (call.reply, call.tool, trial.complaint) {
@@ -142,10 +144,10 @@ fn run(protocol: &Arc<dyn Protocol>, trial: &Trial<'_>) -> Run {
     panic!("{} does not end: {:?}", protocol.id(), run.actions);
 }
 
-fn asked(model: &Baseline, request: &Request) -> String {
-    let mut reply = model.write(request);
-    reply.truncate(cut_at_stop(&reply, &request.stop));
-    assert!(!reply.trim().is_empty(), "{request:?}");
+fn asked(model: &Baseline, request: &Request) -> Completion {
+    let mut reply = model.reply(request);
+    reply.text.truncate(cut_at_stop(&reply.text, &request.stop));
+    assert!(!reply.text.trim().is_empty() || !reply.calls.is_empty(), "{request:?}");
     reply
 }
 
@@ -160,7 +162,7 @@ fn assert_crossed(run: &Run, what: &str) {
 #[test]
 fn the_protocols_words_force_an_answer() {
     // The first releases of lagent have such words, too, but send them too late.
-    for (id, options) in [("robust", &[][..]), ("lagent", &[]), ("lagent", &[("variant", "json")])] {
+    for (id, options) in [("robust", &[][..]), ("tools", &[]), ("lagent", &[]), ("lagent", &[("variant", "json")])] {
         let run = run(&protocol(id, options), &Trial { max_steps: 3, told: false, ..Trial::of(BRIDGE) });
         assert_eq!((run.outcome, run.actions.len()), (Some(Outcome::Finished), 3), "{id} {options:?} {run:?}");
     }

@@ -132,6 +132,6 @@ proptest! {
         let text = format!("Question: {question}\nThought 1: a\nAction 1: Search[a]\nObservation 1: Could not find a. Similar: [{similar}\nThought 2: a\nAction 2: Search[b]\nObservation 2: {page}\nThought 3:");
         let request = Request::new(Prompt::text("".into(), text), vec![], Decoding::default());
         let model = Baseline::default();
-        prop_assert_eq!(model.write(&request), model.write(&request));
+        prop_assert_eq!(model.reply(&request), model.reply(&request));
     }
 }

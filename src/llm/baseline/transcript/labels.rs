@@ -4,7 +4,7 @@ use super::Wanted;
 use super::observation::is_error;
 use crate::llm::baseline::BaselineSettings;
 use crate::protocol::{Layout, Protocol, react_paper};
-use crate::types::Tool;
+use crate::types::{Role, Tool};
 
 /// Placeholder that no protocol escapes.
 const MARK: &str = "⁂";
@@ -25,6 +25,8 @@ pub(super) struct Labels<'a> {
     /// Whether questions are messages without a label.
     pub(super) raw: bool,
     pub(super) claims: bool,
+    /// Whether tools are called natively.
+    pub(super) calls: bool,
     pub(super) numbered: bool,
     /// The label of an observation, split at the step's number if it has one.
     observation: (String, Option<String>),
@@ -49,6 +51,7 @@ impl<'a> Labels<'a> {
             questions: labels(protocol, settings),
             raw,
             claims: settings.claims,
+            calls: protocol.observation_role() == Role::Tool,
             numbered: protocol.step(NUMBER, Some(MARK), Tool::Search, MARK).contains(&number),
             observation,
             force_stop: piece(&settings.force_stop),

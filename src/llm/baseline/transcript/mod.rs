@@ -9,6 +9,7 @@
 //! | `history` | the steps since the last question, event by event |
 //! | `text` | prompts that are one text: `Thought 1: …` or `Thought: …` |
 //! | `messages` | conversations |
+//! | `calls` | conversations with native tool calls |
 //! | `step` | the action in a reply of the model |
 //! | `observation` | answers of tools and systems, in one wording |
 //! | `write` | from a decision to the text that continues the prompt |
@@ -18,6 +19,7 @@
 //!
 //! [`Protocol::step`]: crate::protocol::Protocol::step
 
+mod calls;
 mod history;
 mod labels;
 mod messages;
@@ -27,7 +29,7 @@ mod text;
 mod write;
 
 use crate::protocol::Protocol;
-use crate::types::Prompt;
+use crate::types::{Completion, Functions, Prompt};
 use history::History;
 use labels::Labels;
 use std::sync::Arc;
@@ -136,6 +138,7 @@ impl Transcript {
     pub(super) fn read(prompt: &Prompt, settings: &BaselineSettings) -> Self {
         let labels = Labels::of(settings);
         let mut transcript = match prompt {
+            Prompt::Messages(messages) if labels.calls => calls::read(messages, &labels),
             // The question is in the second part, unless the prompt is not split.
             Prompt::Text { rest, .. } if labels.labelled(rest).is_some() => text::read(rest, &labels),
             Prompt::Text { prefix, rest } => text::read(&format!("{prefix}{rest}"), &labels),
@@ -143,6 +146,11 @@ impl Transcript {
         };
         transcript.history.is_claim |= labels.claims;
         transcript
+    }
+
+    /// The decision as a reply with a native call.
+    pub(super) fn call(&self, decision: &Decision, functions: &Functions) -> Completion {
+        calls::write(decision, functions, self.step())
     }
 
     /// Number of the step to write, from 1.

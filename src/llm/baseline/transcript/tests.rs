@@ -127,7 +127,7 @@ fn prompt(protocol: &dyn Protocol, messages: &[Message]) -> Prompt {
 
 fn written(settings: &BaselineSettings, prompt: Prompt) -> String {
     let request = Request::new(prompt, vec![], Decoding::default());
-    Baseline::new(settings.clone()).write(&request)
+    Baseline::new(settings.clone()).reply(&request).text
 }
 
 #[test]
