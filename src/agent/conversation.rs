@@ -9,7 +9,8 @@ use super::approach::Acting;
 use super::replay::{Event, replay_observed};
 use crate::protocol::{Kind, Layout, Parsed, Protocol, direct};
 use crate::types::python::is_python_space;
-use crate::types::{Message, Prompt, Question, Role, Tool, ToolCall, Trajectory};
+use crate::types::{Call, Functions, Message, Prompt, Question, Request, Role, Tool, ToolCall, Trajectory};
+use std::sync::Arc;
 
 /// Lines of a reply in which the action must end; otherwise the reply is kept whole.
 const MAX_LINES: usize = 256;
@@ -35,9 +36,16 @@ pub enum NoConversation {
     Unclear,
 }
 
-/// One step with the calls that led to it.
+/// A conversation, with the functions that were offered in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    pub turns: Vec<Said>,
+    pub functions: Option<Arc<Functions>>,
+}
+
+/// One step with the requests that led to it and what the model answered.
 struct Taken {
-    calls: Vec<(Prompt, String)>,
+    calls: Vec<(Request, Call)>,
     call: ToolCall,
     observation: String,
 }
@@ -46,20 +54,20 @@ struct Taken {
 #[derive(Default)]
 struct Part {
     sample: Option<u32>,
-    calls: Vec<(Prompt, String)>,
+    calls: Vec<(Request, Call)>,
     steps: Vec<Taken>,
 }
 
 /// The conversation of the dialogue that gave the episode's answer; of a vote, the first sample with that answer.
 ///
 /// After an optional system message, turns of user and assistant alternate; none is empty, and the last is the
-/// assistant's. `exemplars` includes the solved examples and, for prompts of one text, what precedes the question.
+/// assistant's. Native calls and their results are turns of their own. `exemplars` includes the solved examples and, for prompts of one text, what precedes the question.
 pub fn conversation(
     recorded: &Trajectory,
     question: &Question,
     approach: &Approach,
     exemplars: bool,
-) -> Result<Vec<Said>, NoConversation> {
+) -> Result<Conversation, NoConversation> {
     let mut parts: Vec<Part> = Vec::new();
     let replayed = replay_observed(recorded, question, approach, &mut |sample, event| hear(&mut parts, sample, event));
     if !replayed.differences.is_empty() {
@@ -78,7 +86,8 @@ pub fn conversation(
         Some(acting) => acted(acting, question, part, exemplars, &mut turns)?,
         None => answered(part, exemplars, &mut turns)?,
     }
-    turns.end()
+    let functions = part.steps.iter().flat_map(|step| &step.calls).find_map(|(request, _)| request.functions.clone());
+    Ok(Conversation { turns: turns.end()?, functions })
 }
 
 fn hear(parts: &mut Vec<Part>, sample: Option<u32>, event: Event<'_>) {
@@ -87,7 +96,7 @@ fn hear(parts: &mut Vec<Part>, sample: Option<u32>, event: Event<'_>) {
     }
     let Some(part) = parts.last_mut() else { return };
     match event {
-        Event::Asked(request, call) => part.calls.push((request.prompt.clone(), call.completion.clone())),
+        Event::Asked(request, call) => part.calls.push((request.clone(), call.clone())),
         Event::Used(call, text) => {
             let calls = std::mem::take(&mut part.calls);
             part.steps.push(Taken { calls, call: call.clone(), observation: text.to_owned() });
@@ -98,7 +107,7 @@ fn hear(parts: &mut Vec<Part>, sample: Option<u32>, event: Event<'_>) {
 impl Taken {
     /// The first prompt for this step, which contains the observation of the step before.
     fn asked(&self) -> Result<&Prompt, NoConversation> {
-        self.calls.first().map(|(prompt, _)| prompt).ok_or(NoConversation::NoAnswer)
+        self.calls.first().map(|(request, _)| &request.prompt).ok_or(NoConversation::NoAnswer)
     }
 }
 
@@ -145,6 +154,9 @@ fn acted(
     turns: &mut Turns,
 ) -> Result<(), NoConversation> {
     let protocol = acting.protocol.as_ref();
+    if protocol.observation_role() == Role::Tool {
+        return called(part, acting.setup.frame.examples.len(), exemplars, turns);
+    }
     let layout = protocol.layout();
     let first = part.steps.first().ok_or(NoConversation::NoAnswer)?.asked()?;
     match layout {
@@ -171,6 +183,33 @@ fn acted(
         }
         turns.say(Role::User, &heard.unwrap_or_default(), false);
     }
+    Ok(())
+}
+
+/// A part with native calls: the messages of its last request as they are, and the reply to that. A reply with a call
+/// that could not be carried out is not to be learned.
+fn called(part: &Part, examples: usize, exemplars: bool, turns: &mut Turns) -> Result<(), NoConversation> {
+    let mut replies: Vec<(&Request, &Call, bool)> = Vec::new();
+    for step in &part.steps {
+        replies.extend(step.calls.iter().map(|(request, call)| (request, call, true)));
+        if let Some((.., learn)) = replies.last_mut() {
+            *learn &= step.call.tool != Tool::Invalid;
+        }
+    }
+    replies.retain(|(_, call, _)| !call.calls.is_empty() || !call.completion.trim().is_empty());
+    let (request, last, learn) = replies.pop().ok_or(NoConversation::NoAnswer)?;
+    let messages = messages(&request.prompt)?;
+    let system = messages.iter().take_while(|message| message.role == Role::System).count();
+    let mut learned = replies.into_iter().map(|(.., learn)| learn);
+    for (at, message) in messages.iter().enumerate() {
+        let is_example = (system..system + examples).contains(&at);
+        let learn = message.role == Role::Assistant && !is_example && learned.next().unwrap_or_default();
+        if exemplars || !is_example {
+            turns.0.push(Said { message: message.clone(), learn });
+        }
+    }
+    let reply = Message { calls: last.calls.clone(), ..Message::assistant(last.completion.trim()) };
+    turns.0.push(Said { message: reply, learn });
     Ok(())
 }
 
@@ -271,7 +310,7 @@ fn message_step(
 
 /// What the model wrote for a step, up to the end of the action that was taken from it.
 fn reply(protocol: &dyn Protocol, step: &Taken) -> String {
-    let whole = step.calls.last().map_or("", |(_, text)| text.trim_end_matches(is_python_space));
+    let whole = step.calls.last().map_or("", |(_, call)| call.completion.trim_end_matches(is_python_space));
     let aside = step.call.discarded.as_deref().map(|text| text.trim_matches(is_python_space));
     if let Some(kept) = aside.filter(|aside| !aside.is_empty()).and_then(|aside| whole.strip_suffix(aside)) {
         return kept.trim_end_matches(is_python_space).to_owned();

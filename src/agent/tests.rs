@@ -20,7 +20,7 @@ include!("../../tests/it/common/one_page.rs");
 include!("../../tests/it/common/variant.rs");
 
 /// The reply to a prompt by its number; none is an error.
-type Answer = dyn Fn(&str, usize) -> Option<String> + Send + Sync;
+type Answer = dyn Fn(&str, usize) -> Option<Completion> + Send + Sync;
 
 /// Answers by the prompt's last line and the number of requests so far; fails where there is no answer.
 pub(super) struct Scripted {
@@ -28,10 +28,20 @@ pub(super) struct Scripted {
     asked: Mutex<Vec<Request>>,
 }
 
-/// An agent over a scripted model.
+/// An agent over a scripted model that only says something.
 pub(super) fn scripted(
     approach: Approach,
     answer: impl Fn(&str, usize) -> Option<String> + Send + Sync + 'static,
+) -> (Agent, Arc<Scripted>) {
+    let completion =
+        move |prompt: &str, number| answer(prompt, number).map(|text| Completion { text, ..Completion::default() });
+    replying(approach, completion)
+}
+
+/// An agent over a scripted model.
+pub(super) fn replying(
+    approach: Approach,
+    answer: impl Fn(&str, usize) -> Option<Completion> + Send + Sync + 'static,
 ) -> (Agent, Arc<Scripted>) {
     let model = Arc::new(Scripted { answer: Box::new(answer), asked: Mutex::default() });
     let price = Some(Price { prompt: 1.0, completion: 2.0 });
@@ -44,12 +54,8 @@ impl Model for Scripted {
         let mut asked = self.asked.lock().expect("sound");
         let answer = (self.answer)(&request.prompt.to_text(), asked.len());
         asked.push(request.clone());
-        let completion = answer.map(|text| Completion {
-            text,
-            usage: Some(Usage::new(10, 2)),
-            attempts: 1,
-            ..Completion::default()
-        });
+        let completion =
+            answer.map(|completion| Completion { usage: Some(Usage::new(10, 2)), attempts: 1, ..completion });
         let refused = || ModelError::Refused {
             status: 400,
             message: "no more".to_owned(),

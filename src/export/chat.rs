@@ -1,12 +1,16 @@
 //! Conversations for fine-tuning, one JSON object per line, in the shape that `OpenAI`'s fine-tuning takes.
 
 use super::ExportError;
-use crate::types::{Message, Role};
+use crate::types::{FunctionCall, Functions, Message, Role};
 use serde::Serialize;
+use serde_json::Value;
 use std::io::{self, BufWriter, Write};
 
 /// Writes one conversation per line: `{"messages": [{"role", "content"}, …]}`. An assistant's message that is not to be
-/// learned carries `"weight": 0`.
+/// learned carries `"weight": 0`. Where functions were offered, they are in `tools`, their calls in `tool_calls` of the
+/// assistant's messages, and the results are messages of the role `tool`.
+///
+/// Source: <https://platform.openai.com/docs/guides/supervised-fine-tuning>.
 #[derive(Debug)]
 pub struct Chat<W: Write> {
     out: BufWriter<W>,
@@ -15,12 +19,20 @@ pub struct Chat<W: Write> {
 #[derive(Serialize)]
 struct Line<'a> {
     messages: Vec<Entry<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
 }
 
 #[derive(Serialize)]
 struct Entry<'a> {
     role: Role,
     content: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<u8>,
 }
@@ -32,12 +44,22 @@ impl<W: Write> Chat<W> {
     }
 
     /// Writes one conversation: each message, and whether a model should learn to say it.
-    pub fn write<'a>(&mut self, turns: impl IntoIterator<Item = (&'a Message, bool)>) -> Result<(), ExportError> {
+    pub fn write<'a>(
+        &mut self,
+        turns: impl IntoIterator<Item = (&'a Message, bool)>,
+        functions: Option<&Functions>,
+    ) -> Result<(), ExportError> {
         let entry = |(message, learn): (&'a Message, bool)| {
             let weight = (message.role == Role::Assistant && !learn).then_some(0);
-            Entry { role: message.role, content: &message.content, weight }
+            let tool_calls = message.calls.iter().map(FunctionCall::openai).collect();
+            let tool_call_id = message.answers.as_deref();
+            Entry { role: message.role, content: &message.content, tool_calls, tool_call_id, weight }
         };
-        let line = Line { messages: turns.into_iter().map(entry).collect() };
+        let line = Line {
+            messages: turns.into_iter().map(entry).collect(),
+            tools: functions.map(Functions::openai),
+            parallel_tool_calls: functions.map(|functions| functions.parallel),
+        };
         serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }

@@ -25,9 +25,7 @@ mod tests;
 use super::episode::Episode;
 use super::tools::{Misfit, Resolved};
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, ToolTexts, Turn};
-use crate::types::{
-    Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool,
-};
+use crate::types::{Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -59,10 +57,8 @@ impl Native {
     pub fn new(options: &Options) -> Result<Self, OptionError> {
         options.known(ID, &["answer=tool|text", "parallel=off|on", "choice=auto|required", "strict=off|on"])?;
         let switch = |name| options.choice(ID, name, &[("off", false), ("on", true)], "`off` or `on`");
-        let text_answers =
-            options.choice(ID, "answer", &[("tool", false), ("text", true)], "`tool` or `text`")?;
-        let required =
-            options.choice(ID, "choice", &[("auto", false), ("required", true)], "`auto` or `required`")?;
+        let text_answers = options.choice(ID, "answer", &[("tool", false), ("text", true)], "`tool` or `text`")?;
+        let required = options.choice(ID, "choice", &[("auto", false), ("required", true)], "`auto` or `required`")?;
         if text_answers && required {
             let possible = "`auto` with answer=text, whose answers are replies without a call";
             return Err(OptionError::value(ID, "choice", "required", possible));
@@ -131,7 +127,8 @@ impl Protocol for Native {
 
     fn step(&self, n: usize, thought: Option<&str>, tool: Tool, input: &str) -> String {
         let Message { content, calls, .. } = self.reply(n, thought, tool, input);
-        let call = calls.iter().map(|call| format!("{{\"name\":{},\"arguments\":{}}}", json!(call.name), call.arguments));
+        let call =
+            calls.iter().map(|call| format!("{{\"name\":{},\"arguments\":{}}}", json!(call.name), call.arguments));
         let lines = [content.to_string()].into_iter().chain(call).filter(|line| !line.is_empty());
         lines.collect::<Vec<_>>().join("\n")
     }

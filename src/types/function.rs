@@ -1,7 +1,7 @@
 //! Native tool calls: the functions that a request offers to a model, and the model's calls of them.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The functions that a request offers, and how the model may call them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,6 +32,29 @@ pub struct FunctionCall {
     pub name: String,
     /// The arguments as the model wrote them: a JSON object, if all is well.
     pub arguments: String,
+}
+
+impl Functions {
+    /// The list in the form of `OpenAI`'s chat completions, which most servers and files for fine-tuning share.
+    pub fn openai(&self) -> Vec<Value> {
+        let written = |function: &Function| {
+            let Function { name, description, parameters } = function;
+            let mut function = json!({ "name": name, "description": description, "parameters": parameters });
+            if self.strict {
+                function["strict"] = json!(true);
+            }
+            json!({ "type": "function", "function": function })
+        };
+        self.list.iter().map(written).collect()
+    }
+}
+
+impl FunctionCall {
+    /// The call in the form of `OpenAI`'s chat completions.
+    pub fn openai(&self) -> Value {
+        let Self { id, name, arguments } = self;
+        json!({ "id": id, "type": "function", "function": { "name": name, "arguments": arguments } })
+    }
 }
 
 /// A reply as its provider wrote it, which has to be sent back unchanged, because it holds signed or encrypted reasoning.

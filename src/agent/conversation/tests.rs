@@ -1,10 +1,10 @@
 //! Conversations of scripted episodes: what remains of each reply, and the messages between them.
 
 use super::{NoConversation, Said, conversation};
-use crate::agent::tests::{episode, scripted};
+use crate::agent::tests::{episode, replying, scripted};
 use crate::agent::{Acting, Answering, Approach};
-use crate::protocol::{self, Frame, Options, Setup, testing};
-use crate::types::{Message, Method, Role, Trajectory, Voting};
+use crate::protocol::{self, Frame, Options, Setup, ToolTexts, testing};
+use crate::types::{Completion, FunctionCall, Message, Method, Role, Trajectory, Voting};
 use futures_util::FutureExt as _;
 use std::sync::Arc;
 
@@ -48,7 +48,8 @@ fn shown(turns: &[Said]) -> Vec<String> {
 fn of(id: &str, thoughts: bool, exemplars: bool, replies: &[&str]) -> Result<Vec<String>, NoConversation> {
     let approach = Approach::Act(acting(id, thoughts));
     let record = recorded(&approach, replies);
-    conversation(&record, &episode(Method::React).question, &approach, exemplars).map(|turns| shown(&turns))
+    let made = conversation(&record, &episode(Method::React).question, &approach, exemplars);
+    made.map(|conversation| shown(&conversation.turns))
 }
 
 fn turns(id: &str, replies: &[&str]) -> Vec<String> {
@@ -178,7 +179,7 @@ fn of_a_vote_the_first_sample_with_the_answer_speaks() {
     let question = episode(Method::CotSc).question;
     let mut record = recorded(&approach, &[" a.\nAnswer: B", " b.\nAnswer: Ada\nQuestion 2", " c.\nAnswer: Ada"]);
     let said = conversation(&record, &question, &approach, false).expect("a conversation");
-    assert_eq!(shown(&said), ["U: Question: Who?", "A: Thought: b.\nAnswer: Ada"]);
+    assert_eq!(shown(&said.turns), ["U: Question: Who?", "A: Thought: b.\nAnswer: Ada"]);
     record.votes[0].count = 3;
     assert_eq!(conversation(&record, &question, &approach, false), Err(NoConversation::Differs));
 }
@@ -188,4 +189,40 @@ fn an_episode_without_an_answer_is_none() {
     let look = " I look.\nAction 1: Search[Ada]";
     let look = [look, &look.replace('1', "2"), &look.replace('1', "3")];
     assert_eq!(of("react-paper", true, false, &look), Err(NoConversation::NoAnswer));
+}
+
+#[test]
+fn native_calls_and_their_results_are_turns() {
+    let protocol = protocol::find("tools", &Options::default()).expect("a protocol").expect("no options");
+    let frame = Frame { tools: protocol.tools(&ToolTexts::default()), ..testing::messages_frame(&[]) };
+    let acting = Acting { protocol, setup: Arc::new(testing::setup(frame, 4)) };
+    let approach = Approach::Act(acting);
+    let call = |id: &str, name: &str, arguments: &str| FunctionCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        arguments: arguments.to_owned(),
+    };
+    let replies = [
+        ("I look.", call("a", "search", r#"{"query":"Ada"}"#)),
+        ("", call("b", "open", "{}")),
+        ("So.", call("c", "finish", r#"{"answer":"Ada"}"#)),
+    ];
+    let (agent, _) = replying(approach.clone(), move |_, number| {
+        let (text, call) = replies.get(number)?.clone();
+        Some(Completion { text: text.to_owned(), calls: vec![call], ..Completion::default() })
+    });
+    let record = agent.answer(&episode(Method::React), None).now_or_never().expect("nothing waits");
+    let question = &episode(Method::React).question;
+    let made = conversation(&record, question, &approach, false).expect("a conversation");
+    let lines = shown(&made.turns);
+    let ["S: SYSTEM", "U: Question: Who?", "A: I look.", "T: It is a page..", "-A: ", told, "A: So."] =
+        lines.iter().map(String::as_str).collect::<Vec<_>>()[..]
+    else {
+        panic!("{lines:?}")
+    };
+    assert!(told.starts_with("T: Error: there is no tool `open`"), "{told}");
+    assert_eq!(made.turns[3].message.answers.as_deref(), Some("a"));
+    assert_eq!(made.turns[6].message.calls, [call("c", "finish", r#"{"answer":"Ada"}"#)]);
+    assert_eq!(made.functions.expect("functions").list.len(), 3);
+    assert_eq!(conversation(&record, question, &approach, true).expect("a conversation").turns.len(), 9);
 }

@@ -3,7 +3,7 @@
 use super::filter::is_right;
 use super::runs::Run;
 use super::{Args, each, explain};
-use crate::agent::conversation::{NoConversation, conversation};
+use crate::agent::conversation::{Conversation, NoConversation, conversation};
 use crate::cli::say::say;
 use crate::export::Chat;
 use crate::run::stored::Stored;
@@ -25,9 +25,10 @@ pub(super) fn write(args: &Args, runs: &[Run], out: impl Write) -> anyhow::Resul
             }
             let (approach, question) = (stored.approach(trajectory)?, stored.question(trajectory));
             match conversation(trajectory, &question, approach, args.with_exemplars) {
-                Ok(turns) => {
+                Ok(Conversation { turns, functions }) => {
                     count += 1;
-                    chat.write(turns.iter().map(|said| (&said.message, said.learn))).map_err(explain)
+                    let turns = turns.iter().map(|said| (&said.message, said.learn));
+                    chat.write(turns, functions.as_deref()).map_err(explain)
                 }
                 Err(reason) => {
                     *left_out.entry(reason).or_default() += 1;

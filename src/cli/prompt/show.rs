@@ -127,10 +127,13 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
             Prompt::Text { .. } => ("text", json!(request.prompt.to_text())),
             Prompt::Messages(messages) => ("messages", json!(messages)),
         };
-        let line = json!({
+        let mut line = json!({
             "prompt": args.prompt, "name": shown.source.name(), "protocol": args.protocol, "method": args.method,
             "question": args.question, "sha256": sha256, "chars": chars, "stop": request.stop, key: content,
         });
+        if let Some(functions) = &request.functions {
+            line["functions"] = json!(functions);
+        }
         writeln!(out, "{line}")?;
         return Ok(());
     }
@@ -141,6 +144,9 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
             for message in messages {
                 let role = json!(message.role);
                 writeln!(out, "[{}]\n{}", role.as_str().unwrap_or_default(), message.content)?;
+                for call in &message.calls {
+                    writeln!(out, "{}({})", call.name, call.arguments)?;
+                }
             }
         }
     }

@@ -58,7 +58,16 @@ fn a_file_of_texts_is_no_prompt_and_is_checked_as_what_it_is() {
     assert_eq!(error.hint().unwrap(), "pass it next to a prompt: --texts prompts/protocols/en.toml");
     for path in [ENGLISH, "prompts/protocols/zh.toml"] {
         let Checked::Texts(file) = check(path, &builtin).unwrap() else { panic!("{path} holds texts") };
-        let all = ["go-blog", "lagent", "lagent-json", "llama-index", "qwen-agent", "robust", "tool-calls", "tool-calls-text"];
+        let all = [
+            "go-blog",
+            "lagent",
+            "lagent-json",
+            "llama-index",
+            "qwen-agent",
+            "robust",
+            "tool-calls",
+            "tool-calls-text",
+        ];
         assert_eq!(file.sections().collect::<Vec<_>>(), all);
         assert_eq!(Some(&path[18..20]), file.language.as_deref());
         assert!(file.tools.is_some());

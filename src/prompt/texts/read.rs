@@ -1,12 +1,12 @@
 //! Reads a file of protocol texts and notes its problems.
 
+use super::TextsFile;
 use super::form::{FORMS, KeyForm, SectionForm};
 use super::slots::Slotted;
-use super::TextsFile;
-use crate::protocol::ToolTexts;
 use crate::prompt::file::HELP;
 use crate::prompt::problems::{Fault, Problems, closest, quoted};
 use crate::prompt::reader::{Reader, Table};
+use crate::protocol::ToolTexts;
 use std::collections::BTreeMap;
 
 /// Reads the text of the file that messages call `file`. All problems are found in one pass.
