@@ -77,9 +77,8 @@ impl Model for Scripted {
             text: reply(rest.matches("\nObservation ").count(), &request.stop).to_owned(),
             finish_reason: Some("stop".to_owned()),
             usage: Some(Usage { prompt_tokens: 1700, completion_tokens: 35 }),
-            latency_ms: 0,
             attempts: 1,
-            cached: false,
+            ..Completion::default()
         };
         futures_util::future::ready(Ok(completion)).boxed()
     }

@@ -150,11 +150,7 @@ fn call(line: LineCall) -> Call {
         prompt_chars: line.prompt_chars,
         stop: line.stop,
         completion: line.completion,
-        finish_reason: None,
-        cause: None,
-        usage: None,
-        latency_ms: 0,
         attempts: 1,
-        cached: false,
+        ..Call::default()
     }
 }

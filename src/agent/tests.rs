@@ -46,11 +46,9 @@ impl Model for Scripted {
         asked.push(request.clone());
         let completion = answer.map(|text| Completion {
             text,
-            finish_reason: None,
             usage: Some(Usage { prompt_tokens: 10, completion_tokens: 2 }),
-            latency_ms: 0,
             attempts: 1,
-            cached: false,
+            ..Completion::default()
         });
         let refused = || ModelError::Refused {
             status: 400,

@@ -211,16 +211,12 @@ fn no_file_is_written_through_a_link() {
 #[test]
 fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
     let call = |usage, cached| Call {
-        prompt_sha256: String::new(),
         prompt_chars: 400,
-        stop: vec![],
         completion: "x".repeat(40),
-        finish_reason: None,
-        cause: None,
         usage,
-        latency_ms: 0,
         attempts: 1,
         cached,
+        ..Call::default()
     };
     let counted = Some(Usage { prompt_tokens: 7, completion_tokens: 3 });
     let with = |outcome, calls| {

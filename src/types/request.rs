@@ -76,10 +76,13 @@ pub struct Decoding {
 }
 
 /// A model's answer to one request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Completion {
     /// The text, cut before the first stop.
     pub text: String,
+    /// The reasoning before the text, at most 64 KiB of it; empty if the server reasoned and does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
     /// Why the server stopped (`stop`, `length`, …), where it says so.
     pub finish_reason: Option<String>,
     /// Tokens used, where the server counts them.

@@ -87,7 +87,7 @@ pub struct Step {
 }
 
 /// One model call.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Call {
     /// SHA-256 of the exact prompt.
     pub prompt_sha256: String,
@@ -97,6 +97,9 @@ pub struct Call {
     pub stop: Vec<String>,
     /// The completion, cut before the first stop.
     pub completion: String,
+    /// The reasoning before it, at most 64 KiB of it; empty if the server reasoned and does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
     /// Why the server stopped, where it says so.
     pub finish_reason: Option<String>,
     /// Why the completion is less than the model's whole answer, where it is.
@@ -225,6 +228,7 @@ impl Call {
             prompt_chars: request.prompt.chars(),
             stop: request.stop.clone(),
             completion: completion.text,
+            reasoning: completion.reasoning,
             cause: completion.finish_reason.as_deref().and_then(Cause::of_finish),
             finish_reason: completion.finish_reason,
             usage: completion.usage,

@@ -3,7 +3,7 @@
 //! | in an answer | in the completion |
 //! |---|---|
 //! | content of type `text` | the text |
-//! | content of type `thinking` or `redacted_thinking` | left out of the text, but noted |
+//! | content of type `thinking` or `redacted_thinking` | left out of the text, and kept apart |
 //! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `model_context_window_exceeded` is `context_overflow` |
 //! | `usage` | tokens read from or written to a cache count as prompt tokens |
 //! | a stream that the client stops before the count of tokens | no usage |
@@ -14,6 +14,9 @@ use crate::net::Answer;
 use crate::types::Usage;
 use serde::Deserialize;
 use serde_json::Value;
+
+/// The type of a block with reasoning, and the field that holds it.
+const THINKING: &str = "thinking";
 
 #[derive(Deserialize)]
 struct Body {
@@ -35,14 +38,17 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
         return Err(format!("it reports an error: {}", Refusal::read(&answer.body).message));
     }
     let content = body.content.ok_or("`content` is missing")?;
-    let thought = content.iter().any(|block| is_thinking(&block["type"]));
-    Ok(Decoded {
+    let mut decoded = Decoded {
         text: content.iter().map(text).collect(),
         finish_reason: reason(&body.stop_reason),
         usage: used(prompt(&body.usage), &body.usage),
         model: string(&body.model),
-        reasoning: thought.then_some("thinking"),
-    })
+        reasoning: None,
+    };
+    for block in content.iter().filter(|block| is_thinking(&block["type"])) {
+        decoded.reasoned(THINKING, block[THINKING].as_str().unwrap_or_default());
+    }
+    Ok(decoded)
 }
 
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, String> {
@@ -55,14 +61,18 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
             rest.model = string(&event["message"]["model"]);
         }
         "content_block_start" => {
-            if is_thinking(&event["content_block"]["type"]) {
-                rest.reasoning = Some("thinking");
+            let block = &event["content_block"];
+            if is_thinking(&block["type"]) {
+                rest.reasoned(THINKING, block[THINKING].as_str().unwrap_or_default());
             }
             return Ok(text(&event["content_block"]).to_owned());
         }
         "content_block_delta" => {
             progress.started = true;
             let delta = &event["delta"];
+            if let Some(thought) = delta[THINKING].as_str() {
+                rest.reasoned(THINKING, thought);
+            }
             return Ok(if delta["type"] == "text_delta" {
                 delta["text"].as_str().unwrap_or_default().to_owned()
             } else {
@@ -83,7 +93,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
 }
 
 fn is_thinking(kind: &Value) -> bool {
-    kind == "thinking" || kind == "redacted_thinking"
+    kind == THINKING || kind == "redacted_thinking"
 }
 
 fn text(block: &Value) -> &str {

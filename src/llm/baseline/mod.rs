@@ -42,14 +42,7 @@ impl Model for Baseline {
         let mut text = self.write(request);
         let end = stop::cut(&text, &request.stop);
         text.truncate(end);
-        let completion = Completion {
-            text,
-            finish_reason: Some("stop".to_owned()),
-            usage: None,
-            latency_ms: 0,
-            attempts: 0,
-            cached: false,
-        };
+        let completion = Completion { text, finish_reason: Some("stop".to_owned()), ..Completion::default() };
         futures_util::future::ready(Ok(completion)).boxed()
     }
 }

@@ -44,7 +44,7 @@ fn bench(limits: Limits, answer: Result<Completion, ModelError>) -> Bench {
 }
 
 fn completion(usage: Option<Usage>) -> Completion {
-    Completion { text: "x".repeat(40), finish_reason: None, usage, latency_ms: 1, attempts: 1, cached: false }
+    Completion { text: "x".repeat(40), usage, latency_ms: 1, attempts: 1, ..Completion::default() }
 }
 
 /// A prompt of 400 bytes: 100 tokens by estimate.

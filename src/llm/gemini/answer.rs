@@ -3,7 +3,7 @@
 //! | in an answer | in the completion |
 //! |---|---|
 //! | parts with `text` | the text, joined |
-//! | parts with `thought` | left out of the text, but noted |
+//! | parts with `thought` | left out of the text, and kept apart |
 //! | `finishReason` | `STOP` is `stop`, `MAX_TOKENS` is `length`, what is withheld is `content_filter` |
 //! | `promptFeedback` with `blockReason` | an error that is not retried |
 //! | `usageMetadata` | tokens of thoughts count as completion tokens, as they are billed |
@@ -53,16 +53,18 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Faul
 /// Adds what the body says to `known`. Returns whether it has a candidate.
 fn take(body: &Body, known: &mut Decoded) -> Result<bool, Fault> {
     known.usage = used(&body.usage_metadata).or(known.usage);
+    known.counted_reasoning(&body.usage_metadata, "thoughtsTokenCount");
     known.model = known.model.take().or_else(|| string(&body.model_version));
     let Some(candidate) = body.candidates.as_ref().and_then(|all| all.first()) else {
         let blocked = string(&body.prompt_feedback["blockReason"]);
         return blocked.map_or(Ok(false), |reason| Err(Fault::Refused(format!("the prompt was blocked: {reason}"))));
     };
     for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+        let text = part["text"].as_str().unwrap_or_default();
         if part["thought"] == true {
-            known.reasoning = Some("thought");
+            known.reasoned("thought", text);
         } else {
-            known.text.push_str(part["text"].as_str().unwrap_or_default());
+            known.text.push_str(text);
         }
     }
     known.finish_reason = reason(&candidate["finishReason"]).or_else(|| known.finish_reason.take());

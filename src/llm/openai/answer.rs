@@ -5,7 +5,7 @@
 //! | HTML, truncated or other JSON, an `error` object, no `choices` | not a completion: retried, then an error |
 //! | a `refusal` beside the content | the finish reason `refusal` |
 //! | content `null` or absent (tool calls, reasoning only) | an empty text |
-//! | reasoning fields | left out of the text, but noted |
+//! | reasoning fields | left out of the text, and kept apart; tokens of reasoning that is not shown are noted |
 //! | content in parts | the texts of the parts, joined |
 //! | `finish_reason` absent, empty or not a string | none |
 //! | `usage` absent or not made of numbers | none |
@@ -21,6 +21,9 @@ use serde_json::{Map, Value};
 
 /// The reason for the end of a message in which the model declined.
 const REFUSAL: &str = "refusal";
+/// Where in the usage the tokens of reasoning are counted.
+const TOKEN_DETAILS: &str = "completion_tokens_details";
+const REASONING_TOKENS: &str = "reasoning_tokens";
 
 /// A whole answer, or one event of a stream.
 #[derive(Deserialize)]
@@ -61,21 +64,25 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
     }
     let choices = body.choices.ok_or("`choices` is missing")?;
     let choice = choices.into_iter().next().ok_or("`choices` is empty")?;
-    let (text, reasoning, refused) = match endpoint {
-        Endpoint::Chat => {
-            let mut message = choice.message.ok_or("`message` is missing")?;
-            let (reasoning, refused) = (thought(&message, reasoning), refuses(&message));
-            (message.remove("content").unwrap_or_default(), reasoning, refused)
-        }
-        Endpoint::Completions => (choice.text.ok_or("`text` is missing")?, None, false),
-    };
-    Ok(Decoded {
-        text: content(text)?,
-        finish_reason: if refused { Some(REFUSAL.to_owned()) } else { string(&choice.finish_reason) },
+    let mut decoded = Decoded {
+        finish_reason: string(&choice.finish_reason),
         usage: used(&body.usage),
         model: string(&body.model),
-        reasoning,
-    })
+        ..Decoded::default()
+    };
+    decoded.text = content(match endpoint {
+        Endpoint::Chat => {
+            let mut message = choice.message.ok_or("`message` is missing")?;
+            think(&message, reasoning, &mut decoded);
+            if refuses(&message) {
+                decoded.finish_reason = Some(REFUSAL.to_owned());
+            }
+            message.remove("content").unwrap_or_default()
+        }
+        Endpoint::Completions => choice.text.ok_or("`text` is missing")?,
+    })?;
+    decoded.counted_reasoning(&body.usage[TOKEN_DETAILS], REASONING_TOKENS);
+    Ok(decoded)
 }
 
 /// Decodes one event of a stream, as far as it is about the first choice.
@@ -91,11 +98,12 @@ pub(super) fn chunk(
     }
     let rest = &mut progress.rest;
     rest.usage = used(&chunk.usage).or(rest.usage);
+    rest.counted_reasoning(&chunk.usage[TOKEN_DETAILS], REASONING_TOKENS);
     rest.model = rest.model.take().or_else(|| string(&chunk.model));
     let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() else { return Ok(String::new()) };
     progress.started = true;
     let mut delta = choice.delta.unwrap_or_default();
-    rest.reasoning = rest.reasoning.or_else(|| thought(&delta, reasoning));
+    think(&delta, reasoning, rest);
     let piece = content(match endpoint {
         Endpoint::Chat => delta.remove("content").unwrap_or_default(),
         Endpoint::Completions => choice.text.unwrap_or_default(),
@@ -109,10 +117,12 @@ pub(super) fn chunk(
     Ok(piece)
 }
 
-/// The field of a message that holds reasoning, if any.
-fn thought(message: &Map<String, Value>, fields: &[&'static str]) -> Option<&'static str> {
-    let filled = |field: &str| message.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    fields.iter().copied().find(|field| filled(field))
+/// Takes the reasoning from the first of the fields of a message that holds any.
+fn think(message: &Map<String, Value>, fields: &[&'static str], decoded: &mut Decoded) {
+    let text = |field: &str| message.get(field)?.as_str().filter(|text| !text.is_empty());
+    if let Some((field, text)) = fields.iter().find_map(|field| Some((*field, text(field)?))) {
+        decoded.reasoned(field, text);
+    }
 }
 
 /// Whether a message says that the model declined. The reason for its end is `stop` then, as of any other.

@@ -28,7 +28,7 @@ impl Model for Made {
             usage: Some(Usage { prompt_tokens: 7, completion_tokens: u64::from(number) }),
             latency_ms: 1000 + u64::from(number),
             attempts: 2,
-            cached: false,
+            ..Completion::default()
         };
         let answer = match request.prompt.to_text().as_str() {
             "fail" => Err(ModelError::Refused {

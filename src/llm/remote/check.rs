@@ -42,7 +42,7 @@ pub struct Check {
     /// Whether it accepts a temperature of 0. If not, the other checks used 1.
     pub temperature: Verdict,
     pub usage: bool,
-    /// Where the model's reasoning was: a field's name, or `<think>`.
+    /// Where the model's reasoning was, or was counted: a field's name, or `<think>`.
     pub reasoning: Option<&'static str>,
     /// Settings that the provider does not support and that are not sent.
     pub left_out: &'static [&'static str],
@@ -94,7 +94,7 @@ impl Remote {
             max_tokens_name: self.interface.limit_name(),
             temperature,
             usage: first.decoded.usage.is_some(),
-            reasoning: first.decoded.reasoning,
+            reasoning: first.decoded.reasoning.as_ref().map(|reasoning| reasoning.place),
             left_out: self.interface.left_out(),
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),

@@ -112,8 +112,8 @@ impl<'a> Incoming<'a> {
     fn complete(&mut self, mut decoded: Decoded) -> Decoded {
         self.finish();
         self.redactor.text().clone_into(&mut decoded.text);
-        if self.stripper.thought() {
-            decoded.reasoning = Some(IN_TEXT);
+        if let Some(thought) = self.stripper.thought() {
+            decoded.reasoned(IN_TEXT, thought);
         }
         decoded
     }

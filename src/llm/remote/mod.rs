@@ -163,6 +163,7 @@ impl Remote {
         let Raw { decoded, attempts, elapsed } = self.ask(request, on_event).await?;
         Ok(Completion {
             text: redactor::redacted(decoded.text, &request.stop, &self.secrets.hidden.all()),
+            reasoning: decoded.reasoning.map(|reasoning| self.secrets.hidden.out_of(&reasoning.text)),
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),

@@ -146,3 +146,39 @@ async fn only_text_is_text_and_finish_reasons_have_one_name() {
         assert_eq!((got.text.as_str(), got.finish_reason.as_deref()), (text, reason), "{answer}");
     }
 }
+
+#[tokio::test]
+async fn reasoning_is_kept_apart_from_the_text_and_masked() {
+    let chat = |message: &str, usage: &str| {
+        format!(r#"{{"choices":[{{"message":{message},"finish_reason":"length"}}],"usage":{usage}}}"#)
+    };
+    let messages = |content: &str| format!(r#"{{"content":[{content}],"stop_reason":"max_tokens"}}"#);
+    let gemini = |parts: &str, used: u32| {
+        format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{parts}]}}}}],"usageMetadata":{{"promptTokenCount":1,"thoughtsTokenCount":{used}}}}}"#
+        )
+    };
+    let hidden = r#"{"prompt_tokens":1,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":9}}"#;
+    let none = r#"{"prompt_tokens":1,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":0}}"#;
+    let spoken = format!(r#"{{"content":null,"reasoning_content":"the key is {KEY}"}}"#);
+    for (api, answer, reasoning) in [
+        (Api::Chat, chat(&spoken, "null"), Some("the key is ***")),
+        (Api::Chat, chat(r#"{"content":"<think> so\nit "}"#, hidden), Some("so\nit")),
+        (Api::Chat, chat(r#"{"content":""}"#, hidden), Some("")),
+        (Api::Chat, chat(r#"{"content":""}"#, none), None),
+        (
+            Api::Messages,
+            messages(r#"{"type":"thinking","thinking":"a"},{"type":"thinking","thinking":"b"}"#),
+            Some("ab"),
+        ),
+        (Api::Messages, messages(r#"{"type":"redacted_thinking","data":"x"}"#), Some("")),
+        (Api::Messages, messages(""), None),
+        (Api::Gemini, gemini(r#"{"text":"hm","thought":true}"#, 3), Some("hm")),
+        (Api::Gemini, gemini("", 3), Some("")),
+        (Api::Gemini, gemini("", 0), None),
+    ] {
+        let (got, _) = ask(api, vec![reply(200, "", answer.as_bytes())]).await;
+        let got = got.expect(&answer);
+        assert_eq!((got.text.as_str(), got.reasoning.as_deref()), ("", reasoning), "{answer}");
+    }
+}

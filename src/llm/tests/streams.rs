@@ -31,7 +31,7 @@ async fn text_is_shown_as_it_arrives() {
         assert_eq!(shown, " I |think. 東\u{1f600}|!", "{api:?}");
         assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), (" I think. 東\u{1f600}!", Some("stop")));
         assert_eq!(answer.usage, Some(Usage { prompt_tokens: 9, completion_tokens: 4 }));
-        assert_eq!(answer.attempts, 1);
+        assert_eq!((answer.attempts, answer.reasoning.as_deref()), (1, Some("hm")));
         let sent = &server.requests()[0];
         let asks = match api {
             Api::Chat | Api::Completions => r#""stream":true,"stream_options":{"include_usage":true}"#,

@@ -154,18 +154,7 @@ mod tests {
         let text = live().step(&step(3));
         assert!(text.starts_with("\n── step 3 ─"), "{text}");
         assert!(text.contains("thought      I \\u{1b}[31mthink.\naction       Search[x]\nobservation  A"), "{text}");
-        let call = Call {
-            prompt_sha256: String::new(),
-            prompt_chars: 0,
-            stop: vec![],
-            completion: " So it is.\n".into(),
-            finish_reason: None,
-            cause: None,
-            usage: None,
-            latency_ms: 1,
-            attempts: 1,
-            cached: false,
-        };
+        let call = Call { completion: " So it is.\n".into(), latency_ms: 1, attempts: 1, ..Call::default() };
         let text = live().step(&Step { n: 1, sample: Some(4), calls: vec![call], ..Step::default() });
         assert!(text.contains("── sample 4, step 1 ─") && text.ends_with("reply        So it is.\n"), "{text}");
     }

@@ -6,16 +6,11 @@ use std::fs;
 
 fn call(n: u64) -> Event {
     Event::Call(Call {
-        prompt_sha256: String::new(),
         prompt_chars: 400,
-        stop: vec![],
         completion: "so\n".to_owned(),
-        finish_reason: None,
         usage: Some(Usage { prompt_tokens: n, completion_tokens: 1 }),
-        latency_ms: 0,
         attempts: 1,
-        cached: false,
-        cause: None,
+        ..Call::default()
     })
 }
 
