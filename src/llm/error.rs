@@ -10,7 +10,8 @@ use crate::types::{Cause, Failure, Service};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The server rejected the request; a retry would not help. `message` has at most 300 characters, without secrets.
-    #[error("the model's server refused the request with status {status}: {message}")]
+    /// The status is 200 where the answer to a request that was taken says so.
+    #[error("the model's server refused the request{}: {message}", with_status(*status))]
     Refused { status: u16, message: String, cause: Cause },
     /// The server was overloaded or failed at every attempt.
     #[error("the model's server failed with {reason} (attempts: {attempts})")]
@@ -37,6 +38,10 @@ impl From<NetError> for ModelError {
     fn from(error: NetError) -> Self {
         Self::Net(error)
     }
+}
+
+fn with_status(status: u16) -> String {
+    if status == 200 { String::new() } else { format!(" with status {status}") }
 }
 
 const KEY_HINT: &str = "the server rejects the key: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name another variable with --key-env or a file with --key-file";
@@ -71,6 +76,9 @@ impl ModelError {
             }
             Self::Refused { cause: Cause::NotFound | Cause::UnknownModel, .. } => {
                 "check the model's name and --base-url, which usually ends in /v1"
+            }
+            Self::Refused { cause: Cause::ContentFilter, .. } => {
+                "the provider withholds the answer: another model may give it"
             }
             Self::Refused { message, .. } if message.to_ascii_lowercase().contains("prefill") => {
                 "the model does not support prefill: leave out --prefill"

@@ -91,12 +91,19 @@ impl Cause {
             402 => Self::Payment,
             403 => Self::Forbidden,
             300..=399 | 404 | 405 | 410 => Self::NotFound,
+            // Something else than the API listens: it does not know the method, or the protocol.
+            501 | 505 => Self::NotFound,
             408 => Self::Timeout,
             429 => Self::RateLimit,
             409 | 425 | 500.. => Self::ServerError,
             400..=499 => Self::BadRequest,
             0..=299 => Self::BadAnswer,
         }
+    }
+
+    /// Whether the same request may succeed later.
+    pub fn is_passing(self) -> bool {
+        matches!(self, Self::RateLimit | Self::ServerError | Self::Timeout)
     }
 
     /// Whether the next request will fail for the same reason, until somebody does something about it.

@@ -8,7 +8,7 @@
 //! | `usage` | tokens read from or written to a cache count as prompt tokens |
 //! | a stream that the client stops before the count of tokens | no usage |
 
-use crate::llm::remote::answer::{Decoded, Progress, count, parse, read, string};
+use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
 use crate::types::Usage;
@@ -32,10 +32,10 @@ struct Body {
 }
 
 /// Decodes a whole answer; the error says why it is not a completion.
-pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
+pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
     if body.kind == "error" {
-        return Err(format!("it reports an error: {}", Refusal::read(&answer.body).message));
+        return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
     let content = body.content.ok_or("`content` is missing")?;
     let mut decoded = Decoded {
@@ -51,7 +51,7 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
     Ok(decoded)
 }
 
-pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, String> {
+pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
     let event: Value = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     let rest = &mut progress.rest;
     match event["type"].as_str().unwrap_or_default() {
@@ -85,7 +85,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
             rest.usage = used(prompt, &event["usage"]).or(rest.usage);
         }
         "message_stop" => progress.ended = true,
-        "error" => return Err(format!("the stream reports an error: {}", Refusal::read(data).message)),
+        "error" => return Err(Fault::Reported(Refusal::read(data))),
         // Pings, ends of blocks, and unknown events.
         _ => {}
     }

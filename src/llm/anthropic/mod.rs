@@ -122,11 +122,11 @@ impl Interface for Anthropic {
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        Ok(answer::decode(answer)?)
+        answer::decode(answer)
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        Ok(answer::event(data, progress)?)
+        answer::event(data, progress)
     }
 
     fn limit_name(&self) -> &'static str {

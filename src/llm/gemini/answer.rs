@@ -5,6 +5,7 @@
 //! | parts with `text` | the text, joined |
 //! | parts with `thought` | left out of the text, and kept apart |
 //! | `finishReason` | `STOP` is `stop`, `MAX_TOKENS` is `length`, what is withheld is `content_filter` |
+//! | other reasons (`OTHER`, `MALFORMED_RESPONSE`, …) | as they are, in small letters |
 //! | `promptFeedback` with `blockReason` | an error that is not retried |
 //! | `usageMetadata` | tokens of thoughts count as completion tokens, as they are billed |
 
@@ -32,7 +33,7 @@ struct Body {
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
     if !body.error.is_null() {
-        return Err(Fault::Broken(format!("it reports an error: {}", Refusal::read(&answer.body).message)));
+        return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
     let mut decoded = Decoded::default();
     if take(&body, &mut decoded)? {
@@ -44,7 +45,7 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
     let body: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     if !body.error.is_null() {
-        return Err(Fault::Broken(format!("the stream reports an error: {}", Refusal::read(data).message)));
+        return Err(Fault::Reported(Refusal::read(data)));
     }
     progress.started |= take(&body, &mut progress.rest)?;
     Ok(std::mem::take(&mut progress.rest.text))
@@ -57,7 +58,7 @@ fn take(body: &Body, known: &mut Decoded) -> Result<bool, Fault> {
     known.model = known.model.take().or_else(|| string(&body.model_version));
     let Some(candidate) = body.candidates.as_ref().and_then(|all| all.first()) else {
         let blocked = string(&body.prompt_feedback["blockReason"]);
-        return blocked.map_or(Ok(false), |reason| Err(Fault::Refused(format!("the prompt was blocked: {reason}"))));
+        return blocked.map_or(Ok(false), |reason| Err(Fault::Withheld(format!("the prompt was blocked: {reason}"))));
     };
     for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
         let text = part["text"].as_str().unwrap_or_default();
@@ -76,9 +77,17 @@ fn reason(value: &Value) -> Option<String> {
     Some(match reason.as_str() {
         "FINISH_REASON_UNSPECIFIED" => return None,
         "MAX_TOKENS" => "length".to_owned(),
-        "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" => {
-            "content_filter".to_owned()
-        }
+        "SAFETY"
+        | "RECITATION"
+        | "LANGUAGE"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "MODEL_ARMOR"
+        | "JAILBREAK"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => "content_filter".to_owned(),
         _ => reason.to_ascii_lowercase(),
     })
 }

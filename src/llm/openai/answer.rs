@@ -2,8 +2,9 @@
 //!
 //! | in the answer | what happens |
 //! |---|---|
-//! | HTML, truncated or other JSON, an `error` object, no `choices` | not a completion: retried, then an error |
-//! | a `refusal` beside the content | the finish reason `refusal` |
+//! | HTML, truncated or other JSON, no `choices` | not a completion: retried, then an error |
+//! | an `error` object | an error, as if the answer had its status |
+//! | a `refusal` beside the content | the finish reason `refusal`; it is the text where there is no other |
 //! | content `null` or absent (tool calls, reasoning only) | an empty text |
 //! | reasoning fields | left out of the text, and kept apart; tokens of reasoning that is not shown are noted |
 //! | content in parts | the texts of the parts, joined |
@@ -12,7 +13,7 @@
 //! | broken UTF-8, unpaired surrogates | replaced by U+FFFD |
 
 use super::Endpoint;
-use crate::llm::remote::answer::{Decoded, Progress, parse, read, string, usage};
+use crate::llm::remote::answer::{Decoded, Fault, Progress, parse, read, string, usage};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
 use crate::types::Usage;
@@ -57,10 +58,10 @@ fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, 
 }
 
 /// Decodes a whole answer of `endpoint`; the error says why it is not a completion.
-pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static str]) -> Result<Decoded, String> {
+pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static str]) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
     if !body.error.is_null() {
-        return Err(format!("it reports an error: {}", Refusal::read(&answer.body).message));
+        return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
     let choices = body.choices.ok_or("`choices` is missing")?;
     let choice = choices.into_iter().next().ok_or("`choices` is empty")?;
@@ -70,17 +71,19 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
         model: string(&body.model),
         ..Decoded::default()
     };
-    decoded.text = content(match endpoint {
+    decoded.text = match endpoint {
         Endpoint::Chat => {
             let mut message = choice.message.ok_or("`message` is missing")?;
             think(&message, reasoning, &mut decoded);
-            if refuses(&message) {
+            let said = content(message.remove("content").unwrap_or_default())?;
+            let refusal = declined(&message).unwrap_or_default();
+            if !refusal.is_empty() {
                 decoded.finish_reason = Some(REFUSAL.to_owned());
             }
-            message.remove("content").unwrap_or_default()
+            if said.is_empty() { refusal.to_owned() } else { said }
         }
-        Endpoint::Completions => choice.text.ok_or("`text` is missing")?,
-    })?;
+        Endpoint::Completions => content(choice.text.ok_or("`text` is missing")?)?,
+    };
     decoded.counted_reasoning(&body.usage[TOKEN_DETAILS], REASONING_TOKENS);
     Ok(decoded)
 }
@@ -91,10 +94,10 @@ pub(super) fn chunk(
     endpoint: Endpoint,
     reasoning: &[&'static str],
     progress: &mut Progress,
-) -> Result<String, String> {
+) -> Result<String, Fault> {
     let chunk: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     if !chunk.error.is_null() || chunk.object == "error" {
-        return Err(format!("the stream reports an error: {}", Refusal::read(data).message));
+        return Err(Fault::Reported(Refusal::read(data)));
     }
     let rest = &mut progress.rest;
     rest.usage = used(&chunk.usage).or(rest.usage);
@@ -108,13 +111,13 @@ pub(super) fn chunk(
         Endpoint::Chat => delta.remove("content").unwrap_or_default(),
         Endpoint::Completions => choice.text.unwrap_or_default(),
     })?;
-    if refuses(&delta) {
-        progress.refused = true;
-    }
+    let refusal = declined(&delta).unwrap_or_default();
+    progress.refused |= !refusal.is_empty();
     let reason = string(&choice.finish_reason).map(|reason| if progress.refused { REFUSAL.to_owned() } else { reason });
     let rest = &mut progress.rest;
     rest.finish_reason = reason.or_else(|| rest.finish_reason.take());
-    Ok(piece)
+    // One of the two is empty.
+    Ok(piece + refusal)
 }
 
 /// Takes the reasoning from the first of the fields of a message that holds any.
@@ -125,19 +128,20 @@ fn think(message: &Map<String, Value>, fields: &[&'static str], decoded: &mut De
     }
 }
 
-/// Whether a message says that the model declined. The reason for its end is `stop` then, as of any other.
-fn refuses(message: &Map<String, Value>) -> bool {
-    message.get("refusal").and_then(Value::as_str).is_some_and(|text| !text.is_empty())
+/// What a message says in place of its content if the model declined. The reason for its end is `stop` then, as of any
+/// other.
+fn declined(message: &Map<String, Value>) -> Option<&str> {
+    message.get("refusal")?.as_str().filter(|text| !text.is_empty())
 }
 
-fn content(value: Value) -> Result<String, String> {
+fn content(value: Value) -> Result<String, Fault> {
     match value {
         Value::String(text) => Ok(text),
         Value::Null => Ok(String::new()),
         Value::Array(parts) => {
             Ok(parts.iter().filter_map(|part| part.as_str().or_else(|| part.get("text")?.as_str())).collect())
         }
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => Err("the content is not text".to_owned()),
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => Err("the content is not text".into()),
     }
 }
 
@@ -147,14 +151,14 @@ fn used(value: &Value) -> Option<Usage> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Decoded, Endpoint, decode};
+    use super::{Decoded, Endpoint, Fault, decode};
     use crate::net::Answer;
 
     fn answer(body: &[u8], content_type: &str) -> Answer {
         Answer { content_type: Some(content_type.into()), body: body.to_vec(), ..Answer::default() }
     }
 
-    fn chat(body: &str) -> Result<Decoded, String> {
+    fn chat(body: &str) -> Result<Decoded, Fault> {
         decode(&answer(body.as_bytes(), "application/json"), Endpoint::Chat, &["reasoning"])
     }
 
@@ -198,14 +202,13 @@ mod tests {
             ("{}", "`choices` is missing"),
             (r#"{"choices":[{}]}"#, "`message` is missing"),
             (r#"{"choices":[{"message":{"content":7}}]}"#, "the content is not text"),
-            (r#"{"error":{"message":"overloaded","code":502}}"#, "it reports an error: overloaded"),
         ] {
-            assert_eq!(chat(body), Err(reason.to_owned()), "{body}");
+            assert_eq!(chat(body), Err(reason.into()), "{body}");
         }
         for body in
             ["null", "[]", "{\"choices\":[{\"message\":{\"content\":\"cu", "{\"choices\":{}}", "\"text\"", "data: {}"]
         {
-            let reason = chat(body).expect_err(body);
+            let Err(Fault::Broken(reason)) = chat(body) else { panic!("{body}") };
             assert!(reason.starts_with("it is not a completion in JSON: "), "{body}: {reason}");
         }
         let deep = "[".repeat(100_000);

@@ -122,11 +122,11 @@ impl Interface for OpenAi {
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        Ok(answer::decode(answer, self.settings.endpoint, self.settings.server.reasoning)?)
+        answer::decode(answer, self.settings.endpoint, self.settings.server.reasoning)
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        Ok(answer::chunk(data, self.settings.endpoint, self.settings.server.reasoning, progress)?)
+        answer::chunk(data, self.settings.endpoint, self.settings.server.reasoning, progress)
     }
 
     fn thinks_in_text(&self) -> bool {

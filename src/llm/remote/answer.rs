@@ -89,8 +89,10 @@ impl Progress {
 pub(in crate::llm) enum Fault {
     /// It is malformed; another attempt may succeed.
     Broken(String),
-    /// The server will not answer this request.
-    Refused(String),
+    /// The provider withholds the answer to this request.
+    Withheld(String),
+    /// It reports an error in place of a completion.
+    Reported(Refusal),
 }
 
 impl From<String> for Fault {

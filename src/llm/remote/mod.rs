@@ -201,15 +201,22 @@ impl Remote {
                 Some(Err(Fault::Broken(reason))) => {
                     return Err(ModelError::Undecodable { attempts, reason: self.shown(&reason) });
                 }
-                Some(Err(Fault::Refused(reason))) => {
+                Some(Err(Fault::Withheld(reason))) => {
                     let (status, message) = (answer.status, self.shown(&reason));
                     return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
                 }
-                None => {}
-            }
-            let refusal = Refusal::read(&answer.body);
-            if !interface.learn(sent, answer.status, &refusal) {
-                return Err(self.refused(&answer, attempts, &refusal));
+                Some(Err(Fault::Reported(refusal))) if !interface.learn(sent, refusal.status(), &refusal) => {
+                    let cause = refusal.cause(refusal.status());
+                    return Err(self.refused(answer.status, cause, attempts, &refusal));
+                }
+                Some(Err(Fault::Reported(_))) => {}
+                None => {
+                    let refusal = Refusal::read(&answer.body);
+                    if !interface.learn(sent, answer.status, &refusal) {
+                        let cause = refusal.cause(answer.status);
+                        return Err(self.refused(answer.status, cause, attempts, &refusal));
+                    }
+                }
             }
         }
     }
@@ -225,14 +232,16 @@ impl Remote {
         answer.map_err(|error| self.secrets.hidden.out_of_error(error).into())
     }
 
-    fn refused(&self, answer: &Answer, attempts: u32, refusal: &Refusal) -> ModelError {
-        let status = answer.status;
+    fn refused(&self, status: u16, cause: Cause, attempts: u32, refusal: &Refusal) -> ModelError {
         let message = self.shown(&refusal.message);
-        let cause = refusal.cause(status);
-        if matches!(status, 408 | 409 | 425 | 429 | 500..) && cause != Cause::Quota {
-            return ModelError::Exhausted { attempts, reason: format!("status {status}: {message}"), cause };
+        if !cause.is_passing() {
+            return ModelError::Refused { status, message, cause };
         }
-        ModelError::Refused { status, message, cause }
+        let reason = match status {
+            200..=299 => format!("an error in its answer: {message}"),
+            status => format!("status {status}: {message}"),
+        };
+        ModelError::Exhausted { attempts, reason, cause }
     }
 
     /// A server's message, for an error: on one line, short, without secrets.

@@ -19,6 +19,8 @@ pub(in crate::llm) struct Refusal {
     pub(in crate::llm) param: Option<String>,
     pub(in crate::llm) code: Option<String>,
     kind: Option<String>,
+    /// The status that it names itself.
+    status: Option<u16>,
 }
 
 impl Refusal {
@@ -36,11 +38,33 @@ impl Refusal {
         });
         let message = message.split_whitespace().take(MESSAGE_CHARS).collect::<Vec<_>>().join(" ");
         let message = if message.is_empty() { "no message was given".to_owned() } else { message };
-        Self { message, param: field("param"), code: field("code"), kind: field("type") }
+        let status = inner.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        let status = status.filter(|status| (400..600).contains(status));
+        Self { message, param: field("param"), code: field("code"), kind: field("type"), status }
     }
 }
 
 impl Refusal {
+    /// The status of an error that was reported inside an answer: the one it names, or the one that its type has
+    /// elsewhere (<https://platform.claude.com/docs/en/api/errors>).
+    pub(in crate::llm) fn status(&self) -> u16 {
+        let of_type = |kind: &String| {
+            Some(match kind.as_str() {
+                "invalid_request_error" => 400,
+                "authentication_error" => 401,
+                "billing_error" => 402,
+                "permission_error" => 403,
+                "not_found_error" => 404,
+                "request_too_large" => 413,
+                "rate_limit_error" | "rate_limit_exceeded" => 429,
+                "timeout_error" => 504,
+                "overloaded_error" => 529,
+                _ => return None,
+            })
+        };
+        self.status.or_else(|| [&self.code, &self.kind].into_iter().flatten().find_map(of_type)).unwrap_or(500)
+    }
+
     /// What went wrong, by the status and the words of the servers that say more.
     pub(in crate::llm) fn cause(&self, status: u16) -> Cause {
         let message = self.message.to_ascii_lowercase();
@@ -149,8 +173,22 @@ mod tests {
             (400, r#"{"error":{"message":"no","code":"content_filter"}}"#, Cause::ContentFilter),
             (400, r#"{"error":{"message":"stop: too many"}}"#, Cause::BadRequest),
             (503, r#"{"error":{"message":"model is loading"}}"#, Cause::ServerError),
+            (501, "<title>Unsupported method</title>", Cause::NotFound),
         ] {
             assert_eq!(Refusal::read(body.as_bytes()).cause(status), cause, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn an_error_inside_an_answer_has_the_status_of_its_kind() {
+        for (error, status) in [
+            (r#"{"type":"overloaded_error","message":"Overloaded"}"#, 529),
+            (r#"{"code":"rate_limit_exceeded","message":"no"}"#, 429),
+            (r#"{"code":502,"message":"no"}"#, 502),
+            (r#"{"code":7,"message":"no"}"#, 500),
+            (r#"{"message":"no"}"#, 500),
+        ] {
+            assert_eq!(Refusal::read(format!(r#"{{"error":{error}}}"#).as_bytes()).status(), status, "{error}");
         }
     }
 

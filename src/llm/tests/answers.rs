@@ -51,7 +51,8 @@ async fn permanent_failures_are_typed_errors_without_the_key() {
             (api, reply(503, "", b"<title>Busy</title>"), exhausted("status 503: Busy")),
             (api, reply(200, "", b"<html><title>Sign in</title>"), malformed("it is a web page: Sign in")),
             (api, reply(200, "", b"{}"), malformed(missing)),
-            (api, reply(200, "", leak.as_bytes()), malformed("it reports an error: wrong key ***")),
+            (api, reply(200, "", leak.as_bytes()), exhausted("an error in its answer: wrong key ***")),
+            (api, reply(501, "", b"<title>Unsupported method</title>"), refused(501, "Unsupported method")),
         ]);
         cases.extend(
             [302, 400, 401, 403, 404]
@@ -125,8 +126,14 @@ async fn only_text_is_text_and_finish_reasons_have_one_name() {
         (
             Api::Chat,
             r#"{"choices":[{"message":{"content":null,"refusal":"I can't."},"finish_reason":"stop"}]}"#.into(),
-            "",
+            "I can't.",
             Some("refusal"),
+        ),
+        (
+            Api::Chat,
+            r#"{"choices":[{"message":{"content":"so\nObservation 1: made up"},"finish_reason":"length"}]}"#.into(),
+            "so",
+            Some("stop"),
         ),
         (
             Api::Chat,
@@ -138,6 +145,8 @@ async fn only_text_is_text_and_finish_reasons_have_one_name() {
         (Api::Gemini, gemini(r#"{"functionCall":{}}"#, "MALFORMED_FUNCTION_CALL"), "", Some("malformed_function_call")),
         (Api::Gemini, r#"{"candidates":[{"finishReason":"MAX_TOKENS"}]}"#.into(), "", Some("length")),
         (Api::Gemini, gemini("", "SAFETY"), "", Some("content_filter")),
+        (Api::Gemini, gemini("", "MODEL_ARMOR"), "", Some("content_filter")),
+        (Api::Gemini, gemini("", "MALFORMED_RESPONSE"), "", Some("malformed_response")),
         (Api::Gemini, gemini(r#"{"text":"x"}"#, "FINISH_REASON_UNSPECIFIED"), "x", None),
         (Api::Gemini, gemini(r#"{"text":"x"}"#, ""), "x", None),
     ] {
