@@ -83,8 +83,8 @@ impl ModelError {
             Self::Refused { message, .. } if message.to_ascii_lowercase().contains("prefill") => {
                 "the model does not support prefill: leave out --prefill"
             }
-            Self::Refused { message, .. } if message.contains("temperature") => {
-                "the model only supports its default temperature: try --temperature 1"
+            Self::Refused { cause: Cause::BadRequest, message, .. } => {
+                return refused_setting(message).map(str::to_owned);
             }
             Self::Exhausted { .. } => {
                 "the server is overloaded or failing: lower --concurrency or raise --model-attempts"
@@ -99,6 +99,20 @@ impl ModelError {
         };
         Some(text.to_owned())
     }
+}
+
+/// What to do about a setting that a server refuses, by its words.
+pub fn refused_setting(message: &str) -> Option<&'static str> {
+    let message = message.to_ascii_lowercase();
+    Some(if message.contains("temperature") {
+        "the server does not take this temperature: leave out --temperature (none is sent then), or try --temperature 1"
+    } else if message.contains("top_p") || message.contains("topp") {
+        "the server does not take this top_p: leave out --top-p"
+    } else if message.contains("seed") {
+        "the server does not take a seed: leave out --seed"
+    } else {
+        return None;
+    })
 }
 
 #[cfg(test)]

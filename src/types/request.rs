@@ -2,6 +2,7 @@
 
 use super::digest::sha256_hex;
 use super::prefix::Prefix;
+use super::request_option::{RequestOption, RequestOptions};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -73,6 +74,21 @@ pub struct Decoding {
     /// Seed for servers that take one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Which of them a person has set. No record has it: an answer is the same however its settings came about.
+    #[serde(skip)]
+    pub typed: RequestOptions,
+}
+
+impl Decoding {
+    /// What must not be left out where a server refuses it: settings that a person has set, other than to what a model
+    /// does without them.
+    pub fn required(&self) -> RequestOptions {
+        let usual = [
+            (RequestOption::Temperature, self.temperature >= 1.0 && self.temperature <= 1.0),
+            (RequestOption::TopP, self.top_p >= 1.0),
+        ];
+        self.typed.without(usual.into())
+    }
 }
 
 /// A model's answer to one request.
@@ -190,6 +206,6 @@ fn messages_json(messages: &[Message]) -> String {
 impl Default for Decoding {
     /// The paper's: greedy, 100 tokens.
     fn default() -> Self {
-        Self { temperature: 0.0, top_p: 1.0, max_tokens: 100, seed: None }
+        Self { temperature: 0.0, top_p: 1.0, max_tokens: 100, seed: None, typed: RequestOptions::default() }
     }
 }

@@ -17,11 +17,11 @@
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
+use super::remote::interface::{EncodedRequest, Interface, join, streams, temperature, top_p};
 use super::remote::turns::{Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Request};
+use crate::types::{Decoding, Request, RequestOption, RequestOptions};
 use secrecy::SecretString;
 use serde::{Serialize, Serializer};
 
@@ -102,23 +102,39 @@ impl Interface for Anthropic {
         })
     }
 
-    fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
+    fn known_refusals(&self) -> RequestOptions {
+        [RequestOption::Seed].into_iter().collect()
+    }
+
+    fn encode(
+        &self,
+        model: &str,
+        request: &Request,
+        refused: RequestOptions,
+        watched: bool,
+    ) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, self.prefill);
-        let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty()).collect();
-        let stream = watched || stops.len() < request.stop.len();
+        let taken = |stop: &&str| !refused.contains(RequestOption::Stop) && !stop.trim().is_empty();
+        let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(taken).collect();
+        let stream = streams(watched, stops.len(), request, refused);
         let body = Body {
             model,
             max_tokens: decoding.max_tokens,
             system: &turns.system,
             messages: said(&turns.said),
-            temperature: Some(decoding.temperature).filter(|temperature| *temperature < 1.0),
-            top_p: Some(decoding.top_p).filter(|top_p| *top_p < 1.0),
+            temperature: temperature(decoding, refused).filter(|temperature| *temperature < 1.0),
+            top_p: top_p(decoding, Some(1.0), refused).filter(|top_p| *top_p < 1.0),
             stop_sequences: &stops,
             stream,
         };
-        let body = serde_json::to_vec(&body)?;
-        Ok(EncodedRequest { body, sent: SentOptions { stream, ..SentOptions::default() }, label: turns.label })
+        let sent = [
+            (RequestOption::Temperature, body.temperature.is_some()),
+            (RequestOption::TopP, body.top_p.is_some()),
+            (RequestOption::Stop, !stops.is_empty()),
+            (RequestOption::Stream, stream),
+        ];
+        Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: turns.label })
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
@@ -129,11 +145,7 @@ impl Interface for Anthropic {
         answer::event(data, progress)
     }
 
-    fn limit_name(&self) -> &'static str {
+    fn limit_name(&self, _refused: RequestOptions) -> &'static str {
         "max_tokens"
-    }
-
-    fn left_out(&self) -> &'static [&'static str] {
-        &["seed"]
     }
 }

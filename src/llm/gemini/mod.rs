@@ -12,11 +12,11 @@
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
+use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
 use super::remote::turns::{Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Request};
+use crate::types::{Decoding, Request, RequestOption, RequestOptions};
 use secrecy::SecretString;
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -59,8 +59,10 @@ struct Part<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Config<'a> {
-    temperature: f64,
-    top_p: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
@@ -101,24 +103,38 @@ impl Interface for Gemini {
         Some(format!("the seed {seed} is above {}, the maximum that Gemini supports", i32::MAX))
     }
 
-    fn encode(&self, _model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
+    fn encode(
+        &self,
+        _model: &str,
+        request: &Request,
+        refused: RequestOptions,
+        watched: bool,
+    ) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
         let turns = Turns::of(&request.prompt, false);
-        let stops = request.stop.len().min(MAX_STOPS);
+        let most = if refused.contains(RequestOption::Stop) { 0 } else { MAX_STOPS };
+        let stops = request.stop.len().min(most);
         let body = Body {
             system_instruction: Content::system(&turns.system),
             contents: turns.said.iter().map(Content::of).collect(),
             generation_config: Config {
-                temperature: decoding.temperature,
-                top_p: decoding.top_p,
+                temperature: temperature(decoding, refused),
+                // What is usual differs between models.
+                top_p: top_p(decoding, None, refused),
                 max_output_tokens: decoding.max_tokens,
-                seed: decoding.seed,
+                seed: seed(decoding, refused),
                 stop_sequences: &request.stop[..stops],
             },
         };
-        let body = serde_json::to_vec(&body)?;
-        let stream = watched || stops < request.stop.len();
-        Ok(EncodedRequest { body, sent: SentOptions { stream, ..SentOptions::default() }, label: String::new() })
+        let config = &body.generation_config;
+        let sent = [
+            (RequestOption::Temperature, config.temperature.is_some()),
+            (RequestOption::TopP, config.top_p.is_some()),
+            (RequestOption::Seed, config.seed.is_some()),
+            (RequestOption::Stop, stops > 0),
+            (RequestOption::Stream, streams(watched, stops, request, refused)),
+        ];
+        Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: String::new() })
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
@@ -129,7 +145,7 @@ impl Interface for Gemini {
         answer::event(data, progress)
     }
 
-    fn limit_name(&self) -> &'static str {
+    fn limit_name(&self, _refused: RequestOptions) -> &'static str {
         "maxOutputTokens"
     }
 }

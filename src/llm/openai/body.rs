@@ -10,18 +10,17 @@
 
 use super::Endpoint;
 use crate::llm::capability::Prefill;
-use crate::llm::remote::interface::{SentOptions, lines};
+use crate::llm::remote::interface::lines;
 use crate::llm::remote::label;
-use crate::types::{Message, Prefix, Prompt, Request, Role};
+use crate::types::{Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
 use serde::Serialize;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyOptions {
     pub(super) endpoint: Endpoint,
     pub(super) stops: usize,
-    pub(super) sent: SentOptions,
-    /// Whether the server accepts a `top_p` of 1.
-    pub(super) full_top_p: bool,
+    /// The options to send.
+    pub(super) sent: RequestOptions,
     /// How the server is told to continue the last message, if it should.
     pub(super) prefill: Option<Prefill>,
 }
@@ -33,7 +32,8 @@ struct Settings<'a> {
     add_generation_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     continue_final_message: Option<bool>,
-    temperature: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,20 +58,22 @@ struct StreamOptions {
 /// The JSON to send. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
 /// only escaped once.
 pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> serde_json::Result<Vec<u8>> {
+    use RequestOption::{MaxTokens, Seed, Stream, StreamUsage, Temperature, TopP};
     let decoding = &request.decoding;
+    let sends = |option| options.sent.contains(option);
     let messages = Messages::new(&request.prompt, options);
     let flags = messages.continued == Some(Prefill::Flags);
     let settings = Settings {
         add_generation_prompt: flags.then_some(false),
         continue_final_message: flags.then_some(true),
-        temperature: decoding.temperature,
-        top_p: Some(decoding.top_p).filter(|top_p| options.full_top_p || *top_p < 1.0),
-        max_tokens: options.sent.max_tokens.then_some(decoding.max_tokens),
-        max_completion_tokens: (!options.sent.max_tokens).then_some(decoding.max_tokens),
-        seed: decoding.seed,
+        temperature: sends(Temperature).then_some(decoding.temperature),
+        top_p: sends(TopP).then_some(decoding.top_p),
+        max_tokens: sends(MaxTokens).then_some(decoding.max_tokens),
+        max_completion_tokens: (!sends(MaxTokens)).then_some(decoding.max_tokens),
+        seed: decoding.seed.filter(|_| sends(Seed)),
         stop: &request.stop[..options.stops.min(request.stop.len())],
-        stream: options.sent.stream,
-        stream_options: options.sent.stream_usage.then_some(StreamOptions { include_usage: true }),
+        stream: sends(Stream),
+        stream_options: sends(StreamUsage).then_some(StreamOptions { include_usage: true }),
     };
     let mut body = Body(Vec::with_capacity(request.prompt.bytes() * 9 / 8 + 512));
     body.raw("{\"model\":").value(model)?;

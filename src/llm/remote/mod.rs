@@ -9,6 +9,7 @@
 //! | `interface` | what differs between providers |
 //! | `answer` | a decoded answer |
 //! | `incoming` | an answer as it arrives, whole or streamed |
+//! | `learned` | which options the server refuses |
 //! | `label` | the end of a prompt that a chat model may continue |
 //! | `reasoning` | removes reasoning and an echoed label from the start of a text |
 //! | `turns` | a prompt as alternating turns |
@@ -22,6 +23,7 @@ mod check;
 mod incoming;
 pub(super) mod interface;
 pub(super) mod label;
+mod learned;
 mod reasoning;
 mod redactor;
 pub(super) mod refusal;
@@ -29,12 +31,13 @@ mod secrets;
 pub(super) mod turns;
 
 pub use check::{Check, Verdict};
+pub use learned::LearnedOptions;
 
 use super::{ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
 use crate::types::request::BYTES_PER_TOKEN;
-use crate::types::{Cause, Completion, Decoding, Request};
+use crate::types::{Cause, Completion, Decoding, Request, RequestOption};
 use answer::{Decoded, Fault};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -106,6 +109,7 @@ pub struct Remote {
     stream_urls: Vec<String>,
     model: String,
     secrets: Secrets,
+    learned: LearnedOptions,
     interface: Box<dyn Interface>,
 }
 
@@ -145,6 +149,7 @@ impl Remote {
             stream_urls,
             model: settings.model,
             secrets: Secrets::new(settings.key, &settings.base_urls),
+            learned: LearnedOptions::new(interface.known_refusals()),
             interface,
         })
     }
@@ -157,6 +162,11 @@ impl Remote {
     /// The API's name, as it is stored: `chat`, `chat+prefill`, `completions`, `messages`, …
     pub fn endpoint(&self) -> &'static str {
         self.interface.endpoint()
+    }
+
+    /// Which options the server has refused so far, or is known to refuse.
+    pub fn learned(&self) -> &LearnedOptions {
+        &self.learned
     }
 
     async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
@@ -178,20 +188,23 @@ impl Remote {
             return Err(ModelError::Other(reason));
         }
         let interface = self.interface.as_ref();
+        let required = request.decoding.required();
         let mut incoming =
             Incoming::new(interface, on_event, StreamRedactor::new(&request.stop, self.secrets.hidden.all()));
         let mut attempts = 0;
         let mut elapsed = Duration::ZERO;
         loop {
-            let encoded = interface.encode(&self.model, request, on_event.is_some());
+            let refused = self.learned.refused().without(required);
+            let encoded = interface.encode(&self.model, request, refused, on_event.is_some());
             let EncodedRequest { body, sent, label } = encoded
                 .map_err(|error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}")))?;
             let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_tokens);
-            incoming.expect(sent.stream, label, estimate);
-            let answer = self.post(body, sent.stream, &mut incoming).await?;
+            let stream = sent.contains(RequestOption::Stream);
+            incoming.expect(stream, label, estimate);
+            let answer = self.post(body, stream, &mut incoming).await?;
             attempts += answer.attempts;
             elapsed += answer.elapsed;
-            match incoming.take() {
+            let (status, refusal) = match incoming.take() {
                 Some(Ok(mut decoded)) => {
                     for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
                         *text = self.secrets.hidden.out_of(text);
@@ -205,18 +218,11 @@ impl Remote {
                     let (status, message) = (answer.status, self.shown(&reason));
                     return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
                 }
-                Some(Err(Fault::Reported(refusal))) if !interface.learn(sent, refusal.status(), &refusal) => {
-                    let cause = refusal.cause(refusal.status());
-                    return Err(self.refused(answer.status, cause, attempts, &refusal));
-                }
-                Some(Err(Fault::Reported(_))) => {}
-                None => {
-                    let refusal = Refusal::read(&answer.body);
-                    if !interface.learn(sent, answer.status, &refusal) {
-                        let cause = refusal.cause(answer.status);
-                        return Err(self.refused(answer.status, cause, attempts, &refusal));
-                    }
-                }
+                Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
+                None => (answer.status, Refusal::read(&answer.body)),
+            };
+            if !self.learned.learn(sent, required, status, &refusal) {
+                return Err(self.refused(answer.status, refusal.cause(status), attempts, &refusal));
             }
         }
     }

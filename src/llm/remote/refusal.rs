@@ -6,8 +6,17 @@ use serde_json::Value;
 /// Longest message that an error quotes, in characters.
 pub(super) const MESSAGE_CHARS: usize = 300;
 /// How servers say that a prompt does not fit.
-const TOO_LONG: [&str; 6] =
-    ["context length", "context_length", "context window", "maximum context", "context size", "too long"];
+const TOO_LONG: [&str; 9] = [
+    "context length",
+    "context_length",
+    "context window",
+    "maximum context",
+    "context size",
+    "context limit",
+    "input token count",
+    "maximum prompt length",
+    "too long",
+];
 /// How much of a body is searched for a message, in bytes.
 const SEARCHED: usize = 1 << 16;
 
@@ -169,6 +178,21 @@ mod tests {
             ),
             (400, r#"{"error":{"message":"Your credit balance is too low to access the API."}}"#, Cause::Quota),
             (400, r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#, Cause::ContextOverflow),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"request (9102 tokens) exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error"}}"#,
+                Cause::ContextOverflow,
+            ),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+                Cause::ContextOverflow,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000"}}"#,
+                Cause::ContextOverflow,
+            ),
             (400, r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#, Cause::ContextOverflow),
             (400, r#"{"error":{"message":"no","code":"content_filter"}}"#, Cause::ContentFilter),
             (400, r#"{"error":{"message":"stop: too many"}}"#, Cause::BadRequest),
