@@ -2,6 +2,7 @@
 //! that it computes is compared with the record.
 
 use super::approach::{Answering, Approach, backed_off};
+use super::drive::overflown;
 use super::vote::{is_majority, tally};
 use crate::protocol::{Dialogue, Stop, Turn};
 use crate::types::{Call, Outcome, Question, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting};
@@ -126,7 +127,12 @@ impl Run<'_> {
         loop {
             turn = match turn {
                 Turn::Ask(request) => {
-                    let text = self.ask(&mut part, &request)?;
+                    let call = self.ask(&mut part, &request)?;
+                    if call.did_not_fit() {
+                        self.left("steps", part.steps.len());
+                        return Some(overflown(None));
+                    }
+                    let text = &call.completion;
                     (self.listener)(number, Event::Asked(&request, text));
                     dialogue.completion(text)
                 }
@@ -144,8 +150,8 @@ impl Run<'_> {
         }
     }
 
-    /// The recorded completion, if the record goes that far.
-    fn ask<'p>(&mut self, part: &mut Part<'p>, request: &Request) -> Option<&'p str> {
+    /// The recorded call, if the record goes that far.
+    fn ask<'p>(&mut self, part: &mut Part<'p>, request: &Request) -> Option<&'p Call> {
         let digest = request.prompt.sha256();
         self.replayed.prompt_sha256.push(digest.clone());
         self.replayed.calls += 1;
@@ -158,7 +164,7 @@ impl Run<'_> {
         self.compare("prompt_sha256", &call.prompt_sha256, &digest);
         self.compare("prompt_chars", call.prompt_chars, request.prompt.chars());
         self.compare("stop", &call.stop, &request.stop);
-        Some(&call.completion)
+        Some(call)
     }
 
     /// The recorded observation, if the record goes that far.
