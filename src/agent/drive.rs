@@ -5,7 +5,9 @@ use super::log::Log;
 use super::observer::EpisodeObserver;
 use crate::llm::{Model, ModelError, StreamEvent};
 use crate::protocol::{Dialogue, Stop, Turn};
-use crate::types::{Call, Completion, Event, Failure, Question, Reply, Request, Tool, ToolAnswer, ToolCall};
+use crate::types::{
+    Call, Cause, Completion, Event, Failure, Outcome, Question, Reply, Request, Service, Tool, ToolAnswer, ToolCall,
+};
 use crate::wiki::{self, Session, SessionError};
 
 /// The model and the tool of a dialogue, and who observes it.
@@ -24,6 +26,17 @@ pub(super) enum EpisodeError {
     Budget(String),
 }
 
+impl EpisodeError {
+    /// Why the model could not take the conversation, if it was too long.
+    fn overflow(&self) -> Option<&str> {
+        const TOO_LONG: Failure = Failure { service: Service::Model, cause: Cause::ContextOverflow };
+        match self {
+            Self::Failed(reason, Some(failure)) if *failure == TOO_LONG => Some(reason),
+            _ => None,
+        }
+    }
+}
+
 impl From<ModelError> for EpisodeError {
     fn from(error: ModelError) -> Self {
         match error {
@@ -40,6 +53,9 @@ impl From<SessionError> for EpisodeError {
 }
 
 /// Runs a dialogue from its first turn to its stop; the error says why the episode cannot be measured.
+///
+/// A conversation that outgrows the model's context is a stop: what is in it is the agent's doing. Where the first prompt
+/// does not fit, nothing of the agent was measured.
 pub(super) async fn drive(
     dialogue: &mut dyn Dialogue,
     question: &Question,
@@ -47,10 +63,18 @@ pub(super) async fn drive(
     log: &mut Log,
 ) -> Result<Stop, EpisodeError> {
     let mut turn = dialogue.begin(question);
+    let mut asked = false;
     loop {
         turn = match turn {
             Turn::Ask(request) => {
-                let call = context.ask(&request).await?;
+                let call = match context.ask(&request).await {
+                    Err(error) if asked && error.overflow().is_some() => {
+                        log.call(Call::that_did_not_fit(&request));
+                        return Ok(overflown(error.overflow()));
+                    }
+                    call => call?,
+                };
+                asked = true;
                 let next = dialogue.called(&call);
                 log.call(call);
                 next
@@ -62,6 +86,12 @@ pub(super) async fn drive(
             Turn::Stop(stop) => return Ok(stop),
         };
     }
+}
+
+/// The end of a conversation that outgrew the model's context.
+pub(super) fn overflown(reason: Option<&str>) -> Stop {
+    let detail = reason.map(str::to_owned);
+    Stop { outcome: Outcome::ContextOverflow, answer: None, detail, repairs: Vec::new() }
 }
 
 impl EpisodeContext<'_> {

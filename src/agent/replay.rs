@@ -2,6 +2,7 @@
 //! that it computes is compared with the record.
 
 use super::approach::{Answering, Approach, backed_off};
+use super::drive::overflown;
 use super::vote::{is_majority, tally};
 use crate::protocol::{Dialogue, Stop, Turn};
 use crate::types::{Call, Outcome, Question, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting};
@@ -127,6 +128,10 @@ impl Run<'_> {
             turn = match turn {
                 Turn::Ask(request) => {
                     let call = self.ask(&mut part, &request)?;
+                    if call.did_not_fit() {
+                        self.left("steps", part.steps.len());
+                        return Some(overflown(None));
+                    }
                     (self.listener)(number, Event::Asked(&request, call));
                     dialogue.called(call)
                 }
@@ -144,7 +149,7 @@ impl Run<'_> {
         }
     }
 
-    /// The recorded completion, if the record goes that far.
+    /// The recorded call, if the record goes that far.
     fn ask<'p>(&mut self, part: &mut Part<'p>, request: &Request) -> Option<&'p Call> {
         let digest = request.prompt.sha256();
         self.replayed.prompt_sha256.push(digest.clone());

@@ -14,7 +14,8 @@ use crate::experiment::{Experiment, Limits};
 use crate::protocol::Setup;
 use crate::report::counted;
 use crate::report::{View, visible};
-use crate::run::OneAgent;
+use crate::run::{OneAgent, shortfalls};
+use crate::score::Shortfalls;
 use crate::store::Appender;
 use crate::types::{AnswerKind, Message, Outcome, Question, Trajectory};
 use chat::Lines;
@@ -129,11 +130,16 @@ impl<'a> Talk<'a> {
             json_line(out, &trajectory)?;
             out.flush()?;
         }
+        let told = self.one.not_sent().into_iter().filter(|note| !self.one.notes.contains(note)).collect::<Vec<_>>();
+        told.iter().for_each(say);
+        self.one.notes.extend(told);
         if !measured {
             self.explain(&trajectory);
             // What failed is not remembered: the next question finds the conversation as it was.
             return Ok(failure::NOT_MEASURED);
         }
+        let short = shortfalls(&Shortfalls::of(&trajectory), &self.one.variant);
+        short.iter().for_each(|line| say(format_args!("note: {line}")));
         if self.args.chat {
             self.remember(memory);
         }

@@ -52,15 +52,16 @@ fn text(check: &Check) -> String {
         ("requests", check.requests.to_string()),
     ];
     if check.temperature == Verdict::Refused {
-        rows.push(("temperature", "0 is refused: use --temperature 1".to_owned()));
+        rows.push(("temperature", "0 is refused: requests are sent without one".to_owned()));
     }
     if let Some(place) = check.reasoning {
         rows.push(("reasoning", format!("comes in `{place}` and is left out of the answer")));
     }
     if !check.left_out.is_empty() {
-        rows.push(("not sent", format!("{}: the provider does not know it", check.left_out.join(", "))));
+        rows.push(("not sent", format!("{}: refused, or unknown to the provider", check.left_out.join(", "))));
     }
     rows.push(("answer", check.sample.clone()));
+    rows.extend(check.warning.map(|warning| ("warning", warning.to_owned())));
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
     lines.join("\n") + "\n"
@@ -83,10 +84,11 @@ mod tests {
             temperature: Verdict::Refused,
             usage: true,
             reasoning: Some("thinking"),
-            left_out: &["seed"],
+            left_out: vec!["temperature", "seed"],
             finish_reason: None,
             latency_ms: 7,
             requests: 2,
+            warning: Some("w"),
             sample: "four, five".into(),
         };
         assert_eq!(
@@ -99,10 +101,11 @@ mod tests {
              usage          counted\n\
              finish reason  none given\n\
              requests       2\n\
-             temperature    0 is refused: use --temperature 1\n\
+             temperature    0 is refused: requests are sent without one\n\
              reasoning      comes in `thinking` and is left out of the answer\n\
-             not sent       seed: the provider does not know it\n\
-             answer         four, five\n"
+             not sent       temperature, seed: refused, or unknown to the provider\n\
+             answer         four, five\n\
+             warning        w\n"
         );
     }
 }

@@ -110,6 +110,7 @@ fn notes(summary: &Summary) -> Vec<String> {
     if reasons.len() > 3 {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
     }
+    lines.extend(summary.shortfalls());
     let spending = &summary.spending;
     if spending.rest.calls > 0 {
         let Spending { total, rest, .. } = spending;

@@ -49,7 +49,8 @@ struct Filter {
     /// Only episodes of this failure class: search, lookup, reasoning, label, hallucination, loop, format or limit.
     #[arg(long, value_name = "NAME", value_parser = class)]
     class: Option<FailureClass>,
-    /// Only episodes with this outcome: `finished`, `step_limit`, `format_failure`, `budget` or `not_measured`.
+    /// Only episodes with this outcome: `finished`, `step_limit`, `format_failure`, `context_overflow`, `budget` or
+    /// `not_measured`.
     #[arg(long, value_name = "NAME", value_parser = outcome)]
     outcome: Option<Outcome>,
 }

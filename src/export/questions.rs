@@ -35,6 +35,8 @@ pub(super) const COLUMNS: &[QuestionColumn] = &[
     figure(&figure::STEPS),
     figure(&figure::CALLS),
     figure(&figure::BAD_CALLS),
+    figure(&figure::CUT_CALLS),
+    figure(&figure::DECLINED_CALLS),
     figure(&figure::SEARCHES),
     figure(&figure::LOOKUPS),
     figure(&figure::MISSED_SEARCHES),

@@ -1,7 +1,7 @@
 //! The table with one row per step.
 
 use super::table::{Cell, Column};
-use crate::types::{Provenance, Step, Tool, Trajectory, Usage};
+use crate::types::{Call, Provenance, Step, Tool, Trajectory, Usage};
 
 type Content = for<'a> fn(&'a Trajectory, &'a Step) -> Cell<'a>;
 
@@ -38,6 +38,9 @@ pub(super) const COLUMNS: &[(Column, Content)] = &[
     }),
     (Column::text("finish_reason"), |_, step| {
         Cell::of(step.calls.last().and_then(|call| call.finish_reason.as_deref()), Cell::text)
+    }),
+    (Column::text("cause"), |_, step| {
+        Cell::of(step.calls.last().and_then(Call::shortfall), |cause| Cell::Name(cause.name()))
     }),
     (Column::text("prompt_sha256"), |_, step| Cell::of(step.calls.first(), |call| Cell::Name(&call.prompt_sha256))),
 ];

@@ -85,9 +85,9 @@ const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai
 
 const QUESTIONS: [&str; 2] = [
     "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",'-5,0,0.4,1,0.25,finished,,\
-     2,3,1,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
+     2,3,1,0,0,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
      5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1",
-    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2",
+    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2",
 ];
 
 #[test]
@@ -108,9 +108,9 @@ fn steps_are_written_cell_by_cell() {
     let expected = format!(
         "{}\r\n\
          main,0,'=1,1,,'+think,search,Ada,Search[Ada],\"Could not find Ada. Similar: ['A', 'B'].\n\u{1b}[31m\",\
-         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,{:064},{ORIGIN}\r\n\
-         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,{ORIGIN}\r\n\
-         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,{:064},{ORIGIN}\r\n",
+         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,,{:064},{ORIGIN}\r\n\
+         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,,{ORIGIN}\r\n\
+         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,,{:064},{ORIGIN}\r\n",
         names(Table::Steps).join(","),
         10,
         1,

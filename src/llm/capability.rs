@@ -5,9 +5,12 @@
 //!
 //! Sources:
 //!
-//! - `openai`: four stops, which newer reasoning models refuse, and `max_tokens` only for older models:
+//! - `openai`: four stops, which newer reasoning models refuse, a `top_p` of 1 where none is sent, and `max_tokens` only
+//!   for older models:
 //!   <https://platform.openai.com/docs/api-reference/chat/create>,
 //!   <https://help.openai.com/en/articles/5072263-how-do-i-use-stop-sequences-in-the-openai-api>
+//! - a `top_p` that depends on the model where none is sent: <https://github.com/vllm-project/vllm/pull/11164>,
+//!   <https://github.com/ollama/ollama/pull/17763>
 //! - `vllm`: <https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html>; prefill:
 //!   <https://github.com/vllm-project/vllm/pull/8942>; the field of reasoning and its older name:
 //!   <https://github.com/vllm-project/vllm/issues/27755>
@@ -45,7 +48,7 @@ pub enum Prefill {
 pub const IN_TEXT: &str = "<think>";
 
 /// What is known about one family of servers.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub struct Capability {
     /// Its name, as `--server` takes it.
     pub name: &'static str,
@@ -55,8 +58,8 @@ pub struct Capability {
     pub new_limit: bool,
     /// Whether it can count the tokens of a stream.
     pub stream_usage: bool,
-    /// Whether it accepts a `top_p` of 1; if not, the setting is left out, which means the same.
-    pub full_top_p: bool,
+    /// The `top_p` that it uses where none is sent, if that does not depend on the model: it is not sent then.
+    pub usual_top_p: Option<f64>,
     /// Fields of a message that may hold reasoning, and [`IN_TEXT`].
     pub reasoning: &'static [&'static str],
     /// How to have the model continue its own message, if that is possible.
@@ -69,7 +72,7 @@ const UNKNOWN: Capability = Capability {
     stops: 4,
     new_limit: false,
     stream_usage: true,
-    full_top_p: true,
+    usual_top_p: None,
     reasoning: &["reasoning_content", "reasoning", IN_TEXT],
     prefill: None,
 };
@@ -77,7 +80,7 @@ const UNKNOWN: Capability = Capability {
 /// One row per family of servers; the first is for servers that nobody named.
 pub const SERVERS: [Capability; 10] = [
     UNKNOWN,
-    Capability { name: "openai", new_limit: true, reasoning: &[], ..UNKNOWN },
+    Capability { name: "openai", new_limit: true, usual_top_p: Some(1.0), reasoning: &[], ..UNKNOWN },
     Capability {
         name: "vllm",
         stops: usize::MAX,
@@ -106,7 +109,7 @@ pub const SERVERS: [Capability; 10] = [
         prefill: Some(Prefill::Unasked),
         ..UNKNOWN
     },
-    Capability { name: "tgi", full_top_p: false, reasoning: &[IN_TEXT], prefill: Some(Prefill::Flags), ..UNKNOWN },
+    Capability { name: "tgi", usual_top_p: Some(1.0), reasoning: &[IN_TEXT], prefill: Some(Prefill::Flags), ..UNKNOWN },
     Capability {
         name: "openrouter",
         reasoning: &["reasoning", "reasoning_content"],
@@ -122,6 +125,7 @@ pub const SERVERS: [Capability; 10] = [
     Capability {
         name: "deepseek",
         stops: 16,
+        usual_top_p: Some(1.0),
         reasoning: &["reasoning_content"],
         prefill: Some(Prefill::Field("prefix")),
         ..UNKNOWN

@@ -10,7 +10,8 @@ use crate::types::{Cause, Failure, Service};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The server rejected the request; a retry would not help. `message` has at most 300 characters, without secrets.
-    #[error("the model's server refused the request with status {status}: {message}")]
+    /// The status is 200 where the answer to a request that was taken says so.
+    #[error("the model's server refused the request{}: {message}", with_status(*status))]
     Refused { status: u16, message: String, cause: Cause },
     /// The server was overloaded or failed at every attempt.
     #[error("the model's server failed with {reason} (attempts: {attempts})")]
@@ -37,6 +38,10 @@ impl From<NetError> for ModelError {
     fn from(error: NetError) -> Self {
         Self::Net(error)
     }
+}
+
+fn with_status(status: u16) -> String {
+    if status == 200 { String::new() } else { format!(" with status {status}") }
 }
 
 const KEY_HINT: &str = "the server rejects the key: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or name another variable with --key-env or a file with --key-file";
@@ -72,11 +77,14 @@ impl ModelError {
             Self::Refused { cause: Cause::NotFound | Cause::UnknownModel, .. } => {
                 "check the model's name and --base-url, which usually ends in /v1"
             }
+            Self::Refused { cause: Cause::ContentFilter, .. } => {
+                "the provider withholds the answer: another model may give it"
+            }
             Self::Refused { message, .. } if message.to_ascii_lowercase().contains("prefill") => {
                 "the model does not support prefill: leave out --prefill"
             }
-            Self::Refused { message, .. } if message.contains("temperature") => {
-                "the model only supports its default temperature: try --temperature 1"
+            Self::Refused { cause: Cause::BadRequest, message, .. } => {
+                return refused_setting(message).map(str::to_owned);
             }
             Self::Exhausted { .. } => {
                 "the server is overloaded or failing: lower --concurrency or raise --model-attempts"
@@ -91,6 +99,20 @@ impl ModelError {
         };
         Some(text.to_owned())
     }
+}
+
+/// What to do about a setting that a server refuses, by its words.
+pub fn refused_setting(message: &str) -> Option<&'static str> {
+    let message = message.to_ascii_lowercase();
+    Some(if message.contains("temperature") {
+        "the server does not take this temperature: leave out --temperature (none is sent then), or try --temperature 1"
+    } else if message.contains("top_p") || message.contains("topp") {
+        "the server does not take this top_p: leave out --top-p"
+    } else if message.contains("seed") {
+        "the server does not take a seed: leave out --seed"
+    } else {
+        return None;
+    })
 }
 
 #[cfg(test)]

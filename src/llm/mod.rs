@@ -57,11 +57,11 @@ mod tests;
 pub use crate::tape::{in_episode, in_sample};
 pub use baseline::{Baseline, BaselineSettings};
 pub use budget::{Budget, BudgetKind, Budgeted, Limits, Spent};
-pub use error::ModelError;
+pub use error::{ModelError, refused_setting};
 pub use openai::{Endpoint, OpenAiSettings};
 pub use prices::{Price, PriceEntry, Prices};
 pub use recorded::ModelIdentity;
-pub use remote::{Check, Remote, RemoteSettings, Verdict, shown_urls};
+pub use remote::{Check, LearnedOptions, Remote, RemoteSettings, Verdict, shown_urls};
 pub use stop::cut as cut_at_stop;
 
 /// What happens while a completion streams in.

@@ -45,13 +45,13 @@ pub enum Retry {
 /// Whether to retry after this attempt.
 ///
 /// Statuses 408, 409, 425, 429 and 5xx are temporary. Those that report a mistake in the request, such as 400, 401, 403
-/// and 404, are final.
+/// and 404, are final; so are 501 and 505, by which a server says that it is not what was looked for.
 pub fn should_retry(attempt: &Attempt) -> Retry {
     match *attempt {
         Attempt::Failed { passing: true } => Retry::Backoff,
         Attempt::Failed { passing: false } => Retry::No,
         Attempt::Answered { status, accepted, retry_after } => {
-            let passing = matches!(status, 408 | 409 | 425 | 429 | 500..=599) || !accepted;
+            let passing = matches!(status, 408 | 409 | 425 | 429 | 500 | 502..=504 | 506..=599) || !accepted;
             match retry_after {
                 _ if !passing => Retry::No,
                 Some(wait) if wait > LONGEST_RETRY_AFTER => Retry::No,

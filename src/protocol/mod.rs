@@ -81,7 +81,7 @@ pub enum Turn {
 /// How a conversation ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// The outcome; a dialogue never gives [`Outcome::NotMeasured`] or [`Outcome::Budget`].
+    /// The outcome; a dialogue never gives [`Outcome::NotMeasured`], [`Outcome::Budget`] or [`Outcome::ContextOverflow`].
     pub outcome: Outcome,
     pub answer: Option<String>,
     /// The reason in words, where the outcome needs one.

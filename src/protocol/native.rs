@@ -27,7 +27,7 @@ use super::tools::{Misfit, Resolved};
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, ToolTexts, Turn};
 use crate::types::{Call, Function, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Role, Tool};
 use serde_json::{Map, Value, json};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 pub const ID: &str = "tools";
@@ -241,6 +241,20 @@ impl ToolCalls {
         self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"))
     }
 
+    /// The calls of a reply, each with an id that no other call of the conversation has: some providers give none.
+    fn with_ids(&self, calls: &[FunctionCall]) -> Vec<FunctionCall> {
+        let before = self.messages.iter().flat_map(|message| &message.calls);
+        let mut used: HashSet<String> = before.map(|call| call.id.clone()).collect();
+        let mut calls = calls.to_vec();
+        for (at, call) in calls.iter_mut().enumerate() {
+            if call.id.is_empty() || used.contains(&call.id) {
+                call.id = format!("{}_{}", id(self.episode.step), at + 1);
+            }
+            used.insert(call.id.clone());
+        }
+        calls
+    }
+
     /// The next call of the last reply, or the next request.
     fn next(&mut self) -> Turn {
         while let Some((call, wanted)) = self.due.pop_front() {
@@ -331,15 +345,13 @@ impl Dialogue for ToolCalls {
 
     fn called(&mut self, call: &Call) -> Turn {
         let text = call.completion.trim();
-        let reply = Message {
-            calls: call.calls.clone(),
-            verbatim: call.verbatim.clone().map(Arc::new),
-            ..Message::assistant(text)
-        };
+        let calls = self.with_ids(&call.calls);
+        let reply =
+            Message { calls: calls.clone(), verbatim: call.verbatim.clone().map(Arc::new), ..Message::assistant(text) };
         if !text.is_empty() || !reply.calls.is_empty() {
             self.messages.push(reply);
         }
-        if call.calls.is_empty() {
+        if calls.is_empty() {
             return match text {
                 answer if self.native.text_answers && !answer.is_empty() => {
                     self.waiting = Waiting::Model;
@@ -351,10 +363,10 @@ impl Dialogue for ToolCalls {
         }
         self.nudged = false;
         self.thought = Some(text.to_owned()).filter(|text| !text.is_empty());
-        let wanted = if self.native.parallel { call.calls.len() } else { 1 };
-        self.due = call.calls.iter().enumerate().map(|(at, call)| (call.clone(), at < wanted)).collect();
+        let wanted = if self.native.parallel { calls.len() } else { 1 };
+        self.due = calls.iter().enumerate().map(|(at, call)| (call.clone(), at < wanted)).collect();
         let extra: Vec<String> =
-            call.calls.iter().skip(wanted).map(|call| format!("{}({})", call.name, call.arguments)).collect();
+            calls.iter().skip(wanted).map(|call| format!("{}({})", call.name, call.arguments)).collect();
         if !extra.is_empty() {
             self.episode.repaired(EXTRA_CALL);
             self.episode.set_aside(Some(extra.join("\n")));

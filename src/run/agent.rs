@@ -5,11 +5,12 @@ use super::model::{Keys, ModelSettings};
 use super::pace::Pacer;
 use super::plan::episode;
 use super::pool::Pool;
+use super::unsent;
 use super::variant::{BuiltVariant, build};
 use super::wiki::WikiSettings;
 use crate::agent::{Agent, Episode};
 use crate::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
-use crate::llm::Remote;
+use crate::llm::{LearnedOptions, Remote};
 use crate::types::{Compat, Question, Trajectory, Variant, Wording};
 use crate::wiki::Source;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub struct OneAgent {
     pub variant: Variant,
     /// What a person should know.
     pub notes: Vec<String>,
+    learned: Option<LearnedOptions>,
 }
 
 impl OneAgent {
@@ -48,12 +50,12 @@ impl OneAgent {
         // Whoever types a question sees what fails, and the samples of a vote need not wait for the first.
         experiment.limits.give_up_after = Some(0);
         let mut pool = Pool::new(&experiment)?;
-        let BuiltVariant { variant, agent, .. } = build(spec, &mut pool, claims)?;
+        let BuiltVariant { variant, agent, learned, .. } = build(spec, &mut pool, claims)?;
         let torn = pool
             .tapes
             .dropped()
             .map(|bytes| format!("note: dropped {bytes} bytes of a torn last line of the recording"));
-        Ok(Self { agent, variant, notes: torn.into_iter().collect() })
+        Ok(Self { agent, variant, notes: torn.into_iter().collect(), learned })
     }
 
     /// The agent with these settings.
@@ -73,6 +75,11 @@ impl OneAgent {
     /// Answers a question. Never fails: what goes wrong outside the agent is in the trajectory's outcome.
     pub async fn answer(&self, question: Question) -> Trajectory {
         self.agent.answer(&self.episode(question), None).await
+    }
+
+    /// What its requests were sent without so far, because the model's server does not take it: a note for each.
+    pub fn not_sent(&self) -> Vec<String> {
+        self.learned.as_ref().map_or_else(Vec::new, |learned| unsent::notes(&self.variant, learned))
     }
 
     /// The episode of a question.

@@ -11,6 +11,7 @@ use super::runner::{Answer, Gate, run};
 use crate::store::{Journal, RunFolder};
 use crate::types::RunEvent;
 use futures_util::FutureExt as _;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -58,6 +59,7 @@ pub(super) async fn execute(
     running.spawn(run(episodes, answer(job, &open.journal, &guard, &stop), appender, gate, events, stopped));
     let mut history = History::of(job, &open.folder);
     let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
+    let mut told = Told::default();
     let result = loop {
         tokio::select! {
             result = running.join_next() => break result,
@@ -74,7 +76,7 @@ pub(super) async fn execute(
                 listening = read > 0;
                 batch.drain(..).for_each(|event| listener.event(&event));
             }
-            () = history.tick() => {}
+            () = history.tick() => told.tell(job, listener),
         }
     };
     running.shutdown().await;
@@ -82,6 +84,7 @@ pub(super) async fn execute(
     while received.recv_many(&mut batch, EVENTS).await > 0 {
         batch.drain(..).for_each(|event| listener.event(&event));
     }
+    told.tell(job, listener);
     let Some(result) = result else { return Ok(End::Interrupted) };
     result.map_err(|error| RunError::unexpected(error, "this is a fault in wikitrail; please report it"))??;
     Ok(match guard.reason() {
@@ -122,6 +125,21 @@ fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::S
         }
         .boxed()
     })
+}
+
+/// What a person was told about options that servers do not take.
+#[derive(Default)]
+struct Told(BTreeSet<String>);
+
+impl Told {
+    /// Tells what is new.
+    fn tell(&mut self, job: &Job, listener: &mut impl Listener) {
+        for note in job.unsent() {
+            if self.0.insert(note.clone()) {
+                listener.event(&RunEvent::Note(note));
+            }
+        }
+    }
 }
 
 /// Writes down what is learned about servers while a run goes on, so that one that is killed keeps it.

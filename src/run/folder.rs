@@ -119,6 +119,10 @@ impl OutputPlan {
             manifest.active_ms = recorded.active_ms;
             manifest.limit_history = recorded.limit_history;
             manifest.paid = recorded.paid;
+            for variant in &mut manifest.variants {
+                let was = recorded.variants.iter().chain(&recorded.retired).find(|was| was.name == variant.name);
+                variant.not_sent = was.map(|was| was.not_sent.clone()).unwrap_or_default();
+            }
             // A variant that is back is none of the past any more.
             let gone = |variant: &Variant| manifest.variants.iter().all(|now| now.name != variant.name);
             let retired = recorded.variants.into_iter().chain(recorded.retired);
@@ -173,6 +177,7 @@ impl OpenRun {
         if self.started.is_some() {
             job.manifest.limit_history.extend(job.pacer.history());
         }
+        job.note_unsent();
         let records = self.folder.records()?;
         self.folder.compact(&self.lock, &records)?;
         job.manifest.paid = self.folder.paid(&records)?;

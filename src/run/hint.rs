@@ -1,6 +1,8 @@
 //! What to do about episodes that were not measured, by what is recorded of them.
 
 use super::model::key_variable;
+use crate::llm::refused_setting;
+use crate::score::Shortfalls;
 use crate::types::text::printable;
 use crate::types::{Cause, Failure, Manifest, Service, Variant};
 
@@ -34,11 +36,11 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
         Cause::UnknownHost => format!("check the host's name in --base-url ({server}), and the network"),
         Cause::Tls => format!("check --base-url ({server}): https or http? and the system's certificates"),
         Cause::BadRequest if detail.contains("prefill") => "leave out --prefill".to_owned(),
-        Cause::BadRequest if detail.contains("temperature") => {
-            "the model only supports its default temperature: try --temperature 1".to_owned()
-        }
-        Cause::BadRequest => "the server refuses these requests: leave out the setting that it names, or tell with \
-                              --server which software it is"
+        Cause::BadRequest => refused_setting(detail)
+            .unwrap_or(
+                "the server refuses these requests: leave out the setting that it names, or tell with --server which \
+                 software it is",
+            )
             .to_owned(),
         Cause::RateLimit => {
             "the server limits requests: lower --concurrency or set --requests-per-minute; then --resume".to_owned()
@@ -65,6 +67,21 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
         }
         Cause::Other => "--resume runs these episodes again".to_owned(),
     }
+}
+
+/// What happened to calls that fell short, each kind with its remedy.
+pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
+    let limit = match variant.direct_max_tokens {
+        Some(direct) => format!("{}, and {direct} in the direct part", variant.decoding.max_tokens),
+        None => variant.decoding.max_tokens.to_string(),
+    };
+    let remedy = |cause: Cause| match cause {
+        Cause::TokenLimit => format!("raise --max-tokens (now {limit})"),
+        Cause::ContextOverflow => "lower --max-steps or --observation-chars, or use a larger context".to_owned(),
+        Cause::Refusal => "the words of the refusal are in the record; another model may answer".to_owned(),
+        _ => "another model may answer".to_owned(),
+    };
+    calls.described().into_iter().map(|(cause, what)| format!("{what}: {}", remedy(cause))).collect()
 }
 
 /// Where the key comes from.

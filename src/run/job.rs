@@ -7,10 +7,11 @@ use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
 use super::pool::Pool;
 use super::revision;
+use super::unsent;
 use super::variant::{BuiltVariant, build};
 use crate::agent::{Agent, StoredPrompt};
 use crate::experiment::{DatasetSpec, Experiment, VariantSpec};
-use crate::llm::Budget;
+use crate::llm::{Budget, LearnedOptions};
 use crate::protocol::direct::gold_paragraphs;
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::sha256_hex;
@@ -31,6 +32,8 @@ pub(super) struct Job {
     pub(super) agents: HashMap<String, Agent>,
     /// What watches the server of each variant's model, by the variant's name.
     pub(super) watched: HashMap<String, Arc<Breaker>>,
+    /// What the server of each variant's model has refused, by the variant's name.
+    learned: HashMap<String, LearnedOptions>,
     /// When a server is given up.
     pub(super) breakers: Arc<Breakers>,
     /// Where requests wait for their turn, those of the experiment's other runs among them.
@@ -59,8 +62,9 @@ impl Job {
             refuse_without_paragraphs(&questions)?;
         }
         let (mut variants, mut prompts) = (Vec::new(), Vec::new());
-        let (mut agents, mut watched) = (HashMap::new(), HashMap::new());
-        for BuiltVariant { variant, agent, prompts: rendered, breaker } in built {
+        let (mut agents, mut watched, mut learned) = (HashMap::new(), HashMap::new(), HashMap::new());
+        for BuiltVariant { variant, agent, prompts: rendered, breaker, learned: of_it } in built {
+            learned.extend(of_it.map(|of_it| (variant.name.clone(), of_it)));
             watched.extend(breaker.map(|breaker| (variant.name.clone(), breaker)));
             agents.insert(variant.name.clone(), agent);
             variants.push(variant);
@@ -84,12 +88,29 @@ impl Job {
             plan,
             agents,
             watched,
+            learned,
             breakers: Arc::clone(&pool.breakers),
             pacer: Arc::clone(&pool.pacer),
             budget: Arc::clone(&pool.budget),
             experiment: experiment.file.as_ref().map(|file| file.text.clone()),
             notes,
         })
+    }
+
+    /// Notes in the manifest which options the servers have not taken, also in earlier parts of the run.
+    pub(super) fn note_unsent(&mut self) {
+        for variant in &mut self.manifest.variants {
+            let Some(learned) = self.learned.get(&variant.name) else { continue };
+            variant.not_sent.extend(unsent::of(&variant.decoding, learned).names().into_iter().map(str::to_owned));
+            variant.not_sent.sort();
+            variant.not_sent.dedup();
+        }
+    }
+
+    /// The same for a person.
+    pub(super) fn unsent(&self) -> impl Iterator<Item = String> {
+        let variants = self.manifest.variants.iter();
+        variants.filter_map(|variant| Some(unsent::notes(variant, self.learned.get(&variant.name)?))).flatten()
     }
 
     /// What tokens cost, by the variant's name, where that is known.

@@ -11,6 +11,7 @@
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
+//! | `unsent` | what servers do not take |
 //! | `summary`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
@@ -44,6 +45,7 @@ mod revision;
 mod runner;
 pub(crate) mod stored;
 mod summary;
+mod unsent;
 mod variant;
 mod wiki;
 
@@ -53,6 +55,7 @@ pub(crate) use error::{chain, classify};
 pub(crate) use estimate::{Estimate, Expense};
 pub(crate) use execute::End;
 pub(crate) use folder::fresh;
+pub(crate) use hint::shortfalls;
 pub use interrupts::Interrupts;
 pub(crate) use places::{Place, places};
 pub(crate) use prepare::PlannedRun;

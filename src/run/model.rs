@@ -9,8 +9,8 @@ use super::pace::Pacer;
 use crate::experiment::VariantSettings;
 use crate::llm::capability;
 use crate::llm::{
-    Baseline, BaselineSettings, Endpoint, Model, OpenAiSettings, Remote, RemoteSettings, anthropic, gemini, openai,
-    shown_urls,
+    Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, OpenAiSettings, Remote, RemoteSettings, anthropic,
+    gemini, openai, shown_urls,
 };
 use crate::net::{RetrySettings, redact};
 use crate::types::text::printable;
@@ -38,6 +38,8 @@ pub(super) struct BuiltModel {
     pub(super) endpoint: &'static str,
     /// Base URLs without user part and query, joined by `,`; absent for models without a server.
     pub(super) base_url: Option<String>,
+    /// Which options the server has refused; absent for models without a server.
+    pub(super) learned: Option<LearnedOptions>,
     /// What watches the server; absent where nothing is sent, or nothing watched.
     pub(super) breaker: Option<Arc<Breaker>>,
 }
@@ -139,6 +141,7 @@ impl<'a> ModelSettings<'a> {
         let provider = self.provider()?;
         Ok(Some(BuiltModel {
             endpoint: remote.endpoint(),
+            learned: Some(remote.learned().clone()),
             model: if keys == Keys::Nowhere { Arc::new(Baseline::default()) } else { Arc::new(remote) },
             label: provider.label(),
             base_url: Some(shown_urls(&self.base_urls(provider))),
@@ -149,7 +152,14 @@ impl<'a> ModelSettings<'a> {
     /// The rules in this process, with these settings.
     pub(super) fn baseline(settings: BaselineSettings) -> BuiltModel {
         let model = Arc::new(Baseline::new(settings));
-        BuiltModel { model, label: "baseline".to_owned(), endpoint: "none", base_url: None, breaker: None }
+        BuiltModel {
+            model,
+            label: "baseline".to_owned(),
+            endpoint: "none",
+            base_url: None,
+            learned: None,
+            breaker: None,
+        }
     }
 
     pub(super) fn is_chat(self) -> bool {
@@ -249,10 +259,12 @@ impl<'a> ModelSettings<'a> {
     /// about one.
     fn openai(self, provider: Provider<'_>) -> Result<OpenAiSettings, ModelSettingsError> {
         let (completions, prefill) = (is_on(self.0.completions), is_on(self.0.prefill));
-        let server = capability::of(self.server_name()).unwrap_or(capability::AUTO);
+        // Nobody has to name the server of the provider.
+        let home = self.addresses().is_empty() && self.server_name() == capability::AUTO.name;
+        let name = if home { "openai" } else { self.server_name() };
+        let server = capability::of(name).unwrap_or(capability::AUTO);
         if let Provider::OpenAi(_) = provider {
-            let hosted = ["auto", "openai"].contains(&server.name);
-            if self.addresses().is_empty() && !hosted {
+            if self.addresses().is_empty() && server.name != "openai" {
                 return Err(ModelSettingsError::Elsewhere(server.name));
             }
             if prefill && server.prefill.is_none() {

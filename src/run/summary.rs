@@ -2,10 +2,10 @@
 
 use super::error::RunError;
 use super::evidence::Evidence;
-use super::hint::hint;
+use super::hint::{hint, shortfalls};
 use super::model::is_own;
 use crate::llm::Price;
-use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
+use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Shortfalls, Tally};
 use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
 use crate::types::text::{counted, shell_word, visible_line};
 use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Trajectory, Usage};
@@ -51,6 +51,8 @@ pub struct VariantScore {
     pub score: RunScore,
     /// What its agent read, and its failure classes.
     pub assessment: RunAssessment,
+    /// The calls of its measured episodes whose answer was cut or withheld.
+    pub shortfalls: Shortfalls,
     /// Sum of the episodes' own times, in milliseconds.
     pub episode_ms: u64,
     /// What its measured episodes cost.
@@ -232,6 +234,18 @@ impl Summary {
         Ok(Self { run, manifest, variants, spending, items, reasons, hints, other_statuses, first_id, notes, evidence })
     }
 
+    /// Calls whose answer was cut or withheld, and what to do about each kind: nobody should look for the reason in the
+    /// model.
+    pub fn shortfalls(&self) -> Vec<String> {
+        let of = |score: &VariantScore| {
+            let variant = self.manifest.variants.iter().find(|variant| variant.name == score.name);
+            let lines = variant.map_or_else(Vec::new, |variant| shortfalls(&score.shortfalls, variant));
+            let name = visible_line(&score.name, 40);
+            lines.into_iter().map(move |line| format!("{name}: {line}")).collect::<Vec<_>>()
+        };
+        self.variants.iter().flat_map(of).collect()
+    }
+
     /// Episodes of all variants without a measurement, which a resumed run does again.
     pub fn unmeasured(&self) -> u64 {
         self.variants.iter().map(|variant| variant.score.not_measured + variant.score.budget).sum()
@@ -320,6 +334,7 @@ impl VariantScore {
         self.episode_ms += trajectory.wall_ms;
         if trajectory.measured() {
             self.paid += Paid::of(&trajectory);
+            self.shortfalls += Shortfalls::of(&trajectory);
         }
         let Trajectory { variant, repeat, id, outcome, .. } = trajectory;
         Item { variant, repeat, id, outcome, score, assessment }

@@ -7,10 +7,10 @@ use super::pool::Pool;
 use super::wiki::{BuiltWiki, WikiSettings};
 use crate::agent::{Acting, Agent, Answering, Approach, StoredPrompt};
 use crate::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped};
-use crate::llm::{BaselineSettings, Budgeted, Price};
+use crate::llm::{BaselineSettings, Budgeted, LearnedOptions, Price};
 use crate::prompt::{self, ExemplarOrder, PromptSource, RenderSettings, texts};
 use crate::protocol::{self, Options, Protocol, Setup};
-use crate::types::{Decoding, Method, PriceRecord, Variant, Voting, Wording};
+use crate::types::{Decoding, Method, PriceRecord, RequestOption, Variant, Voting, Wording};
 use crate::wiki::SessionOptions;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -29,6 +29,8 @@ pub(crate) struct BuiltVariant {
     pub(crate) prompts: Vec<StoredPrompt>,
     /// What watches its model's server, if it has one.
     pub(super) breaker: Option<Arc<Breaker>>,
+    /// Which options that server has refused.
+    pub(super) learned: Option<LearnedOptions>,
 }
 
 /// One variant on its way from settings to an agent.
@@ -129,7 +131,7 @@ impl<'a> Builder<'a> {
         let journaled = server.is_some() && !pool.is_offline();
         let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))));
         model.fits(&self.decoding(self.method), voting)?;
-        let (prompts, breaker) = (approach.prompts(), model.breaker.clone());
+        let (prompts, breaker, learned) = (approach.prompts(), model.breaker.clone(), model.learned.clone());
         let agent = Agent {
             model: Arc::clone(&model.model),
             source: Arc::clone(&wiki.source),
@@ -151,7 +153,8 @@ impl<'a> Builder<'a> {
             ..self.record(&prompts, model, wiki)
         };
         let (prompt, direct_prompt) = prompts;
-        Ok(BuiltVariant { variant, agent, prompts: std::iter::once(prompt).chain(direct_prompt).collect(), breaker })
+        let prompts = std::iter::once(prompt).chain(direct_prompt).collect();
+        Ok(BuiltVariant { variant, agent, prompts, breaker, learned })
     }
 
     /// What a manifest holds of it.
@@ -184,6 +187,7 @@ impl<'a> Builder<'a> {
             direct_max_tokens: self.direct_max_tokens(),
             price: None,
             decoding: self.decoding(self.method),
+            not_sent: Vec::new(),
             wiki: wiki.label.clone(),
             wiki_origin: wiki.origin.clone(),
             compat: WikiSettings(self.settings).compat(),
@@ -237,11 +241,17 @@ impl<'a> Builder<'a> {
     fn decoding(&self, method: Method) -> Decoding {
         let settings = self.settings;
         let usual = if method.agent().is_some() { self.protocol.max_tokens() } else { DIRECT_TOKENS };
+        let typed = [
+            (RequestOption::Temperature, settings.temperature.or(settings.sample_temperature).is_some()),
+            (RequestOption::TopP, settings.top_p.is_some()),
+            (RequestOption::Seed, settings.seed.is_some()),
+        ];
         Decoding {
             temperature: settings.temperature.unwrap_or(0.0),
             top_p: settings.top_p.unwrap_or(1.0),
             max_tokens: settings.max_tokens.unwrap_or(usual),
             seed: settings.seed,
+            typed: typed.into(),
         }
     }
 

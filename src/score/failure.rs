@@ -4,6 +4,8 @@
 //!
 //! | class | rule |
 //! |---|---|
+//! | `declined` | the model or a filter of its provider withheld the last answer; or no answer, and at least half of the calls were withheld |
+//! | `cut` | no answer, and the conversation outgrew the context, the last reply could not be parsed because the limit of tokens cut it, or at least half of the calls were cut |
 //! | `format` | the outcome is a format failure; or no answer, and at least half of the actions named no tool; or the agent ended with an answer without words |
 //! | `label` | F1 of at least 0.5 with a gold answer, or one contains the other, word by word |
 //! | `loop` | step limit or budget, and at least the last two actions (or all) repeat earlier ones |
@@ -22,8 +24,9 @@ use super::evidence::GoldFact;
 use super::observed::{Observed, cap, is_verdict};
 use super::overlap::AnswerScore;
 use super::retrieval::{Match, fact_seen, page_opened};
+use super::shortfall::Shortfalls;
 use super::wording::{is_in, quoted, words};
-use crate::types::{Outcome, Trajectory};
+use crate::types::{Call, Cause, Outcome, Trajectory};
 use serde::Serialize;
 
 /// From this F1 on, a wrong answer is a matter of wording.
@@ -39,12 +42,14 @@ pub enum FailureClass {
     Hallucination,
     Loop,
     Format,
+    Cut,
+    Declined,
     Limit,
 }
 
 impl FailureClass {
     /// All classes, in the order in which they are shown.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Search,
         Self::Lookup,
         Self::Reasoning,
@@ -52,6 +57,8 @@ impl FailureClass {
         Self::Hallucination,
         Self::Loop,
         Self::Format,
+        Self::Cut,
+        Self::Declined,
         Self::Limit,
     ];
 
@@ -68,6 +75,8 @@ impl FailureClass {
             Self::Hallucination => "hallucination",
             Self::Loop => "loop",
             Self::Format => "format",
+            Self::Cut => "cut",
+            Self::Declined => "declined",
             Self::Limit => "limit",
         }
     }
@@ -94,7 +103,8 @@ pub(super) fn failure(
     let answer = trajectory.answer.as_deref().map(cap).filter(|answer| words(answer).len() > 1);
     let case = Case { trajectory, seen, gold, answer };
     let decided = case
-        .format()
+        .shortfall()
+        .or_else(|| case.format())
         .or_else(|| case.label())
         .or_else(|| case.repetition())
         .or_else(|| case.limit())
@@ -114,6 +124,23 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
+    /// What is no fault of the model's: it was cut, or did not want to.
+    fn shortfall(&self) -> Option<Decided> {
+        let calls = Shortfalls::of(self.trajectory);
+        let last = self.trajectory.steps.iter().flat_map(|step| &step.calls).next_back().and_then(Call::shortfall);
+        let (unanswered, outcome) = (self.answer.is_none(), self.trajectory.outcome);
+        let most = |count: u64| unanswered && count > 0 && 2 * count >= calls.calls;
+        let say =
+            |class| Some((class, calls.described().into_iter().map(|(_, what)| what).collect::<Vec<_>>().join("; ")));
+        if matches!(last, Some(Cause::Refusal | Cause::ContentFilter)) || most(calls.declined()) {
+            return say(FailureClass::Declined);
+        }
+        // A reply that was cut after its action did no harm.
+        let unread = outcome == Outcome::FormatFailure && last == Some(Cause::TokenLimit);
+        let cut = outcome == Outcome::ContextOverflow || unread || most(calls.cut());
+        if cut { say(FailureClass::Cut) } else { None }
+    }
+
     fn format(&self) -> Option<Decided> {
         let say = |evidence: String| Some((FailureClass::Format, evidence));
         if self.trajectory.outcome == Outcome::FormatFailure {

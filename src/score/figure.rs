@@ -3,7 +3,7 @@
 //! This table is the only place that defines a figure. The question columns of `export` and the metrics of `compare` are
 //! taken from it, and a test holds `docs/columns.md` to it.
 
-use super::{AnswerScore, Assessment, GoldRetrieval, search_missed};
+use super::{AnswerScore, Assessment, GoldRetrieval, Shortfalls, search_missed};
 use crate::types::{Repair, Tool, Trajectory};
 use serde::Serialize;
 
@@ -109,6 +109,10 @@ figures! {
     BAD_CALLS "bad_calls" Lower
         Count(|episode| count(repairs(episode).filter(|repair| repair.kind == Repair::MISSING_ACTION)))
         "replies without an action, mended by a second call (the paper's `n_badcalls`)";
+    CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(episode.trajectory).cut()))
+        "calls that the limit of tokens cut, or that did not fit into the model's context";
+    DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(episode.trajectory).declined()))
+        "calls whose answer the model declined or a filter of the provider withheld";
     SEARCHES "searches" Neither Count(|episode| uses(episode, Tool::Search)) "steps that searched";
     LOOKUPS "lookups" Neither Count(|episode| uses(episode, Tool::Lookup)) "steps that looked a keyword up";
     MISSED_SEARCHES "missed_searches" Neither Count(missed_searches)

@@ -19,6 +19,7 @@ pub mod normalize;
 mod observed;
 pub mod overlap;
 pub mod retrieval;
+mod shortfall;
 pub mod tally;
 mod wording;
 
@@ -36,6 +37,7 @@ pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
 pub use overlap::AnswerScore;
 pub use retrieval::{GoldRetrieval, Retrieval};
+pub use shortfall::Shortfalls;
 pub use tally::{QuestionMeans, RunScore, Tally};
 pub use wording::is_same_page;
 

@@ -73,6 +73,34 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TokenLimit => "token_limit",
+            Self::ContentFilter => "content_filter",
+            Self::Refusal => "refusal",
+            Self::ContextOverflow => "context_overflow",
+            Self::Key => "key",
+            Self::Payment => "payment",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::UnknownModel => "unknown_model",
+            Self::Quota => "quota",
+            Self::ConnectionRefused => "connection_refused",
+            Self::UnknownHost => "unknown_host",
+            Self::Tls => "tls",
+            Self::BadRequest => "bad_request",
+            Self::RateLimit => "rate_limit",
+            Self::ServerError => "server_error",
+            Self::Timeout => "timeout",
+            Self::Connection => "connection",
+            Self::BadAnswer => "bad_answer",
+            Self::NotTheWiki => "not_the_wiki",
+            Self::Recording => "recording",
+            Self::Other => "other",
+        }
+    }
+
     /// What a server's reason for the end of a completion says about it; nothing if it ended as it should.
     pub fn of_finish(reason: &str) -> Option<Self> {
         Some(match reason {
@@ -91,12 +119,19 @@ impl Cause {
             402 => Self::Payment,
             403 => Self::Forbidden,
             300..=399 | 404 | 405 | 410 => Self::NotFound,
+            // Something else than the API listens: it does not know the method, or the protocol.
+            501 | 505 => Self::NotFound,
             408 => Self::Timeout,
             429 => Self::RateLimit,
             409 | 425 | 500.. => Self::ServerError,
             400..=499 => Self::BadRequest,
             0..=299 => Self::BadAnswer,
         }
+    }
+
+    /// Whether the same request may succeed later.
+    pub fn is_passing(self) -> bool {
+        matches!(self, Self::RateLimit | Self::ServerError | Self::Timeout)
     }
 
     /// Whether the next request will fail for the same reason, until somebody does something about it.

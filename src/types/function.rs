@@ -50,6 +50,11 @@ impl Functions {
 }
 
 impl FunctionCall {
+    /// The arguments as an object; an empty one where they are none.
+    pub fn object(&self) -> Value {
+        serde_json::from_str(&self.arguments).ok().filter(Value::is_object).unwrap_or_else(|| json!({}))
+    }
+
     /// The call in the form of `OpenAI`'s chat completions.
     pub fn openai(&self) -> Value {
         let Self { id, name, arguments } = self;

@@ -199,6 +199,10 @@ pub struct Variant {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<PriceRecord>,
     pub decoding: Decoding,
+    /// Options that the server of the model refuses, or that the provider does not know, so that requests were sent
+    /// without them: `temperature`, `top_p`, `seed`, `stop`. What was found by the end of the run's last part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_sent: Vec<String>,
     /// Tokens of a reply at most in the direct part of a back-off, where that is another number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct_max_tokens: Option<u32>,

@@ -3,6 +3,7 @@
 use super::digest::sha256_hex;
 use super::function::{FunctionCall, Functions, Verbatim};
 use super::prefix::Prefix;
+use super::request_option::{RequestOption, RequestOptions};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -108,6 +109,21 @@ pub struct Decoding {
     /// Seed for servers that take one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// Which of them a person has set. No record has it: an answer is the same however its settings came about.
+    #[serde(skip)]
+    pub typed: RequestOptions,
+}
+
+impl Decoding {
+    /// What must not be left out where a server refuses it: settings that a person has set, other than to what a model
+    /// does without them.
+    pub fn required(&self) -> RequestOptions {
+        let usual = [
+            (RequestOption::Temperature, self.temperature >= 1.0 && self.temperature <= 1.0),
+            (RequestOption::TopP, self.top_p >= 1.0),
+        ];
+        self.typed.without(usual.into())
+    }
 }
 
 /// A model's answer to one request.
@@ -115,6 +131,9 @@ pub struct Decoding {
 pub struct Completion {
     /// The text, cut before the first stop.
     pub text: String,
+    /// The reasoning before the text, at most 64 KiB of it; empty if the server reasoned and does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
     /// Why the server stopped (`stop`, `length`, …), where it says so.
     pub finish_reason: Option<String>,
     /// Tokens used, where the server counts them.
@@ -248,6 +267,6 @@ fn messages_json(messages: &[Message]) -> String {
 impl Default for Decoding {
     /// The paper's: greedy, 100 tokens.
     fn default() -> Self {
-        Self { temperature: 0.0, top_p: 1.0, max_tokens: 100, seed: None }
+        Self { temperature: 0.0, top_p: 1.0, max_tokens: 100, seed: None, typed: RequestOptions::default() }
     }
 }

@@ -103,6 +103,9 @@ pub struct Call {
     /// The reply as its provider wrote it, where that has to be sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verbatim: Option<Verbatim>,
+    /// The reasoning before it, at most 64 KiB of it; empty if the server reasoned and does not show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
     /// Why the server stopped, where it says so.
     pub finish_reason: Option<String>,
     /// Why the completion is less than the model's whole answer, where it is.
@@ -128,6 +131,8 @@ pub enum Outcome {
     StepLimit,
     /// The model's text could not be followed.
     FormatFailure,
+    /// The agent's own conversation outgrew the model's context before an answer.
+    ContextOverflow,
     /// The run's budget was spent before it ended: there is no measurement, and a resumed run does it again.
     Budget,
     /// Model or Wikipedia failed for good: there is no measurement, and a resumed run does it again.
@@ -194,6 +199,7 @@ impl Outcome {
             Self::Finished => "finished",
             Self::StepLimit => "step_limit",
             Self::FormatFailure => "format_failure",
+            Self::ContextOverflow => "context_overflow",
             Self::Budget => "budget",
             Self::NotMeasured => "not_measured",
         }
@@ -204,7 +210,8 @@ impl Outcome {
     }
 
     /// All outcomes, in the order in which they are shown.
-    pub const ALL: [Self; 5] = [Self::Finished, Self::StepLimit, Self::FormatFailure, Self::Budget, Self::NotMeasured];
+    pub const ALL: [Self; 6] =
+        [Self::Finished, Self::StepLimit, Self::FormatFailure, Self::ContextOverflow, Self::Budget, Self::NotMeasured];
 }
 
 impl Compat {
@@ -233,6 +240,7 @@ impl Call {
             completion: completion.text,
             calls: completion.calls,
             verbatim: completion.verbatim,
+            reasoning: completion.reasoning,
             cause: completion.finish_reason.as_deref().and_then(Cause::of_finish),
             finish_reason: completion.finish_reason,
             usage: completion.usage,
@@ -240,6 +248,28 @@ impl Call {
             attempts: completion.attempts,
             cached: completion.cached,
         }
+    }
+
+    /// The record of a request that the server refused because it did not fit into the model's context. Nothing was
+    /// generated, and nothing is paid for.
+    pub fn that_did_not_fit(request: &Request) -> Self {
+        let nothing = Completion { usage: Some(Usage::default()), attempts: 1, ..Completion::default() };
+        Self { cause: Some(Cause::ContextOverflow), ..Self::of(request, nothing) }
+    }
+
+    /// Whether it is one of [`Call::that_did_not_fit`]: there was no completion, so that none ended.
+    pub fn did_not_fit(&self) -> bool {
+        self.cause == Some(Cause::ContextOverflow) && self.finish_reason.is_none()
+    }
+
+    /// Why the completion is less than the model's whole answer, in older records too.
+    pub fn shortfall(&self) -> Option<Cause> {
+        self.cause.or_else(|| Cause::of_finish(self.finish_reason.as_deref()?))
+    }
+
+    /// Whether the model reasoned and wrote nothing.
+    pub fn is_reasoning_only(&self) -> bool {
+        self.reasoning.is_some() && self.completion.trim().is_empty()
     }
 }
 

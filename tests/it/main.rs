@@ -34,6 +34,7 @@ mod hostile_text;
 mod key_leaks;
 mod layering;
 mod mock_run;
+mod models_today;
 mod parse_command;
 mod prices;
 mod prompt_command;

@@ -1,7 +1,7 @@
 //! Settings in which the compared variants differ, and warnings about mismatches.
 
 use super::sources::{Episode, Origin, Source};
-use crate::experiment::{Differing, FACTS};
+use crate::experiment::{Differing, FACTS, OfVariant};
 use crate::report::comparison::Setting;
 use crate::report::counted;
 use crate::types::DatasetRecord;
@@ -29,7 +29,9 @@ pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
         ("repeats", |origin| origin.repeats.to_string()),
         ("wikitrail", |origin| origin.wikitrail.clone()),
     ];
-    let facts = FACTS.into_iter().map(|(name, of)| {
+    // What the servers did not take is no setting, and no part of a variant's identity.
+    let not_sent: OfVariant = |variant| Some(variant.not_sent.join(", ")).filter(|names| !names.is_empty());
+    let facts = FACTS.into_iter().chain([("not_sent", not_sent)]).map(|(name, of)| {
         let values = origins.iter().map(|origin| value(of(&origin.variant))).collect();
         Setting { name: name.to_owned(), values }
     });

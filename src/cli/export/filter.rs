@@ -19,7 +19,8 @@ pub(super) struct Filter {
     /// Only scored episodes with a wrong answer.
     #[arg(long)]
     wrong: bool,
-    /// Only episodes with these outcomes, separated by commas: `finished`, `step_limit`, `format_failure`, `budget`, `not_measured`.
+    /// Only episodes with these outcomes, separated by commas: `finished`, `step_limit`, `format_failure`, `context_overflow`, `budget`,
+    /// `not_measured`.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = outcome)]
     outcome: Vec<Outcome>,
     /// Only scored episodes with at least this F1, 0 to 1.

@@ -54,6 +54,7 @@ fn variant(variant: &VariantScore) -> Value {
         "steps": score.steps,
         "calls": score.calls,
         "bad_calls": score.bad_calls,
+        "shortfalls": variant.shortfalls,
         "usage": score.usage,
         "cost_usd": score.cost_usd,
         "tokens_per_question": score.tokens_per_question(),

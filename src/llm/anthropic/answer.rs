@@ -3,17 +3,25 @@
 //! | in an answer | in the completion |
 //! |---|---|
 //! | content of type `text` | the text |
-//! | content of type `thinking` or `redacted_thinking` | left out of the text, but noted |
-//! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `model_context_window_exceeded` is `context_overflow` |
+//! | content of type `tool_use` | a call |
+//! | content of type `thinking` or `redacted_thinking` | left out of the text, and kept apart; beside calls, the content as it was written is kept, too |
+//! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `tool_use` is `tool_calls`, `model_context_window_exceeded` is `context_overflow` |
 //! | `usage` | tokens read from or written to a cache count as prompt tokens |
 //! | a stream that the client stops before the count of tokens | no usage |
 
-use crate::llm::remote::answer::{Decoded, Progress, count, parse, read, string};
+use super::ENDPOINT;
+use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
-use crate::types::Usage;
+use crate::types::{FunctionCall, Usage, Verbatim};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// The type of a block with reasoning, and the field that holds it.
+const THINKING: &str = "thinking";
+/// The field of a call with its arguments, and of its pieces in a stream.
+const INPUT: &str = "input";
+const PARTIAL_JSON: &str = "partial_json";
 
 #[derive(Deserialize)]
 struct Body {
@@ -29,25 +37,63 @@ struct Body {
 }
 
 /// Decodes a whole answer; the error says why it is not a completion.
-pub(super) fn decode(answer: &Answer) -> Result<Decoded, String> {
+pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
     if body.kind == "error" {
-        return Err(format!("it reports an error: {}", Refusal::read(&answer.body).message));
+        return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
     let content = body.content.ok_or("`content` is missing")?;
-    let thought = content.iter().any(|block| is_thinking(&block["type"]));
-    Ok(Decoded {
-        calls: Vec::new(),
-        verbatim: None,
+    let mut decoded = Decoded {
         text: content.iter().map(text).collect(),
         finish_reason: reason(&body.stop_reason),
         usage: used(prompt(&body.usage), &body.usage),
         model: string(&body.model),
-        reasoning: thought.then_some("thinking"),
-    })
+        calls: content.iter().filter_map(call).collect(),
+        ..Decoded::default()
+    };
+    for block in content.iter().filter(|block| is_thinking(&block["type"])) {
+        decoded.reasoned(THINKING, block[THINKING].as_str().unwrap_or_default());
+    }
+    decoded.verbatim = decoded.reasoning.is_some().then(|| verbatim(Value::Array(content)));
+    Ok(decoded)
 }
 
-pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, String> {
+fn verbatim(content: Value) -> Verbatim {
+    Verbatim { endpoint: ENDPOINT.to_owned(), content }
+}
+
+/// The call in a block, if it is one.
+fn call(block: &Value) -> Option<FunctionCall> {
+    let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
+    let arguments = match &block["input"] {
+        Value::Null => String::new(),
+        input => input.to_string(),
+    };
+    (block["type"] == "tool_use").then(|| FunctionCall { id: text("id"), name: text("name"), arguments })
+}
+
+/// Adds a piece of a block of a stream to the blocks so far, which are what a whole answer has as its content.
+fn grow(blocks: &mut Vec<Value>, delta: &Value) {
+    let Some(last) = blocks.last_mut() else { return };
+    for (piece, field) in [("text", "text"), (THINKING, THINKING), ("signature", "signature"), (PARTIAL_JSON, INPUT)] {
+        if let Some(piece) = delta[piece].as_str() {
+            let so_far = last[field].as_str().unwrap_or_default();
+            last[field] = Value::String(format!("{so_far}{piece}"));
+        }
+    }
+}
+
+/// Parses the input of a call, which came in pieces of JSON.
+fn close(blocks: &mut [Value], calls: &mut Vec<FunctionCall>) {
+    let Some(block) = blocks.last_mut().filter(|block| block["type"] == "tool_use") else { return };
+    let written = block[INPUT].as_str().map(str::to_owned);
+    if let Some(written) = &written {
+        block[INPUT] = serde_json::from_str(written).unwrap_or_else(|_| json!({}));
+    }
+    calls.extend(call(block).map(|call| FunctionCall { arguments: written.unwrap_or(call.arguments), ..call }));
+}
+
+pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
     let event: Value = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     let rest = &mut progress.rest;
     match event["type"].as_str().unwrap_or_default() {
@@ -57,35 +103,46 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Stri
             rest.model = string(&event["message"]["model"]);
         }
         "content_block_start" => {
-            if is_thinking(&event["content_block"]["type"]) {
-                rest.reasoning = Some("thinking");
+            let block = &event["content_block"];
+            progress.blocks.push(block.clone());
+            if is_thinking(&block["type"]) {
+                rest.reasoned(THINKING, block[THINKING].as_str().unwrap_or_default());
             }
             return Ok(text(&event["content_block"]).to_owned());
         }
         "content_block_delta" => {
             progress.started = true;
             let delta = &event["delta"];
+            grow(&mut progress.blocks, delta);
+            if let Some(thought) = delta[THINKING].as_str() {
+                rest.reasoned(THINKING, thought);
+            }
             return Ok(if delta["type"] == "text_delta" {
                 delta["text"].as_str().unwrap_or_default().to_owned()
             } else {
                 String::new()
             });
         }
+        "content_block_stop" => close(&mut progress.blocks, &mut rest.calls),
         "message_delta" => {
             rest.finish_reason = reason(&event["delta"]["stop_reason"]).or_else(|| rest.finish_reason.take());
             let prompt = prompt(&event["usage"]).or(progress.prompt_tokens);
             rest.usage = used(prompt, &event["usage"]).or(rest.usage);
         }
-        "message_stop" => progress.ended = true,
-        "error" => return Err(format!("the stream reports an error: {}", Refusal::read(data).message)),
-        // Pings, ends of blocks, and unknown events.
+        "message_stop" => {
+            progress.ended = true;
+            let blocks = std::mem::take(&mut progress.blocks);
+            rest.verbatim = rest.reasoning.is_some().then(|| verbatim(Value::Array(blocks)));
+        }
+        "error" => return Err(Fault::Reported(Refusal::read(data))),
+        // Pings and unknown events.
         _ => {}
     }
     Ok(String::new())
 }
 
 fn is_thinking(kind: &Value) -> bool {
-    kind == "thinking" || kind == "redacted_thinking"
+    kind == THINKING || kind == "redacted_thinking"
 }
 
 fn text(block: &Value) -> &str {
@@ -97,6 +154,7 @@ fn reason(value: &Value) -> Option<String> {
     Some(match reason.as_str() {
         "end_turn" | "stop_sequence" => "stop".to_owned(),
         "max_tokens" => "length".to_owned(),
+        "tool_use" => "tool_calls".to_owned(),
         "model_context_window_exceeded" => "context_overflow".to_owned(),
         _ => reason,
     })
@@ -112,5 +170,6 @@ fn prompt(usage: &Value) -> Option<u64> {
 /// Tokens used, if completion tokens are counted.
 fn used(prompt: Option<u64>, usage: &Value) -> Option<Usage> {
     let completion = count(usage, "output_tokens")?;
-    Some(Usage::new(prompt.unwrap_or(0), completion))
+    let cached_tokens = count(usage, "cache_read_input_tokens").unwrap_or(0);
+    Some(Usage { cached_tokens, ..Usage::new(prompt.unwrap_or(0), completion) })
 }

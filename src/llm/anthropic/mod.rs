@@ -7,6 +7,7 @@
 //! | a temperature of 1, a `top_p` of 1 | left out: they are the defaults, and newer models accept no other |
 //! | a temperature above 1 | an error |
 //! | a seed | left out: not supported |
+//! | functions | as `tools`; `tool_choice` only where it is not what the API does anyway |
 //!
 //! Sources: <https://docs.claude.com/en/api/messages>, <https://docs.claude.com/en/docs/build-with-claude/streaming>;
 //! stops of white space: <https://github.com/BerriAI/litellm/issues/3286>; temperature and `top_p` together:
@@ -17,17 +18,19 @@
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
-use super::remote::turns::{Turn, Turns};
+use super::remote::interface::{EncodedRequest, Interface, join, streams, temperature, top_p};
+use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Request};
+use crate::types::{Decoding, Function, Functions, Request, RequestOption, RequestOptions};
 use secrecy::SecretString;
 use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 
 const VERSION: &str = "2023-06-01";
+const ENDPOINT: &str = "messages";
 
 /// A model behind such a server; with `prefill`, the last line of a text prompt, if it is a label, is sent as the
 /// beginning of the model's answer. Sends nothing yet.
@@ -51,6 +54,10 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stop_sequences: &'a [&'a str],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -61,7 +68,14 @@ struct Body<'a> {
 struct Said<'a> {
     #[serde(serialize_with = "role")]
     role: bool,
-    content: &'a str,
+    content: Content<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(&'a str),
+    Blocks(Vec<Value>),
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
@@ -71,16 +85,53 @@ fn role<S: Serializer>(own: &bool, serializer: S) -> Result<S::Ok, S::Error> {
 
 /// The turns; trailing white space of a last turn by the model is removed, as it would be refused.
 fn said(turns: &[Turn]) -> Vec<Said<'_>> {
-    let mut all: Vec<_> = turns.iter().map(|turn| Said { role: turn.own, content: &turn.text }).collect();
-    if let Some(last) = all.last_mut().filter(|last| last.role) {
-        last.content = last.content.trim_end();
+    let mut all: Vec<_> = turns.iter().map(|turn| Said { role: turn.own, content: content(&turn.parts) }).collect();
+    if let Some(Said { role: true, content: Content::Text(text) }) = all.last_mut() {
+        *text = text.trim_end();
     }
     all
 }
 
+fn content(parts: &[Part]) -> Content<'_> {
+    match parts {
+        [Part::Text(text)] => Content::Text(text),
+        parts => Content::Blocks(parts.iter().flat_map(blocks).collect()),
+    }
+}
+
+/// A part of a turn as blocks of its content.
+fn blocks(part: &Part) -> Vec<Value> {
+    match part {
+        Part::Text(text) => vec![json!({ "type": "text", "text": text })],
+        Part::Call(call) => {
+            vec![json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.object() })]
+        }
+        Part::Result { id, text, .. } => {
+            vec![json!({ "type": "tool_result", "tool_use_id": id, "content": text })]
+        }
+        Part::Verbatim(content) => content.as_array().cloned().unwrap_or_default(),
+    }
+}
+
+/// The functions as `tools`, and `tool_choice`.
+fn tools(functions: &Functions) -> (Vec<Value>, Option<Value>) {
+    let tool = |function: &Function| {
+        let Function { name, description, parameters } = function;
+        let mut tool = json!({ "name": name, "description": description, "input_schema": parameters });
+        if functions.strict {
+            tool["strict"] = json!(true);
+        }
+        tool
+    };
+    let kind = if functions.required { "any" } else { "auto" };
+    let choice = (functions.required || !functions.parallel)
+        .then(|| json!({ "type": kind, "disable_parallel_tool_use": !functions.parallel }));
+    (functions.list.iter().map(tool).collect(), choice)
+}
+
 impl Interface for Anthropic {
     fn endpoint(&self) -> &'static str {
-        if self.prefill { "messages+prefill" } else { "messages" }
+        if self.prefill { "messages+prefill" } else { ENDPOINT }
     }
 
     fn credential<'k>(&self, key: &'k SecretString) -> Credential<'k> {
@@ -102,38 +153,53 @@ impl Interface for Anthropic {
         })
     }
 
-    fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
+    fn known_refusals(&self) -> RequestOptions {
+        [RequestOption::Seed].into_iter().collect()
+    }
+
+    fn encode(
+        &self,
+        model: &str,
+        request: &Request,
+        refused: RequestOptions,
+        watched: bool,
+    ) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
-        let turns = Turns::of(&request.prompt, self.prefill);
-        let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(|stop| !stop.trim().is_empty()).collect();
-        let stream = watched || stops.len() < request.stop.len();
+        let turns = Turns::of(&request.prompt, ENDPOINT, self.prefill);
+        let taken = |stop: &&str| !refused.contains(RequestOption::Stop) && !stop.trim().is_empty();
+        let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(taken).collect();
+        let stream = streams(watched, stops.len(), request, refused);
+        let (tools, tool_choice) = request.functions.as_deref().map(tools).unwrap_or_default();
         let body = Body {
             model,
+            tools,
+            tool_choice,
             max_tokens: decoding.max_tokens,
             system: &turns.system,
             messages: said(&turns.said),
-            temperature: Some(decoding.temperature).filter(|temperature| *temperature < 1.0),
-            top_p: Some(decoding.top_p).filter(|top_p| *top_p < 1.0),
+            temperature: temperature(decoding, refused).filter(|temperature| *temperature < 1.0),
+            top_p: top_p(decoding, Some(1.0), refused).filter(|top_p| *top_p < 1.0),
             stop_sequences: &stops,
             stream,
         };
-        let body = serde_json::to_vec(&body)?;
-        Ok(EncodedRequest { body, sent: SentOptions { stream, ..SentOptions::default() }, label: turns.label })
+        let sent = [
+            (RequestOption::Temperature, body.temperature.is_some()),
+            (RequestOption::TopP, body.top_p.is_some()),
+            (RequestOption::Stop, !stops.is_empty()),
+            (RequestOption::Stream, stream),
+        ];
+        Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: turns.label })
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        Ok(answer::decode(answer)?)
+        answer::decode(answer)
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        Ok(answer::event(data, progress)?)
+        answer::event(data, progress)
     }
 
-    fn limit_name(&self) -> &'static str {
+    fn limit_name(&self, _refused: RequestOptions) -> &'static str {
         "max_tokens"
-    }
-
-    fn left_out(&self) -> &'static [&'static str] {
-        &["seed"]
     }
 }

@@ -3,17 +3,20 @@
 //! | in an answer | in the completion |
 //! |---|---|
 //! | parts with `text` | the text, joined |
-//! | parts with `thought` | left out of the text, but noted |
+//! | parts with `thought` | left out of the text, and kept apart |
+//! | parts with `functionCall` | calls; all parts are kept as they were written, as they may be signed |
 //! | `finishReason` | `STOP` is `stop`, `MAX_TOKENS` is `length`, what is withheld is `content_filter` |
+//! | other reasons (`OTHER`, `MALFORMED_RESPONSE`, …) | as they are, in small letters |
 //! | `promptFeedback` with `blockReason` | an error that is not retried |
 //! | `usageMetadata` | tokens of thoughts count as completion tokens, as they are billed |
 
+use super::ENDPOINT;
 use crate::llm::remote::answer::{Decoded, Fault, Progress, count, parse, read, string};
 use crate::llm::remote::refusal::Refusal;
 use crate::net::Answer;
-use crate::types::Usage;
+use crate::types::{FunctionCall, Usage, Verbatim};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -32,7 +35,7 @@ struct Body {
 pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
     let body: Body = read(answer)?;
     if !body.error.is_null() {
-        return Err(Fault::Broken(format!("it reports an error: {}", Refusal::read(&answer.body).message)));
+        return Err(Fault::Reported(Refusal::read(&answer.body)));
     }
     let mut decoded = Decoded::default();
     if take(&body, &mut decoded)? {
@@ -44,7 +47,7 @@ pub(super) fn decode(answer: &Answer) -> Result<Decoded, Fault> {
 pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
     let body: Body = parse(data).map_err(|e| format!("the stream has an event that is not JSON: {e}"))?;
     if !body.error.is_null() {
-        return Err(Fault::Broken(format!("the stream reports an error: {}", Refusal::read(data).message)));
+        return Err(Fault::Reported(Refusal::read(data)));
     }
     progress.started |= take(&body, &mut progress.rest)?;
     Ok(std::mem::take(&mut progress.rest.text))
@@ -53,16 +56,27 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Faul
 /// Adds what the body says to `known`. Returns whether it has a candidate.
 fn take(body: &Body, known: &mut Decoded) -> Result<bool, Fault> {
     known.usage = used(&body.usage_metadata).or(known.usage);
+    known.counted_reasoning(&body.usage_metadata, "thoughtsTokenCount");
     known.model = known.model.take().or_else(|| string(&body.model_version));
     let Some(candidate) = body.candidates.as_ref().and_then(|all| all.first()) else {
         let blocked = string(&body.prompt_feedback["blockReason"]);
-        return blocked.map_or(Ok(false), |reason| Err(Fault::Refused(format!("the prompt was blocked: {reason}"))));
+        return blocked.map_or(Ok(false), |reason| Err(Fault::Withheld(format!("the prompt was blocked: {reason}"))));
     };
     for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
-        if part["thought"] == true {
-            known.reasoning = Some("thought");
+        let text = part["text"].as_str().unwrap_or_default();
+        let verbatim =
+            known.verbatim.get_or_insert_with(|| Verbatim { endpoint: ENDPOINT.to_owned(), content: json!([]) });
+        if let Some(parts) = verbatim.content.as_array_mut() {
+            parts.push(part.clone());
+        }
+        if let Some(call) = part.get("functionCall") {
+            let text = |name: &str| call[name].as_str().unwrap_or_default().to_owned();
+            let arguments = call.get("args").map_or_else(String::new, Value::to_string);
+            known.calls.push(FunctionCall { id: text("id"), name: text("name"), arguments });
+        } else if part["thought"] == true {
+            known.reasoned("thought", text);
         } else {
-            known.text.push_str(part["text"].as_str().unwrap_or_default());
+            known.text.push_str(text);
         }
     }
     known.finish_reason = reason(&candidate["finishReason"]).or_else(|| known.finish_reason.take());
@@ -74,9 +88,17 @@ fn reason(value: &Value) -> Option<String> {
     Some(match reason.as_str() {
         "FINISH_REASON_UNSPECIFIED" => return None,
         "MAX_TOKENS" => "length".to_owned(),
-        "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" => {
-            "content_filter".to_owned()
-        }
+        "SAFETY"
+        | "RECITATION"
+        | "LANGUAGE"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "MODEL_ARMOR"
+        | "JAILBREAK"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => "content_filter".to_owned(),
         _ => reason.to_ascii_lowercase(),
     })
 }
@@ -86,5 +108,9 @@ fn used(usage: &Value) -> Option<Usage> {
     let parts = ["candidatesTokenCount", "thoughtsTokenCount"];
     let completion = parts.iter().filter_map(|name| count(usage, name)).reduce(|sum, tokens| sum + tokens);
     prompt.or(completion)?;
-    Some(Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0)))
+    Some(Usage {
+        cached_tokens: count(usage, "cachedContentTokenCount").unwrap_or(0),
+        reasoning_tokens: count(usage, "thoughtsTokenCount").unwrap_or(0),
+        ..Usage::new(prompt.unwrap_or(0), completion.unwrap_or(0))
+    })
 }

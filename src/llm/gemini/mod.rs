@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the prompt | a system instruction and turns of `user` and `model` (see `remote/turns.rs`) |
 //! | stops | as `stopSequences`, at most five; the client applies all of them |
+//! | functions | as `functionDeclarations`; `toolConfig` only where one must be called |
 //! | a seed above 2,147,483,647 | an error |
 //!
 //! Sources: <https://ai.google.dev/api/generate-content>; five stops:
@@ -12,13 +13,14 @@
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
-use super::remote::turns::{Turn, Turns};
+use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
+use super::remote::turns::{Part, Turn, Turns};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Request};
+use crate::types::{Decoding, Function, Functions, Request, RequestOption, RequestOptions};
 use secrecy::SecretString;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
@@ -26,6 +28,7 @@ pub const GEMINI_URL: &str = "https://generativelanguage.googleapis.com";
 /// The API version, unless the base URL names another one.
 const VERSION: &str = "v1beta";
 const MAX_STOPS: usize = 5;
+const ENDPOINT: &str = "generateContent";
 
 /// A model behind such a server. Sends nothing yet.
 pub fn model(settings: RemoteSettings) -> Result<Remote, ModelError> {
@@ -39,28 +42,29 @@ struct Gemini;
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Content<'a>>,
-    contents: Vec<Content<'a>>,
+    system_instruction: Option<Content>,
+    contents: Vec<Content>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<Value>,
     generation_config: Config<'a>,
 }
 
 #[derive(Serialize)]
-struct Content<'a> {
+struct Content {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
-    parts: [Part<'a>; 1],
-}
-
-#[derive(Serialize)]
-struct Part<'a> {
-    text: &'a str,
+    parts: Vec<Value>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Config<'a> {
-    temperature: f64,
-    top_p: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
@@ -68,19 +72,48 @@ struct Config<'a> {
     stop_sequences: &'a [String],
 }
 
-impl<'a> Content<'a> {
-    fn system(text: &'a str) -> Option<Self> {
-        (!text.is_empty()).then_some(Self { role: None, parts: [Part { text }] })
+impl Content {
+    fn system(text: &str) -> Option<Self> {
+        (!text.is_empty()).then(|| Self { role: None, parts: vec![json!({ "text": text })] })
     }
 
-    fn of(turn: &'a Turn) -> Self {
-        Self { role: Some(if turn.own { "model" } else { "user" }), parts: [Part { text: &turn.text }] }
+    fn of(turn: &Turn) -> Self {
+        let role = if turn.own { "model" } else { "user" };
+        Self { role: Some(role), parts: turn.parts.iter().flat_map(parts).collect() }
     }
+}
+
+/// A part of a turn as parts of its content.
+fn parts(part: &Part) -> Vec<Value> {
+    match part {
+        Part::Text(text) => vec![json!({ "text": text })],
+        Part::Call(call) => vec![json!({ "functionCall": { "name": call.name, "args": call.object() } })],
+        Part::Result { name, text, .. } => {
+            vec![json!({ "functionResponse": { "name": name, "response": { "result": text } } })]
+        }
+        Part::Verbatim(content) => content.as_array().cloned().unwrap_or_default(),
+    }
+}
+
+/// The functions as `tools`, and `toolConfig`. There is neither a switch for several calls nor for strict arguments, and
+/// `parameters` has no `additionalProperties`.
+fn tools(functions: &Functions) -> (Value, Option<Value>) {
+    let declaration = |function: &Function| {
+        let Function { name, description, parameters } = function;
+        let mut parameters = parameters.clone();
+        if let Some(parameters) = parameters.as_object_mut() {
+            parameters.remove("additionalProperties");
+        }
+        json!({ "name": name, "description": description, "parameters": parameters })
+    };
+    let declarations: Vec<Value> = functions.list.iter().map(declaration).collect();
+    let any = functions.required.then(|| json!({ "functionCallingConfig": { "mode": "ANY" } }));
+    (json!([{ "functionDeclarations": declarations }]), any)
 }
 
 impl Interface for Gemini {
     fn endpoint(&self) -> &'static str {
-        "generateContent"
+        ENDPOINT
     }
 
     fn credential<'k>(&self, key: &'k SecretString) -> Credential<'k> {
@@ -101,24 +134,41 @@ impl Interface for Gemini {
         Some(format!("the seed {seed} is above {}, the maximum that Gemini supports", i32::MAX))
     }
 
-    fn encode(&self, _model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
+    fn encode(
+        &self,
+        _model: &str,
+        request: &Request,
+        refused: RequestOptions,
+        watched: bool,
+    ) -> serde_json::Result<EncodedRequest> {
         let decoding = &request.decoding;
-        let turns = Turns::of(&request.prompt, false);
-        let stops = request.stop.len().min(MAX_STOPS);
+        let turns = Turns::of(&request.prompt, ENDPOINT, false);
+        let (tools, tool_config) = request.functions.as_deref().map(tools).unzip();
+        let most = if refused.contains(RequestOption::Stop) { 0 } else { MAX_STOPS };
+        let stops = request.stop.len().min(most);
         let body = Body {
             system_instruction: Content::system(&turns.system),
             contents: turns.said.iter().map(Content::of).collect(),
+            tools,
+            tool_config: tool_config.flatten(),
             generation_config: Config {
-                temperature: decoding.temperature,
-                top_p: decoding.top_p,
+                temperature: temperature(decoding, refused),
+                // What is usual differs between models.
+                top_p: top_p(decoding, None, refused),
                 max_output_tokens: decoding.max_tokens,
-                seed: decoding.seed,
+                seed: seed(decoding, refused),
                 stop_sequences: &request.stop[..stops],
             },
         };
-        let body = serde_json::to_vec(&body)?;
-        let stream = watched || stops < request.stop.len();
-        Ok(EncodedRequest { body, sent: SentOptions { stream, ..SentOptions::default() }, label: String::new() })
+        let config = &body.generation_config;
+        let sent = [
+            (RequestOption::Temperature, config.temperature.is_some()),
+            (RequestOption::TopP, config.top_p.is_some()),
+            (RequestOption::Seed, config.seed.is_some()),
+            (RequestOption::Stop, stops > 0),
+            (RequestOption::Stream, streams(watched, stops, request, refused)),
+        ];
+        Ok(EncodedRequest { body: serde_json::to_vec(&body)?, sent: sent.into(), label: String::new() })
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
@@ -129,7 +179,7 @@ impl Interface for Gemini {
         answer::event(data, progress)
     }
 
-    fn limit_name(&self) -> &'static str {
+    fn limit_name(&self, _refused: RequestOptions) -> &'static str {
         "maxOutputTokens"
     }
 }

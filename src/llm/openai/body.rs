@@ -7,21 +7,23 @@
 //! With prefill, a text prompt for a chat whose last line is a label is sent as two messages: everything before the label
 //! is the user's, the label is the beginning of the model's own, and the server is told to continue it. A conversation
 //! that ends in a message of the model is continued the same way.
+//!
+//! Functions are `tools`. `tool_choice` and `parallel_tool_calls` are sent only where they are not what servers do anyway.
 
-use super::Endpoint;
+use super::{ENDPOINT, Endpoint};
 use crate::llm::capability::Prefill;
-use crate::llm::remote::interface::{SentOptions, lines};
+use crate::llm::remote::interface::lines;
 use crate::llm::remote::label;
-use crate::types::{Message, Prefix, Prompt, Request, Role};
+use crate::types::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
 use serde::Serialize;
+use serde_json::Value;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyOptions {
     pub(super) endpoint: Endpoint,
     pub(super) stops: usize,
-    pub(super) sent: SentOptions,
-    /// Whether the server accepts a `top_p` of 1.
-    pub(super) full_top_p: bool,
+    /// The options to send.
+    pub(super) sent: RequestOptions,
     /// How the server is told to continue the last message, if it should.
     pub(super) prefill: Option<Prefill>,
 }
@@ -33,7 +35,14 @@ struct Settings<'a> {
     add_generation_prompt: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     continue_final_message: Option<bool>,
-    temperature: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,20 +67,26 @@ struct StreamOptions {
 /// The JSON to send. The part up to the prompt is assembled by hand, so that the long prefix that all requests share is
 /// only escaped once.
 pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> serde_json::Result<Vec<u8>> {
+    use RequestOption::{MaxTokens, ParallelCalls, Seed, Stream, StreamUsage, Temperature, TopP};
     let decoding = &request.decoding;
+    let sends = |option| options.sent.contains(option);
     let messages = Messages::new(&request.prompt, options);
     let flags = messages.continued == Some(Prefill::Flags);
+    let functions = request.functions.as_deref();
     let settings = Settings {
+        tools: functions.map(Functions::openai),
+        tool_choice: functions.filter(|functions| functions.required).map(|_| "required"),
+        parallel_tool_calls: sends(ParallelCalls).then_some(false),
         add_generation_prompt: flags.then_some(false),
         continue_final_message: flags.then_some(true),
-        temperature: decoding.temperature,
-        top_p: Some(decoding.top_p).filter(|top_p| options.full_top_p || *top_p < 1.0),
-        max_tokens: options.sent.max_tokens.then_some(decoding.max_tokens),
-        max_completion_tokens: (!options.sent.max_tokens).then_some(decoding.max_tokens),
-        seed: decoding.seed,
+        temperature: sends(Temperature).then_some(decoding.temperature),
+        top_p: sends(TopP).then_some(decoding.top_p),
+        max_tokens: sends(MaxTokens).then_some(decoding.max_tokens),
+        max_completion_tokens: (!sends(MaxTokens)).then_some(decoding.max_tokens),
+        seed: decoding.seed.filter(|_| sends(Seed)),
         stop: &request.stop[..options.stops.min(request.stop.len())],
-        stream: options.sent.stream,
-        stream_options: options.sent.stream_usage.then_some(StreamOptions { include_usage: true }),
+        stream: sends(Stream),
+        stream_options: sends(StreamUsage).then_some(StreamOptions { include_usage: true }),
     };
     let mut body = Body(Vec::with_capacity(request.prompt.bytes() * 9 / 8 + 512));
     body.raw("{\"model\":").value(model)?;
@@ -142,9 +157,10 @@ impl<'a> Messages<'a> {
         body.raw("[");
         match self.prompt {
             Prompt::Messages(messages) => {
-                for (at, Message { role, content, .. }) in messages.iter().enumerate() {
+                for (at, message) in messages.iter().enumerate() {
                     body.raw(if at > 0 { "," } else { "" });
-                    open(*role, body)?.value(content)?;
+                    open(message.role, body)?.value(&message.content)?;
+                    write_calls(message, body)?;
                     self.close(at + 1 == messages.len(), body)?;
                 }
             }
@@ -175,6 +191,23 @@ impl<'a> Messages<'a> {
 /// Begins a message, up to its content.
 fn open(role: Role, body: &mut Body) -> serde_json::Result<&mut Body> {
     Ok(body.raw("{\"role\":").value(&role)?.raw(",\"content\":"))
+}
+
+/// The fields of a message with calls, or with the result of one; and the reasoning before the calls, which some servers
+/// want to see again.
+fn write_calls(message: &Message, body: &mut Body) -> serde_json::Result<()> {
+    if let Some(id) = &message.answers {
+        body.raw(",\"tool_call_id\":").value(id)?;
+    }
+    if !message.calls.is_empty() {
+        let calls: Vec<Value> = message.calls.iter().map(FunctionCall::openai).collect();
+        body.raw(",\"tool_calls\":").value(&calls)?;
+    }
+    let verbatim = message.verbatim.as_ref().filter(|verbatim| verbatim.endpoint == ENDPOINT);
+    for (name, value) in verbatim.and_then(|verbatim| verbatim.content.as_object()).into_iter().flatten() {
+        body.raw(",").value(name)?.raw(":").value(value)?;
+    }
+    Ok(())
 }
 
 fn write_text(prompt: &Prompt, body: &mut Body) -> serde_json::Result<()> {

@@ -7,17 +7,14 @@
 
 mod answer;
 mod body;
-mod quirks;
 
 use super::capability::{AUTO, Capability, IN_TEXT};
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, SentOptions, join};
-use super::remote::refusal::Refusal;
+use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
 use super::{ModelError, Remote, RemoteSettings};
 use crate::net::{Answer, Credential};
-use crate::types::Request;
+use crate::types::{Request, RequestOption, RequestOptions};
 use body::BodyOptions;
-use quirks::{Refused, ServerQuirks};
 use secrecy::SecretString;
 
 pub const OPENAI_URL: &str = "https://api.openai.com/v1";
@@ -30,6 +27,9 @@ pub enum Endpoint {
     /// `POST {base}/completions`.
     Completions,
 }
+
+/// The name under which the chat endpoint is stored.
+const ENDPOINT: &str = "chat";
 
 /// What kind of server it is, and how it is used.
 #[derive(Debug, Clone, Copy)]
@@ -50,41 +50,37 @@ impl Default for OpenAiSettings {
 
 /// A model behind such a server. Sends nothing yet.
 pub fn model(settings: RemoteSettings, openai: OpenAiSettings) -> Result<Remote, ModelError> {
-    Remote::new(settings, Box::new(OpenAi::new(openai)))
+    Remote::new(settings, Box::new(OpenAi { settings: openai }))
 }
 
 #[derive(Debug)]
 struct OpenAi {
     settings: OpenAiSettings,
-    quirks: ServerQuirks,
 }
 
 impl OpenAi {
-    fn new(settings: OpenAiSettings) -> Self {
-        // Text completions only have the older name.
-        let max_tokens = settings.server.new_limit && settings.endpoint == Endpoint::Chat;
-        let stream_usage = !settings.server.stream_usage;
-        Self { settings, quirks: ServerQuirks::new(Refused { max_tokens, stream_usage, ..Refused::default() }) }
-    }
-
     /// The options of a request, without those that the server has refused.
-    fn options(&self, request: &Request, watched: bool) -> BodyOptions {
+    fn options(&self, request: &Request, refused: RequestOptions, watched: bool) -> BodyOptions {
+        use RequestOption::{MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Temperature, TopP};
         let OpenAiSettings { endpoint, server, prefill } = self.settings;
-        let refused = self.quirks.refused();
-        let stops = if refused.stop { 0 } else { server.stops.min(request.stop.len()) };
-        // If not all stops are sent, a stream lets the client end the answer at the others.
-        let wanted = watched || stops < request.stop.len() || refused.whole;
-        let stream = wanted && !refused.stream;
+        let decoding = &request.decoding;
+        let stops = if refused.contains(Stop) { 0 } else { server.stops.min(request.stop.len()) };
+        let stream = streams(watched, stops, request, refused);
+        let one_call = request.functions.as_ref().is_some_and(|functions| !functions.parallel);
+        let sent = [
+            (Temperature, temperature(decoding, refused).is_some()),
+            (TopP, top_p(decoding, server.usual_top_p, refused).is_some()),
+            (Seed, seed(decoding, refused).is_some()),
+            (Stop, stops > 0),
+            (MaxTokens, !refused.contains(MaxTokens)),
+            (Stream, stream),
+            (StreamUsage, stream && !refused.contains(StreamUsage)),
+            (ParallelCalls, one_call && !refused.contains(ParallelCalls)),
+        ];
         BodyOptions {
             endpoint,
             stops,
-            sent: SentOptions {
-                stop: stops > 0,
-                max_tokens: !refused.max_tokens,
-                stream,
-                stream_usage: stream && !refused.stream_usage,
-            },
-            full_top_p: server.full_top_p,
+            sent: sent.into(),
             prefill: server.prefill.filter(|_| prefill && endpoint == Endpoint::Chat),
         }
     }
@@ -94,7 +90,7 @@ impl Interface for OpenAi {
     fn endpoint(&self) -> &'static str {
         match self.settings.endpoint {
             Endpoint::Chat if self.settings.prefill => "chat+prefill",
-            Endpoint::Chat => "chat",
+            Endpoint::Chat => ENDPOINT,
             Endpoint::Completions => "completions",
         }
     }
@@ -111,33 +107,42 @@ impl Interface for OpenAi {
         join(base, &["/chat/completions", "/completions"], tail)
     }
 
-    fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest> {
-        let options = self.options(request, watched);
+    fn takes_functions(&self) -> bool {
+        self.settings.endpoint == Endpoint::Chat
+    }
+
+    fn known_refusals(&self) -> RequestOptions {
+        let OpenAiSettings { endpoint, server, .. } = self.settings;
+        // Text completions only have the older name.
+        let max_tokens = server.new_limit && endpoint == Endpoint::Chat;
+        [(RequestOption::MaxTokens, max_tokens), (RequestOption::StreamUsage, !server.stream_usage)].into()
+    }
+
+    fn encode(
+        &self,
+        model: &str,
+        request: &Request,
+        refused: RequestOptions,
+        watched: bool,
+    ) -> serde_json::Result<EncodedRequest> {
+        let options = self.options(request, refused, watched);
         let label = body::label(&request.prompt, options).to_owned();
         Ok(EncodedRequest { body: body::bytes(model, request, options)?, sent: options.sent, label })
     }
 
-    fn learn(&self, sent: SentOptions, status: u16, refusal: &Refusal) -> bool {
-        self.quirks.learn(sent, status, refusal)
-    }
-
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        Ok(answer::decode(answer, self.settings.endpoint, self.settings.server.reasoning)?)
+        answer::decode(answer, self.settings.endpoint, self.settings.server.reasoning)
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        Ok(answer::chunk(data, self.settings.endpoint, self.settings.server.reasoning, progress)?)
+        answer::chunk(data, self.settings.endpoint, self.settings.server.reasoning, progress)
     }
 
     fn thinks_in_text(&self) -> bool {
         self.settings.server.reasoning.contains(&IN_TEXT)
     }
 
-    fn refuses_stop(&self) -> bool {
-        self.quirks.refused().stop
-    }
-
-    fn limit_name(&self) -> &'static str {
-        if self.quirks.refused().max_tokens { "max_completion_tokens" } else { "max_tokens" }
+    fn limit_name(&self, refused: RequestOptions) -> &'static str {
+        if refused.contains(RequestOption::MaxTokens) { "max_completion_tokens" } else { "max_tokens" }
     }
 }

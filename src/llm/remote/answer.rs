@@ -9,6 +9,9 @@ use serde_json::Value;
 /// Larger token counts are capped, so that sums cannot overflow.
 const MAX_TOKENS: u64 = 1 << 40;
 
+/// How much of a model's reasoning is kept, in bytes.
+const MAX_REASONING: usize = 64 << 10;
+
 /// A completion as the server sent it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::llm) struct Decoded {
@@ -22,8 +25,47 @@ pub(in crate::llm) struct Decoded {
     pub(in crate::llm) usage: Option<Usage>,
     /// The model that the server says it used.
     pub(in crate::llm) model: Option<String>,
-    /// Where the model's reasoning was, which is not part of the text: a field's name, or `<think>`.
-    pub(in crate::llm) reasoning: Option<&'static str>,
+    /// The model's reasoning, which is not part of the text.
+    pub(in crate::llm) reasoning: Option<Reasoning>,
+}
+
+/// Reasoning that came with a completion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::llm) struct Reasoning {
+    /// Where it was: a field's name, or `<think>`.
+    pub(in crate::llm) place: &'static str,
+    /// As much of it as is kept; empty if the server does not show it.
+    pub(in crate::llm) text: String,
+}
+
+impl Reasoning {
+    pub(in crate::llm) fn new(place: &'static str) -> Self {
+        Self { place, text: String::new() }
+    }
+
+    /// Adds a piece, up to the most that is kept.
+    pub(in crate::llm) fn push(&mut self, piece: &str) {
+        let room = MAX_REASONING.saturating_sub(self.text.len());
+        self.text.push_str(&piece[..piece.floor_char_boundary(room)]);
+    }
+}
+
+impl Decoded {
+    /// Notes that the model reasoned, and a piece of what it thought.
+    pub(in crate::llm) fn reasoned(&mut self, place: &'static str, piece: &str) {
+        let reasoning = self.reasoning.get_or_insert_with(|| Reasoning::new(place));
+        if reasoning.text.is_empty() {
+            reasoning.place = if piece.is_empty() { reasoning.place } else { place };
+        }
+        reasoning.push(piece);
+    }
+
+    /// Notes that the model reasoned if the server counts tokens of that in `usage`.
+    pub(in crate::llm) fn counted_reasoning(&mut self, usage: &Value, name: &'static str) {
+        if count(usage, name).is_some_and(|tokens| tokens > 0) {
+            self.reasoned(name, "");
+        }
+    }
 }
 
 /// What is known so far about a streamed answer.
@@ -36,6 +78,8 @@ pub(in crate::llm) struct Progress {
     pub(in crate::llm) refused: bool,
     /// Tokens of the prompt, from servers that count them first.
     pub(in crate::llm) prompt_tokens: Option<u64>,
+    /// The blocks of the content so far, from servers that send them in pieces.
+    pub(in crate::llm) blocks: Vec<Value>,
     /// Everything except the text.
     pub(in crate::llm) rest: Decoded,
 }
@@ -51,8 +95,10 @@ impl Progress {
 pub(in crate::llm) enum Fault {
     /// It is malformed; another attempt may succeed.
     Broken(String),
-    /// The server will not answer this request.
-    Refused(String),
+    /// The provider withholds the answer to this request.
+    Withheld(String),
+    /// It reports an error in place of a completion.
+    Reported(Refusal),
 }
 
 impl From<String> for Fault {

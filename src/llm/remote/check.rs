@@ -1,8 +1,9 @@
 //! Probes what a server supports, with two short requests.
 
+use super::answer::Decoded;
 use super::{ModelError, Raw, Remote, redactor};
 use crate::types::text::printable;
-use crate::types::{Decoding, Prompt, Request};
+use crate::types::{Cause, Decoding, Prompt, Request, RequestOption, RequestOptions};
 use serde::Serialize;
 
 /// Token limit of the first request, which asks for a text several times as long.
@@ -39,19 +40,21 @@ pub struct Check {
     pub max_tokens: Verdict,
     /// The name under which the limit is sent, such as `max_completion_tokens`.
     pub max_tokens_name: &'static str,
-    /// Whether it accepts a temperature of 0. If not, the other checks used 1.
+    /// Whether it accepts a temperature of 0. If not, requests are sent without one.
     pub temperature: Verdict,
     pub usage: bool,
-    /// Where the model's reasoning was: a field's name, or `<think>`.
+    /// Where the model's reasoning was, or was counted: a field's name, or `<think>`.
     pub reasoning: Option<&'static str>,
-    /// Settings that the provider does not support and that are not sent.
-    pub left_out: &'static [&'static str],
+    /// Options that the server refuses, or that the provider does not know: requests are sent without them.
+    pub left_out: Vec<&'static str>,
     /// Why the server stopped the first answer.
     pub finish_reason: Option<String>,
     /// Latency of the first request, in milliseconds.
     pub latency_ms: u64,
     /// Requests sent, including retries.
     pub requests: u32,
+    /// What a run would suffer from, if anything.
+    pub warning: Option<&'static str>,
     /// Beginning of the first answer, at most 80 characters.
     pub sample: String,
 }
@@ -65,16 +68,8 @@ impl Remote {
         );
         let decoding = Decoding { max_tokens: FEW_TOKENS, ..Decoding::default() };
         let mut request = Request::new(prompt, Vec::new(), decoding);
-        let mut temperature = Verdict::Honoured;
-        let first = match self.ask(&request, None).await {
-            Err(ModelError::Refused { message, .. }) if message.contains("temperature") => {
-                temperature = Verdict::Refused;
-                request.decoding.temperature = 1.0;
-                self.ask(&request, None).await?
-            }
-            first => first?,
-        };
-        let mut requests = first.attempts + u32::from(temperature == Verdict::Refused);
+        let first = self.ask(&request, None).await?;
+        let mut requests = first.attempts;
         let mut stop = Verdict::Unclear;
         if let Some(word) = later_word(&first.decoded.text) {
             request.stop = vec![word.to_owned()];
@@ -82,6 +77,8 @@ impl Remote {
             requests += second.attempts;
             stop = self.judge_stop(&first, &second, word);
         }
+        let refused = self.learned.refused();
+        let temperature = refused.contains(RequestOption::Temperature);
         Ok(Check {
             url: self.address(),
             endpoint: self.endpoint(),
@@ -89,20 +86,21 @@ impl Remote {
             answered: first.decoded.model.clone(),
             stop,
             max_tokens: judge_limit(&first),
-            max_tokens_name: self.interface.limit_name(),
-            temperature,
+            max_tokens_name: self.interface.limit_name(refused),
+            temperature: if temperature { Verdict::Refused } else { Verdict::Honoured },
             usage: first.decoded.usage.is_some(),
-            reasoning: first.decoded.reasoning,
-            left_out: self.interface.left_out(),
+            reasoning: first.decoded.reasoning.as_ref().map(|reasoning| reasoning.place),
+            left_out: refused.and(RequestOptions::told()).names(),
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
             requests,
+            warning: warning(&first),
             sample: printable(&redactor::redacted(first.decoded.text.clone(), &[], &self.secrets.hidden.all()), 80),
         })
     }
 
     fn judge_stop(&self, first: &Raw, second: &Raw, word: &str) -> Verdict {
-        if self.interface.refuses_stop() {
+        if self.learned.refused().contains(RequestOption::Stop) {
             return Verdict::Refused;
         }
         let text = &second.decoded.text;
@@ -112,6 +110,25 @@ impl Remote {
         let cut = first.decoded.text.split(word).next().unwrap_or_default();
         let ended = second.decoded.finish_reason.as_deref() == Some("stop");
         if cut.trim_end() == text.trim_end() || ended { Verdict::Honoured } else { Verdict::Unclear }
+    }
+}
+
+/// What the first answer lacks.
+fn warning(first: &Raw) -> Option<&'static str> {
+    let Decoded { text, reasoning, finish_reason, .. } = &first.decoded;
+    let cause = finish_reason.as_deref().and_then(Cause::of_finish);
+    match (text.trim().is_empty(), cause) {
+        (_, Some(Cause::Refusal)) => Some("the model declined to answer, and the server says so"),
+        (_, Some(Cause::ContentFilter)) => Some("a filter of the provider withheld the answer"),
+        (true, _) if reasoning.is_some() => Some(
+            "the answer ended inside reasoning, which counts against the limit of tokens: runs need a larger --max-tokens \
+             than the usual, which is 100 to 512",
+        ),
+        (true, _) => Some("the answer is empty"),
+        (false, _) if reasoning.is_some() => {
+            Some("reasoning counts against the limit of tokens: runs need a larger --max-tokens than without it")
+        }
+        (false, _) => None,
     }
 }
 

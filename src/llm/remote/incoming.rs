@@ -5,7 +5,8 @@
 //! | a piece of the text | reported as far as it is certain |
 //! | a finish reason, or the end of the stream | the completion is complete |
 //! | a complete stop | the connection is closed, so that the model does not generate on |
-//! | invalid JSON, an error, a premature end | retried, then an error |
+//! | invalid JSON, a premature end | retried, then an error |
+//! | an error | as if the answer had its status: retried if that may help, then an error |
 //! | a refusal by the provider | an error, without a retry |
 
 use super::answer::{Decoded, Fault, Progress};
@@ -112,8 +113,8 @@ impl<'a> Incoming<'a> {
     fn complete(&mut self, mut decoded: Decoded) -> Decoded {
         self.finish();
         self.redactor.text().clone_into(&mut decoded.text);
-        if self.stripper.thought() {
-            decoded.reasoning = Some(IN_TEXT);
+        if let Some(thought) = self.stripper.thought() {
+            decoded.reasoned(IN_TEXT, thought);
         }
         decoded
     }
@@ -198,14 +199,20 @@ impl Listener for Incoming<'_> {
         } else if is_stream(&answer.body) {
             self.replay(&answer.body)
         } else {
-            let decoded = self.interface.decode(answer);
-            if let Ok(decoded) = &decoded {
-                self.push(&decoded.text);
+            let mut decoded = self.interface.decode(answer);
+            if let Ok(decoded) = &mut decoded
+                && self.push(&decoded.text)
+            {
+                decoded.finish_reason = Some(STOPPED.to_owned());
             }
             decoded
         };
         let result = result.map(|decoded| self.complete(decoded));
-        let usable = !matches!(result, Err(Fault::Broken(_)));
+        let usable = match &result {
+            Ok(_) | Err(Fault::Withheld(_)) => true,
+            Err(Fault::Broken(_)) => false,
+            Err(Fault::Reported(refusal)) => !refusal.cause(refusal.status()).is_passing(),
+        };
         self.attempt.result = Some(result);
         usable
     }

@@ -1,29 +1,17 @@
 //! What differs between providers: how requests are encoded and answers decoded.
 
 use super::answer::{Decoded, Fault, Progress};
-use super::refusal::Refusal;
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Message, Request};
+use crate::types::{Decoding, Message, Request, RequestOption, RequestOptions};
 use secrecy::SecretString;
 
 #[derive(Debug)]
 pub(in crate::llm) struct EncodedRequest {
     pub(in crate::llm) body: Vec<u8>,
     /// The options in it that servers may refuse.
-    pub(in crate::llm) sent: SentOptions,
+    pub(in crate::llm) sent: RequestOptions,
     /// The end of the prompt, if it is sent as the beginning of the model's own answer.
     pub(in crate::llm) label: String,
-}
-
-#[expect(clippy::struct_excessive_bools, reason = "each is an independent option")]
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::llm) struct SentOptions {
-    pub(in crate::llm) stop: bool,
-    /// `max_tokens`, the older name of the length limit.
-    pub(in crate::llm) max_tokens: bool,
-    pub(in crate::llm) stream: bool,
-    /// `stream_options` with a count of tokens.
-    pub(in crate::llm) stream_usage: bool,
 }
 
 pub(in crate::llm) trait Interface: Send + Sync {
@@ -39,13 +27,22 @@ pub(in crate::llm) trait Interface: Send + Sync {
     fn unsupported(&self, _decoding: &Decoding) -> Option<String> {
         None
     }
-    /// Encodes a request without the options that the server has refused so far. `watched` if somebody listens to the
-    /// stream.
-    fn encode(&self, model: &str, request: &Request, watched: bool) -> serde_json::Result<EncodedRequest>;
-    /// Notes which of the sent options the server refuses. Returns whether to send the request again without it.
-    fn learn(&self, _sent: SentOptions, _status: u16, _refusal: &Refusal) -> bool {
-        false
+    /// Whether functions can be offered.
+    fn takes_functions(&self) -> bool {
+        true
     }
+    /// Options that the server is known to refuse.
+    fn known_refusals(&self) -> RequestOptions {
+        RequestOptions::default()
+    }
+    /// Encodes a request without the `refused` options. `watched` if somebody listens to the stream.
+    fn encode(
+        &self,
+        model: &str,
+        request: &Request,
+        refused: RequestOptions,
+        watched: bool,
+    ) -> serde_json::Result<EncodedRequest>;
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault>;
     /// Decodes one event of a stream into `progress`, and returns its piece of the text.
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault>;
@@ -53,16 +50,33 @@ pub(in crate::llm) trait Interface: Send + Sync {
     fn thinks_in_text(&self) -> bool {
         false
     }
-    /// Whether the server has refused stops so far.
-    fn refuses_stop(&self) -> bool {
-        false
-    }
     /// The name of the setting that limits the length.
-    fn limit_name(&self) -> &'static str;
-    /// Settings that the provider does not support and that are not sent.
-    fn left_out(&self) -> &'static [&'static str] {
-        &[]
-    }
+    fn limit_name(&self, refused: RequestOptions) -> &'static str;
+}
+
+/// Whether to ask for a stream: if somebody listens, or if not all stops can be sent, so that the client ends the answer at
+/// the others.
+pub(in crate::llm) fn streams(watched: bool, stops: usize, request: &Request, refused: RequestOptions) -> bool {
+    let wanted = watched || stops < request.stop.len() || refused.contains(RequestOption::Whole);
+    wanted && !refused.contains(RequestOption::Stream)
+}
+
+/// The temperature to send, if any.
+pub(in crate::llm) fn temperature(decoding: &Decoding, refused: RequestOptions) -> Option<f64> {
+    Some(decoding.temperature).filter(|_| !refused.contains(RequestOption::Temperature))
+}
+
+/// The `top_p` to send, if any: not where it means nothing, which is at a temperature of 0, or where the server does the
+/// same without it, unless a person has set it.
+pub(in crate::llm) fn top_p(decoding: &Decoding, usual: Option<f64>, refused: RequestOptions) -> Option<f64> {
+    let means = decoding.temperature > 0.0 && usual != Some(decoding.top_p);
+    let wanted = means || decoding.top_p < 1.0 || decoding.typed.contains(RequestOption::TopP);
+    Some(decoding.top_p).filter(|_| wanted && !refused.contains(RequestOption::TopP))
+}
+
+/// The seed to send, if any.
+pub(in crate::llm) fn seed(decoding: &Decoding, refused: RequestOptions) -> Option<u64> {
+    decoding.seed.filter(|_| !refused.contains(RequestOption::Seed))
 }
 
 /// The URL of `tail` below `base`, from which a `known` tail is removed first. A query of the base is kept.

@@ -9,6 +9,7 @@
 //! | `interface` | what differs between providers |
 //! | `answer` | a decoded answer |
 //! | `incoming` | an answer as it arrives, whole or streamed |
+//! | `learned` | which options the server refuses |
 //! | `label` | the end of a prompt that a chat model may continue |
 //! | `reasoning` | removes reasoning and an echoed label from the start of a text |
 //! | `turns` | a prompt as alternating turns |
@@ -22,6 +23,7 @@ mod check;
 mod incoming;
 pub(super) mod interface;
 pub(super) mod label;
+mod learned;
 mod reasoning;
 mod redactor;
 pub(super) mod refusal;
@@ -29,12 +31,13 @@ mod secrets;
 pub(super) mod turns;
 
 pub use check::{Check, Verdict};
+pub use learned::LearnedOptions;
 
 use super::{ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
 use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
 use crate::types::request::BYTES_PER_TOKEN;
-use crate::types::{Cause, Completion, Decoding, Request};
+use crate::types::{Cause, Completion, Decoding, Request, RequestOption};
 use answer::{Decoded, Fault};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -44,6 +47,8 @@ use redactor::StreamRedactor;
 use refusal::Refusal;
 use secrecy::SecretString;
 use secrets::Secrets;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -106,6 +111,7 @@ pub struct Remote {
     stream_urls: Vec<String>,
     model: String,
     secrets: Secrets,
+    learned: LearnedOptions,
     interface: Box<dyn Interface>,
 }
 
@@ -145,6 +151,7 @@ impl Remote {
             stream_urls,
             model: settings.model,
             secrets: Secrets::new(settings.key, &settings.base_urls),
+            learned: LearnedOptions::new(interface.known_refusals()),
             interface,
         })
     }
@@ -159,18 +166,30 @@ impl Remote {
         self.interface.endpoint()
     }
 
+    /// Which options the server has refused so far, or is known to refuse.
+    pub fn learned(&self) -> &LearnedOptions {
+        &self.learned
+    }
+
     async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
         let Raw { decoded, attempts, elapsed } = self.ask(request, on_event).await?;
         Ok(Completion {
             text: redactor::redacted(decoded.text, &request.stop, &self.secrets.hidden.all()),
+            reasoning: decoded.reasoning.map(|reasoning| self.secrets.hidden.out_of(&reasoning.text)),
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
-            calls: decoded.calls,
-            verbatim: decoded.verbatim,
+            // Only a reply with calls is followed by another one to the same question.
+            verbatim: decoded.verbatim.filter(|_| !decoded.calls.is_empty()).and_then(|reply| self.masked(&reply)),
+            calls: decoded.calls.iter().filter_map(|call| self.masked(call)).collect(),
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             attempts,
             cached: false,
         })
+    }
+
+    /// The same without secrets; nothing if it is not the same kind of thing without them.
+    fn masked<T: Serialize + DeserializeOwned>(&self, value: &T) -> Option<T> {
+        serde_json::from_str(&self.secrets.hidden.out_of(&serde_json::to_string(value).ok()?)).ok()
     }
 
     /// Sends the request; again without an option that the server refuses.
@@ -179,20 +198,26 @@ impl Remote {
             return Err(ModelError::Other(reason));
         }
         let interface = self.interface.as_ref();
+        if request.functions.is_some() && !interface.takes_functions() {
+            return Err(ModelError::Other("text completions cannot call functions: use the chat endpoint".to_owned()));
+        }
+        let required = request.decoding.required();
         let mut incoming =
             Incoming::new(interface, on_event, StreamRedactor::new(&request.stop, self.secrets.hidden.all()));
         let mut attempts = 0;
         let mut elapsed = Duration::ZERO;
         loop {
-            let encoded = interface.encode(&self.model, request, on_event.is_some());
+            let refused = self.learned.refused().without(required);
+            let encoded = interface.encode(&self.model, request, refused, on_event.is_some());
             let EncodedRequest { body, sent, label } = encoded
                 .map_err(|error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}")))?;
             let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_tokens);
-            incoming.expect(sent.stream, label, estimate);
-            let answer = self.post(body, sent.stream, &mut incoming).await?;
+            let stream = sent.contains(RequestOption::Stream);
+            incoming.expect(stream, label, estimate);
+            let answer = self.post(body, stream, &mut incoming).await?;
             attempts += answer.attempts;
             elapsed += answer.elapsed;
-            match incoming.take() {
+            let (status, refusal) = match incoming.take() {
                 Some(Ok(mut decoded)) => {
                     for text in [&mut decoded.finish_reason, &mut decoded.model].into_iter().flatten() {
                         *text = self.secrets.hidden.out_of(text);
@@ -202,15 +227,15 @@ impl Remote {
                 Some(Err(Fault::Broken(reason))) => {
                     return Err(ModelError::Undecodable { attempts, reason: self.shown(&reason) });
                 }
-                Some(Err(Fault::Refused(reason))) => {
+                Some(Err(Fault::Withheld(reason))) => {
                     let (status, message) = (answer.status, self.shown(&reason));
                     return Err(ModelError::Refused { status, message, cause: Cause::ContentFilter });
                 }
-                None => {}
-            }
-            let refusal = Refusal::read(&answer.body);
-            if !interface.learn(sent, answer.status, &refusal) {
-                return Err(self.refused(&answer, attempts, &refusal));
+                Some(Err(Fault::Reported(refusal))) => (refusal.status(), refusal),
+                None => (answer.status, Refusal::read(&answer.body)),
+            };
+            if !self.learned.learn(sent, required, status, &refusal) {
+                return Err(self.refused(answer.status, refusal.cause(status), attempts, &refusal));
             }
         }
     }
@@ -226,14 +251,16 @@ impl Remote {
         answer.map_err(|error| self.secrets.hidden.out_of_error(error).into())
     }
 
-    fn refused(&self, answer: &Answer, attempts: u32, refusal: &Refusal) -> ModelError {
-        let status = answer.status;
+    fn refused(&self, status: u16, cause: Cause, attempts: u32, refusal: &Refusal) -> ModelError {
         let message = self.shown(&refusal.message);
-        let cause = refusal.cause(status);
-        if matches!(status, 408 | 409 | 425 | 429 | 500..) && cause != Cause::Quota {
-            return ModelError::Exhausted { attempts, reason: format!("status {status}: {message}"), cause };
+        if !cause.is_passing() {
+            return ModelError::Refused { status, message, cause };
         }
-        ModelError::Refused { status, message, cause }
+        let reason = match status {
+            200..=299 => format!("an error in its answer: {message}"),
+            status => format!("status {status}: {message}"),
+        };
+        ModelError::Exhausted { attempts, reason, cause }
     }
 
     /// A server's message, for an error: on one line, short, without secrets.

@@ -2,12 +2,13 @@
 //!
 //! | at the start | what happens |
 //! |---|---|
-//! | `<think>` … `</think>` and the white space after it | removed: some servers send reasoning this way |
+//! | `<think>` … `</think>` and the white space after it | removed and kept apart: some servers send reasoning this way |
 //! | `<think>` without an end | all of the text is reasoning: nothing is left |
 //! | the label that the model continues | removed: some servers and models repeat it |
 //!
 //! The text arrives in pieces that end anywhere; what may still become one of these is held back.
 
+use super::answer::Reasoning;
 use crate::llm::capability::IN_TEXT;
 
 const CLOSE: &str = "</think>";
@@ -17,7 +18,7 @@ const CLOSE: &str = "</think>";
 pub(super) struct ReasoningStripper {
     state: State,
     label: String,
-    thought: bool,
+    thought: Option<Reasoning>,
 }
 
 #[derive(Debug)]
@@ -38,11 +39,12 @@ impl ReasoningStripper {
     /// Before the first piece. `thinks`: whether there may be reasoning; `label`: what the model continues, or empty.
     pub(super) fn new(thinks: bool, label: &str) -> Self {
         let state = if thinks { State::Before(String::new()) } else { State::Label(String::new()) };
-        Self { state, label: label.trim().to_owned(), thought: false }
+        Self { state, label: label.trim().to_owned(), thought: None }
     }
 
-    pub(super) fn thought(&self) -> bool {
-        self.thought
+    /// The reasoning so far, if there is any.
+    pub(super) fn thought(&self) -> Option<&str> {
+        self.thought.as_ref().map(|thought| thought.text.trim())
     }
 
     /// Takes the next piece, and returns what is certainly text.
@@ -51,7 +53,7 @@ impl ReasoningStripper {
         loop {
             let (state, rest) = match std::mem::replace(&mut self.state, State::Text) {
                 State::Before(held) => before(held + &piece),
-                State::Thinking(held) => thinking(&(held + &piece)),
+                State::Thinking(held) => self.thinking(&(held + &piece)),
                 State::After => match piece.trim_start() {
                     "" => (State::After, None),
                     text => (State::Label(String::new()), Some(text.to_owned())),
@@ -59,7 +61,6 @@ impl ReasoningStripper {
                 State::Label(held) => self.after_label(held + &piece),
                 State::Text => return piece,
             };
-            self.thought |= matches!(state, State::Thinking(_));
             self.state = state;
             match rest {
                 Some(rest) => piece = rest,
@@ -72,8 +73,24 @@ impl ReasoningStripper {
     pub(super) fn finish(&mut self) -> String {
         match std::mem::replace(&mut self.state, State::Text) {
             State::Before(held) | State::Label(held) => held,
-            State::Thinking(_) | State::After | State::Text => String::new(),
+            State::Thinking(held) => self.think(&held),
+            State::After | State::Text => String::new(),
         }
+    }
+
+    fn think(&mut self, piece: &str) -> String {
+        self.thought.get_or_insert_with(|| Reasoning::new(IN_TEXT)).push(piece);
+        String::new()
+    }
+
+    fn thinking(&mut self, held: &str) -> (State, Option<String>) {
+        if let Some((thought, rest)) = held.split_once(CLOSE) {
+            self.think(thought);
+            return (State::After, Some(rest.to_owned()));
+        }
+        let end = held.rfind('<').filter(|at| CLOSE.starts_with(&held[*at..])).unwrap_or(held.len());
+        self.think(&held[..end]);
+        (State::Thinking(held[end..].to_owned()), None)
     }
 
     fn after_label(&self, held: String) -> (State, Option<String>) {
@@ -94,14 +111,6 @@ fn before(held: String) -> (State, Option<String>) {
         return (State::Thinking(String::new()), Some(rest.to_owned()));
     }
     if IN_TEXT.starts_with(text) { (State::Before(held), None) } else { (State::Label(String::new()), Some(held)) }
-}
-
-fn thinking(held: &str) -> (State, Option<String>) {
-    if let Some((_, rest)) = held.split_once(CLOSE) {
-        return (State::After, Some(rest.to_owned()));
-    }
-    let end = held.rfind('<').map_or("", |at| &held[at..]);
-    (State::Thinking(if CLOSE.starts_with(end) { end.to_owned() } else { String::new() }), None)
 }
 
 #[cfg(test)]
@@ -141,7 +150,30 @@ mod tests {
             );
         }
         let mut stripper = ReasoningStripper::new(false, "");
-        assert_eq!((stripper.push("<think>a</think>b"), stripper.thought()), ("<think>a</think>b".to_owned(), false));
+        assert_eq!((stripper.push("<think>a</think>b"), stripper.thought()), ("<think>a</think>b".to_owned(), None));
+    }
+
+    #[test]
+    fn what_was_thought_is_kept_up_to_a_limit() {
+        for (pieces, thought) in [
+            (&["<think>\na < b</th", "in</think>", "\nIt"][..], Some("a < b</thin")),
+            (&["<think>never", " ends</thi"], Some("never ends</thi")),
+            (&["<think>", "</think>x"], Some("")),
+            (&["<thi"], None),
+        ] {
+            let mut stripper = ReasoningStripper::new(true, "");
+            for piece in pieces {
+                stripper.push(piece);
+            }
+            stripper.finish();
+            assert_eq!(stripper.thought(), thought, "{pieces:?}");
+        }
+        let mut stripper = ReasoningStripper::new(true, "");
+        stripper.push("<think>");
+        for _ in 0..3 {
+            stripper.push(&"\u{6771}".repeat(10_000));
+        }
+        assert_eq!(stripper.thought().map(str::len), Some(65_535));
     }
 
     proptest! {

@@ -6,8 +6,17 @@ use serde_json::Value;
 /// Longest message that an error quotes, in characters.
 pub(super) const MESSAGE_CHARS: usize = 300;
 /// How servers say that a prompt does not fit.
-const TOO_LONG: [&str; 6] =
-    ["context length", "context_length", "context window", "maximum context", "context size", "too long"];
+const TOO_LONG: [&str; 9] = [
+    "context length",
+    "context_length",
+    "context window",
+    "maximum context",
+    "context size",
+    "context limit",
+    "input token count",
+    "maximum prompt length",
+    "too long",
+];
 /// How much of a body is searched for a message, in bytes.
 const SEARCHED: usize = 1 << 16;
 
@@ -19,6 +28,8 @@ pub(in crate::llm) struct Refusal {
     pub(in crate::llm) param: Option<String>,
     pub(in crate::llm) code: Option<String>,
     kind: Option<String>,
+    /// The status that it names itself.
+    status: Option<u16>,
 }
 
 impl Refusal {
@@ -36,11 +47,33 @@ impl Refusal {
         });
         let message = message.split_whitespace().take(MESSAGE_CHARS).collect::<Vec<_>>().join(" ");
         let message = if message.is_empty() { "no message was given".to_owned() } else { message };
-        Self { message, param: field("param"), code: field("code"), kind: field("type") }
+        let status = inner.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        let status = status.filter(|status| (400..600).contains(status));
+        Self { message, param: field("param"), code: field("code"), kind: field("type"), status }
     }
 }
 
 impl Refusal {
+    /// The status of an error that was reported inside an answer: the one it names, or the one that its type has
+    /// elsewhere (<https://platform.claude.com/docs/en/api/errors>).
+    pub(in crate::llm) fn status(&self) -> u16 {
+        let of_type = |kind: &String| {
+            Some(match kind.as_str() {
+                "invalid_request_error" => 400,
+                "authentication_error" => 401,
+                "billing_error" => 402,
+                "permission_error" => 403,
+                "not_found_error" => 404,
+                "request_too_large" => 413,
+                "rate_limit_error" | "rate_limit_exceeded" => 429,
+                "timeout_error" => 504,
+                "overloaded_error" => 529,
+                _ => return None,
+            })
+        };
+        self.status.or_else(|| [&self.code, &self.kind].into_iter().flatten().find_map(of_type)).unwrap_or(500)
+    }
+
     /// What went wrong, by the status and the words of the servers that say more.
     pub(in crate::llm) fn cause(&self, status: u16) -> Cause {
         let message = self.message.to_ascii_lowercase();
@@ -145,12 +178,41 @@ mod tests {
             ),
             (400, r#"{"error":{"message":"Your credit balance is too low to access the API."}}"#, Cause::Quota),
             (400, r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#, Cause::ContextOverflow),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"request (9102 tokens) exceeds the available context size (8192 tokens), try increasing it","type":"exceed_context_size_error"}}"#,
+                Cause::ContextOverflow,
+            ),
+            (
+                400,
+                r#"{"error":{"code":400,"message":"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).","status":"INVALID_ARGUMENT"}}"#,
+                Cause::ContextOverflow,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000"}}"#,
+                Cause::ContextOverflow,
+            ),
             (400, r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#, Cause::ContextOverflow),
             (400, r#"{"error":{"message":"no","code":"content_filter"}}"#, Cause::ContentFilter),
             (400, r#"{"error":{"message":"stop: too many"}}"#, Cause::BadRequest),
             (503, r#"{"error":{"message":"model is loading"}}"#, Cause::ServerError),
+            (501, "<title>Unsupported method</title>", Cause::NotFound),
         ] {
             assert_eq!(Refusal::read(body.as_bytes()).cause(status), cause, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn an_error_inside_an_answer_has_the_status_of_its_kind() {
+        for (error, status) in [
+            (r#"{"type":"overloaded_error","message":"Overloaded"}"#, 529),
+            (r#"{"code":"rate_limit_exceeded","message":"no"}"#, 429),
+            (r#"{"code":502,"message":"no"}"#, 502),
+            (r#"{"code":7,"message":"no"}"#, 500),
+            (r#"{"message":"no"}"#, 500),
+        ] {
+            assert_eq!(Refusal::read(format!(r#"{{"error":{error}}}"#).as_bytes()).status(), status, "{error}");
         }
     }
 

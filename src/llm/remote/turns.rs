@@ -8,10 +8,14 @@
 //! | messages of one speaker in a row | one turn, each on a new line |
 //! | blank messages | left out: providers refuse them |
 //! | system messages only | the user's turn: providers refuse an empty conversation |
+//! | calls of functions | parts of the model's turn, or the turn as the provider wrote it |
+//! | results of functions | parts of the user's turn, before what is said in it |
 
 use super::interface::{add_line, lines};
 use super::label;
-use crate::types::{Prompt, Role};
+use crate::types::{FunctionCall, Message, Prompt, Role};
+use serde_json::Value;
+use std::collections::HashMap;
 
 /// A conversation in that form.
 #[derive(Debug, PartialEq, Eq, Default)]
@@ -29,11 +33,27 @@ pub(in crate::llm) struct Turns {
 pub(in crate::llm) struct Turn {
     /// Whether the model says it, not the user.
     pub(in crate::llm) own: bool,
-    pub(in crate::llm) text: String,
+    /// Never empty; no two texts stand next to each other.
+    pub(in crate::llm) parts: Vec<Part>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::llm) enum Part {
+    Text(String),
+    Call(FunctionCall),
+    /// The result of the call with this id, of the function of this name.
+    Result {
+        id: String,
+        name: String,
+        text: String,
+    },
+    /// All parts of a turn of the model's, as its provider wrote them.
+    Verbatim(Value),
 }
 
 impl Turns {
-    pub(in crate::llm) fn of(prompt: &Prompt, prefill: bool) -> Self {
+    /// The turns of a prompt for the API of this `endpoint`.
+    pub(in crate::llm) fn of(prompt: &Prompt, endpoint: &str, prefill: bool) -> Self {
         let mut turns = Self::default();
         match prompt {
             Prompt::Text { prefix, rest } => {
@@ -47,8 +67,9 @@ impl Turns {
                 let first = messages.iter().position(|m| m.role != Role::System).unwrap_or(messages.len());
                 let (system, rest) = messages.split_at(first);
                 turns.system = lines(system);
+                let mut names = HashMap::new();
                 for message in rest {
-                    turns.say(message.role == Role::Assistant, &message.content);
+                    turns.add(message, endpoint, &mut names);
                 }
                 if turns.said.is_empty() {
                     let text = std::mem::take(&mut turns.system);
@@ -59,26 +80,75 @@ impl Turns {
         turns
     }
 
+    /// Adds a message; `names` has the functions of the calls so far, by the calls' ids.
+    fn add<'m>(&mut self, message: &'m Message, endpoint: &str, names: &mut HashMap<&'m str, &'m str>) {
+        let own = message.role == Role::Assistant;
+        names.extend(message.calls.iter().map(|call| (&*call.id, &*call.name)));
+        if let Some(verbatim) = message.verbatim.as_ref().filter(|verbatim| verbatim.endpoint == endpoint) {
+            return self.push(own, Part::Verbatim(verbatim.content.clone()));
+        }
+        if let Some(id) = &message.answers {
+            let name = names.get(&**id).copied().unwrap_or_default().to_owned();
+            return self.push(own, Part::Result { id: id.clone(), name, text: message.content.to_string() });
+        }
+        self.say(own, &message.content);
+        for call in &message.calls {
+            self.push(own, Part::Call(call.clone()));
+        }
+    }
+
     fn say(&mut self, own: bool, text: &str) {
         if text.trim().is_empty() {
             return;
         }
+        match self.said.last_mut().filter(|last| last.own == own).and_then(|last| last.parts.last_mut()) {
+            Some(Part::Text(last)) => add_line(last, text),
+            _ => self.push(own, Part::Text(text.to_owned())),
+        }
+    }
+
+    fn push(&mut self, own: bool, part: Part) {
         match self.said.last_mut().filter(|last| last.own == own) {
-            Some(last) => add_line(&mut last.text, text),
-            None => self.said.push(Turn { own, text: text.to_owned() }),
+            Some(last) => last.parts.push(part),
+            None => self.said.push(Turn { own, parts: vec![part] }),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Turns;
-    use crate::types::{Message, Prompt};
+    use super::{Part, Turns};
+    use crate::types::{FunctionCall, Message, Prompt, Verbatim};
+    use serde_json::json;
+    use std::sync::Arc;
 
     fn of(messages: &[Message]) -> (String, Vec<(bool, String)>) {
-        let turns = Turns::of(&Prompt::Messages(messages.to_vec()), true);
+        let turns = Turns::of(&Prompt::Messages(messages.to_vec()), "messages", true);
         assert_eq!(turns.label, "");
-        (turns.system, turns.said.into_iter().map(|turn| (turn.own, turn.text)).collect())
+        let text = |part: Part| match part {
+            Part::Text(text) => text,
+            Part::Call(call) => format!("{}({})", call.name, call.arguments),
+            Part::Result { id, name, text } => format!("{id} {name}: {text}"),
+            Part::Verbatim(content) => content.to_string(),
+        };
+        let parts = |parts: Vec<Part>| parts.into_iter().map(text).collect::<Vec<_>>().join(" | ");
+        (turns.system, turns.said.into_iter().map(|turn| (turn.own, parts(turn.parts))).collect())
+    }
+
+    #[test]
+    fn calls_and_results_are_parts_and_only_the_same_api_gets_its_own_words_back() {
+        let call = FunctionCall { id: "c1".into(), name: "search".into(), arguments: "{}".into() };
+        let reply = |endpoint: &str| Message {
+            calls: vec![call.clone()],
+            verbatim: Some(Arc::new(Verbatim { endpoint: endpoint.into(), content: json!(["signed"]) })),
+            ..Message::assistant("I look.")
+        };
+        let result = [Message::result("c1", ""), Message::user("Go on.")];
+        for (endpoint, said) in [("messages", r#"["signed"]"#), ("chat", "I look. | search({})")] {
+            let messages = [vec![Message::user("Q"), reply(endpoint)], result.to_vec()].concat();
+            let turns = of(&messages).1;
+            assert_eq!(turns[1..], [(true, said.to_owned()), (false, "c1 search:  | Go on.".to_owned())]);
+        }
     }
 
     #[test]

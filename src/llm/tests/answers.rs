@@ -51,7 +51,8 @@ async fn permanent_failures_are_typed_errors_without_the_key() {
             (api, reply(503, "", b"<title>Busy</title>"), exhausted("status 503: Busy")),
             (api, reply(200, "", b"<html><title>Sign in</title>"), malformed("it is a web page: Sign in")),
             (api, reply(200, "", b"{}"), malformed(missing)),
-            (api, reply(200, "", leak.as_bytes()), malformed("it reports an error: wrong key ***")),
+            (api, reply(200, "", leak.as_bytes()), exhausted("an error in its answer: wrong key ***")),
+            (api, reply(501, "", b"<title>Unsupported method</title>"), refused(501, "Unsupported method")),
         ]);
         cases.extend(
             [302, 400, 401, 403, 404]
@@ -118,15 +119,21 @@ async fn only_text_is_text_and_finish_reasons_have_one_name() {
     let thoughts = r#"{"text":"hm","thought":true},{"text":"a"},{"text":"b"}"#;
     for (api, answer, text, reason) in [
         (Api::Messages, messages(thought, "end_turn"), "ab", Some("stop")),
-        (Api::Messages, messages(r#"[{"type":"tool_use","name":"x"}]"#, "tool_use"), "", Some("tool_use")),
+        (Api::Messages, messages(r#"[{"type":"tool_use","name":"x"}]"#, "tool_use"), "", Some("tool_calls")),
         (Api::Messages, messages(r#"[{"type":"text","text":"cut"}]"#, "max_tokens"), "cut", Some("length")),
         (Api::Messages, messages("[]", "refusal"), "", Some("refusal")),
         (Api::Messages, messages("[7]", "model_context_window_exceeded"), "", Some("context_overflow")),
         (
             Api::Chat,
             r#"{"choices":[{"message":{"content":null,"refusal":"I can't."},"finish_reason":"stop"}]}"#.into(),
-            "",
+            "I can't.",
             Some("refusal"),
+        ),
+        (
+            Api::Chat,
+            r#"{"choices":[{"message":{"content":"so\nObservation 1: made up"},"finish_reason":"length"}]}"#.into(),
+            "so",
+            Some("stop"),
         ),
         (
             Api::Chat,
@@ -138,11 +145,49 @@ async fn only_text_is_text_and_finish_reasons_have_one_name() {
         (Api::Gemini, gemini(r#"{"functionCall":{}}"#, "MALFORMED_FUNCTION_CALL"), "", Some("malformed_function_call")),
         (Api::Gemini, r#"{"candidates":[{"finishReason":"MAX_TOKENS"}]}"#.into(), "", Some("length")),
         (Api::Gemini, gemini("", "SAFETY"), "", Some("content_filter")),
+        (Api::Gemini, gemini("", "MODEL_ARMOR"), "", Some("content_filter")),
+        (Api::Gemini, gemini("", "MALFORMED_RESPONSE"), "", Some("malformed_response")),
         (Api::Gemini, gemini(r#"{"text":"x"}"#, "FINISH_REASON_UNSPECIFIED"), "x", None),
         (Api::Gemini, gemini(r#"{"text":"x"}"#, ""), "x", None),
     ] {
         let (got, _) = ask(api, vec![reply(200, "", answer.as_bytes())]).await;
         let got = got.expect(&answer);
         assert_eq!((got.text.as_str(), got.finish_reason.as_deref()), (text, reason), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn reasoning_is_kept_apart_from_the_text_and_masked() {
+    let chat = |message: &str, usage: &str| {
+        format!(r#"{{"choices":[{{"message":{message},"finish_reason":"length"}}],"usage":{usage}}}"#)
+    };
+    let messages = |content: &str| format!(r#"{{"content":[{content}],"stop_reason":"max_tokens"}}"#);
+    let gemini = |parts: &str, used: u32| {
+        format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{parts}]}}}}],"usageMetadata":{{"promptTokenCount":1,"thoughtsTokenCount":{used}}}}}"#
+        )
+    };
+    let hidden = r#"{"prompt_tokens":1,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":9}}"#;
+    let none = r#"{"prompt_tokens":1,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":0}}"#;
+    let spoken = format!(r#"{{"content":null,"reasoning_content":"the key is {KEY}"}}"#);
+    for (api, answer, reasoning) in [
+        (Api::Chat, chat(&spoken, "null"), Some("the key is ***")),
+        (Api::Chat, chat(r#"{"content":"<think> so\nit "}"#, hidden), Some("so\nit")),
+        (Api::Chat, chat(r#"{"content":""}"#, hidden), Some("")),
+        (Api::Chat, chat(r#"{"content":""}"#, none), None),
+        (
+            Api::Messages,
+            messages(r#"{"type":"thinking","thinking":"a"},{"type":"thinking","thinking":"b"}"#),
+            Some("ab"),
+        ),
+        (Api::Messages, messages(r#"{"type":"redacted_thinking","data":"x"}"#), Some("")),
+        (Api::Messages, messages(""), None),
+        (Api::Gemini, gemini(r#"{"text":"hm","thought":true}"#, 3), Some("hm")),
+        (Api::Gemini, gemini("", 3), Some("")),
+        (Api::Gemini, gemini("", 0), None),
+    ] {
+        let (got, _) = ask(api, vec![reply(200, "", answer.as_bytes())]).await;
+        let got = got.expect(&answer);
+        assert_eq!((got.text.as_str(), got.reasoning.as_deref()), ("", reasoning), "{answer}");
     }
 }

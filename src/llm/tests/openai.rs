@@ -83,7 +83,7 @@ async fn a_check_shows_which_settings_the_server_honours() {
     assert_eq!((check.requests, check.answered.as_deref()), (1, Some("m-2")));
     let server = Server::start(vec![reply(200, "", &Api::Messages.whole("four, five, six, seven, eight"))]).await;
     let check = Api::Messages.model(&server.url).check().await.expect("a server");
-    assert_eq!((check.endpoint, check.max_tokens_name, check.left_out), ("messages", "max_tokens", &["seed"][..]));
+    assert_eq!((check.endpoint, check.max_tokens_name, check.left_out), ("messages", "max_tokens", vec!["seed"]));
     assert_eq!(check.stop, Verdict::Ignored);
 }
 
@@ -96,12 +96,13 @@ fn named(name: &str, base: &str, prefill: bool) -> Remote {
 async fn a_named_server_gets_its_own_options_at_once() {
     let mut request = request();
     request.stop = (0..6).map(|n| format!("\nObservation {n}:")).collect();
+    request.decoding.temperature = 0.7;
     for (name, stops, limit, top_p, stream) in [
         ("auto", 4, r#""max_tokens":100"#, true, true),
-        ("openai", 4, r#""max_completion_tokens":100"#, true, true),
+        ("openai", 4, r#""max_completion_tokens":100"#, false, true),
         ("vllm", 6, r#""max_tokens":100"#, true, false),
         ("tgi", 4, r#""max_tokens":100"#, false, true),
-        ("deepseek", 6, r#""max_tokens":100"#, true, false),
+        ("deepseek", 6, r#""max_tokens":100"#, false, false),
     ] {
         let server = Server::start(vec![reply(200, "", &text("a\nObservation 5: b"))]).await;
         let answer = named(name, &server.url, false).complete(&request).await.expect("an answer");
@@ -136,7 +137,7 @@ async fn a_label_is_continued_and_its_echo_removed() {
         let requests = server.requests();
         assert_eq!(
             requests[0].split_once("\r\n\r\n").expect("a body").1,
-            r#"{"model":"m","messages":[{"role":"user","content":"Examples.\nQuestion: x\n"},{"role":"assistant","content":"Thought 1:"}],"add_generation_prompt":false,"continue_final_message":true,"temperature":0.0,"top_p":1.0,"max_tokens":100,"stop":["\nObservation 1:"]}"#
+            r#"{"model":"m","messages":[{"role":"user","content":"Examples.\nQuestion: x\n"},{"role":"assistant","content":"Thought 1:"}],"add_generation_prompt":false,"continue_final_message":true,"temperature":0.0,"max_tokens":100,"stop":["\nObservation 1:"]}"#
         );
     }
 }
@@ -163,6 +164,16 @@ async fn reasoning_is_not_part_of_the_text_wherever_it_is() {
         let server = Server::start(vec![whole(message)]).await;
         let check = Api::Chat.model(&server.url).check().await.expect("a server");
         assert_eq!((check.reasoning, check.sample.as_str()), (Some(place), "four, five"));
+        assert!(check.warning.is_some_and(|warning| warning.starts_with("reasoning counts against the limit")));
+    }
+    for (message, told) in [
+        (r#"{"content":null,"reasoning":"hm"}"#, "ended inside reasoning"),
+        (r#"{"content":null,"refusal":"I can't."}"#, "declined"),
+        (r#"{"content":""}"#, "is empty"),
+    ] {
+        let server = Server::start(vec![whole(message)]).await;
+        let check = Api::Chat.model(&server.url).check().await.expect("a server");
+        assert!(check.warning.is_some_and(|warning| warning.contains(told)), "{message}: {:?}", check.warning);
     }
     let server = Server::start(vec![whole(r#"{"content":"<think>hm</think>ok"}"#)]).await;
     let answer = named("openai", &server.url, false).complete(&request()).await.expect("an answer");
@@ -175,7 +186,7 @@ async fn a_model_with_a_fixed_temperature_is_checked_with_that() {
     let server = Server::start(vec![no, reply(200, "", &text("ok"))]).await;
     let check = Api::Chat.model(&server.url).check().await.expect("a server");
     assert_eq!((check.temperature, check.requests), (Verdict::Refused, 2));
-    assert!(server.requests()[1].contains(r#""temperature":1.0"#));
+    assert!(!server.requests()[1].contains("temperature"));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use super::{APIS, Api, KEY, ask, request, settings};
 use crate::llm::{Model as _, ModelError, anthropic, gemini};
 use crate::net::testing::{Server, reply};
-use crate::types::{Decoding, Message, Prompt, Request, Usage};
+use crate::types::{Decoding, Message, Prompt, Request, RequestOption, Usage};
 
 fn body(request: &str) -> &str {
     request.split_once("\r\n\r\n").expect("a head and a body").1
@@ -11,7 +11,7 @@ fn body(request: &str) -> &str {
 
 #[tokio::test]
 async fn requests_are_sent_byte_for_byte_and_answers_cut() {
-    let openai = r#""temperature":0.0,"top_p":1.0,"max_tokens":100,"stop":["\nObservation 1:"]}"#;
+    let openai = r#""temperature":0.0,"max_tokens":100,"stop":["\nObservation 1:"]}"#;
     let bearer = format!("authorization: Bearer {KEY}");
     for (api, path, key, json) in [
         (
@@ -36,7 +36,7 @@ async fn requests_are_sent_byte_for_byte_and_answers_cut() {
             Api::Gemini,
             "/v1beta/models/m:generateContent",
             &format!("x-goog-api-key: {KEY}"),
-            r#"{"contents":[{"role":"user","parts":[{"text":"Examples.\nQuestion: x\nThought 1:"}]}],"generationConfig":{"temperature":0.0,"topP":1.0,"maxOutputTokens":100,"stopSequences":["\nObservation 1:"]}}"#.into(),
+            r#"{"contents":[{"role":"user","parts":[{"text":"Examples.\nQuestion: x\nThought 1:"}]}],"generationConfig":{"temperature":0.0,"maxOutputTokens":100,"stopSequences":["\nObservation 1:"]}}"#.into(),
         ),
     ] {
         let whole = api.whole(" I search.\nAction 1: Search[x]\nObservation 1: made up");
@@ -44,7 +44,8 @@ async fn requests_are_sent_byte_for_byte_and_answers_cut() {
         let answer = answer.expect("an answer");
         assert_eq!(answer.text, " I search.\nAction 1: Search[x]");
         assert_eq!((answer.finish_reason.as_deref(), answer.attempts, answer.cached), (Some("stop"), 1, false));
-        assert_eq!(answer.usage, Some(Usage::new(9, 4)));
+        let used = answer.usage.map(|usage| Usage::new(usage.prompt_tokens, usage.completion_tokens));
+        assert_eq!(used, Some(Usage::new(9, 4)));
         let sent = &server.requests()[0];
         assert!(sent.starts_with(&format!("POST {path} ")) && sent.contains(key), "{sent}");
         assert!(sent.contains("content-type: application/json"), "{sent}");
@@ -63,7 +64,7 @@ async fn conversations_settings_and_stops_are_encoded() {
         Message::system("Response:"),
         Message::assistant("It is \n"),
     ];
-    let decoding = Decoding { temperature: 1.0, top_p: 0.5, max_tokens: 7, seed: Some(3) };
+    let decoding = Decoding { temperature: 1.0, top_p: 0.5, max_tokens: 7, seed: Some(3), ..Decoding::default() };
     let stop = ["a", " ", "s2", "s3", "s4", "s5"].map(String::from).to_vec();
     let talk = Request::new(Prompt::Messages(messages), stop, decoding);
     for (api, json) in [
@@ -90,6 +91,54 @@ async fn conversations_settings_and_stops_are_encoded() {
         body(&server.requests()[0]),
         r#"{"model":"m","max_tokens":100,"messages":[{"role":"user","content":"Examples.\nQuestion: x\n"},{"role":"assistant","content":"Thought 1:"}],"temperature":0.0,"stop_sequences":["\nObservation 1:"]}"#
     );
+}
+
+#[tokio::test]
+async fn what_means_nothing_is_not_sent_unless_it_was_typed() {
+    let warm = Decoding { temperature: 0.7, ..Decoding::default() };
+    let typed = Decoding { typed: [RequestOption::TopP].into_iter().collect(), ..Decoding::default() };
+    for (api, decoding, sent) in [
+        (Api::Chat, Decoding::default(), false),
+        (Api::Chat, warm.clone(), true),
+        (Api::Chat, typed.clone(), true),
+        (Api::Chat, Decoding { top_p: 0.5, ..Decoding::default() }, true),
+        // Without one, Claude takes all words, and Gemini not.
+        (Api::Messages, warm.clone(), false),
+        (Api::Messages, typed, false),
+        (Api::Gemini, Decoding::default(), false),
+        (Api::Gemini, warm, true),
+    ] {
+        let server = Server::start(vec![reply(200, "", &api.whole("ok"))]).await;
+        let name = format!("{api:?} {decoding:?}");
+        api.model(&server.url).complete(&Request { decoding, ..request() }).await.expect("an answer");
+        let body = server.requests()[0].to_ascii_lowercase();
+        assert_eq!(body.contains("\"top_p\"") || body.contains("\"topp\""), sent, "{name}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_refused_setting_is_left_out_of_all_requests_unless_a_person_has_set_it() {
+    for (api, message) in [
+        (Api::Chat, "Unsupported value: 'temperature' does not support 0 with this model."),
+        (Api::Messages, "`temperature` is deprecated for this model."),
+        (Api::Gemini, "temperature is not supported"),
+    ] {
+        let no = reply(400, "", api.error(message).as_bytes());
+        let yes = reply(200, "", &api.whole("ok"));
+        let server = Server::start(vec![no.clone(), yes.clone(), yes, no]).await;
+        let model = api.model(&server.url);
+        assert_eq!(model.complete(&request()).await.expect("an answer").attempts, 2);
+        assert_eq!(model.complete(&request()).await.expect("an answer").attempts, 1);
+        let sent: Vec<bool> = server.requests().iter().map(|body| body.contains("\"temperature\"")).collect();
+        assert_eq!(sent, [true, false, false], "{api:?}");
+        assert!(model.learned().refused().contains(RequestOption::Temperature));
+        // What a person has set is sent, refused, and an error that says what to do.
+        let typed = [RequestOption::Temperature].into_iter().collect();
+        let decoding = Decoding { temperature: 0.5, typed, ..Decoding::default() };
+        let error = model.complete(&Request { decoding, ..request() }).await.expect_err("refused");
+        assert!(server.requests()[3].contains("\"temperature\":0.5"), "{api:?}");
+        assert!(error.hint().is_some_and(|hint| hint.contains("leave out --temperature")), "{error:?}");
+    }
 }
 
 #[test]

@@ -30,8 +30,9 @@ async fn text_is_shown_as_it_arrives() {
         let answer = answer.expect("an answer");
         assert_eq!(shown, " I |think. 東\u{1f600}|!", "{api:?}");
         assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), (" I think. 東\u{1f600}!", Some("stop")));
-        assert_eq!(answer.usage, Some(Usage::new(9, 4)));
-        assert_eq!(answer.attempts, 1);
+        let used = answer.usage.map(|usage| Usage::new(usage.prompt_tokens, usage.completion_tokens));
+        assert_eq!(used, Some(Usage::new(9, 4)));
+        assert_eq!((answer.attempts, answer.reasoning.as_deref()), (1, Some("hm")));
         let sent = &server.requests()[0];
         let asks = match api {
             Api::Chat | Api::Completions => r#""stream":true,"stream_options":{"include_usage":true}"#,
@@ -104,17 +105,18 @@ async fn an_attempt_that_breaks_off_is_discarded_and_retried() {
 #[tokio::test]
 async fn streams_that_always_fail_are_typed_errors() {
     let malformed = |reason: &str| ModelError::Undecodable { attempts: 3, reason: reason.into() };
+    let failed = |message: &str| {
+        let reason = format!("an error in its answer: {message}");
+        ModelError::Exhausted { attempts: 3, reason, cause: Cause::ServerError }
+    };
     let error = |body: &str| stream(&[format!("data: {body}\n\n")]);
     for (bad, expected) in [
         (stream(&[CHAT.delta("a")]), malformed("the stream ended before the completion did")),
         (stream(&[DONE.into()]), malformed("the stream has no completion")),
-        (stream(&[error_event(CHAT, "no  way")]), malformed("the stream reports an error: no way")),
-        (error(r#"{"object":"error","message":"old"}"#), malformed("the stream reports an error: old")),
-        (stream(&["error: {\"message\":\"older\"}\n\n".into()]), malformed("the stream reports an error: older")),
-        (
-            stream(&[error_event(CHAT, &format!("wrong key {KEY}"))]),
-            malformed("the stream reports an error: wrong key ***"),
-        ),
+        (stream(&[error_event(CHAT, "no  way")]), failed("no way")),
+        (error(r#"{"object":"error","message":"old"}"#), failed("old")),
+        (stream(&["error: {\"message\":\"older\"}\n\n".into()]), failed("older")),
+        (stream(&[error_event(CHAT, &format!("wrong key {KEY}"))]), failed("wrong key ***")),
     ] {
         let (answer, _, server) = watch_of(CHAT, vec![bad]).await;
         assert_eq!((answer.expect_err("no answer"), server.requests().len()), (expected, 3));
@@ -124,6 +126,19 @@ async fn streams_that_always_fail_are_typed_errors() {
         let Err(ModelError::Undecodable { reason, .. }) = answer else { panic!("{answer:?}") };
         assert!(reason.starts_with("the stream has an event that is not JSON: "), "{api:?} {reason}");
     }
+    // An error has the consequences that its status would have had before the stream.
+    let messages = |kind: &str| error(&format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"no"}}}}"#));
+    for (kind, requests, cause, hint) in [
+        ("overloaded_error", 3, Cause::ServerError, "overloaded"),
+        ("rate_limit_error", 3, Cause::RateLimit, "overloaded"),
+        ("authentication_error", 1, Cause::Key, "ANTHROPIC_API_KEY"),
+        ("billing_error", 1, Cause::Payment, "billing"),
+    ] {
+        let (answer, _, server) = watch_of(Api::Messages, vec![messages(kind)]).await;
+        let error = answer.expect_err("no answer");
+        assert_eq!((error.failure().cause, server.requests().len()), (cause, requests), "{kind}");
+        assert!(error.hint().is_some_and(|found| found.contains(hint)), "{kind}: {:?}", error.hint());
+    }
     let blocked = error(r#"{"promptFeedback":{"blockReason":"OTHER"}}"#);
     let (answer, _, server) = watch_of(Api::Gemini, vec![blocked]).await;
     let expected = ModelError::Refused {
@@ -131,7 +146,29 @@ async fn streams_that_always_fail_are_typed_errors() {
         message: "the prompt was blocked: OTHER".into(),
         cause: Cause::ContentFilter,
     };
+    assert_eq!(expected.to_string(), "the model's server refused the request: the prompt was blocked: OTHER");
     assert_eq!((answer.expect_err("blocked"), server.requests().len()), (expected, 1));
+}
+
+#[tokio::test]
+async fn what_a_model_says_when_it_declines_is_the_text() {
+    let event = |delta: &str, reason: &str| {
+        format!("data: {{\"choices\":[{{\"delta\":{delta},\"finish_reason\":{reason}}}]}}\n\n")
+    };
+    let events = [
+        event(r#"{"role":"assistant","refusal":"I can"}"#, "null"),
+        event(r#"{"refusal":"'t."}"#, "null"),
+        event("{}", r#""stop""#),
+        DONE.into(),
+    ];
+    let (answer, shown, _) = watch_of(CHAT, vec![stream(&events)]).await;
+    let answer = answer.expect("an answer");
+    assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), ("I can't.", Some("refusal")));
+    assert_eq!(shown, "I can|'t.");
+    let end = super::event("message_delta", r#""delta":{"stop_reason":"refusal"}"#);
+    let (answer, _, _) = watch_of(Api::Messages, vec![stream(&[Api::Messages.delta("Hello.."), end])]).await;
+    let answer = answer.expect("an answer");
+    assert_eq!((answer.text.as_str(), answer.finish_reason.as_deref()), ("Hello..", Some("refusal")));
 }
 
 #[tokio::test]

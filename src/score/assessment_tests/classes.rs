@@ -2,7 +2,7 @@
 
 use super::{assert_class, assess, assess_by, bridge, episode, finished, missed, nothing, other, pell, step, taught};
 use crate::score::{Assessment, FailureClass, GoldEvidence, GoldRetrieval, Grounding};
-use crate::types::{Evidence, Outcome, Question, Step, Tool, Trajectory};
+use crate::types::{Call, Evidence, Outcome, Question, Step, Tool, Trajectory};
 
 #[test]
 fn a_page_that_was_never_opened_is_a_search_failure() {
@@ -97,6 +97,37 @@ fn text_that_cannot_be_followed_is_a_format_failure() {
         FailureClass::Format,
         "ended with `?!`, an answer without words",
     );
+}
+
+#[test]
+fn what_was_cut_or_declined_is_no_matter_of_format() {
+    let called = |reasons: &[&str], trajectory: Trajectory| {
+        let call = |reason: &&str| Call { finish_reason: Some((*reason).to_owned()), ..Call::default() };
+        let step = Step { n: 9, calls: reasons.iter().map(call).collect(), ..Step::default() };
+        let steps = [&trajectory.steps[..], &[step]].concat();
+        assess(&Trajectory { steps, ..trajectory }).failure.expect("wrong").class
+    };
+    let unreadable = || episode(&[bridge()], None, Outcome::FormatFailure);
+    let stuck = || episode(&[missed("a"), bridge(), nothing("b"), pell()], None, Outcome::StepLimit);
+    for (reasons, trajectory, class) in [
+        (&["length", "length"][..], unreadable(), FailureClass::Cut),
+        (&["stop", "stop", "length"], unreadable(), FailureClass::Cut),
+        (&["length", "stop", "stop"], unreadable(), FailureClass::Format),
+        (&["stop", "refusal"], unreadable(), FailureClass::Declined),
+        (&["length", "length", "stop"], stuck(), FailureClass::Cut),
+        // The last step was no worse than the others.
+        (&["stop", "stop", "length"], stuck(), FailureClass::Limit),
+        (&["content_filter", "stop"], stuck(), FailureClass::Declined),
+        (&[], episode(&[bridge()], None, Outcome::ContextOverflow), FailureClass::Cut),
+        // What was said instead of an answer; and an answer with something after it.
+        (&["refusal"], finished(&[], "I cannot help with that"), FailureClass::Declined),
+        (&["length"], finished(&[bridge(), pell(), taught()], "Otto Pell"), FailureClass::Reasoning),
+    ] {
+        assert_eq!(called(reasons, trajectory), class, "{reasons:?}");
+    }
+    // Right is right.
+    let right = finished(&[bridge()], "Ines Mora");
+    assert_eq!(assess(&right).failure, None);
 }
 
 #[test]

@@ -32,7 +32,14 @@ fn not_measured_and_hidden_are_in_no_mean() {
     let outcomes: Vec<(&str, u64)> = score.outcomes.clone().into_iter().collect();
     assert_eq!(
         outcomes,
-        [("budget", 0), ("finished", 3), ("format_failure", 0), ("not_measured", 2), ("step_limit", 1)]
+        [
+            ("budget", 0),
+            ("context_overflow", 0),
+            ("finished", 3),
+            ("format_failure", 0),
+            ("not_measured", 2),
+            ("step_limit", 1)
+        ]
     );
     assert_eq!((score.steps, score.calls, score.bad_calls, score.cost_usd), (4, 0, 4, None));
     assert_eq!(score.usage, Usage::new(40, 8));

@@ -25,6 +25,7 @@ pub(crate) fn variant(name: &str) -> Variant {
         endpoint: "none".to_owned(),
         base_url: None,
         decoding: Decoding::default(),
+        not_sent: Vec::new(),
         wiki: "made".to_owned(),
         wiki_origin: None,
         price: None,

@@ -3,7 +3,7 @@
 use super::{BodyOptions, bytes, label};
 use crate::llm::capability::Prefill;
 use crate::llm::openai::Endpoint;
-use crate::llm::remote::interface::SentOptions;
+use crate::types::RequestOption::{self, MaxTokens, Seed, Stop, Stream, StreamUsage, Temperature, TopP};
 use crate::types::{Decoding, Message, Prompt, Request, Role};
 
 fn request(prompt: Prompt, stops: usize) -> Request {
@@ -11,20 +11,21 @@ fn request(prompt: Prompt, stops: usize) -> Request {
     Request::new(prompt, stop, Decoding { seed: (stops > 5).then_some(7), ..Decoding::default() })
 }
 
-const OPTIONS: BodyOptions = BodyOptions {
-    endpoint: Endpoint::Chat,
-    stops: 4,
-    sent: SentOptions { stop: true, max_tokens: true, stream: false, stream_usage: false },
-    full_top_p: true,
-    prefill: None,
-};
+fn options(sent: &[RequestOption]) -> BodyOptions {
+    BodyOptions { endpoint: Endpoint::Chat, stops: 4, sent: sent.iter().copied().collect(), prefill: None }
+}
+
+/// What is sent to an unknown server.
+fn usual() -> BodyOptions {
+    options(&[Temperature, Seed, Stop, MaxTokens])
+}
 
 fn encoded(request: &Request, options: BodyOptions) -> String {
     String::from_utf8(bytes("m", request, options).expect("valid JSON")).expect("JSON is UTF-8")
 }
 
 fn sent(endpoint: Endpoint, request: &Request) -> String {
-    encoded(request, BodyOptions { endpoint, ..OPTIONS })
+    encoded(request, BodyOptions { endpoint, ..usual() })
 }
 
 #[test]
@@ -50,29 +51,26 @@ fn four_stops_are_sent_and_refused_settings_left_out() {
     assert!(text.ends_with(
         r#""seed":7,"stop":["\nObservation 0:","\nObservation 1:","\nObservation 2:","\nObservation 3:"]}"#
     ));
-    for (stream, stream_usage, end) in [
-        (false, false, r#""seed":7}"#),
-        (true, false, r#""seed":7,"stream":true}"#),
-        (true, true, r#""seed":7,"stream":true,"stream_options":{"include_usage":true}}"#),
+    for (sent, end) in [
+        (&[][..], r#""content":"x"}],"max_completion_tokens":100}"#),
+        (&[Temperature, TopP], r#""temperature":0.0,"top_p":1.0,"max_completion_tokens":100}"#),
+        (&[Seed, Stream], r#","max_completion_tokens":100,"seed":7,"stream":true}"#),
+        (&[Stream, StreamUsage], r#""stream":true,"stream_options":{"include_usage":true}}"#),
     ] {
-        let sent = SentOptions { stop: false, max_tokens: false, stream, stream_usage };
-        let text = encoded(&request, BodyOptions { stops: 0, sent, ..OPTIONS });
-        assert!(text.ends_with(&format!(r#""top_p":1.0,"max_completion_tokens":100,{end}"#)), "{text}");
+        let text = encoded(&request, BodyOptions { stops: 0, ..options(sent) });
+        assert!(text.ends_with(end), "{text}");
     }
-    let text = encoded(&request, BodyOptions { stops: usize::MAX, full_top_p: false, ..OPTIONS });
+    let text = encoded(&request, BodyOptions { stops: usize::MAX, ..usual() });
     assert!(
         text.contains(r#""temperature":0.0,"max_tokens":100,"#) && text.contains(r#""\nObservation 5:"]"#),
         "{text}"
     );
-    let mut narrow = request.clone();
-    narrow.decoding.top_p = 0.5;
-    assert!(encoded(&narrow, BodyOptions { full_top_p: false, ..OPTIONS }).contains(r#""top_p":0.5"#));
 }
 
 #[test]
 fn a_label_is_continued_in_each_servers_way() {
     let text = request(Prompt::text("Examples.\n".into(), "Question: \"x\"\nThought 1:"), 0);
-    let rest = r#""temperature":0.0,"top_p":1.0,"max_tokens":100}"#;
+    let rest = r#""temperature":0.0,"max_tokens":100}"#;
     let user = r#"{"model":"m","messages":[{"role":"user","content":"Examples.\nQuestion: \"x\"\n"}"#;
     for (prefill, end) in [
         (Prefill::Unasked, r"}],"),
@@ -80,16 +78,16 @@ fn a_label_is_continued_in_each_servers_way() {
         (Prefill::Field("prefix"), r#","prefix":true}],"#),
         (Prefill::Field("partial"), r#","partial":true}],"#),
     ] {
-        let options = BodyOptions { prefill: Some(prefill), ..OPTIONS };
+        let options = BodyOptions { prefill: Some(prefill), ..usual() };
         assert_eq!(
             encoded(&text, options),
             format!(r#"{user},{{"role":"assistant","content":"Thought 1:"{end}{rest}"#)
         );
         assert_eq!(label(&text.prompt, options), "Thought 1:");
-        assert_eq!(label(&text.prompt, OPTIONS), "");
+        assert_eq!(label(&text.prompt, usual()), "");
         // Nothing to continue.
         let open = request(Prompt::text("Examples.\n".into(), "Question: x\n"), 0);
-        assert_eq!((encoded(&open, options), label(&open.prompt, options)), (encoded(&open, OPTIONS), ""));
+        assert_eq!((encoded(&open, options), label(&open.prompt, options)), (encoded(&open, usual()), ""));
         // A message of the model's own is continued, and is not a label.
         let messages = Prompt::Messages(vec![Message::user("Q"), Message::assistant("Thought:")]);
         let own = request(messages, 0);

@@ -1,0 +1,108 @@
+//! The options of a request that a server may refuse.
+
+/// An option of a request to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestOption {
+    Temperature,
+    TopP,
+    Seed,
+    Stop,
+    /// The limit of tokens under the name `max_tokens`, which newer models take under another one.
+    MaxTokens,
+    /// An answer as a stream.
+    Stream,
+    /// A count of tokens at the end of a stream.
+    StreamUsage,
+    /// An answer that is not a stream.
+    Whole,
+    /// Whether one reply may call several functions.
+    ParallelCalls,
+}
+
+impl RequestOption {
+    pub const ALL: [Self; 9] = [
+        Self::Temperature,
+        Self::TopP,
+        Self::Seed,
+        Self::Stop,
+        Self::MaxTokens,
+        Self::Stream,
+        Self::StreamUsage,
+        Self::Whole,
+        Self::ParallelCalls,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Temperature => "temperature",
+            Self::TopP => "top_p",
+            Self::Seed => "seed",
+            Self::Stop => "stop",
+            Self::MaxTokens => "max_tokens",
+            Self::Stream => "stream",
+            Self::StreamUsage => "stream_options",
+            Self::Whole => "whole",
+            Self::ParallelCalls => "parallel_tool_calls",
+        }
+    }
+}
+
+/// A set of options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RequestOptions(u16);
+
+impl RequestOptions {
+    /// The settings by which a model chooses its words, and the stops: what a person should know if it is not sent.
+    pub fn told() -> Self {
+        use RequestOption::{Seed, Stop, Temperature, TopP};
+        [Temperature, TopP, Seed, Stop].into_iter().collect()
+    }
+
+    pub fn contains(self, option: RequestOption) -> bool {
+        self.0 & Self::bit(option) != 0
+    }
+
+    pub fn insert(&mut self, option: RequestOption) {
+        self.0 |= Self::bit(option);
+    }
+
+    /// The options that are in both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The options that are not in `other`.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = RequestOption> {
+        RequestOption::ALL.into_iter().filter(move |option| self.contains(*option))
+    }
+
+    /// The names of the options, in a fixed order.
+    pub fn names(self) -> Vec<&'static str> {
+        self.iter().map(RequestOption::name).collect()
+    }
+
+    fn bit(option: RequestOption) -> u16 {
+        1 << option as u8
+    }
+}
+
+impl FromIterator<RequestOption> for RequestOptions {
+    fn from_iter<I: IntoIterator<Item = RequestOption>>(options: I) -> Self {
+        let mut set = Self::default();
+        options.into_iter().for_each(|option| set.insert(option));
+        set
+    }
+}
+
+/// The options for which the condition beside them holds.
+impl<const N: usize> From<[(RequestOption, bool); N]> for RequestOptions {
+    fn from(options: [(RequestOption, bool); N]) -> Self {
+        options.into_iter().filter_map(|(option, holds)| holds.then_some(option)).collect()
+    }
+}
