@@ -10,7 +10,7 @@ use crate::experiment::{VARIANT_SETTINGS, VariantSettings, VariantSpec, shipped}
 use crate::llm::{BaselineSettings, Budgeted, LearnedOptions, Price};
 use crate::prompt::{self, ExemplarOrder, PromptSource, RenderSettings, texts};
 use crate::protocol::{self, Options, Protocol, Setup};
-use crate::types::{Decoding, Method, PriceRecord, RequestOption, Variant, Voting, Wording};
+use crate::types::{Decoding, Method, PriceRecord, RequestOption, Role, Variant, Voting, Wording};
 use crate::wiki::SessionOptions;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -88,6 +88,10 @@ impl<'a> Builder<'a> {
         let usual = if ours { protocol::robust::ID } else { protocol::react_paper::ID };
         let options = Options(settings.option.clone().unwrap_or_default());
         let protocol = find_protocol(settings.protocol.as_deref().unwrap_or(usual), &options)?;
+        if is_on(settings.completions) && protocol.observation_role() == Role::Tool {
+            let message = format!("protocol `{}` calls functions, and text completions cannot", protocol.id());
+            return Err(RunError::usage(message, "leave out --completions, or use another --protocol"));
+        }
         let order = order(settings)?;
         if matches!(prompt, PromptSource::Text(_)) && method.agent().is_some() && method.direct().is_some() {
             return Err(RunError::usage(
