@@ -4,13 +4,13 @@ use super::compact::compact;
 use super::read::Shard;
 use super::{Appender, Journal, Journaled, PaidByVariant, Records, StoreError};
 use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, open_own, sync_folder};
-use crate::types::bounded::{read_at_most, text_at_most};
+use crate::types::bounded::{lines, read_at_most, text_at_most};
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::{Manifest, Question};
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest, experiment or prompt that is read, in bytes.
@@ -158,9 +158,9 @@ impl RunFolder {
         }
         let file = BufReader::new(File::open(&path).map_err(StoreError::io("read", &path))?);
         let mut questions = Vec::new();
-        for (at, line) in file.lines().enumerate() {
+        for (at, line) in lines(file).enumerate() {
             let line = line.map_err(StoreError::io("read", &path))?;
-            questions.push(serde_json::from_str(&line).map_err(|error| StoreError::BadQuestion {
+            questions.push(serde_json::from_slice(&line).map_err(|error| StoreError::BadQuestion {
                 path: path.clone(),
                 line: at + 1,
                 message: error.to_string(),

@@ -13,12 +13,12 @@
 
 use super::{StoreError, folder};
 use crate::tape::{FileError, LineFile, TapeError, Writer};
-use crate::types::{Event, Paid};
+use crate::types::{Event, Paid, bounded};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -250,18 +250,16 @@ fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     Ok(line)
 }
 
-type Lines = std::io::Split<BufReader<File>>;
-
-fn lines(path: &Path) -> Result<Option<Lines>, StoreError> {
+fn lines(path: &Path) -> Result<Option<impl Iterator<Item = io::Result<Vec<u8>>>>, StoreError> {
     match File::open(path) {
-        Ok(file) => Ok(Some(BufReader::new(file).split(b'\n'))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Ok(file) => Ok(Some(bounded::lines(BufReader::new(file)))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::io("open", path)(error)),
     }
 }
 
 /// The first line; none if the file is empty.
-fn header(lines: &mut Lines, path: &Path) -> Result<Option<Header>, StoreError> {
+fn header(lines: &mut impl Iterator<Item = io::Result<Vec<u8>>>, path: &Path) -> Result<Option<Header>, StoreError> {
     let Some(first) = lines.next() else { return Ok(None) };
     let first = first.map_err(StoreError::io("read", path))?;
     let header: Header = serde_json::from_slice(&first)
