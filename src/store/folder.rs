@@ -186,10 +186,17 @@ impl RunFolder {
 
     /// What each variant has cost, whether its episodes ended or not.
     pub(crate) fn paid(&self, records: &Records) -> Result<PaidByVariant, StoreError> {
+        Ok(self.paid_and_unfinished(records)?.0)
+    }
+
+    /// The same, and how much of it went to episodes that `--resume` goes on with.
+    pub(crate) fn paid_and_unfinished(&self, records: &Records) -> Result<(PaidByVariant, PaidByVariant), StoreError> {
         let mut paid = records.paid().clone();
         // Variants that are not journaled cost nothing.
-        paid.extend(Journaled::read(&self.journal_path())?.unwrap_or_default().paid);
-        Ok(paid)
+        let journaled = Journaled::read(&self.journal_path())?.unwrap_or_default();
+        let unfinished = journaled.unfinished(records);
+        paid.extend(journaled.paid);
+        Ok((paid, unfinished))
     }
 
     /// Rewrites the trajectories with one line an episode; the caller must hold the [`Lock`]. What the removed lines cost
