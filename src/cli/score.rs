@@ -111,13 +111,19 @@ fn notes(summary: &Summary) -> Vec<String> {
         lines.push(format!("not measured: {} more reasons; see `detail` in the records", reasons.len() - 3));
     }
     lines.extend(summary.shortfalls());
-    let spending = &summary.spending;
-    if spending.rest.calls > 0 {
-        let Spending { total, rest, .. } = spending;
-        lines.push(format!("spent: {total}; of these {rest} on episodes that did not end, failed or were run again"));
-    }
+    lines.extend(spent(&summary.spending));
     lines.extend(other_statuses(summary));
     lines
+}
+
+/// What was spent, where not all of it is in the figures.
+fn spent(spending: &Spending) -> Option<String> {
+    let Spending { total, unfinished, discarded, .. } = spending;
+    let unfinished = (unfinished.calls > 0)
+        .then(|| format!("{unfinished} on episodes that have not ended, which --resume goes on with"));
+    let discarded = (discarded.calls > 0).then(|| format!("{discarded} on episodes that were run again"));
+    let parts: Vec<String> = unfinished.into_iter().chain(discarded).collect();
+    (!parts.is_empty()).then(|| format!("spent: {total}; of these {}", parts.join(", and ")))
 }
 
 /// Error pages that the paper's environment takes for pages.

@@ -5,6 +5,7 @@ use super::exchange;
 use super::limit::{Limiter, Outcome, Settings};
 use super::listen::{Keep, Listener};
 use super::retry::{Attempt, Backoff, Retry, RetrySettings, should_retry};
+use super::room::{Place, Room};
 use super::{NetError, redact};
 use crate::types::text::printable;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -23,6 +24,9 @@ pub struct ClientSettings {
     pub timeout: Duration,
     /// Largest body in bytes, decompressed. Of an event stream, the largest event; the stream may be 16 times as large.
     pub max_body: usize,
+    /// Where answers that are read whole find room if they are longer than 1 MiB; anywhere if absent. Who holds one must
+    /// not wait for another.
+    pub room: Option<&'static Room>,
     /// Redirects to follow; at 0 the redirect itself is the answer.
     pub max_redirects: usize,
     pub retry: RetrySettings,
@@ -39,6 +43,7 @@ impl Default for ClientSettings {
             connect_timeout: Duration::from_secs(10),
             timeout: Duration::from_mins(1),
             max_body: 16 << 20,
+            room: None,
             max_redirects: 5,
             retry: RetrySettings::default(),
             limiter: Arc::new(Limiter::new(&Settings { pause_all: true, ..Settings::fixed(16) })),
@@ -58,6 +63,8 @@ pub struct Answer {
     pub redirects: Vec<String>,
     /// The body, decompressed.
     pub body: Vec<u8>,
+    /// What it takes of the client's room; to be kept as long as the body or a copy of it.
+    pub place: Place,
     /// How often the request was sent, 1 or more.
     pub attempts: u32,
     /// Time from sending the first attempt to the last byte, including the waits between attempts.
@@ -203,7 +210,7 @@ impl Client {
             let is_final = result.as_ref().is_ok_and(|answer| !answer.ok() && listener.is_final(answer));
             let retry = if is_final { Retry::No } else { should_retry(&summary) };
             let Some(wait) = backoff.wait(retry) else { return finish(result, attempts, first) };
-            drop(turn);
+            drop((turn, result));
             tokio::time::sleep(wait).await;
         }
     }

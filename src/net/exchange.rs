@@ -1,10 +1,11 @@
 //! One attempt: send, follow redirects, read the body up to its limit, whole or event by event.
 
-use super::client::{Answer, Client};
+use super::client::{Answer, Client, ClientSettings};
 use super::events::Events;
 use super::limit::{HeldOff, Outcome, Permit};
 use super::listen::{Heard, Listener};
 use super::retry::retry_after;
+use super::room::{Place, SMALL};
 use super::{NetError, redact};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Body, Method, Request, Response, StatusCode, Url};
@@ -12,8 +13,6 @@ use std::ops::Deref;
 use std::time::{Duration, Instant};
 use tokio::time::timeout_at;
 
-/// Largest initial allocation for a body, as servers may lie about its length.
-const FIRST_ROOM: usize = 1 << 20;
 /// How much larger than a body an event stream may be: each event wraps a few characters in hundreds.
 const STREAM_FACTOR: usize = 16;
 /// How long to wait for events after the last one that matters.
@@ -130,6 +129,15 @@ impl<'a> Patience<'a> {
         self.last_heard = Instant::now();
     }
 
+    /// Does work that the server does not wait for: its time does not count.
+    async fn pause<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let (begun, silence) = (Instant::now(), self.last_heard.elapsed());
+        let done = work.await;
+        self.until += begun.elapsed();
+        self.last_heard = Instant::now().checked_sub(silence).unwrap_or(self.last_heard);
+        done
+    }
+
     /// Waits no longer than this from now on.
     fn shorten(&mut self, left: Duration) {
         self.until = self.until.min(tokio::time::Instant::now() + left);
@@ -172,13 +180,13 @@ async fn hop(
         attempts: 1,
         ..Answer::default()
     };
-    let body = if listener.begin(&answer) {
+    let (body, place) = if listener.begin(&answer) {
         hear(response, patience, settings.max_body, listener).await?;
-        Vec::new()
+        (Vec::new(), Place::default())
     } else {
-        body(response, patience, settings.max_body).await?
+        body(response, patience, settings).await?
     };
-    Ok(Hop::Arrived(Answer { body, ..answer }))
+    Ok(Hop::Arrived(Answer { body, place, ..answer }))
 }
 
 /// The target of a redirect. A POST is redirected only by statuses that keep the method (307, 308).
@@ -200,22 +208,36 @@ pub(super) fn moved(method: &Method, from: &Url, response: &Response) -> Result<
     Ok(Some(next))
 }
 
-/// Reads the body in pieces, so that neither a huge nor a highly compressed one fills the memory.
-async fn body(mut response: Response, patience: &Patience<'_>, limit: usize) -> Result<Vec<u8>, NetError> {
+/// Reads the body in pieces, so that neither a huge nor a highly compressed one fills the memory. A long one first waits
+/// for room.
+async fn body(
+    mut response: Response,
+    patience: &mut Patience<'_>,
+    settings: &ClientSettings,
+) -> Result<(Vec<u8>, Place), NetError> {
+    let limit = settings.max_body;
     let too_large = || NetError::TooLarge { host: patience.host.to_owned(), limit };
     // Absent for a compressed body, so this is the decoded length.
     let announced = usize::try_from(response.content_length().unwrap_or(0)).unwrap_or(usize::MAX);
     if announced > limit {
         return Err(too_large());
     }
-    let mut body = Vec::with_capacity(announced.min(FIRST_ROOM));
+    let mut body = Vec::with_capacity(announced.min(SMALL));
+    let mut place = Place::default();
     while let Some(piece) = patience.piece(&mut response).await? {
         if body.len() + piece.len() > limit {
             return Err(too_large());
         }
+        if let Some(room) = settings.room
+            && body.len() + piece.len() > SMALL
+            && !place.is_taken()
+        {
+            let most = if announced > 0 { announced } else { limit };
+            place = patience.pause(room.place(most)).await;
+        }
         body.extend_from_slice(&piece);
     }
-    Ok(body)
+    Ok((body, place))
 }
 
 /// Passes the events of the body to the listener as they arrive. Neither they nor comments, which servers send to keep

@@ -15,6 +15,7 @@
 //! | `error` | why there is no answer, with hints |
 //! | [`retry`] | whether to retry, and when |
 //! | [`redact`] | removing secrets from texts and URLs |
+//! | `room` | memory for large answers |
 //! | `secrets` | masking secrets in answers and errors |
 
 mod balance;
@@ -27,6 +28,7 @@ pub mod limit;
 mod listen;
 pub mod redact;
 pub mod retry;
+mod room;
 mod secrets;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -37,4 +39,5 @@ pub use error::NetError;
 pub(crate) use events::Events;
 pub use listen::{Heard, Listener};
 pub use retry::RetrySettings;
+pub use room::{Place, Room};
 pub use secrets::SecretSet;

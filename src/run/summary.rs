@@ -59,13 +59,15 @@ pub struct VariantScore {
     paid: Paid,
 }
 
-/// What a run has cost: `total = measured + rest`. The rest went to episodes that were cut short, that failed, or that
-/// were run again.
+/// What a run has cost: `total = measured + unfinished + discarded`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Spending {
     pub total: Expenditure,
     pub measured: Expenditure,
-    pub rest: Expenditure,
+    /// What is kept of episodes that were cut short, that failed or that never ended: `--resume` goes on from there.
+    pub unfinished: Expenditure,
+    /// What nothing is kept of: it went to episodes that were run again from their beginning.
+    pub discarded: Expenditure,
 }
 
 /// Model calls, their tokens and what these cost.
@@ -78,17 +80,28 @@ pub struct Expenditure {
 }
 
 impl Spending {
-    fn of(manifest: &Manifest, variants: &[VariantScore], paid: &PaidByVariant) -> Self {
+    fn of(manifest: &Manifest, variants: &[VariantScore], (paid, unfinished): &(PaidByVariant, PaidByVariant)) -> Self {
         let mut spending = Self::default();
         for variant in &manifest.variants {
             let measured = variants.iter().find(|score| score.name == variant.name).map(|score| score.paid);
             let measured = measured.unwrap_or_default();
             let total = paid.get(&variant.name).copied().unwrap_or_default();
             let price = variant.price.as_ref().map(Price::from);
-            let rest = (total.calls.saturating_sub(measured.calls), total.usage.saturating_sub(measured.usage));
-            spending.measured.add(measured.calls, measured.usage, price);
-            spending.rest.add(rest.0, rest.1, price);
-            spending.total.add(measured.calls + rest.0, measured.usage + rest.1, price);
+            let unfinished = unfinished.get(&variant.name).copied().unwrap_or_default();
+            let minus = |paid: Paid, part: Paid| Paid {
+                calls: paid.calls.saturating_sub(part.calls),
+                usage: paid.usage.saturating_sub(part.usage),
+                uncounted: paid.uncounted.saturating_sub(part.uncounted),
+            };
+            let discarded = minus(minus(total, measured), unfinished);
+            for (part, sum) in [
+                (measured, &mut spending.measured),
+                (unfinished, &mut spending.unfinished),
+                (discarded, &mut spending.discarded),
+            ] {
+                sum.add(part.calls, part.usage, price);
+                spending.total.add(part.calls, part.usage, price);
+            }
         }
         spending
     }
@@ -200,7 +213,7 @@ impl Summary {
         per_item: bool,
     ) -> Result<Self, RunError> {
         let manifest = folder.manifest()?;
-        let paid = folder.paid(records)?;
+        let paid = folder.paid_and_unfinished(records)?;
         let notes = left_out(records).collect();
         let evidence = Evidence::of(folder, &manifest);
         let tally = || {

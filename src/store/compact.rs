@@ -2,8 +2,11 @@
 
 use super::{Records, StoreError, folder};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Write};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write};
 use std::path::Path;
+
+/// How much of a line is copied at once, in bytes: one that is too long to be read may be in the file.
+const MOST_AT_ONCE: u64 = 1 << 20;
 
 /// Removes the lines of the file that later ones take the place of. Lines that cannot be read stay.
 pub(super) fn compact(path: &Path, records: &Records) -> Result<(), StoreError> {
@@ -13,17 +16,20 @@ pub(super) fn compact(path: &Path, records: &Records) -> Result<(), StoreError> 
     }
     let mut old = BufReader::new(File::open(path).map_err(StoreError::io("open", path))?);
     let copy = |new: &mut dyn Write| -> io::Result<()> {
-        let (mut line, mut offset) = (Vec::new(), 0);
+        let (mut piece, mut offset, mut is_kept) = (Vec::new(), 0, true);
         loop {
-            line.clear();
-            let length = old.read_until(b'\n', &mut line)? as u64;
+            if piece.last().is_none_or(|last| *last == b'\n') {
+                is_kept = !superseded.contains(&offset);
+            }
+            piece.clear();
+            let length = old.by_ref().take(MOST_AT_ONCE).read_until(b'\n', &mut piece)?;
             if length == 0 {
                 return Ok(());
             }
-            if !superseded.contains(&offset) {
-                new.write_all(&line)?;
+            if is_kept {
+                new.write_all(&piece)?;
             }
-            offset += length;
+            offset += length as u64;
         }
     };
     folder::replace_with(path, copy)

@@ -4,13 +4,13 @@ use super::compact::compact;
 use super::read::Shard;
 use super::{Appender, Journal, Journaled, PaidByVariant, Records, StoreError};
 use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, open_own, sync_folder};
-use crate::types::bounded::{read_at_most, text_at_most};
+use crate::types::bounded::{lines, read_at_most, text_at_most};
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::{Manifest, Question};
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest, experiment or prompt that is read, in bytes.
@@ -158,9 +158,9 @@ impl RunFolder {
         }
         let file = BufReader::new(File::open(&path).map_err(StoreError::io("read", &path))?);
         let mut questions = Vec::new();
-        for (at, line) in file.lines().enumerate() {
+        for (at, line) in lines(file).enumerate() {
             let line = line.map_err(StoreError::io("read", &path))?;
-            questions.push(serde_json::from_str(&line).map_err(|error| StoreError::BadQuestion {
+            questions.push(serde_json::from_slice(&line).map_err(|error| StoreError::BadQuestion {
                 path: path.clone(),
                 line: at + 1,
                 message: error.to_string(),
@@ -186,10 +186,17 @@ impl RunFolder {
 
     /// What each variant has cost, whether its episodes ended or not.
     pub(crate) fn paid(&self, records: &Records) -> Result<PaidByVariant, StoreError> {
+        Ok(self.paid_and_unfinished(records)?.0)
+    }
+
+    /// The same, and how much of it went to episodes that `--resume` goes on with.
+    pub(crate) fn paid_and_unfinished(&self, records: &Records) -> Result<(PaidByVariant, PaidByVariant), StoreError> {
         let mut paid = records.paid().clone();
         // Variants that are not journaled cost nothing.
-        paid.extend(Journaled::read(&self.journal_path())?.unwrap_or_default().paid);
-        Ok(paid)
+        let journaled = Journaled::read(&self.journal_path())?.unwrap_or_default();
+        let unfinished = journaled.unfinished(records);
+        paid.extend(journaled.paid);
+        Ok((paid, unfinished))
     }
 
     /// Rewrites the trajectories with one line an episode; the caller must hold the [`Lock`]. What the removed lines cost

@@ -2,6 +2,7 @@
 
 use crate::types::Paid;
 use crate::types::Trajectory;
+use crate::types::bounded::{read_line, too_long};
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use serde::Deserialize;
 use std::fs::File;
@@ -101,14 +102,14 @@ fn part(path: &Path, begin: u64, end: u64) -> io::Result<(Vec<Line>, usize)> {
         offset += reader.skip_until(b'\n')? as u64;
     }
     while offset < end {
-        bytes.clear();
-        let length = reader.read_until(b'\n', &mut bytes)?;
+        let length = read_line(&mut reader, &mut bytes)?;
         if length == 0 {
             break;
         }
         number += 1;
         if !bytes.trim_ascii().is_empty() {
-            lines.push(Line { number, offset, length, content: content(&bytes) });
+            let content = too_long(&bytes, length).map_or_else(|| content(&bytes), Content::Unreadable);
+            lines.push(Line { number, offset, length, content });
         }
         offset += length as u64;
     }

@@ -11,16 +11,16 @@
 //! begins and ends, and when it has grown: what they cost is added to `paid` in the first line, and the first `carried`
 //! lines after it are among that. So nothing that was paid for is forgotten or counted twice, whenever a run is killed.
 
-use super::{StoreError, folder};
+use super::{Records, StoreError, folder};
 use crate::tape::{FileError, LineFile, TapeError, Writer};
-use crate::types::{Event, Paid};
+use crate::types::{Event, Paid, bounded};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Version of the file; readers refuse newer ones.
 const VERSION: u32 = 1;
@@ -30,8 +30,16 @@ const MAX_DEAD: u64 = 64 << 20;
 /// What each variant has cost, by its name.
 pub(crate) type PaidByVariant = BTreeMap<String, Paid>;
 
-/// What took place in each episode, by its key, with the sample of a vote (from 0).
-type Episodes = HashMap<String, Vec<(Option<u32>, Event)>>;
+/// What took place in each episode, by its key.
+type Episodes = HashMap<String, Vec<Kept>>;
+
+#[derive(Debug)]
+struct Kept {
+    variant: Arc<str>,
+    /// Of a vote, from 0.
+    sample: Option<u32>,
+    event: Event,
+}
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Header {
@@ -84,12 +92,35 @@ impl Journaled {
             let bytes = bytes.map_err(StoreError::io("read", path))?;
             // What a crash has left unreadable is asked again.
             let Ok(line) = serde_json::from_slice::<Line<'_>>(&bytes) else { continue };
-            if let (Event::Call(call), true) = (&line.event, at >= header.carried) {
-                *journaled.paid.entry(line.variant.clone().into_owned()).or_default() += Paid::of_call(call);
+            let Line { key, variant, sample, event } = line;
+            if let (Event::Call(call), true) = (&event, at >= header.carried) {
+                *journaled.paid.entry(variant.clone().into_owned()).or_default() += Paid::of_call(call);
             }
-            journaled.episodes.entry(line.key.into_owned()).or_default().push((line.sample, line.event));
+            let known = journaled.episodes.entry(key.into_owned()).or_default();
+            let variant = match known.last() {
+                Some(last) if *last.variant == *variant => Arc::clone(&last.variant),
+                _ => variant.into(),
+            };
+            known.push(Kept { variant, sample, event });
         }
         Ok(Some(journaled))
+    }
+
+    /// What each variant has cost in episodes that `--resume` goes on with: those that are not measured.
+    pub(super) fn unfinished(&self, records: &Records) -> PaidByVariant {
+        let measured: HashSet<&str> = records
+            .keys()
+            .filter(|(key, _, measured)| *measured && self.episodes.contains_key(*key))
+            .map(|(key, ..)| key)
+            .collect();
+        let mut paid = PaidByVariant::new();
+        for kept in self.episodes.iter().filter(|(key, _)| !measured.contains(key.as_str())).flat_map(|(_, kept)| kept)
+        {
+            if let Event::Call(call) = &kept.event {
+                *paid.entry(kept.variant.to_string()).or_default() += Paid::of_call(call);
+            }
+        }
+        paid
     }
 }
 
@@ -125,15 +156,16 @@ impl Journal {
 
     /// What was kept of an episode, in order. It is handed out once.
     pub(crate) fn take(&self, key: &str) -> Vec<(Option<u32>, Event)> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(key).unwrap_or_default()
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(key).unwrap_or_default();
+        kept.into_iter().map(|kept| (kept.sample, kept.event)).collect()
     }
 
     /// What was paid for of an episode that [`take`](Self::take) has not handed out yet.
     pub(crate) fn paid_for(&self, key: &str) -> Paid {
         let mut paid = Paid::default();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, event) in kept.get(key).into_iter().flatten() {
-            if let Event::Call(call) = event {
+        for kept in kept.get(key).into_iter().flatten() {
+            if let Event::Call(call) = &kept.event {
                 paid += Paid::of_call(call);
             }
         }
@@ -185,10 +217,9 @@ impl JournalFile {
         let mut open = HashMap::new();
         for (key, events) in episodes {
             let before = bytes.len();
-            for (sample, event) in events {
-                // The variant matters for lines that are not counted yet only.
-                let (key, sample, event) = (key.into(), *sample, event.clone());
-                bytes.extend(line(&Line { key, variant: Cow::default(), sample, event }).map_err(failed)?);
+            for Kept { variant, sample, event } in events {
+                let (key, variant, event) = (key.into(), Cow::Borrowed(&**variant), event.clone());
+                bytes.extend(line(&Line { key, variant, sample: *sample, event }).map_err(failed)?);
             }
             open.insert(key.clone(), (bytes.len() - before) as u64);
         }
@@ -250,18 +281,16 @@ fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     Ok(line)
 }
 
-type Lines = std::io::Split<BufReader<File>>;
-
-fn lines(path: &Path) -> Result<Option<Lines>, StoreError> {
+fn lines(path: &Path) -> Result<Option<impl Iterator<Item = io::Result<Vec<u8>>>>, StoreError> {
     match File::open(path) {
-        Ok(file) => Ok(Some(BufReader::new(file).split(b'\n'))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Ok(file) => Ok(Some(bounded::lines(BufReader::new(file)))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StoreError::io("open", path)(error)),
     }
 }
 
 /// The first line; none if the file is empty.
-fn header(lines: &mut Lines, path: &Path) -> Result<Option<Header>, StoreError> {
+fn header(lines: &mut impl Iterator<Item = io::Result<Vec<u8>>>, path: &Path) -> Result<Option<Header>, StoreError> {
     let Some(first) = lines.next() else { return Ok(None) };
     let first = first.map_err(StoreError::io("read", path))?;
     let header: Header = serde_json::from_slice(&first)

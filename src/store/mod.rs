@@ -50,6 +50,9 @@ impl StoreError {
                 "free some space and run the same command with --resume: every finished episode is kept"
             }
             Self::Io { source, .. } if is_not_own(source) => NOT_OWN_HINT,
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::FileTooLarge => {
+                "no run writes that: restore the file, or remove what was added to it"
+            }
             Self::Io { .. } => "check that the path exists and is writable",
             Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",

@@ -2,11 +2,12 @@
 
 use super::StoreError;
 use super::index::{self, Content, Head, Line, parse};
+use crate::types::bounded::read_line;
 use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{Paid, Trajectory};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -166,11 +167,13 @@ pub(super) fn only_trajectories(path: &Path) -> Result<(), StoreError> {
     let file = File::open(path).map_err(StoreError::io("read", path))?;
     let (mut reader, mut line) = (BufReader::new(file), Vec::new());
     for number in 1.. {
-        line.clear();
-        if reader.read_until(b'\n', &mut line).map_err(StoreError::io("read", path))? == 0 {
+        let length = read_line(&mut reader, &mut line).map_err(StoreError::io("read", path))?;
+        if length == 0 {
             break;
         }
-        let torn = line.last() != Some(&b'\n') && (line.starts_with(BEGINNING) || BEGINNING.starts_with(&line));
+        let torn = length == line.len()
+            && line.last() != Some(&b'\n')
+            && (line.starts_with(BEGINNING) || BEGINNING.starts_with(&line));
         match parse(&line) {
             _ if line.trim_ascii().is_empty() => {}
             Ok(Ok(_)) => {}

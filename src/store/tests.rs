@@ -1,8 +1,9 @@
 //! Tests of a run's folder: what a crash leaves, what a second process may do, what a reader sees.
 
 use super::*;
+use crate::types::bounded::LONGEST_LINE;
 use crate::types::{Call, Compat, Outcome, Paid, Step, Trajectory, Usage};
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -112,6 +113,40 @@ fn a_damaged_line_in_the_middle_costs_only_itself() {
     assert_eq!(records.skipped().iter().map(|skipped| skipped.line).collect::<Vec<_>>(), [2, 3]);
     assert!(records.skipped()[0].reason.starts_with("not a trajectory: "), "{:?}", records.skipped());
     assert_eq!(ids(&folder), ["a", "b"]);
+}
+
+#[test]
+fn a_line_without_end_is_named_and_not_held() {
+    let (_dir, folder, path) = run(&[finished("a", 0), trajectory("b", 1, Outcome::NotMeasured)]);
+    let zeros = |path: &Path| {
+        let file = File::options().append(true).create(true).open(path).unwrap();
+        file.set_len(file.metadata().unwrap().len() + LONGEST_LINE + 9).unwrap();
+    };
+    zeros(&path);
+    extend(&path, b"\n");
+    append(&folder, &[finished("b", 1)]);
+    let records = folder.records().unwrap();
+    assert_eq!((records.skipped()[0].line, &*records.skipped()[0].reason), (3, "longer than 16 MiB"));
+    assert_eq!(ids(&folder), ["a", "b"]);
+    let before = fs::metadata(&path).unwrap().len();
+    folder.compact(&folder.lock().unwrap(), &records).unwrap();
+    assert_eq!(ids(&folder), ["a", "b"]);
+    assert!(fs::metadata(&path).unwrap().len() < before, "the line that another one takes the place of is removed");
+
+    // Nothing of a last line of that length is cut off.
+    fs::remove_file(&path).unwrap();
+    zeros(&path);
+    let told = |error: StoreError| error.to_string();
+    let appended = folder.appender(&folder.lock().unwrap()).map(drop).map_err(told);
+    assert!(appended.unwrap_err().ends_with("trajectories.jsonl`: its last line is longer than 16 MiB"));
+    for name in ["journal.jsonl", "questions.jsonl"] {
+        fs::write(folder.path().join(name), "{\"v\":1,\"paid\":{},\"carried\":0}\n").unwrap();
+        zeros(&folder.path().join(name));
+    }
+    let read = [Journaled::read(&folder.path().join("journal.jsonl")).map(drop), folder.questions().map(drop)];
+    let [journal, questions] = read.map(|read| read.unwrap_err().to_string());
+    assert!(journal.ends_with("journal.jsonl`: line 2 is longer than 16 MiB"), "{journal}");
+    assert!(questions.contains("questions.jsonl`, line 1: "), "{questions}");
 }
 
 #[test]

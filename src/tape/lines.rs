@@ -1,6 +1,7 @@
 //! Appending lines to a file so that a crash loses at most the line being written.
 
 use super::own_file::open_own;
+use crate::types::bounded::LONGEST_LINE;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ impl LineFile {
         }
     }
 
-    /// The bytes after the last line end. Reads backwards, a block at a time.
+    /// The bytes after the last line end. Reads backwards, as much again as it has each time.
     pub(crate) fn tail(&mut self) -> Result<Vec<u8>, FileError> {
         self.read_tail().map_err(|source| self.error("read", source))
     }
@@ -53,7 +54,7 @@ impl LineFile {
         let mut start = self.file.metadata()?.len();
         let mut tail: Vec<u8> = Vec::new();
         while start > 0 {
-            let size = BLOCK.min(start);
+            let size = BLOCK.max(tail.len() as u64).min(LONGEST_LINE + 1 - tail.len() as u64).min(start);
             start -= size;
             self.file.seek(SeekFrom::Start(start))?;
             let mut block = Vec::new();
@@ -65,6 +66,10 @@ impl LineFile {
             }
             block.append(&mut tail);
             tail = block;
+            if tail.len() as u64 > LONGEST_LINE {
+                let why = format!("its last line is longer than {} MiB", LONGEST_LINE >> 20);
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+            }
         }
         self.length = 0;
         Ok(tail)

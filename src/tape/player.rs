@@ -5,6 +5,7 @@ use super::asked::{Asked, Digest, Kind};
 use super::line::{self, BadEntry, Entry, Head, LONGEST_HEADER};
 use super::miss::{self, Miss, Nearest, Why};
 use super::scope::{self, Counter};
+use crate::types::bounded::{read_line, too_long};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -112,12 +113,14 @@ impl Recording {
         let Head::Recording(length) = line::head(&line, &path)? else { return Ok(()) };
         let (mut offset, mut number) = (length as u64, 1);
         loop {
-            line.clear();
-            let length = reader.read_until(b'\n', &mut line).map_err(read())?;
+            let length = read_line(&mut reader, &mut line).map_err(read())?;
             if length == 0 {
                 return Ok(());
             }
             number += 1;
+            if let Some(reason) = too_long(&line, length) {
+                return Err(TapeError::BadLine { path, line: number, reason });
+            }
             match Entry::parse(&line) {
                 Ok(entry) => self.note(&entry, Spot::of(&entry, &line, number, offset)),
                 Err(BadEntry::Newer(found)) => return Err(line::newer(&path, found)),

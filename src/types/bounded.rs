@@ -1,6 +1,10 @@
 //! Reading what may have no end: a device, a pipe, a packed file.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
+
+/// The longest line that is read of a run's folder or a recording, in bytes: more than any episode takes.
+/// Tests have a shorter one.
+pub const LONGEST_LINE: u64 = if cfg!(test) { 16 << 20 } else { 256 << 20 };
 
 /// The bytes of `source`; more than `most` are an error, for which one byte more is read.
 pub fn read_at_most(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
@@ -23,6 +27,38 @@ pub fn fill_at_most(bytes: &mut Vec<u8>, source: impl Read, most: u64) -> io::Re
     Ok(())
 }
 
+/// Reads a line with its end; returns its length, 0 at the end of `source`. Of one that is [`too_long`], the rest is skipped.
+pub fn read_line(source: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<usize> {
+    line.clear();
+    source.by_ref().take(LONGEST_LINE).read_until(b'\n', line)?;
+    let cut = line.len() as u64 == LONGEST_LINE && line.last() != Some(&b'\n');
+    let rest = if cut { source.skip_until(b'\n')? } else { 0 };
+    Ok(line.len() + rest)
+}
+
+/// Why a `line` of this length was not read whole.
+pub fn too_long(line: &[u8], length: usize) -> Option<String> {
+    (length > line.len()).then(|| format!("longer than {} MiB", LONGEST_LINE >> 20))
+}
+
+/// Lines without their ends. One that is too long is an error, which says its number.
+pub fn lines<R: BufRead>(mut source: R) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+    (1..).map_while(move |number| {
+        let mut line = Vec::new();
+        match read_line(&mut source, &mut line) {
+            Ok(0) => return None,
+            Ok(length) => {
+                if let Some(why) = too_long(&line, length) {
+                    return Some(Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("line {number} is {why}"))));
+                }
+            }
+            Err(error) => return Some(Err(error)),
+        }
+        line.pop_if(|end| *end == b'\n');
+        Some(Ok(line))
+    })
+}
+
 /// The same as text, which must be UTF-8.
 pub fn text_at_most(source: impl Read, most: u64) -> io::Result<String> {
     let text = String::from_utf8(read_at_most(source, most)?);
@@ -31,7 +67,8 @@ pub fn text_at_most(source: impl Read, most: u64) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{read_at_most, text_at_most};
+    use super::{LONGEST_LINE, lines, read_at_most, read_line, text_at_most, too_long};
+    use std::io::{BufReader, Read as _};
 
     #[test]
     fn what_has_no_end_is_refused_after_one_byte_more() {
@@ -40,5 +77,22 @@ mod tests {
         assert_eq!(error.to_string(), "it is larger than 16 KiB");
         assert_eq!(text_at_most(&b"four"[..], 4).expect("as much as may be"), "four");
         assert!(text_at_most(&b"fives"[..], 4).is_err() && text_at_most(&b"\xff"[..], 4).is_err());
+    }
+
+    #[test]
+    fn a_line_without_end_is_skipped_and_told_by_its_number() {
+        let length = LONGEST_LINE + 5;
+        let text = || BufReader::new((&b"one\n"[..]).chain(std::io::repeat(b'0').take(length)).chain(&b"\nthree"[..]));
+        let (mut source, mut line) = (text(), Vec::new());
+        let mut next = || {
+            let read = read_line(&mut source, &mut line).expect("no source fails");
+            (read as u64, line.len() as u64, too_long(&line, read))
+        };
+        assert_eq!(next(), (4, 4, None));
+        assert_eq!(next(), (length + 1, LONGEST_LINE, Some("longer than 16 MiB".to_owned())));
+        assert_eq!((next(), next()), ((5, 5, None), (0, 0, None)));
+        let told: Vec<_> = lines(text()).map(|line| line.map_err(|error| error.to_string())).collect();
+        let known = [Ok(b"one".to_vec()), Err("line 2 is longer than 16 MiB".to_owned()), Ok(b"three".to_vec())];
+        assert_eq!(told, known);
     }
 }

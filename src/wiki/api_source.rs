@@ -15,7 +15,7 @@ use super::near_match;
 use super::provenance;
 use super::site_policy::{self, LiveSettings, Site, SitePolicyError, Way};
 use super::source::{Found, LONGEST_QUERY, Source, SourceError, URI_TOO_LONG, no_results};
-use crate::net::Answer;
+use crate::net::{Answer, Place};
 use crate::types::text::printable;
 use crate::types::{Provenance, sha256_hex};
 use answers::{Envelope, ErrorBody, Parsed};
@@ -129,11 +129,15 @@ impl ApiSource {
             ("disableeditsection", "1"),
             ("page", title),
         ];
-        let (envelope, answer) = self.ask(&parameters).await?.content()?;
+        let (envelope, mut answer) = self.ask(&parameters).await?.content()?;
         let parsed = envelope.parse.ok_or_else(|| shape(&answer, "no `parse`"))?;
         let marked = match parsed.is_disambiguation() {
             Some(marked) => marked,
-            None => self.has_disambiguation_property(&parsed.title).await?,
+            None => {
+                // Nobody who holds a place waits for another.
+                answer.place = Place::default();
+                self.has_disambiguation_property(&parsed.title).await?
+            }
         };
         let Parsed { title, pageid, revid, text, .. } = parsed;
         let reading = self.reading;
@@ -141,7 +145,7 @@ impl ApiSource {
             .cache
             .read(move |pages| {
                 let provenance = Provenance { pageid, revid, ..provenance::of(&answer, NAME, &title) };
-                let Answer { url, body, .. } = answer;
+                let Answer { url, body, place: _place, .. } = answer;
                 // The text is in it once more, and a page takes memory enough while it is read.
                 drop(body);
                 let page = pages.page(sha256_hex([text.as_bytes()]), reading, &url, &text)?;

@@ -60,6 +60,7 @@ impl HtmlSource {
 
 fn read(pages: &Pages, compat: Compat, reading: Reading, query: &str, answer: Answer) -> Result<Found, SourceError> {
     let provenance = provenance::of(&answer, NAME, query);
+    let _place = answer.place.clone();
     if compat == Compat::Fixed && answer.status == URI_TOO_LONG {
         return Ok(Found::Nothing { blocks: no_results(), provenance });
     }

@@ -4,7 +4,7 @@
 //! users of the program would share one counter and one block.
 
 use crate::net::limit::{Limiter, Limiters, Settings};
-use crate::net::{Answer, Client, ClientSettings, NetError, RetrySettings, SecretSet};
+use crate::net::{Answer, Client, ClientSettings, NetError, RetrySettings, Room, SecretSet};
 use crate::types::Compat;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -38,6 +38,9 @@ pub struct LiveSettings {
     /// What is tried again in `fixed` mode. The paper's environment asked once.
     pub retry: Option<RetrySettings>,
 }
+
+/// Memory for large pages of all sites, until they are read. Articles are rarely longer than what needs no room.
+static LARGE_PAGES: Room = Room::new(128);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SitePolicyError {
@@ -151,6 +154,7 @@ fn client_settings(
         user_agent: user_agent(settings.contact.as_deref())?,
         timeout: settings.timeout.unwrap_or(Duration::from_secs(30)),
         max_body: settings.max_body.unwrap_or(default.max_body),
+        room: Some(&LARGE_PAGES),
         // `requests` follows thirty.
         max_redirects: if like_paper { 30 } else { 5 },
         // The paper's client took any status as it came; asking again would change what it saw.

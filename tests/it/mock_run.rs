@@ -127,6 +127,13 @@ fn a_run_killed_three_times_loses_nothing_and_repeats_nothing() {
         }
         let finished = killed(command.stderr(Stdio::null()), &out, QUESTIONS * share / 100);
         assert!(finished < QUESTIONS);
+        let spending = &common::wikitrail(dir.path(), &["score", "--json", "run"]).json()["spending"];
+        let calls =
+            ["measured", "unfinished", "discarded"].map(|part| spending[part]["calls"].as_u64().expect("a count"));
+        assert_eq!(spending["total"]["calls"], calls.iter().sum::<u64>());
+        assert_eq!((calls[0], calls[2]), (4 * finished as u64, 0));
+        // A call may have been answered and not been kept yet.
+        assert!(calls[1] > 0 && calls[0] + calls[1] <= llm.requests(), "{spending}");
     }
     let output = command(&shared, &llm, &wiki, &out).arg("--resume").output().expect("wikitrail runs");
     let summary = summary(&output);
@@ -135,6 +142,7 @@ fn a_run_killed_three_times_loses_nothing_and_repeats_nothing() {
     let (all, most) = (4 * QUESTIONS as u64, (kills.len() * SLOTS) as u64);
     assert!((all..=all + most).contains(&llm.requests()), "{}", llm.requests());
     assert_eq!(summary["spending"]["total"]["calls"], all);
+    assert_eq!(summary["spending"]["measured"], summary["spending"]["total"]);
 }
 
 fn interrupt(child: &std::process::Child) {

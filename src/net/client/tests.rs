@@ -3,6 +3,7 @@
 use super::{
     Answer, Arc, Balance, Client, ClientSettings, Credential, Keep, Limiter, Listener, NetError, Settings, is_loopback,
 };
+use crate::net::Room;
 use crate::net::testing::{Reply, Server, quick, reply, short};
 use secrecy::SecretString;
 use std::io::Write as _;
@@ -80,6 +81,33 @@ async fn bodies_stop_at_the_limit_announced_streamed_or_compressed() {
     }
     let (answer, _) = get(&client(1), vec![reply(200, "", &[b'a'; 10_000])]).await;
     assert_eq!(answer.expect("just fits").body.len(), 10_000);
+}
+
+#[tokio::test]
+async fn large_answers_wait_until_others_were_used_and_small_ones_do_not() {
+    static ROOM: Room = Room::new(2);
+    let roomy = settings(1, |s| {
+        s.max_body = 3 << 20;
+        s.room = Some(&ROOM);
+        s.timeout = Duration::from_secs(5);
+    });
+    // One that is longer than all the room has all of it.
+    let large = reply(200, "", &vec![b'a'; (2 << 20) + 1]);
+    let server = Server::start(vec![large.clone(), large, reply(200, "", &vec![b'a'; 1 << 20])]).await;
+    let first = roomy.get(&server.url, &[]).await.expect("an answer");
+    let (second, ()) = tokio::join!(roomy.get(&server.url, &[]), async {
+        while server.requests().len() < 2 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let small = roomy.get(&server.url, &[]).await.expect("needs no room");
+        assert_eq!(small.body.len(), 1 << 20);
+        // The wait is longer than an answer may take, and counts for nothing.
+        let kept = first.place.clone();
+        drop(first);
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        drop(kept);
+    });
+    assert_eq!(second.expect("there is room").body.len(), (2 << 20) + 1);
 }
 
 #[tokio::test]

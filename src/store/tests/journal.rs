@@ -52,6 +52,15 @@ async fn what_did_not_end_is_kept_and_everything_is_counted_once() {
     assert_eq!(start(&folder, &first, &["b"]).await, [0, 0]);
     let usage = Usage::new(60, 3);
     assert_eq!(paid(&folder), Paid { calls: 3, uncounted: 0, usage });
+    let unfinished = || folder.paid_and_unfinished(&folder.records().unwrap()).unwrap().1;
+    let of_a = [(
+        "main".to_owned(),
+        Paid { calls: 1, usage: Usage { prompt_tokens: 10, completion_tokens: 1 }, uncounted: 0 },
+    )];
+    assert_eq!(unfinished(), of_a.clone().into());
+    // Also after the file was rewritten.
+    assert_eq!(start(&folder, &[], &[]).await, [2, 0]);
+    assert_eq!(unfinished(), of_a.into());
     // What ended is dropped when the run goes on, and still counted.
     assert_eq!(start(&folder, &[], &[]).await, [2, 0]);
     assert_eq!(fs::read_to_string(dir.path().join("journal.jsonl")).unwrap().lines().count(), 3);
