@@ -193,7 +193,7 @@ async fn a_vote_that_decides_leaves_the_conversation_as_it_was() {
     let talking = Arc::new(Setup { history: history.clone(), ..Setup::clone(&setup(2, None)) });
     let approach = Approach::of(
         Method::CotScThenReact,
-        |_| Ok::<_, ()>(Acting { protocol: Arc::new(robust::Robust), setup: talking }),
+        |_| Ok::<_, ()>(Acting { protocol: Arc::new(robust::Robust::default()), setup: talking }),
         |_| Ok(Answering { setup: setup(2, None), reasons: true, oracle_context: false }),
         voting(1),
     );

@@ -11,7 +11,7 @@ use crate::agent::{Acting, Approach};
 use crate::experiment::shipped;
 use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
-use crate::protocol::{self, Frame, Setup, react_paper};
+use crate::protocol::{self, Frame, Options, Setup, react_paper};
 use crate::report::console::stdout;
 use crate::report::{counted, thousands};
 use crate::run::left_out;
@@ -19,8 +19,9 @@ use crate::run::stored::{Stored, asked};
 use crate::score::{AnswerScore, Metric, score_answers};
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
-use crate::types::{Decoding, Prefix, Question, Trajectory, sha256_hex};
+use crate::types::{Decoding, Prefix, Question, Trajectory, Variant, sha256_hex};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -99,12 +100,31 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
     left_out(&records).for_each(say);
     let stored = Stored::of(&folder, &manifest)?;
     let mut outcomes = Vec::new();
+    let mut differing = BTreeSet::new();
     for trajectory in records.iter() {
         let trajectory = trajectory?;
         let metric = Metric::for_answers(&manifest.dataset.name, &trajectory.answers);
-        outcomes.push(outcome(&trajectory, &stored.question(&trajectory), stored.approach(&trajectory)?, metric));
+        let outcome = outcome(&trajectory, &stored.question(&trajectory), stored.approach(&trajectory)?, metric);
+        if !outcome.replayed.differences.is_empty() {
+            differing.insert(trajectory.variant);
+        }
+        outcomes.push(outcome);
     }
+    let earlier = manifest.known_variants().filter(|variant| differing.contains(&variant.name));
+    earlier.filter_map(of_earlier_version).for_each(say);
     Ok(outcomes)
+}
+
+/// Why a variant may differ: an earlier version of its protocol read replies in another way.
+fn of_earlier_version(variant: &Variant) -> Option<String> {
+    let Variant { name, protocol, protocol_version: recorded, .. } = variant;
+    let today = protocol::find(protocol, &Options(variant.options.clone()))?.ok()?.version();
+    (*recorded < today).then(|| {
+        format!(
+            "note: `{name}` was recorded with version {recorded} of `{protocol}`, and its replies are read by version \
+             {today}: the differences may be between the versions\nhint: docs/robust.md lists what each version changed"
+        )
+    })
 }
 
 fn outcome(trajectory: &Trajectory, question: &Question, approach: &Approach, metric: Metric) -> Outcome {

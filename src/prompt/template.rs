@@ -1,6 +1,7 @@
 //! Instructions as templates with placeholders.
 
 use super::texts::{Slotted, Style};
+use crate::protocol::numbered::{self, PLACEHOLDERS};
 
 /// Descriptions of the tools; each continues a sentence that begins with the action (`Search[title] …`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,11 +36,13 @@ pub(super) fn fill(template: &str, values: Values<'_>) -> Result<String, String>
 }
 
 fn list(tools: &ToolTexts, language: &str) -> String {
-    let ToolTexts { search, lookup, finish } = tools;
-    if language.starts_with("zh") {
-        return format!("(1) Search[标题]：{search}\n(2) Lookup[关键词]：{lookup}\n(3) Finish[答案]：{finish}");
-    }
-    format!("(1) Search[title] {search}\n(2) Lookup[keyword] {lookup}\n(3) Finish[answer] {finish}")
+    let is_chinese = language.starts_with("zh");
+    let texts = [&tools.search, &tools.lookup, &tools.finish];
+    let lines = PLACEHOLDERS.iter().zip(texts).enumerate().map(|(at, ((tool, english, chinese), text))| {
+        let (word, between) = if is_chinese { (chinese, "：") } else { (english, " ") };
+        format!("({}) {}{between}{text}", at + 1, numbered::action(*tool, word))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -132,6 +132,11 @@ pub trait Protocol: Debug + Send + Sync {
     fn max_tokens(&self) -> u32 {
         self.profile().max_tokens
     }
+    /// Changes where the protocol is ours and reads replies, or asks for them, in another way than before. A published
+    /// system's never does.
+    fn version(&self) -> u32 {
+        1
+    }
     /// What its [`Frame`] holds, and where the examples are.
     fn layout(&self) -> Layout {
         self.profile().layout
@@ -209,6 +214,18 @@ pub enum Layout {
 pub const IDS: [&str; 8] =
     [react_paper::ID, robust::ID, native::ID, qwen_agent::ID, llama_index::ID, go_blog::ID, lagent::ID, react_zh::ID];
 
+/// The protocol of that id with these options, as it was in the version that a run recorded; none if there is no such id
+/// or version.
+pub fn find_version(id: &str, options: &Options, version: u32) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
+    let found = find(id, options)?;
+    match &found {
+        Ok(today) if version > today.version() => None,
+        // Only this one has changed.
+        Ok(today) if version < today.version() => Some(Ok(Arc::new(robust::Robust::of_version(version)))),
+        _ => Some(found),
+    }
+}
+
 /// The protocol of that id with these options; none if there is no such id.
 pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, OptionError>> {
     fn made<P: Protocol + 'static>(made: Result<P, OptionError>) -> Result<Arc<dyn Protocol>, OptionError> {
@@ -222,7 +239,7 @@ pub fn find(id: &str, options: &Options) -> Option<Result<Arc<dyn Protocol>, Opt
         go_blog::ID => made(go_blog::GoBlog::new(options)),
         lagent::ID => made(lagent::Lagent::new(options)),
         native::ID => made(native::Native::new(options)),
-        robust::ID => made(options.none(robust::ID).map(|()| robust::Robust)),
+        robust::ID => made(options.none(robust::ID).map(|()| robust::Robust::default())),
         _ => return None,
     })
 }

@@ -43,6 +43,10 @@ pub fn action(tool: Tool, input: &str) -> String {
     }
 }
 
+/// What instructions write in place of an argument, in English and in Chinese.
+pub const PLACEHOLDERS: [(Tool, &str, &str); 3] =
+    [(Tool::Search, "title", "标题"), (Tool::Lookup, "keyword", "关键词"), (Tool::Finish, "answer", "答案")];
+
 /// The verb of a tool; empty for [`Tool::Invalid`].
 pub(super) fn verb(tool: Tool) -> &'static str {
     match tool {

@@ -152,6 +152,7 @@ fn identity(variant: &Variant) -> Value {
             identity[name] = value;
         }
     };
+    unusual("protocol_version", (variant.protocol_version > 1).then(|| json!(variant.protocol_version)));
     unusual("voting", variant.voting.map(|voting| json!(voting)));
     unusual("oracle_context", variant.oracle_context.then_some(json!(true)));
     unusual("direct_max_tokens", variant.direct_max_tokens.map(|tokens| json!(tokens)));

@@ -59,8 +59,10 @@ fn approach(folder: &RunFolder, variant: &Variant) -> Result<Approach, RunError>
         RunError::input(message, "use the version of wikitrail that made it")
     };
     let method = Method::parse(&variant.method).ok_or_else(|| unknown("method", &variant.method))?;
-    let Some(Ok(protocol)) = protocol::find(&variant.protocol, &Options(variant.options.clone())) else {
-        return Err(unknown("protocol", &variant.protocol));
+    let (id, version) = (&variant.protocol, variant.protocol_version);
+    let Some(Ok(protocol)) = protocol::find_version(id, &Options(variant.options.clone()), version) else {
+        let shown = if version > 1 { format!("{id}, version {version}") } else { id.clone() };
+        return Err(unknown("protocol", &shown));
     };
     let setup = |layout, sha256: &str| -> Result<Arc<Setup>, RunError> {
         let frame = Frame::read(&folder.prompt(sha256)?, layout).map_err(|error| {

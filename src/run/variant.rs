@@ -172,6 +172,8 @@ impl<'a> Builder<'a> {
         Variant {
             name: String::new(),
             protocol: self.protocol.id().to_owned(),
+            // Direct methods do not speak it.
+            protocol_version: if self.method.agent().is_some() { self.protocol.version() } else { 1 },
             method: self.method.name().to_owned(),
             voting: self.voting(),
             oracle_context,

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `declined` | the model or a filter of its provider withheld the last answer; or no answer, and at least half of the calls were withheld |
 //! | `cut` | no answer, and the conversation outgrew the context, the last reply could not be parsed because the limit of tokens cut it, or at least half of the calls were cut |
-//! | `format` | the outcome is a format failure; or no answer, and at least half of the actions named no tool; or the agent ended with an answer without words |
+//! | `format` | the outcome is a format failure; or no answer, and at least half of the actions, refused replies among them, named no tool; or the agent ended with an answer without words |
 //! | `label` | F1 of at least 0.5 with a gold answer, or one contains the other, word by word |
 //! | `loop` | step limit or budget, and at least the last two actions (or all) repeat earlier ones |
 //! | `limit` | no answer |
@@ -150,10 +150,12 @@ impl Case<'_> {
         if self.answer.is_some() {
             return None;
         }
-        let invalid = self.seen.actions.iter().filter(|action| action.tool.is_none()).count();
-        let all = self.seen.actions.len();
+        let refused = self.trajectory.repairs.iter().filter(|repair| repair.is_refused_reply()).count();
+        let invalid = self.seen.actions.iter().filter(|action| action.tool.is_none()).count() + refused;
+        let all = self.seen.actions.len() + refused;
         if invalid > 0 && 2 * invalid >= all {
-            return say(format!("no answer; {invalid} of {all} actions named no tool"));
+            let what = if refused > 0 { "replies" } else { "actions" };
+            return say(format!("no answer; {invalid} of {all} {what} named no tool"));
         }
         match (self.trajectory.outcome, &self.trajectory.answer) {
             (Outcome::Finished, Some(answer)) => say(format!("ended with {}, an answer without words", quoted(answer))),

@@ -107,8 +107,8 @@ figures! {
     CALLS "calls" Neither Count(|episode| u64::try_from(episode.trajectory.call_count()).ok())
         "number of model calls";
     BAD_CALLS "bad_calls" Lower
-        Count(|episode| count(repairs(episode).filter(|repair| repair.kind == Repair::MISSING_ACTION)))
-        "replies without an action, mended by a second call (the paper's `n_badcalls`)";
+        Count(|episode| count(repairs(episode).filter(|repair| repair.is_bad_call())))
+        "replies without an action, mended by a further call (the paper's `n_badcalls`)";
     CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(episode.trajectory).cut()))
         "calls that the limit of tokens cut, or that did not fit into the model's context";
     DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(episode.trajectory).declined()))

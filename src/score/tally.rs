@@ -6,7 +6,7 @@ pub use questions::QuestionMeans;
 
 use super::metric::{Metric, score_answers};
 use super::overlap::AnswerScore;
-use crate::types::{Outcome, Repair, Trajectory, Usage};
+use crate::types::{Outcome, Trajectory, Usage};
 use questions::Questions;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -144,8 +144,7 @@ impl Tally {
         }
         total.steps += count(trajectory.agent_steps().count());
         total.calls += count(trajectory.call_count());
-        total.bad_calls +=
-            count(trajectory.repairs.iter().filter(|repair| repair.kind == Repair::MISSING_ACTION).count());
+        total.bad_calls += count(trajectory.repairs.iter().filter(|repair| repair.is_bad_call()).count());
         let metric = self.metric_for(&trajectory.answers);
         let Some(score) = score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers) else {
             self.score.hidden += 1;

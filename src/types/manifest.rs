@@ -152,6 +152,9 @@ pub struct Variant {
     pub name: String,
     /// Protocol id, such as `react-paper`.
     pub protocol: String,
+    /// Version of the protocol, where it has had several.
+    #[serde(default = "first_version", skip_serializing_if = "is_first_version")]
+    pub protocol_version: u32,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
     /// Prompting method, such as `react`.
@@ -218,6 +221,15 @@ pub struct Variant {
     /// Settings without a field of their own, by name, where they were set.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, serde_json::Value>,
+}
+
+fn first_version() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_first_version(version: &u32) -> bool {
+    *version == 1
 }
 
 /// What a model's tokens cost, in US dollars a million, and where that is said.

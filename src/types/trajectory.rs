@@ -226,8 +226,22 @@ impl Compat {
 impl Repair {
     /// Kind of the repair that a second call for a missing action is: the paper's `n_badcalls`.
     pub const MISSING_ACTION: &'static str = "missing_action";
+    /// Kind of the repair that a further call after a reply which the parser refused is.
+    pub const UNREADABLE_REPLY: &'static str = "unreadable_reply";
+    /// The same after an empty reply.
+    pub const EMPTY_REPLY: &'static str = "empty_reply";
     /// Kind of the repair that a second call for the answer of a chain of thought is.
     pub const MISSING_ANSWER: &'static str = "missing_answer";
+
+    /// Whether it is a further call, because a reply held no action.
+    pub fn is_bad_call(&self) -> bool {
+        self.kind == Self::MISSING_ACTION || self.is_refused_reply()
+    }
+
+    /// Whether it is a further call in place of a reply of which nothing was used.
+    pub fn is_refused_reply(&self) -> bool {
+        [Self::UNREADABLE_REPLY, Self::EMPTY_REPLY].contains(&self.kind.as_str())
+    }
 }
 
 impl Call {

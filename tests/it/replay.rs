@@ -95,3 +95,45 @@ fn every_run_of_ours_replays_and_a_tampered_one_does_not() {
     assert!(shown.contains("tool: recorded \"lookup\", computed \"finish\""), "{shown}");
     assert!(shown.contains("29 of 30 episodes without a difference"), "{shown}");
 }
+
+/// Version 2 of `robust` has other stops and reads more; what version 1 recorded replays with its own requests.
+#[test]
+fn a_run_of_an_earlier_version_of_a_protocol_says_so() {
+    let bench = common::WorkDir::new();
+    let run = ["--protocol", "robust", "--method", "react,standard", "--limit", "2", "--out", "r"];
+    bench.run(&run).ok();
+    let mut manifest = bench.manifest("r");
+    let versions = |manifest: &Value| -> Vec<Value> {
+        manifest["variants"].as_array().expect("variants").iter().map(|one| one["protocol_version"].clone()).collect()
+    };
+    assert_eq!(versions(&manifest), [Value::from(2), Value::Null], "direct methods do not speak it");
+    manifest["variants"][0].as_object_mut().expect("a variant").remove("protocol_version");
+    bench.write("r/manifest.json", manifest.to_string());
+    let differing = bench.wikitrail(&["replay", "r"]);
+    assert_eq!(differing.code, Some(5));
+    assert!(differing.stdout.contains("stop: recorded [\"\\nObservation\"], computed"), "{}", differing.stdout);
+    let note = "`react` was recorded with version 1 of `robust`, and its replies are read by version 2";
+    assert!(differing.stderr.contains(note) && !differing.stderr.contains("`standard`"), "{}", differing.stderr);
+    // As version 1 recorded it.
+    let mut records = bench.records("r");
+    for step in records.iter_mut().flat_map(|record| record["steps"].as_array_mut().expect("steps")) {
+        let n = step["n"].as_u64().expect("a number");
+        for call in step["calls"].as_array_mut().expect("calls") {
+            if call["stop"] == serde_json::json!(["\nObservation"]) {
+                let stops =
+                    [format!("\nObservation {n}:"), format!("\nThought {}:", n + 1), format!("\nAction {}:", n + 1)];
+                call["stop"] = serde_json::json!(stops);
+            }
+        }
+    }
+    let records: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
+    bench.write("r/trajectories.jsonl", records.concat());
+    let same = bench.wikitrail(&["replay", "r"]).ok();
+    assert!(same.stdout.contains("4 of 4 episodes without a difference") && same.stderr.is_empty(), "{}", same.stderr);
+    bench.run(&[&run[..], &["--resume"]].concat()).refused(3, &["protocol_version: was 1, now 2"]);
+    bench.wikitrail(&["score", "r"]).ok();
+    manifest["variants"][0]["protocol_version"] = 3.into();
+    bench.write("r/manifest.json", manifest.to_string());
+    let words = "the run was made with protocol `robust, version 3`, which this program does not know";
+    bench.wikitrail(&["replay", "r"]).refused(3, &[words]);
+}

@@ -4,7 +4,7 @@
 use crate::common;
 use serde_json::Value;
 use std::sync::Arc;
-use wikitrail::protocol::{Frame, Options, Protocol, Turn, find, robust};
+use wikitrail::protocol::{Frame, Kind, Options, Protocol, Turn, find, robust};
 use wikitrail::types::{Question, Tool};
 
 fn replay(args: &[&str]) -> common::Ran {
@@ -54,10 +54,34 @@ fn every_kind_of_repair_has_an_example_that_produces_it() {
 #[test]
 fn every_example_of_a_refusal_is_refused() {
     let rows = table(&["reply", "why it is not guessed"]);
-    assert_eq!(rows.len(), 8);
+    assert_eq!(rows.len(), 11);
     for row in rows {
-        assert_eq!(read(&code(&row[0]), true), (Tool::Invalid, vec![]), "{}", row[0]);
+        let (tool, repairs) = read(&code(&row[0]), true);
+        let others: Vec<_> = repairs.iter().filter(|kind| *kind != robust::repair::ECHOED_PLACEHOLDER).collect();
+        assert_eq!((tool, others.len()), (Tool::Invalid, 0), "{}: {repairs:?}", row[0]);
     }
+}
+
+/// Whatever of the shipped texts a weak model repeats, as its whole reply or as its action, nothing is executed.
+#[test]
+fn nothing_that_the_shipped_texts_say_is_an_action() {
+    let files = ["hotpotqa", "fever", "hotpotqa-zh", "protocols/en", "protocols/zh"];
+    let mut checked = 0;
+    for file in files {
+        let prompt = common::repository(&format!("prompts/{file}.toml"));
+        let prompt: toml::Table = prompt.parse().expect("TOML");
+        let texts = prompt.get("texts").or_else(|| prompt.get("robust")).expect("texts of robust");
+        for text in ["feedback", "force_stop"].map(|name| texts[name].as_str().expect("a text")) {
+            let text = text.replace("{n}", "2").replace("{error}", "the reply has no action");
+            for (at, _) in text.char_indices() {
+                for echo in [text[at..].to_owned(), format!("Thought 2: t\nAction 2: {}", &text[at..])] {
+                    assert_eq!(protocol().parse(&echo, 2).kind, Kind::Invalid, "{file}: {echo}");
+                }
+            }
+            checked += 1;
+        }
+    }
+    assert_eq!(checked, 2 * files.len());
 }
 
 #[test]

@@ -5,13 +5,8 @@ use super::super::{Dialogue, Setup, Turn};
 use super::EarlyStopping;
 use super::notes::{self, Notes};
 use super::parse::{Reading, Unreadable};
-use crate::types::{Message, Outcome, Prompt, Question};
+use crate::types::{Message, Outcome, Prompt, Question, Repair};
 use std::sync::Arc;
-
-/// Repair: a reply that the parser refused was shown to the model again.
-const UNREADABLE: &str = "unreadable_reply";
-/// Repair: the same with an empty reply.
-const EMPTY: &str = "empty_reply";
 
 #[derive(Debug)]
 pub(super) struct Agent {
@@ -81,11 +76,11 @@ impl Dialogue for Agent {
         match reading {
             None => {
                 let feedback = self.said("empty_reply");
-                self.retry(text, EMPTY, &feedback)
+                self.retry(text, Repair::EMPTY_REPLY, &feedback)
             }
             Some(Reading::Unreadable(error)) => {
                 let feedback = self.said("feedback").replace("{error}", error.text());
-                self.retry(text, UNREADABLE, &feedback)
+                self.retry(text, Repair::UNREADABLE_REPLY, &feedback)
             }
             Some(Reading::Action(action)) => self.notes.act(
                 action,

@@ -1,11 +1,15 @@
-//! The forms of an action: `Verb[x]`, `Verb: x`, `Verb(x)`, `Verb "x"`, `Action Input:` below a verb, JSON.
+//! The forms of an action: `Verb[x]`, `Verb: x`, `Verb(x)`, `Verb "x"`, `Action Input:` below a verb, JSON, and native
+//! tool calls as text.
 
 use super::super::python::strip;
-use super::argument::{Bracket, clean, closing_quote};
+use super::argument::{Bracket, clean, closing_quote, one_line};
 use super::fault::Fault;
 use super::json;
-use super::label::{Word, is_mark, label, starts_with};
+use super::label::{Word, is_mark, label};
+use super::placeholder::Placeholders;
 use super::repair::{self, Repairs};
+use super::verb::verb;
+use super::wrapping::{behind_tag, is_fence};
 use crate::types::Tool;
 use crate::types::python::is_python_space;
 use std::cell::Cell;
@@ -15,27 +19,15 @@ const ARGUMENT_LINES: usize = 8;
 /// JSON objects that are tried in one reply; each may reach to the reply's end.
 const JSON_TRIES: u32 = 8;
 
-/// Verbs without regard to case. Longer ones come before those that they begin with.
-const VERBS: [(&str, Tool); 10] = [
-    ("search", Tool::Search),
-    ("look up", Tool::Lookup),
-    ("look-up", Tool::Lookup),
-    ("look_up", Tool::Lookup),
-    ("lookup", Tool::Lookup),
-    ("finish", Tool::Finish),
-    ("think", Tool::Think),
-    ("搜索", Tool::Search),
-    ("查找", Tool::Lookup),
-    ("完成", Tool::Finish),
-];
-
-/// Tags in which some models wrap a call.
-const TAGS: [&str; 4] = ["<tool_call>", "</tool_call>", "<function_call>", "</function_call>"];
+/// What announces a native tool call of Mistral's models, of Llama's, and in the harmony format.
+const NATIVE: [&str; 3] = ["[TOOL_CALLS]", "<|python_tag|>", "to=functions."];
+/// What such a call has between the tool and its arguments.
+const BEFORE_ARGUMENTS: [&str; 5] = [".call", "[ARGS]", "<|constrain|>", "json", "<|message|>"];
 
 /// How an action was written; forms that look like prose count only in some places without a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// `Verb[x]`, closed, or a JSON object.
+    /// `Verb[x]`, closed, a JSON object, or a native tool call.
     Plain,
     /// Every other form.
     Loose,
@@ -57,51 +49,27 @@ pub(super) struct Taken {
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
+    placeholders: &'a Placeholders,
     json_tries: Cell<u32>,
-}
-
-/// A verb at the beginning of a text: its tool, its length, and whether it is written as it should be.
-pub(super) fn verb(text: &str) -> Option<(Tool, usize, bool)> {
-    text.bytes().next().filter(|byte| b"sSlLfFtT".contains(byte) || *byte >= 0x80)?;
-    let (name, tool) = VERBS.iter().find(|(name, _)| starts_with(text, name))?;
-    let more = text[name.len()..].chars().next().is_some_and(char::is_alphanumeric);
-    let exact = text.starts_with(super::numbered::verb(*tool));
-    (!more).then_some((*tool, name.len(), exact))
-}
-
-/// The tool whose verb is the whole text.
-pub(super) fn verb_whole(text: &str) -> Option<Tool> {
-    let text = strip(text);
-    verb(text).filter(|(_, length, _)| *length == text.len()).map(|(tool, _, _)| tool)
-}
-
-/// `Verb[x]` as the whole of a text.
-pub(super) fn bracketed_whole(text: &str) -> Option<(Tool, String)> {
-    let text = strip(text);
-    let (tool, length, _) = verb(text)?;
-    let inner = text[length..].strip_prefix('[')?;
-    let (close, end) = Bracket::Square.close(inner, 1).ok()?;
-    (end == inner.len()).then(|| (tool, inner[..close].to_owned()))
-}
-
-/// Whether a line is only the mark of a code fence, or the tag of a call.
-pub(super) fn is_fence(line: &str) -> bool {
-    let line = strip(line);
-    let fence = line.strip_prefix("```").or_else(|| line.strip_prefix("~~~"));
-    fence.is_some_and(|rest| rest.chars().all(|c| c.is_alphanumeric() || is_mark(c) || c == ' '))
-        || TAGS.contains(&line)
-}
-
-/// Whether a text is only what closes something, or ends a sentence.
-pub(super) fn is_closing(text: &str) -> bool {
-    let text = TAGS.iter().find_map(|tag| text.trim_end_matches(is_python_space).strip_suffix(tag)).unwrap_or(text);
-    let closes = |c| matches!(c, '"' | '\'' | '”' | '’' | '.' | '。' | '!' | ')' | '}' | ',' | ';');
-    text.chars().all(|c| is_python_space(c) || is_mark(c) || closes(c))
+    /// Whether a placeholder was met in place of an argument.
+    echoed: Cell<bool>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { text, json_tries: Cell::new(0) }
+    pub(super) fn new(text: &'a str, placeholders: &'a Placeholders) -> Self {
+        Self { text, placeholders, json_tries: Cell::new(0), echoed: Cell::new(false) }
+    }
+
+    /// Whether an argument is a placeholder; that one was met is remembered.
+    pub(super) fn is_placeholder(&self, tool: Tool, argument: &str) -> bool {
+        let is_one = self.placeholders.contain(tool, argument);
+        self.echoed.set(self.echoed.get() || is_one);
+        is_one
+    }
+
+    /// Whether a placeholder was met in place of an argument.
+    pub(super) fn met_placeholder(&self) -> bool {
+        self.echoed.get()
     }
 
     /// What is left of the line at `from`.
@@ -149,30 +117,39 @@ impl<'a> Reader<'a> {
     pub(super) fn at(&self, from: usize) -> Result<Taken, Fault> {
         let mut repairs = Repairs::default();
         let line = self.line(from);
-        let mut text = line.trim_start_matches(is_python_space);
-        if let Some(inside) = TAGS.iter().find_map(|tag| text.strip_prefix(tag)) {
-            repairs.note(repair::FENCE);
-            text = inside.trim_start_matches(is_python_space);
+        let mut text = line;
+        while let Some((inside, kind)) = behind_tag(text) {
+            repairs.note(kind);
+            text = inside;
         }
+        text = text.trim_start_matches(is_python_space);
+        let native = NATIVE.iter().find_map(|token| text.strip_prefix(token));
+        repairs.note_if(native.is_some(), repair::NATIVE_CALL);
+        text = native.map_or(text, |text| text.trim_start_matches(is_python_space));
         let bare = text.trim_start_matches(|c| is_python_space(c) || is_mark(c) || matches!(c, '"' | '\'' | '“' | '-'));
         repairs.note_if(bare.len() < text.len(), repair::ACTION_MARKS);
         let start = from + line.len() - bare.len();
-        if bare.starts_with('{') {
-            return self.json(start, repairs);
+        if let Some(object) = self.object_or_list(start) {
+            return self.json((start, object), repairs);
         }
         let Some((tool, length, exact)) = verb(bare) else { return Err(Fault::not_a_tool(bare)) };
         repairs.note_if(!exact, repair::VERB_FORM);
         let after = bare[length..].trim_start_matches(|c| is_python_space(c) || matches!(c, '*' | '_'));
         let spaced = after.len() < bare.len() - length;
+        let after = before_arguments(after);
         let at = from + line.len() - after.len();
         let Some(c) = after.chars().next() else { return self.input_below(start, tool, repairs) };
-        let (raw, end, form) = match c {
+        let (raw, end, mut form) = match c {
+            '{' => self.arguments(at, &mut repairs)?,
             c if Bracket::opened_by(c).is_some() => self.bracketed(at, spaced, &mut repairs),
             ':' | '：' | '=' => self.after_colon(at + c.len_utf8(), &mut repairs)?,
             c if closing_quote(c).is_some() => self.quoted(at, c, &mut repairs).ok_or(Fault::NoArgument(tool))?,
             _ => return Err(Fault::NoArgument(tool)),
         };
-        taken((tool, &raw), (start, end), form, repairs)
+        if native.is_some() {
+            form = Form::Plain;
+        }
+        self.taken((tool, &raw), (start, end), form, repairs)
     }
 
     /// An argument in brackets that open at `at`: the raw argument, the end, and the form.
@@ -222,12 +199,10 @@ impl<'a> Reader<'a> {
         let line = self.line(from);
         let end = from + line.len();
         let text = line.trim_matches(|c| is_python_space(c) || matches!(c, '*' | '`'));
-        if text.starts_with('{') && text.contains(':') {
-            let at = from + line.find('{').unwrap_or(0);
-            let (object, length) = self.object(at).ok_or(Fault::Json)?;
-            let argument = json::argument(&object).ok_or(Fault::Json)?;
-            return Ok((argument, at + length, Form::Loose));
+        if text.starts_with('{') && (text == "{" || text.contains(':')) {
+            return self.arguments(from + line.find('{').unwrap_or(0), repairs);
         }
+        repairs.note_if(line.contains("```"), repair::FENCE);
         let mut characters = text.chars();
         if let Some(bracket) = characters.next().and_then(Bracket::opened_by)
             && let Ok((close, whole)) = bracket.close(characters.as_str(), 1)
@@ -236,6 +211,14 @@ impl<'a> Reader<'a> {
             return Ok((characters.as_str()[..close].to_owned(), end, Form::Loose));
         }
         Ok((text.to_owned(), end, Form::Loose))
+    }
+
+    /// An object of arguments that begins at `at`.
+    fn arguments(&self, at: usize, repairs: &mut Repairs) -> Result<(String, usize, Form), Fault> {
+        repairs.note(repair::ACTION_FORM);
+        let (object, length) = self.object(at).ok_or(Fault::Json)?;
+        let argument = json::argument(&object).ok_or(Fault::Json)?;
+        Ok((argument, at + length, Form::Loose))
     }
 
     fn quoted(&self, at: usize, open: char, repairs: &mut Repairs) -> Option<(String, usize, Form)> {
@@ -248,16 +231,69 @@ impl<'a> Reader<'a> {
         Some((line[..length].to_owned(), inside + length + close.len_utf8(), Form::Loose))
     }
 
-    /// The argument of a verb that stands alone on its line: `Action Input:` on the next.
+    /// The argument of a verb that stands alone on its line: `Action Input:` on the next, or a fenced block.
     fn input_below(&self, start: usize, tool: Tool, mut repairs: Repairs) -> Result<Taken, Fault> {
-        let below = self.next_line(start).map(|at| (at, self.line(at)));
-        let input = below.and_then(|(at, line)| {
-            label(line).filter(|label| label.word == Word::Input).map(|label| at + line.len() - label.rest.len())
+        let none = || Fault::NoArgument(tool);
+        let below = self.next_line(start).ok_or_else(none)?;
+        let line = self.line(below);
+        let labelled = label(line).filter(|label| label.word == Word::Input);
+        let input = below + line.len() - labelled.map_or(line, |label| label.rest).len();
+        if labelled.is_none() && !is_fence(line) {
+            return Err(none());
+        }
+        let mut ways = Repairs::default();
+        let at = self.content(input, &mut ways).ok_or_else(none)?;
+        let fenced = ways.has(repair::FENCE);
+        let end = if fenced || tool == Tool::Finish { self.block_end(at, fenced) } else { at };
+        if labelled.is_none() && self.next_line(end).is_none_or(|next| !is_fence(self.line(next))) {
+            // The mark that closes a fence around the whole reply opens none.
+            return Err(none());
+        }
+        repairs.note_if(fenced, repair::FENCE);
+        let (raw, end, form) = match self.several(at, end) {
+            Some(raw) if !raw.starts_with('{') => {
+                let lines = if tool == Tool::Finish { repair::ANSWER_LINES } else { repair::ARGUMENT_LINES };
+                repairs.note(lines);
+                repairs.note(repair::ACTION_FORM);
+                (raw, end, Form::Loose)
+            }
+            _ => self.after_colon(at, &mut repairs)?,
+        };
+        self.taken((tool, &raw), (start, end), form, repairs)
+    }
+
+    /// Where the lines end that belong to the one at `from`: all of a fenced block, or those of a list. A sentence, a
+    /// label or an action is not part of a list.
+    pub(super) fn block_end(&self, from: usize, fenced: bool) -> usize {
+        let (mut at, mut end) = (from, from + self.line(from).len());
+        for _ in 1..ARGUMENT_LINES {
+            let Some(next) = self.text[at..].find('\n') else { break };
+            at += next + 1;
+            let line = self.line(at);
+            let other = strip(line).is_empty() || is_prose(line) || self.at(at).is_ok();
+            if label(line).is_some() || is_fence(line) || (!fenced && other) {
+                break;
+            }
+            end = at + line.len();
+        }
+        end
+    }
+
+    /// The lines from `from` to `end` as one, without the marks of a list; nothing if it is only one.
+    pub(super) fn several(&self, from: usize, end: usize) -> Option<String> {
+        let lines = self.text.get(from..end).filter(|lines| lines.contains('\n'))?;
+        let items = lines.split('\n').map(|line| {
+            let line = strip(line);
+            ["- ", "* ", "• "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line)
         });
-        let Some(input) = input else { return Err(Fault::NoArgument(tool)) };
-        let at = self.content(input, &mut Repairs::default()).ok_or(Fault::NoArgument(tool))?;
-        let (raw, end, form) = self.after_colon(at, &mut repairs)?;
-        taken((tool, &raw), (start, end), form, repairs)
+        Some(one_line(&items.collect::<Vec<_>>().join("\n")))
+    }
+
+    /// Where an object begins: at `start`, or as the first of a list there.
+    fn object_or_list(&self, start: usize) -> Option<usize> {
+        let text = &self.text[start..];
+        let object = text.strip_prefix('[').map_or(text, |list| list.trim_start_matches(is_python_space));
+        object.starts_with('{').then(|| self.text.len() - object.len())
     }
 
     fn object(&self, at: usize) -> Option<(serde_json::Map<String, serde_json::Value>, usize)> {
@@ -266,22 +302,53 @@ impl<'a> Reader<'a> {
         if tries < JSON_TRIES { json::object(&self.text[at..]) } else { None }
     }
 
-    fn json(&self, start: usize, mut repairs: Repairs) -> Result<Taken, Fault> {
-        let (object, length) = self.object(start).ok_or(Fault::Json)?;
-        let action = json::action(&object).ok_or(Fault::Json)?;
+    /// An action that is the object at `object`, or a list with it that begins at `start`.
+    fn json(&self, (start, object): (usize, usize), mut repairs: Repairs) -> Result<Taken, Fault> {
+        let (fields, length) = self.object(object).ok_or(Fault::Json)?;
+        let action = json::action(&fields).ok_or(Fault::Json)?;
         repairs.note(repair::ACTION_FORM);
-        let taken = taken((action.tool, &action.input), (start, start + length), Form::Plain, repairs)?;
+        let mut end = object + length;
+        let rest = self.text[end..].trim_start_matches(is_python_space);
+        if start < object && rest.starts_with(']') {
+            end = self.text.len() - rest.len() + 1;
+        }
+        let taken = self.taken((action.tool, &action.input), (start, end), Form::Plain, repairs)?;
         Ok(Taken { thought: action.thought, ..taken })
+    }
+
+    /// An action with its argument cleaned, unless the tool needs an argument and this one is empty, or a placeholder.
+    pub(super) fn taken(
+        &self,
+        (tool, raw): (Tool, &str),
+        span: (usize, usize),
+        form: Form,
+        mut repairs: Repairs,
+    ) -> Result<Taken, Fault> {
+        let input = clean(raw, &mut repairs);
+        if input.is_empty() && matches!(tool, Tool::Search | Tool::Finish) {
+            return Err(Fault::EmptyArgument(tool));
+        }
+        if self.is_placeholder(tool, &input) {
+            return Err(Fault::Placeholder);
+        }
+        Ok(Taken { tool, input, span, form, repairs, thought: None })
     }
 }
 
-/// An action with its argument cleaned, unless the tool needs an argument and this one is empty.
-fn taken((tool, raw): (Tool, &str), span: (usize, usize), form: Form, mut repairs: Repairs) -> Result<Taken, Fault> {
-    let input = clean(raw, &mut repairs);
-    if input.is_empty() && matches!(tool, Tool::Search | Tool::Finish) {
-        return Err(Fault::EmptyArgument(tool));
-    }
-    Ok(Taken { tool, input, span, form, repairs, thought: None })
+/// What follows a verb, from its arguments on.
+fn before_arguments(after: &str) -> &str {
+    let called = BEFORE_ARGUMENTS.iter().fold(after, |text, part| {
+        text.strip_prefix(part).map_or(text, |text| text.trim_start_matches(is_python_space))
+    });
+    if called.starts_with(['(', '{']) { called } else { after }
+}
+
+/// Whether a line is a sentence, or begins with a word and a colon, as in `Note: …`.
+fn is_prose(line: &str) -> bool {
+    let words = line.split_ascii_whitespace().take(4).count();
+    let ends = strip(line).ends_with(['.', '!', '?', '。', '！', '？']);
+    let first = line.split_ascii_whitespace().next().unwrap_or_default();
+    (ends && words == 4) || first.ends_with([':', '：'])
 }
 
 /// `query="x"` without its name.

@@ -50,11 +50,17 @@ pub(super) fn closing_quote(c: char) -> Option<char> {
     QUOTES.iter().find(|(open, _)| *open == c).map(|(_, close)| *close)
 }
 
-/// The argument as it counts: one line, trimmed, without quotes around the whole.
+/// The argument as it counts: one line, trimmed, without fences, quotes or brackets around the whole.
 pub(super) fn clean(raw: &str, repairs: &mut Repairs) -> String {
     let mut text = strip(raw);
-    while let Some(inner) = unquoted(text) {
-        repairs.note(repair::ARGUMENT_QUOTES);
+    loop {
+        let (inner, kind) = match (unfenced(text), unquoted(text), unbracketed(text)) {
+            (Some(inner), ..) => (inner, repair::FENCE),
+            (_, Some(inner), _) => (inner, repair::ARGUMENT_QUOTES),
+            (.., Some(inner)) => (inner, repair::DOUBLED_BRACKETS),
+            _ => break,
+        };
+        repairs.note(kind);
         text = strip(inner);
     }
     if !text.contains(is_line_break) {
@@ -80,6 +86,20 @@ pub(super) fn one_line(text: &str) -> String {
 
 fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// What stands between the marks of a code fence around the whole, without the language behind the first.
+fn unfenced(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("```")?.strip_suffix("```")?;
+    let Some((language, block)) = inner.split_once('\n') else { return Some(inner) };
+    Some(if language.chars().all(char::is_alphanumeric) { block } else { inner })
+}
+
+/// What stands in square brackets around the whole; brackets that close and open again inside are not such.
+fn unbracketed(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix(['[', '［', '【'])?;
+    let (close, end) = Bracket::Square.close(inner, 1).ok()?;
+    (end == inner.len()).then(|| &inner[..close])
 }
 
 /// What stands in quotes around the whole; quotes that close and open again inside are not such.

@@ -2,23 +2,24 @@
 
 use super::super::episode::Episode;
 use super::super::{Dialogue, Setup, Turn};
+use super::placeholder::Placeholders;
 use super::reply::{Action, Refused, Reply};
-use super::{Protocol as _, Robust as Protocol};
+use super::{Protocol as _, Robust as Form};
 use crate::types::{Message, Outcome, Prompt, Question, Reply as Answerer, Role, Tool};
 use std::sync::Arc;
 
 /// Occasion of the text that is said before the last step.
 const FORCE_STOP: &str = "force_stop";
-/// What is said before the last step where the frame has nothing for it.
+/// What is said before the last step where the frame has nothing for it. Like the texts below it has no action in it:
+/// weak models echo what they are told, and an echo must not be one.
 const DEFAULT_FORCE_STOP: &str =
-    "This is the last step: give your best answer now, as Finish[answer], based on what has been found.";
+    "This is the last step: use Finish now, with your best answer in its brackets, based on what has been found.";
 /// Occasion of the text that is said after a reply without an action; it may hold `{error}` and `{n}`.
 const FEEDBACK: &str = "feedback";
 /// What is said after a reply without an action where the frame has nothing for it.
-const DEFAULT_FEEDBACK: &str = "Error: {error}. Write one line `Thought {n}: …` and one line `Action {n}: …` with Search[title], Lookup[keyword] or Finish[answer].";
+const DEFAULT_FEEDBACK: &str = "Error: {error}. Write a line that begins with Thought {n} and a colon, then a line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
 /// The same for the method without thoughts.
-const DEFAULT_FEEDBACK_ACT: &str =
-    "Error: {error}. Write one line `Action {n}: …` with Search[title], Lookup[keyword] or Finish[answer].";
+const DEFAULT_FEEDBACK_ACT: &str = "Error: {error}. Write one line that begins with Action {n}, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
 
 #[derive(Debug)]
 pub(super) struct Robust {
@@ -30,6 +31,8 @@ pub(super) struct Robust {
     waiting: Waiting,
     /// Whether the last reply was unusable.
     failed: bool,
+    placeholders: Placeholders,
+    version: u32,
 }
 
 #[derive(Debug)]
@@ -47,9 +50,18 @@ enum Waiting {
 }
 
 impl Robust {
-    pub(super) fn new(setup: &Arc<Setup>) -> Self {
-        let episode = Episode::new(setup);
-        Self { episode, messages: Vec::new(), question: None, waiting: Waiting::Model, failed: false }
+    pub(super) fn new(setup: &Arc<Setup>, version: u32) -> Self {
+        let frame = &setup.frame;
+        let placeholders = Placeholders::shown(frame.system.iter().chain(frame.texts.values()).map(AsRef::as_ref));
+        Self {
+            episode: Episode::new(setup),
+            messages: Vec::new(),
+            question: None,
+            waiting: Waiting::Model,
+            failed: false,
+            placeholders,
+            version,
+        }
     }
 
     fn ask(&mut self) -> Turn {
@@ -64,8 +76,22 @@ impl Robust {
         {
             *last = Message::user(format!("{}\n{}", last.content, self.text(FORCE_STOP, DEFAULT_FORCE_STOP)));
         }
-        let stop = vec![format!("\nObservation {n}:"), format!("\nThought {}:", n + 1), format!("\nAction {}:", n + 1)];
+        let stop = self.stops();
         self.episode.ask(Prompt::Messages(messages), stop)
+    }
+
+    /// An observation ends a reply, whatever its number. A later step does not: the whole reply may have the numbers of
+    /// other steps.
+    fn stops(&self) -> Vec<String> {
+        let n = self.episode.step;
+        if self.version < 2 {
+            return vec![
+                format!("\nObservation {n}:"),
+                format!("\nThought {}:", n + 1),
+                format!("\nAction {}:", n + 1),
+            ];
+        }
+        vec!["\nObservation".to_owned()]
     }
 
     fn text<'a>(&'a self, occasion: &str, default: &'a str) -> &'a str {
@@ -75,7 +101,7 @@ impl Robust {
 
     fn act(&mut self, thought: Option<String>, action: Action) -> Turn {
         self.failed = false;
-        let step = Protocol.step(self.episode.step, thought.as_deref(), action.tool, &action.input);
+        let step = Form::default().step(self.episode.step, thought.as_deref(), action.tool, &action.input);
         self.waiting = Waiting::Tool { step };
         if action.tool == Tool::Finish {
             self.episode.answers(&action.input);
@@ -120,7 +146,7 @@ impl Robust {
 impl Dialogue for Robust {
     fn begin(&mut self, question: &Question) -> Turn {
         let Setup { frame, history, question_label, .. } = self.episode.setup.as_ref();
-        let question = Message::user(Protocol.question(question_label, &question.question));
+        let question = Message::user(Form::default().question(question_label, &question.question));
         self.messages.extend(frame.system.clone().filter(|text| !text.is_empty()).map(Message::system));
         self.messages.extend(frame.examples.iter().chain(history).cloned());
         self.question = Some((self.messages.len(), question.clone()));
@@ -129,15 +155,13 @@ impl Dialogue for Robust {
     }
 
     fn completion(&mut self, text: &str) -> Turn {
-        let reply = Reply::read(text, self.episode.step, self.episode.setup.thoughts);
+        let reply = Reply::read(text, self.episode.step, self.episode.setup.thoughts, &self.placeholders);
         self.episode.set_aside(reply.discarded);
+        for kind in reply.repairs.kinds() {
+            self.episode.repaired(kind);
+        }
         match reply.action {
-            Ok(action) => {
-                for kind in reply.repairs.kinds() {
-                    self.episode.repaired(kind);
-                }
-                self.act(reply.thought, action)
-            }
+            Ok(action) => self.act(reply.thought, action),
             Err(refused) => self.refuse(reply.thought, refused),
         }
     }
@@ -149,7 +173,7 @@ impl Dialogue for Robust {
                 if self.episode.finished() {
                     return self.episode.stop(Outcome::Finished, "");
                 }
-                self.messages.push(Message::user(Protocol.observation(self.episode.step - 1, text)));
+                self.messages.push(Message::user(Form::default().observation(self.episode.step - 1, text)));
                 self.ask()
             }
             Waiting::Feedback { step, problem } => self.told(step, &problem, text),

@@ -12,13 +12,15 @@ const SHOWN: usize = 40;
 pub(super) enum Fault {
     /// Only white space.
     Empty,
-    /// The reply ends before its `<think>` block does.
+    /// The reply ends before its reasoning does: a `<think>` block, or the channel `analysis`.
     Thinking,
     NoAction,
     /// The text in place of the action names no tool.
     NotATool(String),
     NoArgument(Tool),
     EmptyArgument(Tool),
+    /// The argument is what the instruction wrote in its place.
+    Placeholder,
     /// An unreadable JSON object, or one that names no tool.
     Json,
     /// Several different actions in prose, none of them labelled.
@@ -36,11 +38,12 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("the reply is empty"),
-            Self::Thinking => f.write_str("the reply ends inside its <think> block"),
+            Self::Thinking => f.write_str("the reply ends inside its reasoning"),
             Self::NoAction => f.write_str("the reply has no action"),
             Self::NotATool(text) => write!(f, "`{text}` is not an action: the tools are Search, Lookup and Finish"),
             Self::NoArgument(tool) => write!(f, "{} lacks its argument in brackets", verb(*tool)),
             Self::EmptyArgument(tool) => write!(f, "the argument of {} is empty", verb(*tool)),
+            Self::Placeholder => f.write_str("the argument is only the placeholder that stands in the instruction"),
             Self::Json => f.write_str("the JSON of the action cannot be read, or names no tool"),
             Self::Several => f.write_str("the reply names several actions and labels none of them"),
         }

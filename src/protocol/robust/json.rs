@@ -1,6 +1,6 @@
 //! Actions that are JSON objects.
 
-use super::action::{bracketed_whole, verb_whole};
+use super::verb::{bracketed_whole, verb_whole};
 use crate::types::Tool;
 use serde_json::{Map, Value};
 

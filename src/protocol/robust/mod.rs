@@ -6,17 +6,23 @@
 
 mod action;
 mod argument;
+mod channel;
 mod dialogue;
 mod fault;
 mod json;
 mod label;
+mod placeholder;
 pub mod repair;
 mod reply;
 #[cfg(test)]
 mod tests;
+mod thought;
+mod verb;
+mod wrapping;
 
 use super::{Dialogue, Layout, Parsed, Profile, Protocol, Setup, numbered};
 use crate::types::Tool;
+use placeholder::Placeholders;
 use reply::Reply;
 use std::sync::Arc;
 
@@ -24,19 +30,42 @@ pub const ID: &str = "robust";
 
 /// The protocol. It has no options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Robust;
+pub struct Robust {
+    version: u32,
+}
+
+impl Robust {
+    /// Its version. Since 2 any observation ends a reply, and replies are read in more forms.
+    pub const VERSION: u32 = 2;
+
+    /// As it was in an earlier version, as far as a recorded run needs it: requests are the same; replies are read as
+    /// they are today.
+    pub fn of_version(version: u32) -> Self {
+        Self { version }
+    }
+}
+
+impl Default for Robust {
+    fn default() -> Self {
+        Self { version: Self::VERSION }
+    }
+}
 
 impl Protocol for Robust {
     fn profile(&self) -> Profile {
         Profile { acts_without_thoughts: true, ..Profile::new(ID, 7, Layout::Instruction) }
     }
 
+    fn version(&self) -> u32 {
+        self.version
+    }
+
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
-        Box::new(dialogue::Robust::new(setup))
+        Box::new(dialogue::Robust::new(setup, self.version))
     }
 
     fn parse(&self, output: &str, step: usize) -> Parsed {
-        let Reply { thought, action, .. } = Reply::read(output, step, true);
+        let Reply { thought, action, .. } = Reply::read(output, step, true, &Placeholders::default());
         match action {
             Ok(action) if action.tool == Tool::Finish => Parsed::finish(thought, action.input),
             Ok(action) => Parsed::act(thought, numbered::verb(action.tool), action.input),

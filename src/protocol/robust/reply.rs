@@ -2,15 +2,21 @@
 //!
 //! The first complete action counts. A reply is read line by line until a line begins a new observation or a later
 //! step; nothing behind that line is looked at. An action with a label, an answer with one, a line that is nothing
-//! but `Verb[x]`, and a JSON object are taken where they stand first. Only when there is none of these do looser
-//! forms count: a line that is `Verb: x`, and then `Verb[x]` at the end of a sentence.
+//! but `Verb[x]`, a JSON object and a native tool call are taken where they stand first. Only when there is none of
+//! these do looser forms count: a line that is `Verb: x`, and then `Verb[x]` at the end of a sentence, if the reply names
+//! no other action.
 
 use super::super::python::strip;
-use super::action::{Form, Reader, Taken, is_closing, is_fence, verb};
+use super::action::{Form, Reader, Taken};
 use super::argument::{Bracket, clean, one_line};
+use super::channel::spoken;
 use super::fault::Fault;
-use super::label::{Label, Word, is_canonical, is_mark, label};
+use super::label::{Label, Word, label};
+use super::placeholder::Placeholders;
 use super::repair::{self, Repairs};
+use super::thought::{Line, Thinking, after_thinking, later, lines, note_label, text_of};
+use super::verb::verb_before;
+use super::wrapping::{behind_tag, is_closing, is_fence};
 use crate::types::Tool;
 use crate::types::python::is_python_space;
 
@@ -39,9 +45,6 @@ pub(super) struct Refused {
     pub(super) attempt: String,
 }
 
-/// A line and where it begins.
-type Line<'a> = (usize, &'a str);
-
 /// What the lines of a reply gave.
 struct Found {
     /// Where the thought ends: at the action's label, or at the cut.
@@ -60,17 +63,25 @@ struct NotFound<'a> {
 
 impl Reply {
     /// Reads a reply to step `n`; without `thoughts` the method is `act`.
-    pub(super) fn read(reply: &str, n: usize, thoughts: bool) -> Self {
+    pub(super) fn read(reply: &str, n: usize, thoughts: bool, placeholders: &Placeholders) -> Self {
         let mut repairs = Repairs::default();
-        let Some(text) = after_thinking(reply, &mut repairs) else {
+        let spoken = after_thinking(reply, &mut repairs).and_then(|text| spoken(text, &mut repairs));
+        let Some(text) = spoken else {
             let action = Err(Refused { fault: Fault::Thinking, attempt: String::new() });
-            return Self { thought: None, action, repairs, discarded: text_of(reply) };
+            return Self { thought: None, action, repairs: Repairs::default(), discarded: text_of(reply) };
         };
-        let reader = Reader::new(text);
-        let found = explicit(&reader, n).or_else(|none| match loose(&reader, none.cut) {
-            Ok(found) => Ok(found),
-            Err(fault) => Err((none, fault)),
-        });
+        let numbered = first_number(text);
+        // A reply that begins with the number of a later step means this one.
+        let own = numbered.filter(|(at, _)| *at == 0).map_or(n, |(_, number)| number.max(n));
+        let mut reader = Reader::new(text, placeholders);
+        let mut found = found(&reader, own, n);
+        if let (Err((none, _)), Some((at, number))) = (&found, numbered)
+            && none.cut == at
+        {
+            reader = Reader::new(text, placeholders);
+            found = self::found(&reader, number, n);
+        }
+        repairs.note_if(reader.met_placeholder(), repair::ECHOED_PLACEHOLDER);
         match found {
             Ok(found) => Self::with_action(text, n, thoughts, found, repairs),
             Err((none, fault)) => Self::without_action(text, n, &none, fault, repairs),
@@ -101,70 +112,74 @@ impl Reply {
 
     fn without_action(text: &str, n: usize, none: &NotFound<'_>, fault: Fault, repairs: Repairs) -> Self {
         let (end, attempt, fault) = match &none.attempt {
-            Some((at, text, attempted)) if fault == Fault::NoAction => (*at, *text, attempted.clone()),
+            Some((at, text, attempted)) if matches!(fault, Fault::NoAction | Fault::Placeholder) => {
+                (*at, *text, attempted.clone())
+            }
             _ => (none.cut, "", fault),
         };
         let fault = if text_of(text).is_none() { Fault::Empty } else { fault };
+        let echoed = repairs.has(repair::ECHOED_PLACEHOLDER);
+        let mut repairs = Repairs::default();
+        repairs.note_if(echoed, repair::ECHOED_PLACEHOLDER);
         let thinking = Thinking::read(&text[..end], n);
         let action = Err(Refused { fault, attempt: one_line(attempt) });
         Self { thought: thinking.thought, action, repairs, discarded: text_of(&text[none.cut..]) }
     }
 }
 
-/// A reply behind its `<think>` blocks; none where the last of them has no end. An end without a beginning ends
-/// a block all the same: some servers keep the beginning to themselves.
-fn after_thinking<'a>(reply: &'a str, repairs: &mut Repairs) -> Option<&'a str> {
-    const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
-    let mut text = reply;
-    loop {
-        let trimmed = text.trim_start_matches(is_python_space);
-        let opened = TAGS.iter().find(|(open, _)| trimmed.starts_with(open));
-        let end = match opened {
-            Some((_, close)) => Some(trimmed.find(close).map(|at| at + close.len())?),
-            None if text.len() == reply.len() => {
-                TAGS.iter().find_map(|(_, close)| trimmed.find(close).map(|at| at + close.len()))
+/// Where the first label of a thought or an action with a number begins, and its number. It begins at 0 if nothing but
+/// white space and marks of fences precedes it; one behind an observation is none.
+fn first_number(text: &str) -> Option<(usize, usize)> {
+    let mut first = true;
+    for (at, line) in lines(text).filter(|(_, line)| !strip(line).is_empty() && !is_fence(line)) {
+        match label(untagged(line)) {
+            Some(Label { word: Word::Observation, .. }) => return None,
+            Some(Label { word: Word::Thought | Word::Action, number: Some(number), .. }) => {
+                return Some((if first { 0 } else { at }, number));
             }
-            None => None,
-        };
-        let Some(end) = end else { return Some(text) };
-        repairs.note(repair::THINK_BLOCK);
-        text = &trimmed[end..];
+            _ => first = false,
+        }
     }
+    None
 }
 
-/// The lines of a text that are not empty, without their ends.
-fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
-    let mut start = 0;
-    let lines = text.split('\n').map(move |line| {
-        let at = start;
-        start += line.len() + 1;
-        (at, line.strip_suffix('\r').unwrap_or(line))
-    });
-    lines.filter(|(_, line)| !line.is_empty())
+/// A line without the tags that it begins with.
+fn untagged(mut line: &str) -> &str {
+    while let Some((inside, _)) = behind_tag(line) {
+        line = inside;
+    }
+    line
 }
 
-/// Whether a label begins something after this step. The first line of a reply begins no later step: the model
-/// has merely miscounted.
-fn begins_later(label: &Label<'_>, at: usize, n: usize) -> bool {
+/// Whether a label begins something after step `n`.
+fn begins_later(label: &Label<'_>, n: usize) -> bool {
     match label.word {
         Word::Observation => true,
-        Word::Thought | Word::Action => at > 0 && label.number.is_some_and(|number| number > n),
+        Word::Thought | Word::Action => label.number.is_some_and(|number| number > n),
         Word::Input | Word::Answer => false,
     }
 }
 
+/// The action of a reply to step `n` in which labels with numbers up to `own` are this step's.
+fn found<'a>(reader: &Reader<'a>, own: usize, n: usize) -> Result<Found, (NotFound<'a>, Fault)> {
+    explicit(reader, own, n).or_else(|none| match loose(reader, none.cut) {
+        Ok(found) => Ok(found),
+        Err(fault) => Err((none, fault)),
+    })
+}
+
 /// The first action with a label, answer with one, line that is an action, or JSON object.
-fn explicit<'a>(reader: &Reader<'a>, n: usize) -> Result<Found, NotFound<'a>> {
+fn explicit<'a>(reader: &Reader<'a>, own: usize, n: usize) -> Result<Found, NotFound<'a>> {
     let mut attempt = None;
     for (at, line) in lines(reader.text) {
-        let found = label(line);
+        let found = label(untagged(line));
         let Some(label) = found else {
             if let Some(taken) = unlabelled(reader, (at, line)) {
                 return Ok(without_label(at, taken));
             }
             continue;
         };
-        if begins_later(&label, at, n) {
+        if begins_later(&label, own) {
             return Err(NotFound { cut: at, attempt });
         }
         let rest = at + line.len() - label.rest.len();
@@ -172,7 +187,7 @@ fn explicit<'a>(reader: &Reader<'a>, n: usize) -> Result<Found, NotFound<'a>> {
             Word::Action => match reader.labelled(rest) {
                 Ok(taken) => {
                     let mut repairs = Repairs::default();
-                    repairs.note_if(!is_canonical(line, "Action", n), repair::LABEL_FORM);
+                    note_label(line, &label, "Action", n, &mut repairs);
                     return Ok(Found { thought_end: at, taken, repairs });
                 }
                 Err(fault) => {
@@ -192,8 +207,9 @@ fn explicit<'a>(reader: &Reader<'a>, n: usize) -> Result<Found, NotFound<'a>> {
 
 fn without_label(thought_end: usize, taken: Taken) -> Found {
     let mut repairs = Repairs::default();
-    // A JSON object names its parts itself.
-    repairs.note_if(!taken.repairs.kinds().any(|kind| kind == repair::ACTION_FORM), repair::MISSING_LABEL);
+    // A JSON object names its parts itself, and a tag is as good as a label.
+    let named = [repair::ACTION_FORM, repair::ACTION_TAGS].iter().any(|kind| taken.repairs.has(kind));
+    repairs.note_if(!named, repair::MISSING_LABEL);
     Found { thought_end, taken, repairs }
 }
 
@@ -202,27 +218,32 @@ fn unlabelled(reader: &Reader<'_>, (at, line): Line<'_>) -> Option<Taken> {
     let taken = reader.at(at).ok().filter(|taken| taken.form == Form::Plain)?;
     let end = taken.span.1;
     let rest = if end <= at + line.len() { &line[end - at..] } else { reader.line(end) };
-    is_closing(rest).then_some(taken)
+    // Of several calls in a list the first counts.
+    let is_list = reader.text[taken.span.0..].starts_with('[');
+    (is_list || is_closing(rest)).then_some(taken)
 }
 
 /// `Answer: x`, or an action behind that label.
 fn answer(reader: &Reader<'_>, line: usize, rest: usize) -> Option<Found> {
     let mut repairs = Repairs::default();
     repairs.note(repair::ANSWER_LABEL);
-    if let Ok(taken) = reader.labelled(rest)
-        && taken.form == Form::Plain
-    {
-        return Some(Found { thought_end: line, taken, repairs });
+    match reader.labelled(rest) {
+        Ok(taken) if taken.form == Form::Plain => return Some(Found { thought_end: line, taken, repairs }),
+        Err(Fault::Placeholder) => return None,
+        _ => {}
     }
     let at = reader.content(rest, &mut repairs)?;
-    let text = reader.line(at);
-    let input = clean(text.trim_matches(|c| is_python_space(c) || matches!(c, '*' | '_' | '`')), &mut repairs);
-    let span = (at, at + text.len());
-    let taken = Taken { tool: Tool::Finish, input, span, form: Form::Loose, repairs, thought: None };
-    (!taken.input.is_empty()).then_some(Found { thought_end: line, taken, repairs })
+    let end = reader.block_end(at, repairs.has(repair::FENCE));
+    let several = reader.several(at, end);
+    repairs.note_if(several.is_some(), repair::ANSWER_LINES);
+    let text = several.unwrap_or_else(|| reader.line(at).to_owned());
+    repairs.note_if(text.contains("```"), repair::FENCE);
+    let text = text.trim_matches(|c| is_python_space(c) || matches!(c, '*' | '_' | '`'));
+    let taken = reader.taken((Tool::Finish, text), (at, end), Form::Loose, repairs).ok()?;
+    Some(Found { thought_end: line, taken, repairs })
 }
 
-/// A line that is `Verb: x` or the like; or else the one action that ends a line of prose.
+/// A line that is `Verb: x` or the like; or else the one action that the prose names, at the end of a line.
 fn loose(reader: &Reader<'_>, cut: usize) -> Result<Found, Fault> {
     let own = &reader.text[..cut];
     for (at, line) in lines(own) {
@@ -236,49 +257,59 @@ fn loose(reader: &Reader<'_>, cut: usize) -> Result<Found, Fault> {
             return Ok(found);
         }
     }
-    let mut single: Option<Found> = None;
-    for line in lines(own) {
-        if let Some(found) = inline(reader, line) {
-            match &single {
-                Some(one) if (one.taken.tool, &one.taken.input) != (found.taken.tool, &found.taken.input) => {
-                    return Err(Fault::Several);
-                }
-                Some(_) => {}
-                None => single = Some(found),
+    let mut named: Option<(Tool, String)> = None;
+    let (mut single, mut several, mut real) = (None, false, false);
+    for (at, line) in lines(own) {
+        // White space at the end would otherwise be passed over again behind every bracket.
+        let line = line.trim_end_matches(is_python_space);
+        for Mention { tool, argument, start, end } in mentions(line) {
+            several |= named.as_ref().is_some_and(|(known, other)| (*known, other) != (tool, &argument));
+            real |= !reader.is_placeholder(tool, &argument);
+            named = Some((tool, argument));
+            if single.is_none() && is_closing(&line[end..]) {
+                single = inline(reader, (at, line), start);
             }
         }
     }
-    single.ok_or(Fault::NoAction)
-}
-
-/// `Verb[x]` at the end of a line.
-fn inline(reader: &Reader<'_>, (at, line): Line<'_>) -> Option<Found> {
-    // White space at the end would otherwise be passed over again behind every bracket.
-    let line = line.trim_end_matches(is_python_space);
-    let mut from = 0;
-    while let Some(open) = line[from..].find('[').map(|found| from + found) {
-        // Balanced from here on or not at all, so no part of a line is read twice.
-        let (_, end) = Bracket::Square.close(&line[open + 1..], 1).ok()?;
-        let end = open + 1 + end;
-        if let Some(start) = verb_before(&line[..open])
-            && is_closing(&line[end..])
-        {
-            let mut taken = reader.at(at + start).ok()?;
-            taken.repairs.note(repair::INLINE_ACTION);
-            let repairs = Repairs::default();
-            return Some(Found { thought_end: at + before_inline_label(&line[..start]), taken, repairs });
-        }
-        from = end;
+    match single {
+        _ if several && real => Err(Fault::Several),
+        Some(found) => Ok(found),
+        None if reader.met_placeholder() => Err(Fault::Placeholder),
+        None => Err(Fault::NoAction),
     }
-    None
 }
 
-/// Where the verb begins that ends a text.
-fn verb_before(text: &str) -> Option<usize> {
-    let word = text.char_indices().rev().take(8).map(|(at, _)| at);
-    word.filter(|at| verb(&text[*at..]).is_some_and(|(_, length, _)| at + length == text.len()))
-        .last()
-        .filter(|at| !text[..*at].chars().next_back().is_some_and(char::is_alphanumeric))
+/// `Verb[x]` somewhere in a line.
+struct Mention {
+    tool: Tool,
+    argument: String,
+    /// Where the verb begins.
+    start: usize,
+    /// Behind the bracket.
+    end: usize,
+}
+
+fn mentions(line: &str) -> Vec<Mention> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(open) = line[from..].find('[').map(|at| from + at) {
+        // Balanced from here on or not at all, so no part of a line is read twice.
+        let Ok((close, end)) = Bracket::Square.close(&line[open + 1..], 1) else { break };
+        if let Some((start, tool)) = verb_before(&line[..open]) {
+            let argument = clean(&line[open + 1..open + 1 + close], &mut Repairs::default());
+            found.push(Mention { tool, argument, start, end: open + 1 + end });
+        }
+        from = open + 1 + end;
+    }
+    found
+}
+
+/// The action that begins at `start` of a line of prose.
+fn inline(reader: &Reader<'_>, (at, line): Line<'_>, start: usize) -> Option<Found> {
+    let mut taken = reader.at(at + start).ok()?;
+    taken.repairs.note(repair::INLINE_ACTION);
+    let thought_end = at + before_inline_label(&line[..start]);
+    Some(Found { thought_end, taken, repairs: Repairs::default() })
 }
 
 /// Where the label begins that ends a text; otherwise the text's end.
@@ -287,75 +318,4 @@ fn before_inline_label(text: &str) -> usize {
     let begins =
         |at: &usize| label(&text[*at..]).is_some_and(|label| label.word == Word::Action && label.rest.is_empty());
     near.filter(begins).last().unwrap_or(text.len())
-}
-
-/// The text before the action.
-struct Thinking {
-    thought: Option<String>,
-    preamble: Vec<String>,
-    repairs: Repairs,
-}
-
-impl Thinking {
-    fn read(text: &str, n: usize) -> Self {
-        let mut repairs = Repairs::default();
-        let (mut parts, mut preamble) = (Vec::new(), Vec::new());
-        let mut labelled = false;
-        for (_, line) in lines(text) {
-            if is_fence(line) {
-                repairs.note(repair::FENCE);
-                continue;
-            }
-            let mut rest = line;
-            while let Some(found) = label(rest) {
-                if found.word == Word::Thought {
-                    if !labelled {
-                        preamble.append(&mut parts);
-                    }
-                    repairs.note_if(labelled || !is_canonical(rest, "Thought", n), repair::LABEL_FORM);
-                    labelled = true;
-                }
-                rest = found.rest;
-            }
-            let part = strip(rest);
-            if !part.trim_matches(is_mark).is_empty() {
-                parts.push(part.to_owned());
-            }
-        }
-        repairs.note_if(!preamble.is_empty(), repair::PREAMBLE);
-        repairs.note_if(parts.len() > 1, repair::THOUGHT_LINES);
-        repairs.note_if(!parts.is_empty() && !labelled, repair::MISSING_LABEL);
-        let thought = (!parts.is_empty()).then(|| one_line(&parts.join(" ")));
-        Self { thought, preamble, repairs }
-    }
-}
-
-/// The text after the action, counted by kind; none if it only closes something.
-fn later(text: &str, repairs: &mut Repairs) -> Option<String> {
-    let mut shown = String::with_capacity(text.len());
-    for line in text.split('\n').filter(|line| !is_fence(line)) {
-        shown.push_str(line);
-        shown.push('\n');
-    }
-    let first = shown.split('\n').next().unwrap_or_default();
-    let shown = if is_closing(first) { &shown[first.len()..] } else { &shown };
-    let shown = text_of(shown).filter(|text| !is_closing(text))?;
-    let mut known = false;
-    for (_, line) in lines(&shown) {
-        let kind = match label(line) {
-            Some(label) if label.word == Word::Observation => repair::INVENTED_OBSERVATION,
-            Some(label) if matches!(label.word, Word::Thought | Word::Action) => repair::LATER_STEP,
-            _ => continue,
-        };
-        known = true;
-        repairs.note(kind);
-    }
-    repairs.note_if(!known, repair::LATER_TEXT);
-    Some(shown)
-}
-
-/// The trimmed text; none if it is empty.
-fn text_of(text: &str) -> Option<String> {
-    let text = strip(text);
-    (!text.is_empty()).then(|| text.to_owned())
 }

@@ -2,7 +2,7 @@
 
 use super::{assert_class, assess, assess_by, bridge, episode, finished, missed, nothing, other, pell, step, taught};
 use crate::score::{Assessment, FailureClass, GoldEvidence, GoldRetrieval, Grounding};
-use crate::types::{Call, Evidence, Outcome, Question, Step, Tool, Trajectory};
+use crate::types::{Call, Evidence, Outcome, Question, Repair, Step, Tool, Trajectory};
 
 #[test]
 fn a_page_that_was_never_opened_is_a_search_failure() {
@@ -92,6 +92,19 @@ fn text_that_cannot_be_followed_is_a_format_failure() {
     let steps: Vec<Step> = std::iter::repeat_n(nonsense, 7).collect();
     let nonsense = assess(&episode(&steps, None, Outcome::StepLimit));
     assert_class(&nonsense, FailureClass::Format, "no answer; 7 of 7 actions named no tool");
+    // Replies that a system refused and asked for again led to no step.
+    let again = |kinds: &[&str], steps: &[Step]| {
+        let mut refused = episode(steps, None, Outcome::StepLimit);
+        refused.repairs = kinds.iter().map(|kind| Repair { step: 1, kind: (*kind).to_owned() }).collect();
+        assess(&refused)
+    };
+    let (unreadable, empty) = (Repair::UNREADABLE_REPLY, Repair::EMPTY_REPLY);
+    let all = again(&[unreadable, unreadable, empty], &[]);
+    assert_class(&all, FailureClass::Format, "no answer; 3 of 3 replies named no tool");
+    let one = again(&[unreadable], &[missed("a"), bridge()]);
+    assert_class(&one, FailureClass::Limit, "step_limit: no answer after 2 actions");
+    let paper = again(&[Repair::MISSING_ACTION; 2], &[missed("a"), bridge()]);
+    assert_eq!(paper.failure.expect("wrong").class, FailureClass::Limit, "the thought of such a reply is used");
     assert_class(
         &assess(&finished(&[bridge()], " ?! ")),
         FailureClass::Format,

@@ -55,7 +55,7 @@ async fn what_did_not_end_is_kept_and_everything_is_counted_once() {
     let unfinished = || folder.paid_and_unfinished(&folder.records().unwrap()).unwrap().1;
     let of_a = [(
         "main".to_owned(),
-        Paid { calls: 1, usage: Usage { prompt_tokens: 10, completion_tokens: 1 }, uncounted: 0 },
+        Paid { calls: 1, usage: Usage::new(10, 1), uncounted: 0 },
     )];
     assert_eq!(unfinished(), of_a.clone().into());
     // Also after the file was rewritten.

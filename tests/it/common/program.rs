@@ -200,7 +200,9 @@ pub(crate) fn table_rows(page: &str, header: &[&str]) -> Vec<(Vec<String>, Vec<S
             inside = false;
             continue;
         };
-        let cells: Vec<String> = row.split('|').map(|cell| cell.trim().to_owned()).collect();
+        // A bar inside a cell is written `\|`.
+        let cells: Vec<String> =
+            row.replace("\\|", "\0").split('|').map(|cell| cell.trim().replace('\0', "|")).collect();
         if cells.iter().zip(header).filter(|(cell, name)| cell == *name).count() == header.len() {
             inside = true;
         } else if inside && !cells[0].starts_with("---") {

@@ -6,6 +6,7 @@ pub(crate) fn variant(name: &str) -> Variant {
     Variant {
         name: name.to_owned(),
         protocol: "react-paper".to_owned(),
+        protocol_version: 1,
         options: BTreeMap::new(),
         method: Method::React.name().to_owned(),
         voting: None,

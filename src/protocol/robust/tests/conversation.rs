@@ -1,8 +1,9 @@
 //! How the conversation goes.
 
 use crate::protocol::testing::{self, kinds, lines, messages_frame, shown, stopped, used};
-use crate::protocol::{Dialogue, Setup, Turn, robust::Robust};
+use crate::protocol::{Dialogue, Kind, OptionError, Options, Protocol, Setup, Turn, robust::Robust};
 use crate::types::{Message, Outcome, Prompt, Reply, Tool};
+use std::sync::Arc;
 
 const HEAD: [&str; 4] = ["S: SYSTEM", "U: eq", "A: ea", "U: Question: Why?"];
 
@@ -11,7 +12,7 @@ fn setup(max_steps: usize) -> Setup {
 }
 
 fn begun(setup: Setup) -> Box<dyn Dialogue> {
-    testing::begun(&Robust, setup).0
+    testing::begun(&Robust::default(), setup).0
 }
 
 /// The last message of a request.
@@ -21,14 +22,14 @@ fn last(turn: Turn) -> String {
 
 #[test]
 fn only_the_normalised_step_is_shown_again() {
-    let (mut dialogue, turn) = testing::begun(&Robust, setup(7));
+    let (mut dialogue, turn) = testing::begun(&Robust::default(), setup(7));
     assert_eq!(shown(turn), HEAD);
     let call = used(dialogue.completion("**Thought:** I look.\nsearch: \"X\"\nObservation: invented"));
     assert_eq!((call.step, call.tool, call.input.as_str(), &call.reply), (1, Tool::Search, "X", &Reply::Tool));
     assert_eq!((call.thought.as_deref(), call.action_text.as_str()), (Some("I look."), "search: \"X\""));
     assert_eq!(call.discarded.as_deref(), Some("Observation: invented"));
     let Turn::Ask(request) = dialogue.observation("No more results.\n") else { panic!("no request") };
-    assert_eq!(request.stop, ["\nObservation 2:", "\nThought 3:", "\nAction 3:"]);
+    assert_eq!(request.stop, ["\nObservation"]);
     let Prompt::Messages(messages) = request.prompt else { panic!("no messages") };
     let added = ["A: Thought 1: I look.\nAction 1: Search[X]", "U: Observation 1: No more results."];
     assert_eq!(lines(&messages), [&HEAD[..], &added].concat());
@@ -45,7 +46,7 @@ fn only_the_normalised_step_is_shown_again() {
 fn a_reply_without_an_action_gets_feedback_once() {
     let mut dialogue = begun(setup(7));
     let call = used(dialogue.completion("I do not know."));
-    let feedback = "Error: the reply has no action. Write one line `Thought 2: …` and one line `Action 2: …` with Search[title], Lookup[keyword] or Finish[answer].";
+    let feedback = "Error: the reply has no action. Write a line that begins with Thought 2 and a colon, then a line that begins with Action 2, a colon and the name of one tool (Search, Lookup, Finish), directly followed by its argument in square brackets.";
     assert_eq!((call.step, call.tool, call.input.as_str()), (1, Tool::Invalid, ""));
     assert_eq!((call.thought.as_deref(), call.reply), (Some("I do not know."), Reply::Given(feedback.to_owned())));
     let told = ["A: Thought 1: I do not know.".to_owned(), format!("U: {feedback}")];
@@ -57,6 +58,47 @@ fn a_reply_without_an_action_gets_feedback_once() {
     assert_eq!((stop.outcome, stop.answer), (Outcome::FormatFailure, None));
     let detail = "two replies in a row could not be used; the last: `Login` is not an action: the tools are Search, Lookup and Finish";
     assert_eq!(stop.detail.as_deref(), Some(detail));
+}
+
+/// Whatever a weak model repeats of what it is told, nothing is executed.
+#[test]
+fn nothing_that_the_model_is_told_is_an_action() {
+    for thoughts in [true, false] {
+        let mut dialogue = begun(Setup { thoughts, ..setup(2) });
+        let Reply::Given(feedback) = used(dialogue.completion("Login")).reply else { panic!("no feedback") };
+        let told = last(dialogue.observation(&feedback));
+        assert!(told.contains("This is the last step"), "{told}");
+        for (at, _) in told.char_indices() {
+            for echo in [told[at..].to_owned(), format!("Thought 2: t\nAction 2: {}", &told[at..])] {
+                assert_eq!(Robust::default().parse(&echo, 2).kind, Kind::Invalid, "{echo}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_echo_of_what_the_model_was_shown_is_refused_and_counted() {
+    let mut frame = messages_frame(&[("feedback", "Error: {error}. For instance Finish[final answer].")]);
+    frame.system = Some("Search[entity], which searches; Finish[answer].".into());
+    let mut dialogue = begun(testing::setup(frame, 7));
+    let call = used(dialogue.completion("Thought 1: t\nAction 1: Search[entity]"));
+    assert_eq!((call.tool, call.input.as_str()), (Tool::Invalid, "Search[entity]"));
+    shown(dialogue.observation("Error"));
+    assert_eq!(used(dialogue.completion("The answer is: Finish[final answer].")).tool, Tool::Invalid);
+    let stop = stopped(dialogue.observation("Error"));
+    assert_eq!((stop.outcome, stop.answer.as_deref()), (Outcome::FormatFailure, None));
+    assert_eq!(kinds(&stop), ["echoed_placeholder"; 2]);
+}
+
+#[test]
+fn an_earlier_version_asks_as_it_did() {
+    let (_, turn) = testing::begun(&Robust::of_version(1), setup(7));
+    let Turn::Ask(request) = turn else { panic!("no request") };
+    assert_eq!(request.stop, ["\nObservation 1:", "\nThought 2:", "\nAction 2:"]);
+    let found = |version| crate::protocol::find_version("robust", &Options::default(), version);
+    let version = |found: Option<Result<Arc<dyn Protocol>, OptionError>>| Some(found?.expect("no options").version());
+    assert_eq!([1, 2, 3].map(|asked| version(found(asked))), [Some(1), Some(2), None]);
+    assert_eq!(version(crate::protocol::find_version("lagent", &Options::default(), 2)), None);
 }
 
 #[test]
@@ -94,7 +136,7 @@ fn the_last_step_is_announced_and_is_the_last() {
     used(dialogue.completion("Action: Lookup[x]"));
     let stop = stopped(dialogue.observation("y"));
     assert_eq!((stop.outcome, stop.detail.as_deref()), (Outcome::StepLimit, Some("no answer within 2 steps")));
-    assert_eq!(stopped(testing::begun(&Robust, setup(0)).1).outcome, Outcome::StepLimit);
+    assert_eq!(stopped(testing::begun(&Robust::default(), setup(0)).1).outcome, Outcome::StepLimit);
 }
 
 #[test]

@@ -1,20 +1,26 @@
 //! How replies are read. `docs/robust.md` has one example of each repair and of each refusal; these are the others.
 
 use super::super::fault::Fault;
+use super::super::placeholder::Placeholders;
 use super::super::repair::*;
 use super::super::reply::Reply;
 use crate::protocol::{Protocol as _, robust::Robust};
 use crate::types::Tool::{self, Finish, Lookup, Search, Think};
 
+/// Reads a reply with no other placeholders than ours.
+pub(super) fn reply_of(reply: &str, n: usize, thoughts: bool) -> Reply {
+    Reply::read(reply, n, thoughts, &Placeholders::default())
+}
+
 /// Reads a reply to step 1; the kinds of its repairs, the action and the thought.
-fn read(reply: &str) -> (Vec<&'static str>, Tool, String, Option<String>) {
-    let Reply { thought, action, repairs, .. } = Reply::read(reply, 1, true);
+pub(super) fn read(reply: &str) -> (Vec<&'static str>, Tool, String, Option<String>) {
+    let Reply { thought, action, repairs, .. } = reply_of(reply, 1, true);
     let action = action.unwrap_or_else(|refused| panic!("{reply:?}: {}", refused.fault));
     (repairs.kinds().collect(), action.tool, action.input, thought)
 }
 
 /// Checks tool, argument and repairs of replies whose thought is `t`.
-fn check(cases: &[(&str, Tool, &str, &[&str])]) {
+pub(super) fn check(cases: &[(&str, Tool, &str, &[&str])]) {
     for (reply, tool, input, kinds) in cases {
         let thought = Some("t".to_owned());
         assert_eq!(read(reply), (kinds.to_vec(), *tool, (*input).to_owned(), thought), "{reply:?}");
@@ -22,22 +28,22 @@ fn check(cases: &[(&str, Tool, &str, &[&str])]) {
 }
 
 /// The same for actions with thought and label in the form asked for.
-fn check_actions(cases: &[(&str, Tool, &str, &[&str])]) {
+pub(super) fn check_actions(cases: &[(&str, Tool, &str, &[&str])]) {
     for (action, tool, input, kinds) in cases {
         check(&[(&format!("Thought 1: t\nAction 1: {action}"), *tool, input, kinds)]);
     }
 }
 
 /// The sentence that a reply is refused with.
-fn refused(reply: &str) -> String {
-    match Reply::read(reply, 1, true).action {
+pub(super) fn refused(reply: &str) -> String {
+    match reply_of(reply, 1, true).action {
         Err(refused) => refused.fault.to_string(),
         Ok(action) => panic!("{reply:?} was taken as {:?} {:?}", action.tool, action.input),
     }
 }
 
-fn discarded(reply: &str) -> String {
-    Reply::read(reply, 1, true).discarded.unwrap_or_default()
+pub(super) fn discarded(reply: &str) -> String {
+    reply_of(reply, 1, true).discarded.unwrap_or_default()
 }
 
 #[test]
@@ -77,7 +83,7 @@ fn the_text_is_cut_where_an_observation_or_a_later_step_begins() {
     // A server that honours the stops changes nothing.
     let reply = "Thought 1: t\nAction 1: nothing\nAction 2: Search[x]\nObservation 2: y";
     let stopped = &reply[..reply.find("\nAction 2:").expect("the stop")];
-    assert_eq!(Reply::read(reply, 1, true).action, Reply::read(stopped, 1, true).action);
+    assert_eq!(reply_of(reply, 1, true).action, reply_of(stopped, 1, true).action);
 }
 
 #[test]
@@ -109,10 +115,7 @@ fn labels_are_found_in_every_form() {
         ("> Thought 1: t", "  > - _Action_ : Search[x]"),
         ("Thought 1：t", "Action １：Search[x]"),
         ("思考 1：t", "行动 1：Search[x]"),
-        ("Thought 0: t", "Action 0: Search[x]"),
         ("Thought 1: Thought 1: t", "Action 1: Search[x]"),
-        // The first line cannot begin a later step: the model has miscounted.
-        ("Thought 3: t", "Action 1: Search[x]"),
     ] {
         check(&[(&format!("{thought}\n{action}"), Search, "x", &[LABEL_FORM])]);
     }
@@ -162,9 +165,9 @@ fn a_thought_is_one_line() {
     assert_eq!((kinds, thought.as_deref()), (vec![THOUGHT_LINES], Some("a - b c")));
     let (kinds, tool, input, thought) = read(r#"{"thought": "t", "action": "Finish", "input": "x"}"#);
     assert_eq!((kinds, tool, input.as_str(), thought.as_deref()), (vec![ACTION_FORM], Finish, "x", Some("t")));
-    let reply = Reply::read("Thought 1: t\nAction 1: Search[x]", 1, false);
+    let reply = reply_of("Thought 1: t\nAction 1: Search[x]", 1, false);
     assert_eq!((reply.thought, reply.discarded.as_deref()), (None, Some("t")), "the method has no thoughts");
-    assert_eq!(Reply::read("Action 1: Search[x]", 1, false).repairs.kinds().count(), 0);
+    assert_eq!(reply_of("Action 1: Search[x]", 1, false).repairs.kinds().count(), 0);
 }
 
 #[test]
@@ -183,7 +186,6 @@ fn an_action_has_many_forms() {
         "Search `x`",
         "Search\nAction Input: x",
         "Search\nAction Input: {\"query\": \"x\"}",
-        "Search\nAction Input:\n```json\n{\"query\": \"x\"}\n```",
         "Search［x］",
         "Search【x】",
         "Search（x）",
@@ -224,6 +226,9 @@ fn brackets_balance_and_quotes_around_the_whole_go() {
         ("`Search[x]`", Search, "x", &[ACTION_MARKS]),
         ("- Search[x]", Search, "x", &[ACTION_MARKS]),
         ("Search[[x] y]", Search, "[x] y", &[]),
+        ("Search[[Solaris (novel)]]", Search, "Solaris (novel)", &[DOUBLED_BRACKETS]),
+        ("Finish[[[x]]]", Finish, "x", &[DOUBLED_BRACKETS]),
+        ("Finish[[x], [y]]", Finish, "[x], [y]", &[]),
         ("Search[List [of] things]", Search, "List [of] things", &[]),
         ("Search[a [b]", Search, "a [b]", &[UNCLOSED_BRACKET]),
         ("Search[x\n\nI wait]", Search, "x", &[UNCLOSED_BRACKET, LATER_TEXT]),
@@ -260,7 +265,7 @@ fn the_fault_of_an_unusable_reply_is_named() {
         ("I did Search[x] already", "the reply has no action"),
         ("I did Research[x]", "the reply has no action"),
         ("Thought 1: t\nAction 1:", "the reply has no action"),
-        ("<think>\nAction 1: Search[x]", "the reply ends inside its <think> block"),
+        ("<think>\nAction 1: Search[x]", "the reply ends inside its reasoning"),
         ("I can do Search[x]\nor maybe Search[y]", &Fault::Several.to_string()),
         ("t\nAction 1: Login", "`Login` is not an action: the tools are Search, Lookup and Finish"),
         ("t\nAction 1: Search", "Search lacks its argument in brackets"),
@@ -273,7 +278,7 @@ fn the_fault_of_an_unusable_reply_is_named() {
     }
     let long = refused(&format!("Action 1: {}", "é".repeat(1000)));
     assert!(long.contains(&format!("`{}…`", "é".repeat(40))), "{long}");
-    let parsed = Robust.parse("t", 1);
+    let parsed = Robust::default().parse("t", 1);
     assert_eq!((parsed.thought.as_deref(), parsed.error.as_deref()), (Some("t"), Some("the reply has no action")));
 }
 
@@ -284,7 +289,7 @@ fn a_normalised_step_is_a_step() {
         ["**Thought:** t\nmore\nsearch: \"x\"", "{\"thought\": \"t\", \"finish\": \"a\\nb\"}", "t\nSearch[[x] y]"]
     {
         let (_, tool, input, thought) = read(reply);
-        let step = Robust.step(1, thought.as_deref(), tool, &input);
+        let step = Robust::default().step(1, thought.as_deref(), tool, &input);
         assert_eq!(read(&step), (vec![], tool, input, thought), "{step}");
     }
 }
@@ -303,7 +308,13 @@ fn long_replies_are_read_once() {
         "Search\n\n",
         "Search: {\n",
         "{\"a\":[\n{\"a\":[0],\"b\":1},",
+        "[\n\n",
+        "<action>",
+        "Answer: x\n",
+        "<|channel|>",
+        "Search[title] ",
+        "Action 1: Search\n```\n",
     ] {
-        let _ = Reply::read(&piece.repeat(LENGTH / piece.len()), 1, true);
+        let _ = reply_of(&piece.repeat(LENGTH / piece.len()), 1, true);
     }
 }
