@@ -65,8 +65,9 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     let dataset = &summary.manifest.dataset;
     let metric = summary.variants.first().map_or("", |variant| variant.metric);
     let scored_by = if metric.is_empty() { String::new() } else { format!(", scored by metric `{metric}`") };
+    let shard = summary.shard.map(|shard| format!(", shard {shard}")).unwrap_or_default();
     let title = format!(
-        "{}: {} of {} of {}{scored_by}",
+        "{}{shard}: {} of {} of {}{scored_by}",
         summary.run.display(),
         thousands(dataset.selected),
         counted(dataset.questions, "question"),
@@ -143,6 +144,10 @@ fn next_steps(summary: &Summary) -> Vec<String> {
     if summary.variants.iter().all(|variant| variant.score.measured == 0) && !lines.is_empty() {
         return lines;
     }
+    if summary.shard.is_some() {
+        lines.push(format!("wikitrail score {run}"));
+        return lines;
+    }
     if let Some(id) = &summary.first_id {
         lines.push(format!("wikitrail show {run} {}", shell_word(id)));
     }
@@ -159,5 +164,5 @@ fn parse_metric(name: &str) -> anyhow::Result<Metric> {
 
 /// Time that the run's parts took, if one has ended by itself.
 fn wall_ms(summary: &Summary) -> Option<u64> {
-    (summary.manifest.active_ms > 0).then_some(summary.manifest.active_ms)
+    (summary.active_ms > 0).then_some(summary.active_ms)
 }

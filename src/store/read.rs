@@ -18,9 +18,10 @@ pub(crate) struct Records {
     shards: Vec<Shard>,
     places: Vec<Place>,
     skipped: Vec<Skipped>,
-    /// Shard and offset of lines that another one takes the place of.
+    /// Shard and offset of lines that another one of the same file takes the place of.
     superseded: Vec<(usize, u64)>,
-    paid: BTreeMap<String, Paid>,
+    /// What the episodes of each shard have cost, by variant.
+    paid: Vec<BTreeMap<String, Paid>>,
 }
 
 /// A line that could not be read; its episode counts as missing.
@@ -58,7 +59,7 @@ impl Shard {
 impl Records {
     /// Finds the latest record of each episode. Unreadable lines are skipped and listed.
     pub(super) fn index(shards: Vec<Shard>) -> Result<Self, StoreError> {
-        let (superseded, paid) = (Vec::new(), BTreeMap::new());
+        let (superseded, paid) = (Vec::new(), vec![BTreeMap::new(); shards.len()]);
         let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), superseded, paid };
         let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
@@ -96,28 +97,28 @@ impl Records {
 
     /// A later record replaces an earlier one, unless only the earlier one was measured.
     fn note(&mut self, place: Place, seen: &mut HashMap<String, usize>) {
-        *self.paid.entry(place.head.variant.clone()).or_default() += place.head.paid;
-        match seen.get(&place.head.key) {
-            Some(&at) if place.head.measured || !self.places[at].head.measured => {
-                let old = std::mem::replace(&mut self.places[at], place);
-                self.superseded.push((old.shard, old.offset));
-            }
-            Some(_) => self.superseded.push((place.shard, place.offset)),
-            None => {
-                seen.insert(place.head.key.clone(), self.places.len());
-                self.places.push(place);
-            }
+        *self.paid[place.shard].entry(place.head.variant.clone()).or_default() += place.head.paid;
+        let Some(&at) = seen.get(&place.head.key) else {
+            seen.insert(place.head.key.clone(), self.places.len());
+            return self.places.push(place);
+        };
+        let known = &mut self.places[at];
+        let (winner, loser) = if place.head.measured || !known.head.measured {
+            let old = std::mem::replace(known, place);
+            (known.shard, old)
+        } else {
+            (known.shard, place)
+        };
+        // What stands in another file may be rewritten by another process meanwhile.
+        if winner == loser.shard {
+            self.superseded.push((loser.shard, loser.offset));
         }
     }
 
-    /// The cost of each variant's episodes, including those that were repeated later.
-    pub(crate) fn paid(&self) -> &BTreeMap<String, Paid> {
-        &self.paid
-    }
-
-    /// Whether lines are left that others take the place of.
-    pub(super) fn has_superseded(&self) -> bool {
-        !self.superseded.is_empty()
+    /// What the episodes in the file at `path` have cost, by variant, including those that were repeated later.
+    pub(super) fn paid(&self, path: &Path) -> BTreeMap<String, Paid> {
+        let shard = self.shards.iter().position(|shard| shard.path == path);
+        shard.map(|shard| self.paid[shard].clone()).unwrap_or_default()
     }
 
     /// Offsets in the file at `path` of lines that another one takes the place of.

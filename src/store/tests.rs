@@ -7,6 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 mod journal;
+mod shards;
 
 pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory {
     Trajectory {
@@ -38,7 +39,7 @@ fn finished(id: &str, index: usize) -> Trajectory {
 }
 
 fn append(folder: &RunFolder, trajectories: &[Trajectory]) -> Option<u64> {
-    let lock = folder.lock().unwrap();
+    let lock = folder.lock(None).unwrap();
     let mut appender = folder.appender(&lock).unwrap();
     appender.append(trajectories).unwrap();
     appender.dropped()
@@ -182,8 +183,8 @@ fn no_file_is_written_through_a_link() {
         symlink(&outside, &link).unwrap();
         let write = || match name {
             "experiment.toml" => folder.write_experiment("x"),
-            "trajectories.jsonl" => folder.lock().and_then(|lock| folder.appender(&lock).map(drop)),
-            _ => folder.lock().map(drop),
+            "trajectories.jsonl" => folder.lock(None).and_then(|lock| folder.appender(&lock).map(drop)),
+            _ => folder.lock(None).map(drop),
         };
         refused(name, write());
         fs::remove_file(link).unwrap();
@@ -227,11 +228,12 @@ fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
         let step = Step { n: 1, calls, ..Step::default() };
         Trajectory { steps: vec![step], ..trajectory("a", 0, outcome) }
     };
-    let (_dir, folder, _) = run(&[with(Outcome::Budget, vec![call(counted, false)])]);
+    let (_dir, folder, path) = run(&[with(Outcome::Budget, vec![call(counted, false)])]);
     append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true)])]);
     let records = folder.records().unwrap();
     let usage = Usage { prompt_tokens: 107, completion_tokens: 13 };
-    let paid: Vec<_> = records.paid().iter().collect();
+    let paid = records.paid(&path);
+    let paid: Vec<_> = paid.iter().collect();
     assert_eq!(paid, [(&"main".to_owned(), &Paid { calls: 2, uncounted: 1, usage })]);
     assert_eq!(records.keys().count(), 1);
 }
@@ -239,13 +241,13 @@ fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
 #[test]
 fn records_are_read_again_only_if_something_was_written() {
     let (_dir, folder, path) = run(&[finished("a", 0)]);
-    let same = folder.records_since(Some(folder.records().unwrap())).unwrap();
+    let same = folder.records_since(Some(folder.records().unwrap()), None).unwrap();
     assert_eq!(same.keys().count(), 1);
     append(&folder, &[finished("b", 1)]);
-    let more = folder.records_since(Some(same)).unwrap();
+    let more = folder.records_since(Some(same), None).unwrap();
     assert_eq!(more.keys().count(), 2);
     fs::copy(&path, folder.path().join("trajectories-1.jsonl")).unwrap();
     append(&folder, &[finished("c", 2)]);
-    assert_eq!(folder.records_since(Some(more)).unwrap().keys().count(), 3);
-    assert_eq!(folder.records_since(None).unwrap().keys().count(), 3);
+    assert_eq!(folder.records_since(Some(more), None).unwrap().keys().count(), 3);
+    assert_eq!(folder.records_since(None, None).unwrap().keys().count(), 3);
 }

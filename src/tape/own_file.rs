@@ -50,7 +50,12 @@ pub(crate) fn create_own_folder(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(found) if found.is_symlink() => Err(io::Error::other(NotOwn("a symbolic link"))),
-        _ => fs::create_dir(path),
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => match fs::create_dir(path) {
+            // Another process was first.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => create_own_folder(path),
+            created => created,
+        },
     }
 }
 

@@ -45,6 +45,7 @@ mod robust_protocol;
 mod schemas;
 mod score_files;
 mod score_run;
+mod shards;
 mod show_command;
 mod snapshots;
 mod statistics_golden;

@@ -23,6 +23,9 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
         "variants": variants,
     });
+    if let Some(shard) = summary.shard {
+        value["shard"] = json!(shard);
+    }
     if let Some(items) = &summary.items {
         value["items"] = items.iter().map(items::to_json).collect();
     }
