@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+const RESUME: &str = "add --resume to continue it, or name another folder with --out";
 /// Variants that are named in one line.
 const NAMED: usize = 7;
 
@@ -159,7 +160,7 @@ impl OutputPlan {
             Some(recorded) if self.resume => {
                 refuse_differences(self.folder.path(), &differences(recorded, &job.manifest))?;
             }
-            Some(_) => return Err(holds_a_run(self.folder.path())),
+            Some(_) => return Err(holds_a_run(self.folder.path(), RESUME)),
             None => {}
         }
         let selected = recorded.as_ref().map(|recorded| recorded.dataset.selected);
@@ -294,11 +295,8 @@ fn other_language(job: &Job) -> Option<&'static str> {
     )
 }
 
-fn holds_a_run(path: &Path) -> RunError {
-    RunError::input(
-        format!("`{}` holds a run already", path.display()),
-        "add --resume to continue it, or name another folder with --out",
-    )
+pub(super) fn holds_a_run(path: &Path, hint: &str) -> RunError {
+    RunError::input(format!("`{}` holds a run already", path.display()), hint)
 }
 
 /// What the folder holds already must be this run, and be continued on purpose. A shard continues without saying so: it is
@@ -310,7 +308,7 @@ fn refuse_other_run(path: &Path, recorded: Option<&Manifest>, job: &Job, output:
             refuse_differences(path, &differences_of_parts(recorded, &job.manifest))
         }
         Some(recorded) if output.resume => refuse_differences(path, &differences(recorded, &job.manifest)),
-        Some(_) => Err(holds_a_run(path)),
+        Some(_) => Err(holds_a_run(path, RESUME)),
     }
 }
 
@@ -325,7 +323,7 @@ fn refuse_differences(path: &Path, differing: &[String]) -> Result<(), RunError>
 }
 
 /// The manifest of the run in the folder, if there is one. A folder that is not ours is left alone, unless it is empty.
-fn recorded(folder: &RunFolder) -> Result<Option<Manifest>, RunError> {
+pub(super) fn recorded(folder: &RunFolder) -> Result<Option<Manifest>, RunError> {
     if folder.exists() {
         return Ok(Some(folder.manifest()?));
     }

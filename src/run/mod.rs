@@ -9,6 +9,7 @@
 //! | `places` | servers, keys and files outside of the folder that an experiment uses |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
+//! | `merge` | one folder from several of the same run |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
 //! | `summary`, `evidence`, `hint`, `stored` | reading a run |
@@ -30,6 +31,7 @@ mod inputs;
 mod interrupts;
 mod job;
 mod journal;
+mod merge;
 mod model;
 mod pace;
 mod places;
@@ -54,6 +56,7 @@ pub(crate) use estimate::{Estimate, Expense};
 pub(crate) use execute::End;
 pub(crate) use folder::fresh;
 pub use interrupts::Interrupts;
+pub(crate) use merge::{Merged, merge};
 pub(crate) use places::{Place, places};
 pub(crate) use prepare::PlannedRun;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};

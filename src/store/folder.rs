@@ -26,8 +26,8 @@ pub(crate) struct RunFolder {
 }
 
 /// What the names of files begin with that each part of a run has for itself: a shard, or a process without one.
-const TRAJECTORIES: &str = "trajectories";
-const JOURNAL: &str = "journal";
+pub(super) const TRAJECTORIES: &str = "trajectories";
+pub(super) const JOURNAL: &str = "journal";
 
 impl RunFolder {
     /// The experiment that the run belongs to.
@@ -276,13 +276,13 @@ impl RunFolder {
         paths.into_iter().map(RecordFile::look_at).collect()
     }
 
-    fn lines(&self, stem: &str, part: &str) -> PathBuf {
+    pub(super) fn lines(&self, stem: &str, part: &str) -> PathBuf {
         self.path.join(format!("{stem}{part}.jsonl"))
     }
 
     /// What stands behind `trajectories` and `journal` in the names of files, for each part of the run. For one shard, the
     /// other shards of the same number are left out: none of its questions is theirs.
-    fn parts(&self, shard: Option<Shard>) -> Result<BTreeSet<String>, StoreError> {
+    pub(super) fn parts(&self, shard: Option<Shard>) -> Result<BTreeSet<String>, StoreError> {
         let concerns = |of: Option<Shard>| match (of, shard) {
             (Some(of), Some(shard)) => of == shard || of.count() != shard.count(),
             _ => true,

@@ -122,10 +122,12 @@ impl Journal {
 
     /// Begins the journal of a run that has none with what was paid so far.
     pub(super) fn begin(path: &Path, paid: &PaidByVariant) -> Result<(), StoreError> {
-        if path.exists() {
-            return Ok(());
-        }
-        JournalFile::new(path.to_owned()).rewrite(paid.clone(), &Episodes::new())
+        if path.exists() { Ok(()) } else { Self::write(path, paid.clone(), &Episodes::new()) }
+    }
+
+    /// Writes a journal with what was paid, that for these episodes included.
+    pub(super) fn write(path: &Path, paid: PaidByVariant, episodes: &Episodes) -> Result<(), StoreError> {
+        JournalFile::new(path.to_owned()).rewrite(paid, episodes)
     }
 
     /// What was kept of an episode, in order. It is handed out once.

@@ -8,7 +8,7 @@
 //! still touched, before it takes the shard for itself.
 
 use super::StoreError;
-use crate::tape::open_own;
+use crate::tape::{check_own, open_own};
 use crate::types::Shard;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -64,11 +64,7 @@ impl Lock {
             if let TryLockError::Error(source) = error {
                 return Err(StoreError::Io { action: "lock", path, source });
             }
-            let is_signed = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.len() > 0);
-            let shards = known(folder)?.into_iter().filter(|(_, path)| is_signed(path));
-            let shards: Vec<Shard> = shards.map(|(shard, _)| shard).collect();
-            let holder = if shards.is_empty() { read(&file).unwrap_or_default() } else { names(&shards) };
-            return Err(StoreError::Locked { path: folder.to_owned(), holder: Some(holder).filter(|h| !h.is_empty()) });
+            return Err(busy(folder, &file)?);
         }
         // Only for the error message of a second process.
         let _ = write(&mut file, &format!("process {}", std::process::id()));
@@ -173,6 +169,25 @@ impl Sign {
     }
 }
 
+/// Keeps others from writing a folder that is only read, where that can be had without changing anything in it.
+pub(super) fn hold_still(folder: &Path) -> Result<Option<File>, StoreError> {
+    let path = folder.join(NAME);
+    let Some(file) = check_own(&path).and_then(|()| File::open(&path)).ok() else { return Ok(None) };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(busy(folder, &file)?),
+        _ => Ok(Some(file)),
+    }
+}
+
+/// The error of a folder whose lock, in `file`, others hold.
+fn busy(folder: &Path, file: &File) -> Result<StoreError, StoreError> {
+    let is_signed = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.len() > 0);
+    let shards = known(folder)?.into_iter().filter(|(_, path)| is_signed(path));
+    let shards: Vec<Shard> = shards.map(|(shard, _)| shard).collect();
+    let holder = if shards.is_empty() { read(file).unwrap_or_default() } else { names(&shards) };
+    Ok(StoreError::Locked { path: folder.to_owned(), holder: Some(holder).filter(|holder| !holder.is_empty()) })
+}
+
 /// The shards that were ever locked, with their lock files.
 fn known(folder: &Path) -> Result<Vec<(Shard, PathBuf)>, StoreError> {
     let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?.flatten();
@@ -241,7 +256,7 @@ fn machine() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lock, is_lock};
+    use super::{Lock, hold_still, is_lock};
     use crate::store::StoreError;
     use crate::types::Shard;
     use std::fs;
@@ -265,6 +280,7 @@ mod tests {
         let error = take("").expect_err("held").to_string();
         assert!(error.contains("(shards 1/3, 2/3)"), "{error}");
         assert!([".lock", ".lock.1-of-3"].into_iter().all(is_lock) && !is_lock(".lock.3") && !is_lock(".lockfile"));
+        assert!(matches!(hold_still(dir.path()), Err(StoreError::Locked { .. })));
         drop(first);
         drop(take("1/3").expect("free again"));
         drop(second);
@@ -272,6 +288,9 @@ mod tests {
         let error = take("2/3").expect_err("held").to_string();
         assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
         drop(whole);
+        let still = hold_still(dir.path()).expect("nobody writes");
+        assert!(still.is_some() && take("1/3").is_err());
+        drop(still);
         take("1/4").expect("nobody writes 3 shards any more");
     }
 

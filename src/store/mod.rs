@@ -19,12 +19,14 @@ mod index;
 mod journal;
 mod lock;
 mod read;
+mod union;
 
 pub(crate) use append::Appender;
 pub(crate) use folder::RunFolder;
 pub(crate) use journal::{Journal, PaidByVariant};
 pub(crate) use lock::{Lock, WATCH};
 pub(crate) use read::{Records, Skipped};
+pub(crate) use union::{Keep, Union};
 
 use crate::tape::{FileError, NOT_OWN_HINT, is_not_own};
 use crate::types::Shard;

@@ -143,6 +143,15 @@ impl Records {
     }
 
     fn read(&self, place: &Place, open: &mut Option<(usize, File)>) -> Result<Trajectory, StoreError> {
+        let line = self.bytes(place, open)?;
+        serde_json::from_slice(&line).map_err(|error| StoreError::Io {
+            action: "read",
+            path: self.shards[place.shard].path.clone(),
+            source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
+        })
+    }
+
+    fn bytes(&self, place: &Place, open: &mut Option<(usize, File)>) -> Result<Vec<u8>, StoreError> {
         let path = &self.shards[place.shard].path;
         if open.as_ref().is_none_or(|(shard, _)| *shard != place.shard) {
             *open = Some((place.shard, File::open(path).map_err(StoreError::io("read", path))?));
@@ -153,11 +162,35 @@ impl Records {
                 .and_then(|_| file.read_exact(&mut line))
                 .map_err(StoreError::io("read", path))?;
         }
-        serde_json::from_slice(&line).map_err(|error| StoreError::Io {
-            action: "read",
-            path: path.clone(),
-            source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
-        })
+        Ok(line)
+    }
+
+    /// What is kept in memory of the episodes, in their order.
+    pub(super) fn heads(&self) -> impl Iterator<Item = &Head> {
+        self.places.iter().map(|place| &place.head)
+    }
+
+    /// What is kept in memory of the episode at this place in their order.
+    pub(super) fn head(&self, at: usize) -> &Head {
+        &self.places[at].head
+    }
+
+    /// The record at this place as it is on disk; `open` is the file that was read last.
+    pub(super) fn line(&self, at: usize, open: &mut Option<(usize, File)>) -> Result<Vec<u8>, StoreError> {
+        self.bytes(&self.places[at], open)
+    }
+
+    /// The episode at this place.
+    pub(super) fn trajectory(&self, at: usize) -> Result<Trajectory, StoreError> {
+        self.read(&self.places[at], &mut None)
+    }
+
+    /// Where the record at this place is: its file, and its line from 1.
+    pub(super) fn file_and_line(&self, at: usize) -> Result<(PathBuf, usize), StoreError> {
+        let Place { shard, offset, .. } = self.places[at];
+        let path = &self.shards[shard].path;
+        let line = line_number(path, offset).map_err(StoreError::io("read", path))?;
+        Ok((path.clone(), line))
     }
 }
 
@@ -183,4 +216,16 @@ pub(super) fn only_trajectories(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// The number, from 1, of the line that begins at `offset`.
+fn line_number(path: &Path, offset: u64) -> std::io::Result<usize> {
+    let mut before = BufReader::new(File::open(path)?).take(offset);
+    let (mut block, mut number) = ([0; 1 << 13], 1);
+    loop {
+        match before.read(&mut block)? {
+            0 => return Ok(number),
+            read => number += memchr::memchr_iter(b'\n', &block[..read]).count(),
+        }
+    }
 }

@@ -31,13 +31,22 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
 
 /// Creates a file beside `path` under a name that nobody else has, to be renamed to `path`.
 pub(crate) fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    make_beside(path, |beside| options().create_new(true).open(beside))
+}
+
+/// The same for a folder.
+pub(crate) fn create_folder_beside(path: &Path) -> io::Result<PathBuf> {
+    make_beside(path, |beside| fs::create_dir(beside)).map(|((), beside)| beside)
+}
+
+fn make_beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     loop {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{:016x}{TEMPORARY}", RandomState::new().hash_one(std::process::id())));
         let beside = path.with_file_name(name);
-        match options().create_new(true).open(&beside) {
+        match make(&beside) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return Ok((opened?, beside)),
+            result => return Ok((result?, beside)),
         }
     }
 }

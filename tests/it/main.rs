@@ -33,6 +33,7 @@ mod help;
 mod hostile_text;
 mod key_leaks;
 mod layering;
+mod merge;
 mod mock_run;
 mod parse_command;
 mod prices;

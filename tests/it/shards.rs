@@ -96,7 +96,8 @@ fn shards_that_begin_at_once_are_one_run() {
     assert_eq!(dir.wikitrail(&["show", "r", "--json"]).lines().len(), 120);
     dir.wikitrail(&["replay", "r"]).ok();
     let compared = dir.wikitrail(&["compare", "r", "--json"]).json();
-    assert_eq!(compared["figures"], dir.wikitrail(&["compare", "whole", "--json"]).json()["figures"]);
+    assert!(compared["metrics"].is_array());
+    assert_eq!(compared["metrics"], dir.wikitrail(&["compare", "whole", "--json"]).json()["metrics"]);
     // Nothing is left to do, in a shard or in all.
     let nothing = dir.wikitrail(&shard("2/4", &[])).ok();
     assert!(nothing.stderr.contains("redo 0, new 0"), "{}", nothing.stderr);
@@ -215,6 +216,14 @@ fn a_shard_that_is_killed_goes_on_and_nothing_is_paid_for_twice() {
     let (split, whole) = (figures(&dir, dir.path("r").to_str().expect("UTF-8")), figures(&dir, "whole"));
     assert_eq!(split["variants"], whole["variants"]);
     assert_eq!(split["spending"], whole["spending"]);
+    // So is what becomes of its parts, a copy among them: what was paid once counts once.
+    std::fs::create_dir(dir.path("copy")).expect("a folder");
+    for name in ["manifest.json", "trajectories.3-of-4.jsonl", "journal.3-of-4.jsonl"] {
+        std::fs::copy(dir.path("r").join(name), dir.path("copy").join(name)).expect("a copy");
+    }
+    dir.wikitrail(&["merge", "r", "copy", "--out", "merged"]).ok();
+    let merged = figures(&dir, "merged");
+    assert_eq!((&merged["variants"], &merged["spending"]), (&whole["variants"], &whole["spending"]));
 }
 
 /// What dead shards have begun is found by whoever does it in the end.
