@@ -9,11 +9,14 @@ use super::say::say;
 use super::score_files;
 use crate::report::console::stdout;
 use crate::report::{RunSummary, SummaryRow, counted, thousands};
-use crate::run::{Spending, Summary};
+use crate::run::{Spending, Summary, UnfinishedShard};
 use crate::score::Metric;
 use crate::types::text::shell_word;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+/// Unfinished shards that are named in one line.
+const SHARDS: usize = 7;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -97,6 +100,7 @@ fn notes(summary: &Summary) -> Vec<String> {
     if missing > 0 {
         lines.push(format!("{missing} of {} planned episodes are not recorded yet", summary.planned()));
     }
+    lines.extend(unfinished(&summary.unfinished_shards));
     let mut reasons: Vec<(&String, &u64)> = summary.reasons.iter().collect();
     reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let mut hints: Vec<&String> = Vec::new();
@@ -118,6 +122,16 @@ fn notes(summary: &Summary) -> Vec<String> {
     }
     lines.extend(other_statuses(summary));
     lines
+}
+
+/// The first shards that lack episodes.
+fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {
+    let told = |UnfinishedShard { shard, planned, recorded }: &UnfinishedShard| {
+        format!("{shard} ({} of {})", thousands(*recorded), counted(*planned, "episode"))
+    };
+    let first: Vec<String> = shards.iter().take(SHARDS).map(told).collect();
+    let more = if shards.len() > SHARDS { format!(" and {} more", shards.len() - SHARDS) } else { String::new() };
+    (!shards.is_empty()).then(|| format!("unfinished shards: {}{more}", first.join(", ")))
 }
 
 /// Error pages that the paper's environment takes for pages.

@@ -12,7 +12,7 @@
 //! | `merge` | one folder from several of the same run |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
-//! | `summary`, `evidence`, `hint`, `stored` | reading a run |
+//! | `summary`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
 
@@ -46,6 +46,7 @@ mod revision;
 mod runner;
 pub(crate) mod stored;
 mod summary;
+mod unfinished;
 mod variant;
 mod wiki;
 
@@ -62,6 +63,7 @@ pub(crate) use prepare::PlannedRun;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
 pub use summary::Summary;
 pub(crate) use summary::{Item, Spending, VariantScore, left_out};
+pub(crate) use unfinished::UnfinishedShard;
 pub(crate) use variant::{find_method, find_protocol};
 
 #[cfg(test)]

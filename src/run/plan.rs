@@ -5,7 +5,7 @@ use crate::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::store::Records;
 use crate::types::{Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// All episodes of a run or of one of its shards, question by question.
@@ -130,6 +130,25 @@ pub(super) fn episode(question: &Arc<Question>, variant: &Arc<Variant>) -> Episo
 /// What of a question decides its episodes, and its shard.
 fn asked(id: &str, text: &str, answers: &[String]) -> String {
     json!({ "id": id, "text": text, "answers": answers }).to_string()
+}
+
+/// The episodes of each of these shards: how many there are to be, and how many of them are recorded.
+pub(super) fn by_shard(
+    questions: Vec<Question>,
+    manifest: &Manifest,
+    one: Shard,
+    is_recorded: impl Fn(&str) -> bool,
+) -> BTreeMap<Shard, (u64, u64)> {
+    let plan = Plan::new(questions, &manifest.variants, manifest.repeats, None);
+    let mut counts: BTreeMap<Shard, (u64, u64)> = one.all().map(|shard| (shard, (0, 0))).collect();
+    for of_question in plan.episodes.chunk_by(|one, next| Arc::ptr_eq(&one.question, &next.question)) {
+        let question = &of_question[0].question;
+        let shard = one.of(&asked(&question.id, &question.question, &question.answers));
+        let (planned, recorded) = counts.entry(shard).or_default();
+        *planned += of_question.len() as u64;
+        *recorded += of_question.iter().filter(|episode| is_recorded(&episode.key)).count() as u64;
+    }
+    counts
 }
 
 /// Whether an episode is of a shard.

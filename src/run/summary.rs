@@ -5,6 +5,7 @@ use super::evidence::Evidence;
 use super::hint::hint;
 use super::model::is_own;
 use super::plan;
+use super::unfinished::{UnfinishedShard, unfinished};
 use crate::llm::Price;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Tally};
 use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
@@ -30,6 +31,8 @@ pub struct Summary {
     pub active_ms: u64,
     /// Episodes that there are to be.
     planned: u64,
+    /// Shards of the run that lack episodes, where it was split.
+    pub unfinished_shards: Vec<UnfinishedShard>,
     /// The figures of each variant, in the order of the manifest.
     pub variants: Vec<VariantScore>,
     /// What was paid for, measured or not.
@@ -202,7 +205,11 @@ impl Summary {
     pub fn of(folder: &Path, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
         let folder = RunFolder::open(folder)?;
         let records = folder.records()?;
-        Self::of_records(&folder, &records, metric, per_item, None)
+        let mut summary = Self::of_records(&folder, &records, metric, per_item, None)?;
+        if summary.missing() > 0 {
+            summary.unfinished_shards = unfinished(&folder, &summary.manifest, &records)?;
+        }
+        Ok(summary)
     }
 
     /// The same of what was read already: of all of it, or of the episodes of one shard.
@@ -215,7 +222,6 @@ impl Summary {
     ) -> Result<Self, RunError> {
         let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
         let paid = folder.paid(records, shard)?;
-        let notes = left_out(records).collect();
         let evidence = Evidence::of(folder, &manifest);
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)
@@ -255,6 +261,7 @@ impl Summary {
             active_ms: active_ms(folder, &manifest, shard)?,
             planned: part.map_or_else(whole, |part| part.episodes),
             manifest,
+            unfinished_shards: Vec::new(),
             variants,
             spending,
             items,
@@ -262,7 +269,7 @@ impl Summary {
             hints,
             other_statuses,
             first_id,
-            notes,
+            notes: left_out(records).collect(),
             evidence,
         })
     }

@@ -151,6 +151,34 @@ fn a_shard_tells_what_it_is_and_what_comes_next() {
 }
 
 #[test]
+fn the_score_of_a_run_names_the_shards_that_lack_episodes() {
+    let dir = WorkDir::new();
+    let run = |n: u32| dir.run(&[SAMPLE, "--repeats", "2", "--out", "r", "--quiet", "--shard", &format!("{n}/3")]).ok();
+    run(1);
+    run(3);
+    let path = dir.path("r/trajectories.3-of-3.jsonl");
+    let text = read(&path);
+    let count = text.lines().count();
+    std::fs::write(&path, text.split_inclusive('\n').skip(2).collect::<String>()).expect("written");
+    let score = dir.wikitrail(&["score", "r", "--json"]).json();
+    let first = lines(&dir.read("r/trajectories.1-of-3.jsonl")).len();
+    let missing = 120 - first - count;
+    let shards = serde_json::json!([{"shard": "2/3", "planned": missing, "recorded": 0},
+        {"shard": "3/3", "planned": count, "recorded": count - 2}]);
+    assert_eq!((&score["missing"], &score["unfinished_shards"]), (&(missing + 2).into(), &shards));
+    let table = dir.wikitrail(&["score", "r"]).ok().stdout;
+    let lines = [
+        format!("{} of 120 planned episodes are not recorded yet\n", missing + 2),
+        format!("unfinished shards: 2/3 (0 of {missing} episodes), 3/3 ({} of {count} episodes)\n", count - 2),
+    ];
+    assert!(table.contains(&lines.concat()), "{table}");
+    run(2);
+    run(3);
+    let score = dir.wikitrail(&["score", "r", "--json"]).json();
+    assert_eq!((&score["missing"], &score["unfinished_shards"]), (&0.into(), &serde_json::json!([])));
+}
+
+#[test]
 fn what_does_not_fit_is_refused_by_name() {
     let dir = WorkDir::new();
     dir.run(&[SAMPLE, "--limit", "9", "--out", "r", "--quiet", "--shard", "1/2"]).ok();

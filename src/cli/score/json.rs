@@ -15,6 +15,7 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "selected": summary.manifest.dataset.selected,
         "planned": summary.planned(),
         "missing": summary.missing(),
+        "unfinished_shards": summary.unfinished_shards,
         "not_measured_reasons": summary.reasons,
         "observations_not_200": summary.other_statuses,
         "level": LEVEL,
