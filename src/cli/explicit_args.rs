@@ -16,7 +16,7 @@ const LONGEST_COMMAND: usize = 1000;
 /// Flags whose values are addresses.
 const OF_ADDRESSES: [&str; 2] = ["--base-url", "--wiki-url"];
 /// Flags that belong to one start of the program and not to its run.
-const OF_A_START: [&str; 6] = ["resume", "out", "dry_run", "json", "quiet", "confirm"];
+const OF_A_START: [&str; 7] = ["resume", "out", "shard", "dry_run", "json", "quiet", "confirm"];
 
 /// The arguments of a command that were typed, as opposed to those that have their default.
 #[derive(Debug, Clone, Default)]

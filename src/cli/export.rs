@@ -13,6 +13,7 @@ use crate::report::counted;
 use crate::run::evidence::EvidenceShelf;
 use crate::run::left_out;
 use crate::score::{AnswerScore, Assessment, Tally};
+use crate::store::RunFolder;
 use crate::types::Trajectory;
 use filter::Filter;
 use runs::Run;
@@ -90,12 +91,11 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 fn check_place(path: &Path, runs: &[Run]) -> anyhow::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let records = name.starts_with("trajectories") && path.extension().is_some_and(|extension| extension == "jsonl");
     let inside = |run: &Run| {
         let folder = parent.canonicalize().ok();
         folder.is_some() && folder == run.folder.path().canonicalize().ok()
     };
-    if (records || name == "manifest.json" || name == ".lock") && runs.iter().any(inside) {
+    if RunFolder::is_own(&name) && runs.iter().any(inside) {
         let what = format!("`{}` belongs to the run itself", path.display());
         return Err(Failure::usage(what, "name another file or another folder with --out"));
     }

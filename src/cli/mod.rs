@@ -14,6 +14,7 @@ mod failure;
 mod flags;
 mod graded;
 mod man;
+mod merge;
 mod models;
 mod output_file;
 mod parse;
@@ -65,6 +66,8 @@ enum Command {
     Replay(replay::Args),
     /// Run the paper's table with your own model and print the figures side by side.
     Reproduce(Box<reproduce::Args>),
+    /// Make one run folder of several, such as those of shards on separate disks.
+    Merge(merge::Args),
     /// Use the Wikipedia tool by hand or from a script.
     #[command(subcommand)]
     Wiki(wiki::Command),
@@ -156,6 +159,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Show(args) => show::execute(&args),
         Command::Replay(args) => replay::execute(&args),
         Command::Reproduce(args) => reproduce::execute(*args).await,
+        Command::Merge(args) => merge::execute(&args),
         Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),

@@ -176,6 +176,7 @@ impl Args {
             resume: self.resume,
             command_line: without_secrets(std::env::args_os()),
             dry_run: self.dry_run,
+            shard: None,
         };
         Ok(experiment)
     }

@@ -3,6 +3,7 @@
 mod args;
 mod dry_run;
 mod screen;
+mod shard;
 
 pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs};
 
@@ -110,6 +111,7 @@ impl Args {
             resume: self.resume,
             command_line: without_secrets(std::env::args_os()),
             dry_run: self.dry_run,
+            shard: self.shard.as_deref().map(|text| shard::shard(text, |name| std::env::var(name).ok())).transpose()?,
         };
         Ok(experiment)
     }

@@ -9,11 +9,14 @@ use super::say::say;
 use super::score_files;
 use crate::report::console::stdout;
 use crate::report::{RunSummary, SummaryRow, counted, thousands};
-use crate::run::{Spending, Summary};
+use crate::run::{Spending, Summary, UnfinishedShard};
 use crate::score::Metric;
 use crate::types::text::shell_word;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+
+/// Unfinished shards that are named in one line.
+const SHARDS: usize = 7;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -65,8 +68,9 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     let dataset = &summary.manifest.dataset;
     let metric = summary.variants.first().map_or("", |variant| variant.metric);
     let scored_by = if metric.is_empty() { String::new() } else { format!(", scored by metric `{metric}`") };
+    let shard = summary.shard.map(|shard| format!(", shard {shard}")).unwrap_or_default();
     let title = format!(
-        "{}: {} of {} of {}{scored_by}",
+        "{}{shard}: {} of {} of {}{scored_by}",
         summary.run.display(),
         thousands(dataset.selected),
         counted(dataset.questions, "question"),
@@ -96,6 +100,7 @@ fn notes(summary: &Summary) -> Vec<String> {
     if missing > 0 {
         lines.push(format!("{missing} of {} planned episodes are not recorded yet", summary.planned()));
     }
+    lines.extend(unfinished(&summary.unfinished_shards));
     let mut reasons: Vec<(&String, &u64)> = summary.reasons.iter().collect();
     reasons.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let mut hints: Vec<&String> = Vec::new();
@@ -126,6 +131,16 @@ fn spent(spending: &Spending) -> Option<String> {
     (!parts.is_empty()).then(|| format!("spent: {total}; of these {}", parts.join(", and ")))
 }
 
+/// The first shards that lack episodes.
+fn unfinished(shards: &[UnfinishedShard]) -> Option<String> {
+    let told = |UnfinishedShard { shard, planned, recorded }: &UnfinishedShard| {
+        format!("{shard} ({} of {})", thousands(*recorded), counted(*planned, "episode"))
+    };
+    let first: Vec<String> = shards.iter().take(SHARDS).map(told).collect();
+    let more = if shards.len() > SHARDS { format!(" and {} more", shards.len() - SHARDS) } else { String::new() };
+    (!shards.is_empty()).then(|| format!("unfinished shards: {}{more}", first.join(", ")))
+}
+
 /// Error pages that the paper's environment takes for pages.
 fn other_statuses(summary: &Summary) -> Option<String> {
     let all = &summary.other_statuses;
@@ -150,6 +165,10 @@ fn next_steps(summary: &Summary) -> Vec<String> {
     if summary.variants.iter().all(|variant| variant.score.measured == 0) && !lines.is_empty() {
         return lines;
     }
+    if summary.shard.is_some() {
+        lines.push(format!("wikitrail score {run}"));
+        return lines;
+    }
     if let Some(id) = &summary.first_id {
         lines.push(format!("wikitrail show {run} {}", shell_word(id)));
     }
@@ -166,5 +185,5 @@ fn parse_metric(name: &str) -> anyhow::Result<Metric> {
 
 /// Time that the run's parts took, if one has ended by itself.
 fn wall_ms(summary: &Summary) -> Option<u64> {
-    (summary.manifest.active_ms > 0).then_some(summary.manifest.active_ms)
+    (summary.active_ms > 0).then_some(summary.active_ms)
 }

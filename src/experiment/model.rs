@@ -1,6 +1,7 @@
 //! What to run, as plain data: flags and experiment files are two ways to write it.
 
 use super::settings::{DatasetSettings, VariantSettings};
+use crate::types::Shard;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -139,6 +140,9 @@ pub struct Output {
     pub folder: Option<PathBuf>,
     /// Continue the run in the folder.
     pub resume: bool,
+    /// Run only this shard of the questions, into a folder that the others write too. It joins a run that is there, and goes on
+    /// where it was.
+    pub shard: Option<Shard>,
     /// The command that started it, for the manifest; free of secrets.
     pub command_line: Vec<String>,
     /// Nothing is going to run: no key is looked for, and no recording is opened.

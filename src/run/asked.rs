@@ -9,6 +9,7 @@ use crate::store::RunFolder;
 use crate::types::text::counted;
 use crate::types::{DatasetRecord, Question, Selection};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The questions of a run.
 pub(super) struct Asked {
@@ -68,8 +69,8 @@ fn skipped(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
     each.chain([all]).collect()
 }
 
-/// Writes the questions into the run's folder, unless they are there.
-pub(super) fn keep(folder: &RunFolder, questions: impl Iterator<Item = impl AsRef<Question>>) -> Result<(), RunError> {
-    let kept: Vec<Question> = questions.map(|question| evidence::kept(question.as_ref())).collect();
+/// Writes the questions into the run's folder.
+pub(super) fn keep(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
+    let kept: Vec<Question> = questions.iter().map(|question| evidence::kept(question)).collect();
     Ok(folder.write_questions(kept.iter())?)
 }

@@ -127,7 +127,10 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         | StoreError::BadQuestion { .. }
         | StoreError::Newer { .. }
         | StoreError::Foreign { .. } => Input,
-        StoreError::Io { .. } | StoreError::Locked { .. } => Unexpected,
+        StoreError::Io { .. }
+        | StoreError::Locked { .. }
+        | StoreError::ShardLocked { .. }
+        | StoreError::OtherShards { .. } => Unexpected,
     };
     let experiment = |error: &ExperimentError| if matches!(error, ExperimentError::Unused(_)) { Usage } else { Input };
     let site = |error: &SitePolicyError| error.hint().unwrap_or("check `--wiki-url`").to_owned();

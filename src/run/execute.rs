@@ -2,13 +2,13 @@
 
 use super::admission::Admission;
 use super::error::RunError;
-use super::folder::OpenRun;
+use super::folder::{OpenRun, State};
 use super::guard::Guard;
 use super::interrupts::Interrupts;
 use super::job::Job;
 use super::prepare::Listener;
 use super::runner::{Answer, Gate, run};
-use crate::store::{Journal, RunFolder};
+use crate::store::Journal;
 use crate::types::RunEvent;
 use futures_util::FutureExt as _;
 use std::collections::BTreeSet;
@@ -57,7 +57,7 @@ pub(super) async fn execute(
     // A task, so that the ends of episodes are seen where they happen; the listener's thread is not woken for each.
     let mut running = JoinSet::new();
     running.spawn(run(episodes, answer(job, &open.journal, &guard, &stop), appender, gate, events, stopped));
-    let mut history = History::of(job, &open.folder);
+    let mut history = History::of(job, open);
     let (mut interrupted, mut batch, mut listening) = (false, Vec::new(), true);
     let mut told = Told::default();
     let result = loop {
@@ -145,7 +145,7 @@ impl Told {
 /// Writes down what is learned about servers while a run goes on, so that one that is killed keeps it.
 struct History<'a> {
     job: &'a Job,
-    folder: RunFolder,
+    state: State,
     ticks: tokio::time::Interval,
     known: u64,
     /// What is being written; a slow disk keeps a thread of its own waiting, and no request.
@@ -153,8 +153,8 @@ struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    fn of(job: &'a Job, folder: &RunFolder) -> Self {
-        Self { job, folder: folder.clone(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0, writing: None }
+    fn of(job: &'a Job, open: &OpenRun) -> Self {
+        Self { job, state: open.state(), ticks: tokio::time::interval(HISTORY_INTERVAL), known: 0, writing: None }
     }
 
     async fn tick(&mut self) {
@@ -168,11 +168,11 @@ impl<'a> History<'a> {
             self.known = decisions;
             let mut manifest = self.job.manifest.clone();
             manifest.limit_history.extend(history);
-            let folder = self.folder.clone();
+            let state = self.state.clone();
             self.writing = Some(tokio::task::spawn_blocking(move || {
                 // Nobody else writes it meanwhile. What cannot be written now is written at the end, which says what is
                 // wrong.
-                let _ = folder.write_manifest(&manifest);
+                let _ = state.write(&manifest);
             }));
         }
     }

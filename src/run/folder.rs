@@ -4,20 +4,21 @@ use super::asked;
 use super::error::RunError;
 use super::estimate::Estimate;
 use super::job::Job;
-use super::plan::{Due, differences};
+use super::plan::{Due, differences, differences_of_parts};
 use super::prices;
-use super::summary::Summary;
+use super::summary::{Part, Summary};
 use crate::experiment::Output;
 use crate::llm::{Price, Spent};
-use crate::store::{Appender, Journal, Lock, Records, RunFolder};
+use crate::store::{Appender, Journal, Lock, Records, RunFolder, StoreError};
 use crate::tape::NOT_OWN_HINT;
-use crate::types::text::counted;
-use crate::types::{Manifest, Paid, Variant};
-use std::collections::BTreeSet;
+use crate::types::text::{counted, thousands};
+use crate::types::{Manifest, Paid, Shard, ShardRecord, Variant};
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+const RESUME: &str = "add --resume to continue it, or name another folder with --out";
 /// Variants that are named in one line.
 const NAMED: usize = 7;
 
@@ -29,6 +30,7 @@ pub(super) struct OutputPlan {
     pub(super) due: Due,
     pub(super) estimate: Estimate,
     resume: bool,
+    pub(super) shard: Option<Shard>,
     notes: Vec<String>,
 }
 
@@ -40,7 +42,25 @@ pub(super) struct OpenRun {
     started: Option<Instant>,
     appender: Mutex<Option<Appender>>,
     pub(super) journal: Arc<Journal>,
+    /// How many episodes the shard has, where it is one.
+    part: Option<Part>,
     lock: Lock,
+}
+
+/// Where it is written down how a run goes: in the manifest, or, of a shard, in a file of its own.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    folder: RunFolder,
+    shard: Option<Shard>,
+}
+
+impl State {
+    pub(super) fn write(&self, manifest: &Manifest) -> Result<(), StoreError> {
+        match self.shard {
+            None => self.folder.write_manifest(manifest),
+            Some(shard) => self.folder.write_shard(&ShardRecord::of(shard, manifest)),
+        }
+    }
 }
 
 impl OutputPlan {
@@ -54,13 +74,9 @@ impl OutputPlan {
             ));
         }
         let folder = RunFolder::at(&path);
-        let recorded = if folder.exists() { Some(folder.manifest()?) } else { None };
-        match &recorded {
-            Some(recorded) if output.resume => refuse_other_settings(&path, recorded, &job.manifest)?,
-            Some(_) => return Err(holds_a_run(&path)),
-            None => refuse_other_files(&path)?,
-        }
-        let records = if recorded.is_some() { Some(folder.records()?) } else { None };
+        let recorded = recorded(&folder)?;
+        refuse_other_run(&path, recorded.as_ref(), job, output)?;
+        let records = if recorded.is_some() { Some(folder.records_of(output.shard)?) } else { None };
         let due = job.plan.against(records.as_ref());
         if due.foreign > 0 {
             return Err(RunError::input(
@@ -77,12 +93,17 @@ impl OutputPlan {
         };
         let notes = records.iter().flat_map(Records::skipped).map(skipped).collect();
         let estimate = Estimate::of(job, &due.episodes, records.as_ref().filter(|_| output.dry_run))?;
-        Ok(Self { folder, recorded, records, due, estimate, resume: output.resume, notes })
+        let Output { resume, shard, .. } = *output;
+        Ok(Self { folder, recorded, records, due, estimate, resume, shard, notes })
     }
 
     pub(super) fn notes(&self, job: &Job) -> Vec<String> {
         let mut lines = self.notes.clone();
         lines.extend(about(&job.manifest));
+        if let Some(shard) = self.shard {
+            let all = job.plan.questions().len() * job.manifest.variants.len() * job.manifest.repeats as usize;
+            lines.push(format!("shard {shard}: {} of {}", thousands(job.plan.len()), counted(all, "episode")));
+        }
         let Due { keep, redo, new, other, .. } = self.due;
         let calls = counted(self.estimate.most_calls(), "model call");
         let others = if other > 0 { format!(", other {other}") } else { String::new() };
@@ -100,14 +121,46 @@ impl OutputPlan {
         lines
     }
 
-    /// Takes the lock and writes down what is about to run.
-    pub(super) fn open(self, job: &mut Job) -> Result<OpenRun, RunError> {
-        let lock = self.folder.lock()?;
+    /// Writes down what is about to run, and opens what it is recorded in.
+    pub(super) fn open(self, lock: Lock, job: &mut Job) -> Result<OpenRun, RunError> {
+        match lock.shard() {
+            None => self.begin(job)?,
+            Some(shard) => self.join(shard, job)?,
+        }
+        for prompt in &job.prompts {
+            self.folder.write_prompt(&prompt.sha256, &prompt.text)?;
+        }
+        let appender = self.folder.appender(&lock)?;
+        job.notes.clear();
+        job.notes.extend(appender.dropped().map(|bytes| {
+            format!("note: dropped {} of a torn last line; its episode is run again", counted(bytes, "byte"))
+        }));
+        // Another process may have written between the look and the lock.
+        let records = self.folder.records_since(self.records, lock.shard())?;
+        // Nobody asks the plan after this, so that each episode is held once.
+        let plan = std::mem::take(&mut job.plan);
+        let part = plan.shard().map(|shard| Part { shard, episodes: plan.len() as u64 });
+        let due = plan.against(Some(&records));
+        drop(plan);
+        for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records, lock.shard())? {
+            let price = job.prices().get(variant.as_str()).map(|price| Price::from(*price));
+            job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
+        }
+        let keys: HashSet<&str> = due.episodes.iter().map(|episode| episode.key.as_str()).collect();
+        let journal = Arc::new(self.folder.journal(&lock, &records, |key| keys.contains(key))?);
+        let appender = Mutex::new(Some(appender.with_journal(Arc::clone(&journal))));
+        Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, part, lock })
+    }
+
+    /// Writes the manifest of a run that this process writes alone.
+    fn begin(&self, job: &mut Job) -> Result<(), RunError> {
         // Another process may have started or ended a run here between the look and the lock.
         let recorded = if self.folder.exists() { Some(self.folder.manifest()?) } else { None };
         match &recorded {
-            Some(recorded) if self.resume => refuse_other_settings(self.folder.path(), recorded, &job.manifest)?,
-            Some(_) => return Err(holds_a_run(self.folder.path())),
+            Some(recorded) if self.resume => {
+                refuse_differences(self.folder.path(), &differences(recorded, &job.manifest))?;
+            }
+            Some(_) => return Err(holds_a_run(self.folder.path(), RESUME)),
             None => {}
         }
         let selected = recorded.as_ref().map(|recorded| recorded.dataset.selected);
@@ -137,25 +190,28 @@ impl OutputPlan {
         if !self.folder.has_questions() || selected != Some(job.manifest.dataset.selected) {
             asked::keep(&self.folder, job.plan.questions())?;
         }
-        for prompt in &job.prompts {
-            self.folder.write_prompt(&prompt.sha256, &prompt.text)?;
+        Ok(())
+    }
+
+    /// Joins a run as one of its shards. The first of them writes the manifest and what belongs to it, for all.
+    fn join(&self, shard: Shard, job: &mut Job) -> Result<(), RunError> {
+        let is_first = !self.folder.exists() && self.folder.create_manifest(&job.manifest)?;
+        refuse_differences(self.folder.path(), &differences_of_parts(&self.folder.manifest()?, &job.manifest))?;
+        if let Some(text) = job.experiment.as_ref().filter(|_| is_first) {
+            self.folder.write_experiment(text)?;
         }
-        let appender = self.folder.appender(&lock)?;
-        job.notes.clear();
-        job.notes.extend(appender.dropped().map(|bytes| {
-            format!("note: dropped {} of a torn last line; its episode is run again", counted(bytes, "byte"))
-        }));
-        // Another process may have written between the look and the lock.
-        let records = self.folder.records_since(self.records)?;
-        // Nobody asks the plan after this, so that each episode is held once.
-        let due = std::mem::take(&mut job.plan).against(Some(&records));
-        for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records)? {
-            let price = job.prices().get(variant.as_str()).map(|price| Price::from(*price));
-            job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
+        // The first one may have been killed before it came to this.
+        if is_first || !self.folder.has_questions() && !self.folder.has_unfinished_questions()? {
+            asked::keep(&self.folder, job.plan.questions())?;
         }
-        let journal = Arc::new(self.folder.journal(&lock, &records)?);
-        let appender = Mutex::new(Some(appender.with_journal(Arc::clone(&journal))));
-        Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, lock })
+        if let Some(before) = self.folder.shard(shard)? {
+            let manifest = &mut job.manifest;
+            manifest.command_line = before.command_line;
+            manifest.started_at = before.started_at;
+            manifest.active_ms = before.active_ms;
+            manifest.limit_history = before.limit_history;
+        }
+        Ok(State { folder: self.folder.clone(), shard: Some(shard) }.write(&job.manifest)?)
     }
 }
 
@@ -178,13 +234,21 @@ impl OpenRun {
             job.manifest.limit_history.extend(job.pacer.history());
         }
         job.note_unsent();
-        let records = self.folder.records()?;
+        let shard = self.lock.shard();
+        let records = self.folder.records_of(shard)?;
         self.folder.compact(&self.lock, &records)?;
-        job.manifest.paid = self.folder.paid(&records)?;
-        // Nobody was paid for the baseline and for replays.
-        job.manifest.paid.retain(|name, _| job.agents.get(name).is_none_or(|agent| agent.journaled));
-        self.folder.write_manifest(&job.manifest)?;
-        Summary::of_records(&self.folder, &self.folder.records_since(Some(records))?, None, false)
+        if shard.is_none() {
+            job.manifest.paid = self.folder.paid(&records, None)?;
+            // Nobody was paid for the baseline and for replays.
+            job.manifest.paid.retain(|name, _| job.agents.get(name).is_none_or(|agent| agent.journaled));
+        }
+        self.state().write(&job.manifest)?;
+        let records = self.folder.records_since(Some(records), shard)?;
+        Summary::of_records(&self.folder, &records, None, false, self.part)
+    }
+
+    pub(super) fn state(&self) -> State {
+        State { folder: self.folder.clone(), shard: self.lock.shard() }
     }
 }
 
@@ -236,15 +300,24 @@ fn other_language(job: &Job) -> Option<&'static str> {
     )
 }
 
-fn holds_a_run(path: &Path) -> RunError {
-    RunError::input(
-        format!("`{}` holds a run already", path.display()),
-        "add --resume to continue it, or name another folder with --out",
-    )
+pub(super) fn holds_a_run(path: &Path, hint: &str) -> RunError {
+    RunError::input(format!("`{}` holds a run already", path.display()), hint)
 }
 
-fn refuse_other_settings(path: &Path, recorded: &Manifest, planned: &Manifest) -> Result<(), RunError> {
-    let differing = differences(recorded, planned);
+/// What the folder holds already must be this run, and be continued on purpose. A shard continues without saying so: it is
+/// one command that starts it and that starts it again.
+fn refuse_other_run(path: &Path, recorded: Option<&Manifest>, job: &Job, output: &Output) -> Result<(), RunError> {
+    match recorded {
+        None => Ok(()),
+        Some(recorded) if output.shard.is_some() => {
+            refuse_differences(path, &differences_of_parts(recorded, &job.manifest))
+        }
+        Some(recorded) if output.resume => refuse_differences(path, &differences(recorded, &job.manifest)),
+        Some(_) => Err(holds_a_run(path, RESUME)),
+    }
+}
+
+fn refuse_differences(path: &Path, differing: &[String]) -> Result<(), RunError> {
     if differing.is_empty() {
         return Ok(());
     }
@@ -254,19 +327,19 @@ fn refuse_other_settings(path: &Path, recorded: &Manifest, planned: &Manifest) -
     ))
 }
 
-/// A folder that is not ours is left alone, unless it is empty.
-fn refuse_other_files(path: &Path) -> Result<(), RunError> {
-    let Ok(entries) = std::fs::read_dir(path) else { return Ok(()) };
-    let mut entries = entries.flatten();
-    let foreign = entries.find(|entry| !RunFolder::is_left_over(&entry.file_name().to_string_lossy()));
-    match foreign {
-        None => Ok(()),
-        Some(entry) => Err(RunError::input(
-            format!(
-                "`{}` is not a run and is not empty (it holds `{}`)",
-                path.display(),
-                entry.file_name().to_string_lossy()
-            ),
+/// The manifest of the run in the folder, if there is one. A folder that is not ours is left alone, unless it is empty.
+pub(super) fn recorded(folder: &RunFolder) -> Result<Option<Manifest>, RunError> {
+    if folder.exists() {
+        return Ok(Some(folder.manifest()?));
+    }
+    let Ok(entries) = std::fs::read_dir(folder.path()) else { return Ok(None) };
+    let mut names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    match names.find(|name| !RunFolder::is_left_over(name)) {
+        None => Ok(None),
+        // Another shard began the run meanwhile.
+        Some(_) if folder.exists() => Ok(Some(folder.manifest()?)),
+        Some(name) => Err(RunError::input(
+            format!("`{}` is not a run and is not empty (it holds `{name}`)", folder.path().display()),
             "name a new folder with --out",
         )),
     }

@@ -102,9 +102,9 @@ mod tests {
     fn guard(budget: &Arc<Budget>, max_failures: Option<u64>) -> Guard {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = RunFolder::at(dir.path());
-        let lock = folder.lock().expect("a lock");
+        let lock = folder.lock(None).expect("a lock");
         let records = folder.records().expect("no records");
-        let journal = Arc::new(folder.journal(&lock, &records).expect("a journal"));
+        let journal = Arc::new(folder.journal(&lock, &records, |_| true).expect("a journal"));
         let admission = Admission::new(Arc::clone(budget), HashMap::new(), journal);
         Guard::new(Arc::clone(budget), admission, Arc::new(Breakers::new(None)), max_failures)
     }

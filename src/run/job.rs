@@ -80,7 +80,7 @@ impl Job {
             ));
         }
         let manifest = manifest(experiment, record, variants);
-        let plan = Plan::new(questions, &manifest.variants, manifest.repeats);
+        let plan = Plan::new(questions, &manifest.variants, manifest.repeats, experiment.output.shard);
         Ok(Self {
             out,
             manifest,

@@ -9,10 +9,11 @@
 //! | `places` | servers, keys and files outside of the folder that an experiment uses |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
+//! | `merge` | one folder from several of the same run |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
 //! | `unsent` | what servers do not take |
-//! | `summary`, `evidence`, `hint`, `stored` | reading a run |
+//! | `summary`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
 
@@ -31,6 +32,7 @@ mod inputs;
 mod interrupts;
 mod job;
 mod journal;
+mod merge;
 mod model;
 mod pace;
 mod places;
@@ -45,6 +47,7 @@ mod revision;
 mod runner;
 pub(crate) mod stored;
 mod summary;
+mod unfinished;
 mod unsent;
 mod variant;
 mod wiki;
@@ -57,11 +60,13 @@ pub(crate) use execute::End;
 pub(crate) use folder::fresh;
 pub(crate) use hint::shortfalls;
 pub use interrupts::Interrupts;
+pub(crate) use merge::{Merged, merge};
 pub(crate) use places::{Place, places};
 pub(crate) use prepare::PlannedRun;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
 pub use summary::Summary;
 pub(crate) use summary::{Item, Spending, VariantScore, left_out};
+pub(crate) use unfinished::UnfinishedShard;
 pub(crate) use variant::{find_method, find_protocol};
 
 #[cfg(test)]

@@ -3,14 +3,17 @@
 use crate::agent::Episode;
 use crate::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::store::Records;
-use crate::types::{Manifest, Question, Variant, sha256_hex};
+use crate::types::{Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
 use serde_json::{Value, json};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-/// All episodes of a run, question by question.
+/// All episodes of a run or of one of its shards, question by question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
+    /// All questions of the run.
+    questions: Vec<Arc<Question>>,
+    shard: Option<Shard>,
     episodes: Vec<Episode>,
 }
 
@@ -32,34 +35,41 @@ pub(crate) struct Due {
 }
 
 impl Plan {
-    /// Every question under every variant, `repeats` times. Variants of one question stand next to each
-    /// other, so that a drift of model or Wikipedia during the run hits all of them alike.
-    pub(crate) fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32) -> Self {
+    /// Every question, or every one of a shard, under every variant, `repeats` times. Variants of one question stand next to
+    /// each other, so that a drift of model or Wikipedia during the run hits all of them alike.
+    pub(crate) fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32, shard: Option<Shard>) -> Self {
         let variants: Vec<(Arc<Variant>, String)> =
             variants.iter().map(|variant| (Arc::new(variant.clone()), identity(variant).to_string())).collect();
-        let mut episodes = Vec::with_capacity(questions.len() * variants.len() * repeats as usize);
-        for question in questions {
-            let question = Arc::new(question);
-            let asked = asked(&question);
+        let questions: Vec<Arc<Question>> = questions.into_iter().map(Arc::new).collect();
+        let mut episodes = Vec::new();
+        for question in &questions {
+            let asked = asked(&question.id, &question.question, &question.answers);
+            if shard.is_some_and(|shard| shard.of(&asked) != shard) {
+                continue;
+            }
             for repeat in 0..repeats {
                 for (variant, identity) in &variants {
                     let key = key(&asked, identity, repeat);
-                    let (question, variant) = (Arc::clone(&question), Arc::clone(variant));
+                    let (question, variant) = (Arc::clone(question), Arc::clone(variant));
                     episodes.push(Episode { question, variant, repeat, key });
                 }
             }
         }
-        Self { episodes }
+        Self { questions, shard, episodes }
     }
 
-    /// The questions, in order, each once.
-    pub(crate) fn questions(&self) -> impl Iterator<Item = &Arc<Question>> {
-        let mut last = None;
-        self.episodes.iter().map(|episode| &episode.question).filter(move |question| {
-            let is_new = last.is_none_or(|last| !Arc::ptr_eq(last, question));
-            last = Some(*question);
-            is_new
-        })
+    /// All questions of the run, in order; a shard knows those of the others too.
+    pub(crate) fn questions(&self) -> &[Arc<Question>] {
+        &self.questions
+    }
+
+    pub(crate) fn shard(&self) -> Option<Shard> {
+        self.shard
+    }
+
+    /// How many episodes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.episodes.len()
     }
 
     pub(crate) fn without_gold(&self) -> usize {
@@ -93,6 +103,10 @@ impl Plan {
             }
             due.episodes.push(episode.clone());
         }
+        if self.shard.is_some() {
+            // What else is recorded belongs to other shards.
+            return due;
+        }
         let planned: HashSet<&str> = self.episodes.iter().map(|episode| episode.key.as_str()).collect();
         let variants: HashSet<&str> = self.episodes.iter().map(|episode| episode.variant.name.as_str()).collect();
         for (_, (variant, _)) in recorded.iter().filter(|(key, _)| !planned.contains(*key)) {
@@ -108,13 +122,38 @@ impl Plan {
 
 /// The only episode of a question under one variant.
 pub(super) fn episode(question: &Arc<Question>, variant: &Arc<Variant>) -> Episode {
-    let key = key(&asked(question), &identity(variant).to_string(), 0);
+    let asked = asked(&question.id, &question.question, &question.answers);
+    let key = key(&asked, &identity(variant).to_string(), 0);
     Episode { question: Arc::clone(question), variant: Arc::clone(variant), repeat: 0, key }
 }
 
-/// What of a question decides its episodes.
-fn asked(question: &Question) -> String {
-    json!({ "id": question.id, "text": question.question, "answers": question.answers }).to_string()
+/// What of a question decides its episodes, and its shard.
+fn asked(id: &str, text: &str, answers: &[String]) -> String {
+    json!({ "id": id, "text": text, "answers": answers }).to_string()
+}
+
+/// The episodes of each of these shards: how many there are to be, and how many of them are recorded.
+pub(super) fn by_shard(
+    questions: Vec<Question>,
+    manifest: &Manifest,
+    one: Shard,
+    is_recorded: impl Fn(&str) -> bool,
+) -> BTreeMap<Shard, (u64, u64)> {
+    let plan = Plan::new(questions, &manifest.variants, manifest.repeats, None);
+    let mut counts: BTreeMap<Shard, (u64, u64)> = one.all().map(|shard| (shard, (0, 0))).collect();
+    for of_question in plan.episodes.chunk_by(|one, next| Arc::ptr_eq(&one.question, &next.question)) {
+        let question = &of_question[0].question;
+        let shard = one.of(&asked(&question.id, &question.question, &question.answers));
+        let (planned, recorded) = counts.entry(shard).or_default();
+        *planned += of_question.len() as u64;
+        *recorded += of_question.iter().filter(|episode| is_recorded(&episode.key)).count() as u64;
+    }
+    counts
+}
+
+/// Whether an episode is of a shard.
+pub(super) fn is_of(trajectory: &Trajectory, shard: Shard) -> bool {
+    shard.of(&asked(&trajectory.id, &trajectory.question, &trajectory.answers)) == shard
 }
 
 /// SHA-256 over everything that decides an episode's course: question, prompt, protocol, model, tool, repeat.
@@ -174,6 +213,25 @@ pub(crate) fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Var
 /// A different selection from the same file is not a difference by itself: a run may be extended. An experiment may also
 /// have other variants than before, and more repeats; a variant that has kept its name must be what it was.
 pub(crate) fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
+    changes(recorded, planned, planned.experiment.is_some())
+}
+
+/// The same for parts of one run, such as its shards: they also have one selection, and the variants and repeats of an
+/// experiment do not grow.
+pub(crate) fn differences_of_parts(recorded: &Manifest, planned: &Manifest) -> Vec<String> {
+    let mut found = changes(recorded, planned, false);
+    let (was, now) = (&recorded.dataset, &planned.dataset);
+    if was.sha256 == now.sha256 && was.selection != now.selection {
+        let shown = |selection: &Selection| match json!(selection) {
+            Value::Object(fields) if fields.is_empty() => "all questions".to_owned(),
+            fields => fields.to_string(),
+        };
+        found.push(format!("selection: was {}, now {}", shown(&was.selection), shown(&now.selection)));
+    }
+    found
+}
+
+fn changes(recorded: &Manifest, planned: &Manifest, grows: bool) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |name: &str, was: &Value, now: &Value| {
         if was != now {
@@ -181,7 +239,6 @@ pub(crate) fn differences(recorded: &Manifest, planned: &Manifest) -> Vec<String
         }
     };
     compare("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256));
-    let grows = planned.experiment.is_some();
     if !grows || planned.repeats < recorded.repeats {
         compare("repeats", &json!(recorded.repeats), &json!(planned.repeats));
     }

@@ -10,9 +10,10 @@ use super::job::Job;
 use super::pool::Pool;
 use super::summary::Summary;
 use crate::experiment::{Experiment, ExperimentFile, Overrides};
+use crate::store::{Lock, WATCH};
 use crate::types::request::BYTES_PER_TOKEN;
 use crate::types::text::counted;
-use crate::types::{Manifest, RunEvent};
+use crate::types::{Manifest, RunEvent, Shard};
 use std::path::Path;
 
 /// Who is told what happens during a run.
@@ -50,6 +51,8 @@ pub struct PlannedRun<'a> {
     pub new: usize,
     /// Recorded episodes of variants that are not run any more.
     pub other: usize,
+    /// The shard that is run; none for the whole run.
+    pub shard: Option<Shard>,
     pub estimate: &'a Estimate,
 }
 
@@ -97,6 +100,12 @@ pub fn load_experiment(path: &Path, overrides: &Overrides) -> Result<(Experiment
 pub fn prepare(experiment: &Experiment) -> Result<Prepared, RunError> {
     let mut experiment = experiment.clone();
     if experiment.output.folder.is_none() {
+        if experiment.output.shard.is_some() {
+            return Err(RunError::usage(
+                "a shard needs the folder of its run",
+                "name with --out the folder of all shards",
+            ));
+        }
         // An experiment's datasets share a folder; a plain run is named when its variants are known.
         experiment.output.folder = experiment.name.as_deref().map(fresh);
     }
@@ -175,6 +184,7 @@ impl Prepared {
             redo: output.due.redo,
             new: output.due.new,
             other: output.due.other,
+            shard: output.shard,
             estimate: &output.estimate,
         })
     }
@@ -188,7 +198,8 @@ impl Prepared {
         // All folders are taken before the first run begins: what earlier parts of each spent counts for all.
         let mut opened = Vec::new();
         for (mut job, output) in runs {
-            let open = output.open(&mut job)?;
+            let lock = lock(&output, listener).await?;
+            let open = output.open(lock, &mut job)?;
             job.notes.drain(..).for_each(|note| listener.event(&RunEvent::Note(note)));
             opened.push((job, open));
         }
@@ -210,6 +221,20 @@ impl Prepared {
         let notes = closing_notes(&pool, &end, &summaries, budget_spent);
         Ok(Finished { summaries, end, notes, budget_spent })
     }
+}
+
+/// Takes the lock of a run's folder. A shard that may be running on another machine is watched first.
+async fn lock(output: &OutputPlan, listener: &mut impl Listener) -> Result<Lock, RunError> {
+    let mut lock = output.folder.lock(output.shard)?;
+    if let (Some(before), Some(shard)) = (lock.before(), output.shard) {
+        listener.event(&RunEvent::Note(format!(
+            "note: {before} began shard {shard} and did not say that it ended; watching for {} s whether it still runs",
+            WATCH.as_secs()
+        )));
+        tokio::time::sleep(WATCH).await;
+        lock.confirm()?;
+    }
+    Ok(lock)
 }
 
 /// Why the run stopped by itself and how to go on, where something is left to do.

@@ -4,11 +4,13 @@ use super::error::RunError;
 use super::evidence::Evidence;
 use super::hint::{hint, shortfalls};
 use super::model::is_own;
+use super::plan;
+use super::unfinished::{UnfinishedShard, unfinished};
 use crate::llm::Price;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Shortfalls, Tally};
 use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
 use crate::types::text::{counted, shell_word, visible_line};
-use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Trajectory, Usage};
+use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Trajectory, Usage};
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -23,6 +25,14 @@ pub struct Summary {
     pub run: PathBuf,
     /// What the run was.
     pub manifest: Manifest,
+    /// The shard that the figures are of; none for the whole run.
+    pub shard: Option<Shard>,
+    /// Time over all parts that ended by themselves, in milliseconds; of shards, which run side by side, that of the longest.
+    pub active_ms: u64,
+    /// Episodes that there are to be.
+    planned: u64,
+    /// Shards of the run that lack episodes, where it was split.
+    pub unfinished_shards: Vec<UnfinishedShard>,
     /// The figures of each variant, in the order of the manifest.
     pub variants: Vec<VariantScore>,
     /// What was paid for, measured or not.
@@ -40,6 +50,13 @@ pub struct Summary {
     /// What a reader should know: lines that were left out, supporting facts that are missing.
     pub notes: Vec<String>,
     pub(crate) evidence: Evidence,
+}
+
+/// One shard of a run, and how many episodes it has.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) shard: Shard,
+    pub(super) episodes: u64,
 }
 
 /// The figures of one variant.
@@ -203,18 +220,23 @@ impl Summary {
     pub fn of(folder: &Path, metric: Option<Metric>, per_item: bool) -> Result<Self, RunError> {
         let folder = RunFolder::open(folder)?;
         let records = folder.records()?;
-        Self::of_records(&folder, &records, metric, per_item)
+        let mut summary = Self::of_records(&folder, &records, metric, per_item, None)?;
+        if summary.missing() > 0 {
+            summary.unfinished_shards = unfinished(&folder, &summary.manifest, &records)?;
+        }
+        Ok(summary)
     }
 
-    pub(crate) fn of_records(
+    /// The same of what was read already: of all of it, or of the episodes of one shard.
+    pub(super) fn of_records(
         folder: &RunFolder,
         records: &Records,
         metric: Option<Metric>,
         per_item: bool,
+        part: Option<Part>,
     ) -> Result<Self, RunError> {
-        let manifest = folder.manifest()?;
-        let paid = folder.paid_and_unfinished(records)?;
-        let notes = left_out(records).collect();
+        let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
+        let paid = folder.paid_and_unfinished(records, shard)?;
         let evidence = Evidence::of(folder, &manifest);
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)
@@ -226,6 +248,9 @@ impl Summary {
         let (mut first_id, mut reasons, mut other_statuses) = (None, Reasons::default(), BTreeMap::new());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
+            if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
+                continue;
+            }
             first_id.get_or_insert_with(|| trajectory.id.clone());
             if trajectory.outcome == Outcome::NotMeasured {
                 reasons.add(&trajectory, &manifest);
@@ -244,7 +269,24 @@ impl Summary {
         let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
         let spending = Spending::of(&manifest, &variants, &paid);
         let (run, Reasons { counts: reasons, hints, .. }) = (folder.path().to_owned(), reasons);
-        Ok(Self { run, manifest, variants, spending, items, reasons, hints, other_statuses, first_id, notes, evidence })
+        let whole = || manifest.dataset.selected as u64 * u64::from(manifest.repeats) * variants.len() as u64;
+        Ok(Self {
+            run,
+            shard,
+            active_ms: active_ms(folder, &manifest, shard)?,
+            planned: part.map_or_else(whole, |part| part.episodes),
+            manifest,
+            unfinished_shards: Vec::new(),
+            variants,
+            spending,
+            items,
+            reasons,
+            hints,
+            other_statuses,
+            first_id,
+            notes: left_out(records).collect(),
+            evidence,
+        })
     }
 
     /// Calls whose answer was cut or withheld, and what to do about each kind: nobody should look for the reason in the
@@ -264,9 +306,9 @@ impl Summary {
         self.variants.iter().map(|variant| variant.score.not_measured + variant.score.budget).sum()
     }
 
-    /// Episodes that the run is to have.
+    /// Episodes that the run, or the shard, is to have.
     pub fn planned(&self) -> u64 {
-        self.manifest.dataset.selected as u64 * u64::from(self.manifest.repeats) * self.variants.len() as u64
+        self.planned
     }
 
     /// Planned episodes that are not recorded.
@@ -297,8 +339,8 @@ impl Summary {
             match word.as_str() {
                 "--resume" => {}
                 "--confirm" if server.is_some() => {}
-                "--out" => drop(typed.next()),
-                _ if flag == "--out" => {}
+                "--out" | "--shard" => drop(typed.next()),
+                _ if ["--out", "--shard"].contains(&flag) => {}
                 _ if spent && BUDGETS.contains(&flag) => {
                     if flag == word {
                         typed.next();
@@ -315,6 +357,7 @@ impl Summary {
         let several = self.manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty());
         let folder = self.run.parent().filter(|_| several).unwrap_or(&self.run);
         words.extend(["--resume".to_owned(), "--out".to_owned(), shell_word(&folder.display().to_string())]);
+        words.extend(self.shard.into_iter().flat_map(|shard| ["--shard".to_owned(), shard.to_string()]));
         words.join(" ")
     }
 
@@ -330,6 +373,14 @@ impl Summary {
         let one = servers.all(|(_, other)| other == server);
         (one && !is_own(model, server)).then_some(server)
     }
+}
+
+/// Time that was worked on the run, or on a shard of it.
+fn active_ms(folder: &RunFolder, manifest: &Manifest, shard: Option<Shard>) -> Result<u64, RunError> {
+    let shards = folder.shards()?;
+    let of = |shard: Shard| shards.iter().find(|record| record.shard == shard).map_or(0, |record| record.active_ms);
+    let longest = shards.iter().map(|record| record.active_ms).max().unwrap_or_default();
+    Ok(shard.map_or(manifest.active_ms + longest, of))
 }
 
 impl VariantScore {

@@ -96,7 +96,7 @@ impl Bench {
     }
 
     fn appender(&self) -> (Lock, Appender) {
-        let lock = self.folder().lock().unwrap();
+        let lock = self.folder().lock(None).unwrap();
         let appender = self.folder().appender(&lock).unwrap();
         (lock, appender)
     }
@@ -118,7 +118,7 @@ impl Bench {
 #[tokio::test]
 async fn every_episode_is_recorded_once_and_no_more_are_in_flight_than_asked() {
     let bench = Bench::new();
-    let plan = Plan::new(questions(100), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2);
+    let plan = Plan::new(questions(100), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2, None);
     assert_eq!(plan.against(None).new, 400);
     let (flying, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (f, m) = (Arc::clone(&flying), Arc::clone(&most));
@@ -143,7 +143,7 @@ async fn every_episode_is_recorded_once_and_no_more_are_in_flight_than_asked() {
 #[tokio::test]
 async fn room_that_grows_is_filled_although_nothing_ends() {
     let bench = Bench::new();
-    let plan = Plan::new(questions(9), &[variant("a")], 1);
+    let plan = Plan::new(questions(9), &[variant("a")], 1, None);
     let begun = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&begun);
     // No episode ends before seven have begun, and there is room for two at first.
@@ -167,7 +167,7 @@ async fn room_that_grows_is_filled_although_nothing_ends() {
 #[tokio::test]
 async fn what_was_not_measured_is_done_again_and_the_rest_is_kept() {
     let bench = Bench::new();
-    let plan = Plan::new(questions(10), &[variant("a")], 1);
+    let plan = Plan::new(questions(10), &[variant("a")], 1, None);
     let first = answer(|e| match e.question.index {
         // What a budget cut short is not measured either.
         0 => Trajectory { outcome: Outcome::Budget, ..e.not_measured("spent") },
@@ -187,7 +187,7 @@ async fn what_was_not_measured_is_done_again_and_the_rest_is_kept() {
 #[tokio::test]
 async fn a_stop_begins_nothing_new_and_loses_nothing() {
     let bench = Bench::new();
-    let plan = Plan::new(questions(50), &[variant("a")], 1);
+    let plan = Plan::new(questions(50), &[variant("a")], 1, None);
     let stop = bench.stop.clone();
     let stopping = answer(move |e| {
         if e.question.index == 9 {
@@ -206,7 +206,7 @@ async fn a_stop_begins_nothing_new_and_loses_nothing() {
 #[tokio::test]
 async fn a_panic_costs_one_episode_and_says_why() {
     let bench = Bench::new();
-    let plan = Plan::new(questions(5), &[variant("a")], 1);
+    let plan = Plan::new(questions(5), &[variant("a")], 1, None);
     let panicking = answer(|e| {
         assert_ne!(e.question.index, 2, "planted");
         finished(e)
@@ -223,7 +223,7 @@ async fn a_panic_costs_one_episode_and_says_why() {
 async fn a_full_disk_ends_the_run_with_an_error() {
     let bench = Bench::new();
     let appender = Appender::full();
-    let due = Plan::new(questions(1000), &[variant("a")], 1).against(None).episodes;
+    let due = Plan::new(questions(1000), &[variant("a")], 1, None).against(None).episodes;
     let (sender, _receiver) = mpsc::unbounded_channel();
     let gate = Gate { room: Box::new(|| 4), admits: Box::new(|_| true) };
     let result = run(due, answer(finished), appender, gate, sender, bench.stop.subscribe()).await;
@@ -233,7 +233,7 @@ async fn a_full_disk_ends_the_run_with_an_error() {
 #[test]
 fn the_key_follows_what_decides_an_episode_and_nothing_else() {
     let key = |variant: Variant, question: Question, repeats: u32| {
-        Plan::new(vec![question], &[variant], repeats).against(None).episodes.last().unwrap().key.clone()
+        Plan::new(vec![question], &[variant], repeats, None).against(None).episodes.last().unwrap().key.clone()
     };
     let question = || Question::new("q", "Why?", vec!["x".to_owned()]);
     let base = key(variant("a"), question(), 1);
@@ -257,7 +257,7 @@ fn the_key_follows_what_decides_an_episode_and_nothing_else() {
 #[test]
 fn a_key_is_what_it_always_was() {
     let question = Question::new("q", "Who said \"yes\"?", vec!["Zoë".to_owned(), "\n".to_owned()]);
-    let plan = Plan::new(vec![question], &[variant("a")], 2);
+    let plan = Plan::new(vec![question], &[variant("a")], 2, None);
     let keys: Vec<String> = plan.against(None).episodes.into_iter().map(|episode| episode.key).collect();
     assert_eq!(
         keys,
@@ -272,15 +272,16 @@ fn a_key_is_what_it_always_was() {
 async fn episodes_of_other_variants_are_left_alone() {
     let bench = Bench::new();
     let (a, b) = (variant("a"), Variant { max_steps: 5, ..variant("b") });
-    bench.run(&Plan::new(questions(10), &[a.clone(), b], 1), 3, answer(finished)).await;
-    let due = bench.due(&Plan::new(questions(4), &[a], 1));
+    bench.run(&Plan::new(questions(10), &[a.clone(), b], 1, None), 3, answer(finished)).await;
+    let due = bench.due(&Plan::new(questions(4), &[a], 1, None));
     assert_eq!((due.keep, due.redo, due.new, due.foreign, due.other), (4, 0, 0, 6, 10));
 }
 
 #[test]
 fn variants_of_a_question_stand_next_to_each_other() {
-    let episodes =
-        Plan::new(questions(2), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2).against(None).episodes;
+    let episodes = Plan::new(questions(2), &[variant("a"), Variant { max_steps: 5, ..variant("b") }], 2, None)
+        .against(None)
+        .episodes;
     let place = |episode: &Episode| format!("{}{}{}", episode.question.id, episode.repeat, episode.variant.name);
     let order: Vec<String> = episodes.iter().map(place).collect();
     assert_eq!(order, ["q00a", "q00b", "q01a", "q01b", "q10a", "q10b", "q11a", "q11b"]);

@@ -1,16 +1,20 @@
 //! The run folder: creating, opening and locking it; its manifest and prompts.
 
 use super::compact::compact;
-use super::read::Shard;
-use super::{Appender, Journal, Journaled, PaidByVariant, Records, StoreError};
-use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, open_own, sync_folder};
+use super::journal::{self, Episodes, Journaled};
+use super::lock::is_lock;
+use super::read::Shard as RecordFile;
+use super::{Appender, Journal, Lock, PaidByVariant, Records, StoreError};
+use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, sync_folder};
 use crate::types::bounded::{lines, read_at_most, text_at_most};
 use crate::types::manifest::MANIFEST_VERSION;
-use crate::types::{Manifest, Question};
+use crate::types::shard::SHARD_VERSION;
+use crate::types::{Manifest, Question, Shard, ShardRecord};
 use serde::Deserialize;
-use std::collections::HashSet;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest, experiment or prompt that is read, in bytes.
@@ -21,16 +25,11 @@ pub(crate) struct RunFolder {
     path: PathBuf,
 }
 
-/// The lock on a run folder, released on drop.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _file: File,
-}
+/// What the names of files begin with that each part of a run has for itself: a shard, or a process without one.
+pub(super) const TRAJECTORIES: &str = "trajectories";
+pub(super) const JOURNAL: &str = "journal";
 
 impl RunFolder {
-    /// The file that episodes are appended to.
-    pub(crate) const TRAJECTORIES: &'static str = "trajectories.jsonl";
-
     /// The experiment that the run belongs to.
     pub(crate) const EXPERIMENT: &'static str = "experiment.toml";
 
@@ -53,56 +52,79 @@ impl RunFolder {
         self.manifest_path().is_file()
     }
 
-    /// Whether a start that was killed early may have left a file of this name: its lock, or half a manifest.
+    /// Whether a start that was killed early may have left a file of this name: a lock, or half a manifest.
     pub(crate) fn is_left_over(name: &str) -> bool {
-        name == ".lock" || name.starts_with("manifest.") && name.ends_with(TEMPORARY)
+        is_lock(name) || name.starts_with("manifest.") && name.ends_with(TEMPORARY)
     }
 
-    /// Locks the folder for writing, creating it if needed. Fails if another process holds the lock.
-    pub(crate) fn lock(&self) -> Result<Lock, StoreError> {
+    /// Whether a file of this name is part of a run.
+    pub(crate) fn is_own(name: &str) -> bool {
+        let lines =
+            [TRAJECTORIES, JOURNAL].iter().any(|stem| name.starts_with(stem)) && name.strip_suffix(".jsonl").is_some();
+        lines || is_lock(name) || ["manifest.json", "questions.jsonl", Self::EXPERIMENT].contains(&name)
+    }
+
+    /// Locks the folder or one shard of it for writing, creating the folder if needed. Fails if another process holds the
+    /// lock.
+    pub(crate) fn lock(&self, shard: Option<Shard>) -> Result<Lock, StoreError> {
         fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
-        let path = self.path.join(".lock");
-        let mut file = open_own(&path).map_err(StoreError::io("open", &path))?;
-        if let Err(error) = file.try_lock() {
-            if let std::fs::TryLockError::Error(source) = error {
-                return Err(StoreError::Io { action: "lock", path, source });
-            }
-            let mut holder = String::new();
-            let known = file.read_to_string(&mut holder).is_ok() && !holder.is_empty();
-            return Err(StoreError::Locked { path: self.path.clone(), holder: known.then_some(holder) });
-        }
-        // Only for the error message of a second process.
-        let _ =
-            file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "process {}", std::process::id()));
-        Ok(Lock { _file: file })
+        Lock::take(&self.path, shard)
     }
 
     pub(crate) fn manifest(&self) -> Result<Manifest, StoreError> {
-        #[derive(Deserialize)]
-        struct Version {
-            v: u64,
-        }
         let path = self.manifest_path();
         if !path.is_file() {
             return Err(StoreError::NotARun { path: self.path.clone() });
         }
-        let bytes = File::open(&path).and_then(|file| read_at_most(file, MOST_BYTES));
-        let bytes = bytes.map_err(StoreError::io("read", &path))?;
-        let bad = |error: serde_json::Error| StoreError::BadManifest { path: path.clone(), message: error.to_string() };
-        // The version first: a newer manifest may lack fields that this program expects.
-        let version: Version = serde_json::from_slice(&bytes).map_err(bad)?;
-        if version.v > u64::from(MANIFEST_VERSION) {
-            return Err(StoreError::Newer { path, found: version.v, known: MANIFEST_VERSION });
+        read_versioned(&path, MANIFEST_VERSION)
+    }
+
+    /// Writes the manifest if there is none, and says whether it did: of several processes that try at once, one does.
+    pub(crate) fn create_manifest(&self, manifest: &Manifest) -> Result<bool, StoreError> {
+        let path = self.manifest_path();
+        let text = pretty(manifest, &path)?;
+        let (mut file, beside) = create_beside(&path).map_err(StoreError::io("write", &path))?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data());
+        let linked = written.and_then(|()| fs::hard_link(&beside, &path));
+        let _ = fs::remove_file(&beside);
+        match linked {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(StoreError::io("write", &path)(error)),
+            Ok(()) => {
+                sync_folder(&path);
+                Ok(true)
+            }
         }
-        serde_json::from_slice(&bytes).map_err(bad)
     }
 
     /// Writes the manifest, atomically replacing an older one.
     pub(crate) fn write_manifest(&self, manifest: &Manifest) -> Result<(), StoreError> {
         let path = self.manifest_path();
-        let text =
-            serde_json::to_string_pretty(manifest).map_err(|error| StoreError::io("write", &path)(error.into()))?;
-        replace(&path, format!("{text}\n").as_bytes())
+        replace(&path, pretty(manifest, &path)?.as_bytes())
+    }
+
+    /// Writes how a shard goes, atomically replacing what it wrote before.
+    pub(crate) fn write_shard(&self, record: &ShardRecord) -> Result<(), StoreError> {
+        let path = self.shard_path(record.shard);
+        replace(&path, pretty(record, &path)?.as_bytes())
+    }
+
+    /// How a shard went so far, where it was ever begun.
+    pub(crate) fn shard(&self, shard: Shard) -> Result<Option<ShardRecord>, StoreError> {
+        let path = self.shard_path(shard);
+        if path.is_file() { read_versioned(&path, SHARD_VERSION).map(Some) } else { Ok(None) }
+    }
+
+    /// How every shard went that was ever begun.
+    pub(crate) fn shards(&self) -> Result<Vec<ShardRecord>, StoreError> {
+        let of = |name: &String| Shard::in_name(name.strip_prefix("shard.")?.strip_suffix(".json")?);
+        let mut shards: Vec<Shard> = self.names()?.iter().filter_map(of).collect();
+        shards.sort();
+        shards.into_iter().filter_map(|shard| self.shard(shard).transpose()).collect()
+    }
+
+    fn shard_path(&self, shard: Shard) -> PathBuf {
+        self.path.join(format!("shard.{}.json", shard.name()))
     }
 
     /// Writes the text of the experiment that the run belongs to, atomically replacing an older one.
@@ -145,6 +167,11 @@ impl RunFolder {
         })
     }
 
+    /// Whether a process has begun to write the questions and not ended, or was killed meanwhile.
+    pub(crate) fn has_unfinished_questions(&self) -> Result<bool, StoreError> {
+        Ok(self.names()?.iter().any(|name| name.starts_with("questions.jsonl.") && name.ends_with(TEMPORARY)))
+    }
+
     /// Whether the questions were written.
     pub(crate) fn has_questions(&self) -> bool {
         self.questions_path().is_file()
@@ -173,76 +200,159 @@ impl RunFolder {
         self.path.join("questions.jsonl")
     }
 
-    /// Opens the trajectory file for appending; the caller must hold the [`Lock`].
-    pub(crate) fn appender(&self, _lock: &Lock) -> Result<Appender, StoreError> {
-        Appender::open(&self.path.join(Self::TRAJECTORIES))
+    /// Opens the trajectory file for appending.
+    pub(crate) fn appender(&self, lock: &Lock) -> Result<Appender, StoreError> {
+        Appender::open(&self.lines(TRAJECTORIES, &part(lock.shard())))
     }
 
-    /// Opens the journal; the caller must hold the [`Lock`]. The lines of measured episodes in `records` are dropped.
-    pub(crate) fn journal(&self, _lock: &Lock, records: &Records) -> Result<Journal, StoreError> {
+    /// Opens the journal. The lines of measured episodes in `records` are dropped. An episode that is due here may have been
+    /// begun in another part of the run, whose process is gone: then it goes on from what stands there.
+    pub(crate) fn journal(
+        &self,
+        lock: &Lock,
+        records: &Records,
+        is_due: impl Fn(&str) -> bool,
+    ) -> Result<Journal, StoreError> {
         let measured: HashSet<&str> = records.keys().filter(|(.., measured)| *measured).map(|(key, ..)| key).collect();
-        Journal::open(&self.journal_path(), records.paid(), |key| !measured.contains(key))
+        let own = part(lock.shard());
+        let mut elsewhere = Episodes::new();
+        for part in self.parts(lock.shard())?.iter().filter(|part| **part != own) {
+            let journaled = Journaled::read(&self.lines(JOURNAL, part))?.unwrap_or_default();
+            journal::adopt(&mut elsewhere, journaled.episodes.into_iter().filter(|(key, _)| is_due(key)));
+        }
+        let before = records.paid(&self.lines(TRAJECTORIES, &own));
+        Journal::open(&self.lines(JOURNAL, &own), &before, |key| !measured.contains(key), elsewhere)
     }
 
-    /// What each variant has cost, whether its episodes ended or not.
-    pub(crate) fn paid(&self, records: &Records) -> Result<PaidByVariant, StoreError> {
-        Ok(self.paid_and_unfinished(records)?.0)
+    /// What each variant has cost, whether its episodes ended or not: in the whole run, or in one shard.
+    pub(crate) fn paid(&self, records: &Records, shard: Option<Shard>) -> Result<PaidByVariant, StoreError> {
+        Ok(self.paid_and_unfinished(records, shard)?.0)
     }
 
     /// The same, and how much of it went to episodes that `--resume` goes on with.
-    pub(crate) fn paid_and_unfinished(&self, records: &Records) -> Result<(PaidByVariant, PaidByVariant), StoreError> {
-        let mut paid = records.paid().clone();
-        // Variants that are not journaled cost nothing.
-        let journaled = Journaled::read(&self.journal_path())?.unwrap_or_default();
-        let unfinished = journaled.unfinished(records);
-        paid.extend(journaled.paid);
-        Ok((paid, unfinished))
-    }
-
-    /// Rewrites the trajectories with one line an episode; the caller must hold the [`Lock`]. What the removed lines cost
-    /// stays in the journal's sum.
-    pub(crate) fn compact(&self, _lock: &Lock, records: &Records) -> Result<(), StoreError> {
-        if records.has_superseded() {
-            Journal::begin(&self.journal_path(), records.paid())?;
+    pub(crate) fn paid_and_unfinished(
+        &self,
+        records: &Records,
+        shard: Option<Shard>,
+    ) -> Result<(PaidByVariant, PaidByVariant), StoreError> {
+        let parts = if shard.is_some() { BTreeSet::from([part(shard)]) } else { self.parts(None)? };
+        let (mut sum, mut unfinished) = (PaidByVariant::new(), PaidByVariant::new());
+        let add = |sum: &mut PaidByVariant, paid: PaidByVariant| {
+            paid.into_iter().for_each(|(variant, paid)| *sum.entry(variant).or_default() += paid);
+        };
+        for part in parts {
+            let mut paid = records.paid(&self.lines(TRAJECTORIES, &part));
+            // Variants that are not journaled cost nothing.
+            let journaled = Journaled::read(&self.lines(JOURNAL, &part))?.unwrap_or_default();
+            add(&mut unfinished, journaled.unfinished(records));
+            paid.extend(journaled.paid);
+            add(&mut sum, paid);
         }
-        compact(&self.path.join(Self::TRAJECTORIES), records)
+        Ok((sum, unfinished))
     }
 
-    fn journal_path(&self) -> PathBuf {
-        self.path.join("journal.jsonl")
+    /// Rewrites the trajectory file with one line an episode. What the removed lines cost stays in the journal's sum.
+    pub(crate) fn compact(&self, lock: &Lock, records: &Records) -> Result<(), StoreError> {
+        let part = part(lock.shard());
+        let path = self.lines(TRAJECTORIES, &part);
+        if !records.superseded(&path).is_empty() {
+            Journal::begin(&self.lines(JOURNAL, &part), &records.paid(&path))?;
+        }
+        compact(&path, records)
     }
 
     /// The recorded episodes of all shards.
     pub(crate) fn records(&self) -> Result<Records, StoreError> {
-        Records::index(self.shards()?)
+        self.records_of(None)
     }
 
-    /// The recorded episodes; `known` is returned if nothing was written since it was read.
-    pub(crate) fn records_since(&self, known: Option<Records>) -> Result<Records, StoreError> {
-        let shards = self.shards()?;
+    /// The same, or only the files that may hold episodes of one shard.
+    pub(crate) fn records_of(&self, shard: Option<Shard>) -> Result<Records, StoreError> {
+        Records::index(self.record_files(shard)?)
+    }
+
+    /// The same; `known` is returned if nothing was written since it was read.
+    pub(crate) fn records_since(&self, known: Option<Records>, shard: Option<Shard>) -> Result<Records, StoreError> {
+        let files = self.record_files(shard)?;
         match known {
-            Some(known) if known.are_of(&shards) => Ok(known),
-            _ => Records::index(shards),
+            Some(known) if known.are_of(&files) => Ok(known),
+            _ => Records::index(files),
         }
     }
 
-    fn shards(&self) -> Result<Vec<Shard>, StoreError> {
-        let mut shards = Vec::new();
-        for entry in fs::read_dir(&self.path).map_err(StoreError::io("read", &self.path))? {
-            let path = entry.map_err(StoreError::io("read", &self.path))?.path();
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let lines = path.extension().is_some_and(|extension| extension == "jsonl");
-            if lines && name.starts_with("trajectories") {
-                shards.push(path);
+    fn record_files(&self, shard: Option<Shard>) -> Result<Vec<RecordFile>, StoreError> {
+        let parts = self.parts(shard)?;
+        let paths = parts.iter().map(|part| self.lines(TRAJECTORIES, part));
+        let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
+        paths.sort();
+        paths.into_iter().map(RecordFile::look_at).collect()
+    }
+
+    pub(super) fn lines(&self, stem: &str, part: &str) -> PathBuf {
+        self.path.join(format!("{stem}{part}.jsonl"))
+    }
+
+    /// What stands behind `trajectories` and `journal` in the names of files, for each part of the run. For one shard, the
+    /// other shards of the same number are left out: none of its questions is theirs.
+    pub(super) fn parts(&self, shard: Option<Shard>) -> Result<BTreeSet<String>, StoreError> {
+        let concerns = |of: Option<Shard>| match (of, shard) {
+            (Some(of), Some(shard)) => of == shard || of.count() != shard.count(),
+            _ => true,
+        };
+        let mut parts = BTreeSet::new();
+        for name in self.names()? {
+            let Some(stem) = name.strip_suffix(".jsonl") else { continue };
+            let journal = stem.strip_prefix(JOURNAL).filter(|part| part.is_empty() || shard_of(part).is_some());
+            if let Some(part) = stem.strip_prefix(TRAJECTORIES).or(journal).filter(|part| concerns(shard_of(part))) {
+                parts.insert(part.to_owned());
             }
         }
-        shards.sort();
-        shards.into_iter().map(Shard::look_at).collect()
+        Ok(parts)
+    }
+
+    /// The names of what is in the folder.
+    fn names(&self) -> Result<Vec<String>, StoreError> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(StoreError::io("read", &self.path))? {
+            names.push(entry.map_err(StoreError::io("read", &self.path))?.file_name().to_string_lossy().into_owned());
+        }
+        Ok(names)
     }
 
     fn manifest_path(&self) -> PathBuf {
         self.path.join("manifest.json")
     }
+}
+
+/// What stands in the names of files of a part.
+fn part(shard: Option<Shard>) -> String {
+    shard.map(|shard| format!(".{}", shard.name())).unwrap_or_default()
+}
+
+fn shard_of(part: &str) -> Option<Shard> {
+    Shard::in_name(part.strip_prefix('.')?)
+}
+
+/// Reads a JSON file whose version must not be newer than what this program knows.
+fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, StoreError> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u64,
+    }
+    let bytes = File::open(path).and_then(|file| read_at_most(file, MOST_BYTES));
+    let bytes = bytes.map_err(StoreError::io("read", path))?;
+    let bad = |error: serde_json::Error| StoreError::BadManifest { path: path.to_owned(), message: error.to_string() };
+    // The version first: a newer file may lack fields that this program expects.
+    let version: Version = serde_json::from_slice(&bytes).map_err(bad)?;
+    if version.v > u64::from(known) {
+        return Err(StoreError::Newer { path: path.to_owned(), found: version.v, known });
+    }
+    serde_json::from_slice(&bytes).map_err(bad)
+}
+
+fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreError> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| StoreError::io("write", path)(error.into()))?;
+    Ok(text + "\n")
 }
 
 fn read_text(path: &Path) -> std::io::Result<String> {

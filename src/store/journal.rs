@@ -31,10 +31,10 @@ const MAX_DEAD: u64 = 64 << 20;
 pub(crate) type PaidByVariant = BTreeMap<String, Paid>;
 
 /// What took place in each episode, by its key.
-type Episodes = HashMap<String, Vec<Kept>>;
+pub(super) type Episodes = HashMap<String, Vec<Kept>>;
 
 #[derive(Debug)]
-struct Kept {
+pub(super) struct Kept {
     variant: Arc<str>,
     /// Of a vote, from 0.
     sample: Option<u32>,
@@ -64,7 +64,7 @@ struct Line<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Journaled {
     pub(crate) paid: PaidByVariant,
-    episodes: Episodes,
+    pub(super) episodes: Episodes,
 }
 
 /// A journal that is being written.
@@ -126,17 +126,22 @@ impl Journaled {
 
 impl Journal {
     /// Opens or creates the journal of a run whose folder is locked. `is_open` says which episodes still need their lines;
-    /// `before` is what was paid before the run had a journal.
+    /// `before` is what was paid before the run had a journal; `elsewhere` is what other journals, which have counted it,
+    /// hold of episodes that go on here.
     pub(super) fn open(
         path: &Path,
         before: &PaidByVariant,
         is_open: impl Fn(&str) -> bool,
+        elsewhere: Episodes,
     ) -> Result<Self, StoreError> {
         let mut file = JournalFile::new(path.to_owned());
-        let mut episodes = HashMap::new();
-        if let Some(journaled) = Journaled::read(path)? {
+        let mut episodes = Episodes::new();
+        let journaled = Journaled::read(path)?;
+        if journaled.is_some() || !elsewhere.is_empty() {
+            let journaled = journaled.unwrap_or_else(|| Journaled { paid: before.clone(), ..Journaled::default() });
             episodes = journaled.episodes;
             episodes.retain(|key, _| is_open(key));
+            adopt(&mut episodes, elsewhere);
             file.rewrite(journaled.paid, &episodes)?;
         } else {
             file.before.clone_from(before);
@@ -148,10 +153,12 @@ impl Journal {
 
     /// Begins the journal of a run that has none with what was paid so far.
     pub(super) fn begin(path: &Path, paid: &PaidByVariant) -> Result<(), StoreError> {
-        if path.exists() {
-            return Ok(());
-        }
-        JournalFile::new(path.to_owned()).rewrite(paid.clone(), &Episodes::new())
+        if path.exists() { Ok(()) } else { Self::write(path, paid.clone(), &Episodes::new()) }
+    }
+
+    /// Writes a journal with what was paid, that for these episodes included.
+    pub(super) fn write(path: &Path, paid: PaidByVariant, episodes: &Episodes) -> Result<(), StoreError> {
+        JournalFile::new(path.to_owned()).rewrite(paid, episodes)
     }
 
     /// What was kept of an episode, in order. It is handed out once.
@@ -189,6 +196,17 @@ impl Journal {
     pub(crate) fn ended(&self, key: &str) {
         // The lines may stay: they are only space.
         drop(self.writer.send(Item::Ended(key.to_owned())));
+    }
+}
+
+/// Adds what another journal holds of episodes. Where both hold some, the longer one counts: a process that goes on with an
+/// episode copies what was there before.
+pub(super) fn adopt(episodes: &mut Episodes, others: impl IntoIterator<Item = (String, Vec<Kept>)>) {
+    for (key, events) in others {
+        let known = episodes.entry(key).or_default();
+        if events.len() > known.len() {
+            *known = events;
+        }
     }
 }
 

@@ -8,20 +8,28 @@
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
 //! <run>/experiment.toml        the experiment that the run belongs to, if any
 //! ```
+//!
+//! Of a run that is split, each shard has files of its own: `trajectories.<i>-of-<n>.jsonl`, `journal.<i>-of-<n>.jsonl`, and
+//! `shard.<i>-of-<n>.json` for how it went. The rest they have in common, and write once.
 
 mod append;
 mod compact;
 mod folder;
 mod index;
 mod journal;
+mod lock;
 mod read;
+mod union;
 
 pub(crate) use append::Appender;
-pub(crate) use folder::{Lock, RunFolder};
-pub(crate) use journal::{Journal, Journaled, PaidByVariant};
+pub(crate) use folder::RunFolder;
+pub(crate) use journal::{Journal, PaidByVariant};
+pub(crate) use lock::{Lock, WATCH};
 pub(crate) use read::{Records, Skipped};
+pub(crate) use union::{Keep, Union};
 
 use crate::tape::{FileError, NOT_OWN_HINT, is_not_own};
+use crate::types::Shard;
 use std::path::PathBuf;
 
 /// Why a run folder cannot be used. Lines are numbered from 1.
@@ -41,6 +49,10 @@ pub enum StoreError {
     Foreign { path: PathBuf, line: usize },
     #[error("`{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
     Locked { path: PathBuf, holder: Option<String> },
+    #[error("shard {shard} of `{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
+    ShardLocked { path: PathBuf, shard: Shard, holder: Option<String> },
+    #[error("`{}` is being written in {} shards ({other} among them)", path.display(), other.count())]
+    OtherShards { path: PathBuf, other: Shard },
 }
 
 impl StoreError {
@@ -62,6 +74,10 @@ impl StoreError {
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
             Self::Foreign { .. } => "name a new file; this one was not changed",
             Self::Locked { .. } => "wait for it to finish, or choose another path",
+            Self::ShardLocked { .. } => {
+                "each shard is for one process; wait for it to end, or give this one a shard that nobody else has"
+            }
+            Self::OtherShards { .. } => "split the run into as many shards, or wait for those to end",
         }
     }
 

@@ -19,9 +19,10 @@ pub(crate) struct Records {
     shards: Vec<Shard>,
     places: Vec<Place>,
     skipped: Vec<Skipped>,
-    /// Shard and offset of lines that another one takes the place of.
+    /// Shard and offset of lines that another one of the same file takes the place of.
     superseded: Vec<(usize, u64)>,
-    paid: BTreeMap<String, Paid>,
+    /// What the episodes of each shard have cost, by variant.
+    paid: Vec<BTreeMap<String, Paid>>,
 }
 
 /// A line that could not be read; its episode counts as missing.
@@ -59,7 +60,7 @@ impl Shard {
 impl Records {
     /// Finds the latest record of each episode. Unreadable lines are skipped and listed.
     pub(super) fn index(shards: Vec<Shard>) -> Result<Self, StoreError> {
-        let (superseded, paid) = (Vec::new(), BTreeMap::new());
+        let (superseded, paid) = (Vec::new(), vec![BTreeMap::new(); shards.len()]);
         let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), superseded, paid };
         let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
@@ -97,28 +98,28 @@ impl Records {
 
     /// A later record replaces an earlier one, unless only the earlier one was measured.
     fn note(&mut self, place: Place, seen: &mut HashMap<String, usize>) {
-        *self.paid.entry(place.head.variant.clone()).or_default() += place.head.paid;
-        match seen.get(&place.head.key) {
-            Some(&at) if place.head.measured || !self.places[at].head.measured => {
-                let old = std::mem::replace(&mut self.places[at], place);
-                self.superseded.push((old.shard, old.offset));
-            }
-            Some(_) => self.superseded.push((place.shard, place.offset)),
-            None => {
-                seen.insert(place.head.key.clone(), self.places.len());
-                self.places.push(place);
-            }
+        *self.paid[place.shard].entry(place.head.variant.clone()).or_default() += place.head.paid;
+        let Some(&at) = seen.get(&place.head.key) else {
+            seen.insert(place.head.key.clone(), self.places.len());
+            return self.places.push(place);
+        };
+        let known = &mut self.places[at];
+        let (winner, loser) = if place.head.measured || !known.head.measured {
+            let old = std::mem::replace(known, place);
+            (known.shard, old)
+        } else {
+            (known.shard, place)
+        };
+        // What stands in another file may be rewritten by another process meanwhile.
+        if winner == loser.shard {
+            self.superseded.push((loser.shard, loser.offset));
         }
     }
 
-    /// The cost of each variant's episodes, including those that were repeated later.
-    pub(crate) fn paid(&self) -> &BTreeMap<String, Paid> {
-        &self.paid
-    }
-
-    /// Whether lines are left that others take the place of.
-    pub(super) fn has_superseded(&self) -> bool {
-        !self.superseded.is_empty()
+    /// What the episodes in the file at `path` have cost, by variant, including those that were repeated later.
+    pub(super) fn paid(&self, path: &Path) -> BTreeMap<String, Paid> {
+        let shard = self.shards.iter().position(|shard| shard.path == path);
+        shard.map(|shard| self.paid[shard].clone()).unwrap_or_default()
     }
 
     /// Offsets in the file at `path` of lines that another one takes the place of.
@@ -143,6 +144,15 @@ impl Records {
     }
 
     fn read(&self, place: &Place, open: &mut Option<(usize, File)>) -> Result<Trajectory, StoreError> {
+        let line = self.bytes(place, open)?;
+        serde_json::from_slice(&line).map_err(|error| StoreError::Io {
+            action: "read",
+            path: self.shards[place.shard].path.clone(),
+            source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
+        })
+    }
+
+    fn bytes(&self, place: &Place, open: &mut Option<(usize, File)>) -> Result<Vec<u8>, StoreError> {
         let path = &self.shards[place.shard].path;
         if open.as_ref().is_none_or(|(shard, _)| *shard != place.shard) {
             *open = Some((place.shard, File::open(path).map_err(StoreError::io("read", path))?));
@@ -153,11 +163,35 @@ impl Records {
                 .and_then(|_| file.read_exact(&mut line))
                 .map_err(StoreError::io("read", path))?;
         }
-        serde_json::from_slice(&line).map_err(|error| StoreError::Io {
-            action: "read",
-            path: path.clone(),
-            source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
-        })
+        Ok(line)
+    }
+
+    /// What is kept in memory of the episodes, in their order.
+    pub(super) fn heads(&self) -> impl Iterator<Item = &Head> {
+        self.places.iter().map(|place| &place.head)
+    }
+
+    /// What is kept in memory of the episode at this place in their order.
+    pub(super) fn head(&self, at: usize) -> &Head {
+        &self.places[at].head
+    }
+
+    /// The record at this place as it is on disk; `open` is the file that was read last.
+    pub(super) fn line(&self, at: usize, open: &mut Option<(usize, File)>) -> Result<Vec<u8>, StoreError> {
+        self.bytes(&self.places[at], open)
+    }
+
+    /// The episode at this place.
+    pub(super) fn trajectory(&self, at: usize) -> Result<Trajectory, StoreError> {
+        self.read(&self.places[at], &mut None)
+    }
+
+    /// Where the record at this place is: its file, and its line from 1.
+    pub(super) fn file_and_line(&self, at: usize) -> Result<(PathBuf, usize), StoreError> {
+        let Place { shard, offset, .. } = self.places[at];
+        let path = &self.shards[shard].path;
+        let line = line_number(path, offset).map_err(StoreError::io("read", path))?;
+        Ok((path.clone(), line))
     }
 }
 
@@ -185,4 +219,16 @@ pub(super) fn only_trajectories(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// The number, from 1, of the line that begins at `offset`.
+fn line_number(path: &Path, offset: u64) -> std::io::Result<usize> {
+    let mut before = BufReader::new(File::open(path)?).take(offset);
+    let (mut block, mut number) = ([0; 1 << 13], 1);
+    loop {
+        match before.read(&mut block)? {
+            0 => return Ok(number),
+            read => number += memchr::memchr_iter(b'\n', &block[..read]).count(),
+        }
+    }
 }

@@ -8,6 +8,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 mod journal;
+mod shards;
 
 pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory {
     Trajectory {
@@ -39,7 +40,7 @@ fn finished(id: &str, index: usize) -> Trajectory {
 }
 
 fn append(folder: &RunFolder, trajectories: &[Trajectory]) -> Option<u64> {
-    let lock = folder.lock().unwrap();
+    let lock = folder.lock(None).unwrap();
     let mut appender = folder.appender(&lock).unwrap();
     appender.append(trajectories).unwrap();
     appender.dropped()
@@ -129,7 +130,7 @@ fn a_line_without_end_is_named_and_not_held() {
     assert_eq!((records.skipped()[0].line, &*records.skipped()[0].reason), (3, "longer than 16 MiB"));
     assert_eq!(ids(&folder), ["a", "b"]);
     let before = fs::metadata(&path).unwrap().len();
-    folder.compact(&folder.lock().unwrap(), &records).unwrap();
+    folder.compact(&folder.lock(None).unwrap(), &records).unwrap();
     assert_eq!(ids(&folder), ["a", "b"]);
     assert!(fs::metadata(&path).unwrap().len() < before, "the line that another one takes the place of is removed");
 
@@ -137,13 +138,14 @@ fn a_line_without_end_is_named_and_not_held() {
     fs::remove_file(&path).unwrap();
     zeros(&path);
     let told = |error: StoreError| error.to_string();
-    let appended = folder.appender(&folder.lock().unwrap()).map(drop).map_err(told);
+    let appended = folder.appender(&folder.lock(None).unwrap()).map(drop).map_err(told);
     assert!(appended.unwrap_err().ends_with("trajectories.jsonl`: its last line is longer than 16 MiB"));
     for name in ["journal.jsonl", "questions.jsonl"] {
         fs::write(folder.path().join(name), "{\"v\":1,\"paid\":{},\"carried\":0}\n").unwrap();
         zeros(&folder.path().join(name));
     }
-    let read = [Journaled::read(&folder.path().join("journal.jsonl")).map(drop), folder.questions().map(drop)];
+    let read =
+        [super::journal::Journaled::read(&folder.path().join("journal.jsonl")).map(drop), folder.questions().map(drop)];
     let [journal, questions] = read.map(|read| read.unwrap_err().to_string());
     assert!(journal.ends_with("journal.jsonl`: line 2 is longer than 16 MiB"), "{journal}");
     assert!(questions.contains("questions.jsonl`, line 1: "), "{questions}");
@@ -217,8 +219,8 @@ fn no_file_is_written_through_a_link() {
         symlink(&outside, &link).unwrap();
         let write = || match name {
             "experiment.toml" => folder.write_experiment("x"),
-            "trajectories.jsonl" => folder.lock().and_then(|lock| folder.appender(&lock).map(drop)),
-            _ => folder.lock().map(drop),
+            "trajectories.jsonl" => folder.lock(None).and_then(|lock| folder.appender(&lock).map(drop)),
+            _ => folder.lock(None).map(drop),
         };
         refused(name, write());
         fs::remove_file(link).unwrap();
@@ -258,11 +260,12 @@ fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
         let step = Step { n: 1, calls, ..Step::default() };
         Trajectory { steps: vec![step], ..trajectory("a", 0, outcome) }
     };
-    let (_dir, folder, _) = run(&[with(Outcome::Budget, vec![call(counted, false)])]);
+    let (_dir, folder, path) = run(&[with(Outcome::Budget, vec![call(counted, false)])]);
     append(&folder, &[with(Outcome::Finished, vec![call(None, false), call(counted, true)])]);
     let records = folder.records().unwrap();
     let usage = Usage::new(107, 13);
-    let paid: Vec<_> = records.paid().iter().collect();
+    let paid = records.paid(&path);
+    let paid: Vec<_> = paid.iter().collect();
     assert_eq!(paid, [(&"main".to_owned(), &Paid { calls: 2, uncounted: 1, usage })]);
     assert_eq!(records.keys().count(), 1);
 }
@@ -270,13 +273,13 @@ fn the_cost_includes_repeated_episodes_and_excludes_cached_calls() {
 #[test]
 fn records_are_read_again_only_if_something_was_written() {
     let (_dir, folder, path) = run(&[finished("a", 0)]);
-    let same = folder.records_since(Some(folder.records().unwrap())).unwrap();
+    let same = folder.records_since(Some(folder.records().unwrap()), None).unwrap();
     assert_eq!(same.keys().count(), 1);
     append(&folder, &[finished("b", 1)]);
-    let more = folder.records_since(Some(same)).unwrap();
+    let more = folder.records_since(Some(same), None).unwrap();
     assert_eq!(more.keys().count(), 2);
     fs::copy(&path, folder.path().join("trajectories-1.jsonl")).unwrap();
     append(&folder, &[finished("c", 2)]);
-    assert_eq!(folder.records_since(Some(more)).unwrap().keys().count(), 3);
-    assert_eq!(folder.records_since(None).unwrap().keys().count(), 3);
+    assert_eq!(folder.records_since(Some(more), None).unwrap().keys().count(), 3);
+    assert_eq!(folder.records_since(None, None).unwrap().keys().count(), 3);
 }

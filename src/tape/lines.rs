@@ -89,6 +89,10 @@ impl LineFile {
 
     /// Appends lines and waits until they are on disk. On an error the file keeps none of them.
     pub(crate) fn append(&mut self, lines: &[u8]) -> Result<(), FileError> {
+        // Locks do not always reach from one machine to another.
+        if self.file.metadata().is_ok_and(|metadata| metadata.len() != self.length) {
+            return Err(self.error("append to", io::Error::other("another process writes to it")));
+        }
         let appended = self.file.write_all(lines).and_then(|()| self.file.sync_data());
         if let Err(source) = appended {
             // Remove the half-written line if the disk allows it.

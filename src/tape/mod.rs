@@ -45,7 +45,9 @@ pub use cache::{Cache, CacheCounts, Slot};
 pub use error::TapeError;
 pub(crate) use lines::{FileError, LineFile};
 pub use miss::{Miss, Nearest, Why};
-pub(crate) use own_file::{NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_own_folder, is_not_own, open_own};
+pub(crate) use own_file::{
+    NOT_OWN_HINT, TEMPORARY, check_own, create_beside, create_folder_beside, create_own_folder, is_not_own, open_own,
+};
 pub use player::Player;
 pub(crate) use recorder::sync_folder;
 pub use recorder::{Place, Recorder};

@@ -31,13 +31,22 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
 
 /// Creates a file beside `path` under a name that nobody else has, to be renamed to `path`.
 pub(crate) fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    make_beside(path, |beside| options().create_new(true).open(beside))
+}
+
+/// The same for a folder.
+pub(crate) fn create_folder_beside(path: &Path) -> io::Result<PathBuf> {
+    make_beside(path, |beside| fs::create_dir(beside)).map(|((), beside)| beside)
+}
+
+fn make_beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     loop {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{:016x}{TEMPORARY}", RandomState::new().hash_one(std::process::id())));
         let beside = path.with_file_name(name);
-        match options().create_new(true).open(&beside) {
+        match make(&beside) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            opened => return Ok((opened?, beside)),
+            result => return Ok((result?, beside)),
         }
     }
 }
@@ -50,7 +59,12 @@ pub(crate) fn create_own_folder(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(found) if found.is_symlink() => Err(io::Error::other(NotOwn("a symbolic link"))),
-        _ => fs::create_dir(path),
+        Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+        Err(_) => match fs::create_dir(path) {
+            // Another process was first.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => create_own_folder(path),
+            created => created,
+        },
     }
 }
 

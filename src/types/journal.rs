@@ -53,6 +53,18 @@ impl Paid {
     }
 }
 
+impl Paid {
+    /// What is left without `other`.
+    #[must_use]
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self {
+            calls: self.calls.saturating_sub(other.calls),
+            uncounted: self.uncounted.saturating_sub(other.uncounted),
+            usage: self.usage.saturating_sub(other.usage),
+        }
+    }
+}
+
 impl AddAssign for Paid {
     fn add_assign(&mut self, other: Self) {
         self.calls += other.calls;

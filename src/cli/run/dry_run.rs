@@ -97,6 +97,9 @@ fn to_json(run: &PlannedRun<'_>) -> Value {
         "estimate": run.estimate.to_json(),
         "cells": cells,
     });
+    if let Some(shard) = run.shard {
+        value["shard"] = json!(shard);
+    }
     if let Some(experiment) = &run.manifest.experiment {
         value["experiment"] = json!(experiment);
     }

@@ -15,6 +15,7 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "selected": summary.manifest.dataset.selected,
         "planned": summary.planned(),
         "missing": summary.missing(),
+        "unfinished_shards": summary.unfinished_shards,
         "not_measured_reasons": summary.reasons,
         "observations_not_200": summary.other_statuses,
         "level": LEVEL,
@@ -23,6 +24,9 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
         "variants": variants,
     });
+    if let Some(shard) = summary.shard {
+        value["shard"] = json!(shard);
+    }
     if let Some(items) = &summary.items {
         value["items"] = items.iter().map(items::to_json).collect();
     }

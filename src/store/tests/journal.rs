@@ -4,7 +4,7 @@ use super::{RunFolder, append, trajectory};
 use crate::types::{Call, Event, Outcome, Paid, Tool, ToolAnswer, Usage};
 use std::fs;
 
-fn call(n: u64) -> Event {
+pub(super) fn call(n: u64) -> Event {
     Event::Call(Call {
         prompt_chars: 400,
         completion: "so\n".to_owned(),
@@ -27,8 +27,8 @@ fn tool() -> Event {
 
 /// One start of a run: takes what was kept of `a` and `b`, keeps more, and records `ended`.
 async fn start(folder: &RunFolder, keep: &[(&str, Event)], ended: &[&str]) -> [usize; 2] {
-    let lock = folder.lock().unwrap();
-    let journal = std::sync::Arc::new(folder.journal(&lock, &folder.records().unwrap()).unwrap());
+    let lock = folder.lock(None).unwrap();
+    let journal = std::sync::Arc::new(folder.journal(&lock, &folder.records().unwrap(), |_| true).unwrap());
     let kept = ["key-a", "key-b"].map(|key| journal.take(key).len());
     for (key, event) in keep {
         journal.keep(key, "main", None, event.clone()).await.unwrap();
@@ -41,7 +41,7 @@ async fn start(folder: &RunFolder, keep: &[(&str, Event)], ended: &[&str]) -> [u
 }
 
 fn paid(folder: &RunFolder) -> Paid {
-    folder.paid(&folder.records().unwrap()).unwrap().remove("main").unwrap_or_default()
+    folder.paid(&folder.records().unwrap(), None).unwrap().remove("main").unwrap_or_default()
 }
 
 #[tokio::test]
@@ -52,11 +52,8 @@ async fn what_did_not_end_is_kept_and_everything_is_counted_once() {
     assert_eq!(start(&folder, &first, &["b"]).await, [0, 0]);
     let usage = Usage::new(60, 3);
     assert_eq!(paid(&folder), Paid { calls: 3, uncounted: 0, usage });
-    let unfinished = || folder.paid_and_unfinished(&folder.records().unwrap()).unwrap().1;
-    let of_a = [(
-        "main".to_owned(),
-        Paid { calls: 1, usage: Usage::new(10, 1), uncounted: 0 },
-    )];
+    let unfinished = || folder.paid_and_unfinished(&folder.records().unwrap(), None).unwrap().1;
+    let of_a = [("main".to_owned(), Paid { calls: 1, usage: Usage::new(10, 1), uncounted: 0 })];
     assert_eq!(unfinished(), of_a.clone().into());
     // Also after the file was rewritten.
     assert_eq!(start(&folder, &[], &[]).await, [2, 0]);
@@ -96,7 +93,7 @@ async fn a_run_from_before_the_journal_keeps_its_costs() {
     start(&folder, &[("key-a", call(10)), ("key-a", call(20))], &["a"]).await;
     assert_eq!(paid(&folder).calls, 3);
     // One line an episode, and the costs stay.
-    let lock = folder.lock().unwrap();
+    let lock = folder.lock(None).unwrap();
     folder.compact(&lock, &folder.records().unwrap()).unwrap();
     assert_eq!(fs::read_to_string(dir.path().join("trajectories.jsonl")).unwrap().lines().count(), 1);
     assert_eq!((folder.records().unwrap().keys().count(), paid(&folder).calls), (1, 3));
@@ -106,8 +103,8 @@ async fn a_run_from_before_the_journal_keeps_its_costs() {
 async fn a_journal_of_a_newer_version_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::at(dir.path());
-    let lock = folder.lock().unwrap();
+    let lock = folder.lock(None).unwrap();
     fs::write(dir.path().join("journal.jsonl"), "{\"v\":2,\"paid\":{},\"carried\":0}\n").unwrap();
-    let refused = folder.journal(&lock, &folder.records().unwrap()).unwrap_err();
+    let refused = folder.journal(&lock, &folder.records().unwrap(), |_| true).unwrap_err();
     assert!(refused.to_string().contains("format version 2"), "{refused}");
 }

@@ -1,0 +1,325 @@
+//! Who writes a run's folder: one process, or one for each shard.
+//!
+//! A process that writes all of it locks `.lock` for itself. A shard shares that lock, so that nobody writes all of the
+//! folder meanwhile, and locks `.lock.<i>-of-<n>` for itself. Two shards never wait for one another.
+//!
+//! Between machines, locks are as good as the file system. Therefore a shard's lock file names process and machine, is
+//! touched now and then, and is emptied at the end. Whoever finds the name of another machine in it watches whether it is
+//! still touched, before it takes the shard for itself.
+
+use super::StoreError;
+use crate::tape::{check_own, open_own};
+use crate::types::Shard;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+/// How often the lock file of a shard is touched.
+const TOUCH_INTERVAL: Duration = Duration::from_secs(5);
+/// How long to watch a shard whose process may still run on another machine.
+pub(crate) const WATCH: Duration = Duration::from_secs(20);
+/// Bytes of a lock file that are read at most.
+const MOST: u64 = 200;
+/// Shards that an error names.
+const NAMED: usize = 7;
+
+const NAME: &str = ".lock";
+
+/// The lock on a run's folder or on one shard of it, released on drop.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    shard: Option<Shard>,
+    file: File,
+    path: PathBuf,
+    /// That of the whole folder, which shards have in common.
+    _common: Option<File>,
+    /// Who had the shard before, if that may still be running.
+    before: Option<Sign>,
+    touching: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+/// What a shard's process leaves in its lock file.
+#[derive(Debug, PartialEq, Eq)]
+struct Sign {
+    holder: String,
+    touched: Option<SystemTime>,
+}
+
+impl Lock {
+    /// Locks the folder, or one shard of it.
+    pub(super) fn take(folder: &Path, shard: Option<Shard>) -> Result<Self, StoreError> {
+        let path = folder.join(NAME);
+        let file = open(&path)?;
+        match shard {
+            None => Self::whole(folder, path, file),
+            Some(shard) => Self::of_shard(folder, shard, &path, file),
+        }
+    }
+
+    fn whole(folder: &Path, path: PathBuf, mut file: File) -> Result<Self, StoreError> {
+        if let Err(error) = file.try_lock() {
+            if let TryLockError::Error(source) = error {
+                return Err(StoreError::Io { action: "lock", path, source });
+            }
+            return Err(busy(folder, &file)?);
+        }
+        // Only for the error message of a second process.
+        let _ = write(&mut file, &format!("process {}", std::process::id()));
+        Ok(Self { shard: None, file, path, _common: None, before: None, touching: None })
+    }
+
+    fn of_shard(folder: &Path, shard: Shard, common_path: &Path, common: File) -> Result<Self, StoreError> {
+        match common.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = read(&common).ok().filter(|holder| !holder.is_empty());
+                return Err(StoreError::Locked { path: folder.to_owned(), holder });
+            }
+            Err(TryLockError::Error(source)) if has_no_locks(&source) => {}
+            Err(TryLockError::Error(source)) => {
+                return Err(StoreError::Io { action: "lock", path: common_path.to_owned(), source });
+            }
+        }
+        let path = folder.join(format!("{NAME}.{}", shard.name()));
+        let file = open(&path)?;
+        let is_locked = match file.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => {
+                let holder = read(&file).ok().filter(|holder| !holder.is_empty());
+                return Err(StoreError::ShardLocked { path: folder.to_owned(), shard, holder });
+            }
+            Err(TryLockError::Error(source)) if has_no_locks(&source) => false,
+            Err(TryLockError::Error(source)) => return Err(StoreError::Io { action: "lock", path, source }),
+        };
+        // Only now, so that of two that begin at once at least one sees the other.
+        if let Some(other) = of_other_number(folder, shard)? {
+            return Err(StoreError::OtherShards { path: folder.to_owned(), other });
+        }
+        let sign = Sign::read(&path)?;
+        // A process of this machine that still ran would have kept the lock.
+        let is_gone = sign.holder.is_empty() || is_locked && sign.holder.ends_with(&format!(" on {}", machine()));
+        let before = Some(sign).filter(|_| !is_gone);
+        let mut lock = Self { shard: Some(shard), file, path, _common: Some(common), before, touching: None };
+        if lock.before.is_none() {
+            lock.sign()?;
+        }
+        Ok(lock)
+    }
+
+    /// The shard that is locked; none for the whole folder.
+    pub(crate) fn shard(&self) -> Option<Shard> {
+        self.shard
+    }
+
+    /// The process that had the shard before, if it may still run on another machine. Then
+    /// [`confirm`](Self::confirm) has to be called after [`WATCH`].
+    pub(crate) fn before(&self) -> Option<&str> {
+        self.before.as_ref().map(|sign| sign.holder.as_str())
+    }
+
+    /// Takes the shard if the process that had it before has not touched the lock file since.
+    pub(crate) fn confirm(&mut self) -> Result<(), StoreError> {
+        let (Some(before), Some(shard)) = (self.before.take(), self.shard) else { return Ok(()) };
+        // Opened again, as a network file system may answer from memory otherwise.
+        if Sign::read(&self.path)? != before {
+            let path = self.path.parent().unwrap_or(Path::new(".")).to_owned();
+            return Err(StoreError::ShardLocked { path, shard, holder: Some(before.holder) });
+        }
+        self.sign()
+    }
+
+    /// Writes who has the shard, and touches the file from then on.
+    fn sign(&mut self) -> Result<(), StoreError> {
+        let signed = write(&mut self.file, &format!("process {} on {}", std::process::id(), machine()))
+            .and_then(|()| self.file.sync_all())
+            .and_then(|()| self.file.try_clone());
+        let file = signed.map_err(StoreError::io("write", &self.path))?;
+        let (stop, stopped) = channel();
+        let touch = move || {
+            while stopped.recv_timeout(TOUCH_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                // A disk that does not take it now may take it the next time.
+                let _ = file.set_modified(SystemTime::now());
+            }
+        };
+        let thread = std::thread::Builder::new().name("lock".to_owned()).spawn(touch);
+        self.touching = Some((stop, thread.map_err(StoreError::io("touch", &self.path))?));
+        Ok(())
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.touching.take() {
+            drop(stop);
+            let _ = thread.join();
+            // Says that it ended; nobody needs to watch.
+            let _ = self.file.set_len(0);
+        }
+    }
+}
+
+impl Sign {
+    fn read(path: &Path) -> Result<Self, StoreError> {
+        let file = open(path)?;
+        let touched = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        Ok(Self { holder: read(&file).map_err(StoreError::io("read", path))?, touched })
+    }
+}
+
+/// Keeps others from writing a folder that is only read, where that can be had without changing anything in it.
+pub(super) fn hold_still(folder: &Path) -> Result<Option<File>, StoreError> {
+    let path = folder.join(NAME);
+    let Some(file) = check_own(&path).and_then(|()| File::open(&path)).ok() else { return Ok(None) };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(busy(folder, &file)?),
+        _ => Ok(Some(file)),
+    }
+}
+
+/// The error of a folder whose lock, in `file`, others hold.
+fn busy(folder: &Path, file: &File) -> Result<StoreError, StoreError> {
+    let is_signed = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.len() > 0);
+    let shards = known(folder)?.into_iter().filter(|(_, path)| is_signed(path));
+    let shards: Vec<Shard> = shards.map(|(shard, _)| shard).collect();
+    let holder = if shards.is_empty() { read(file).unwrap_or_default() } else { names(&shards) };
+    Ok(StoreError::Locked { path: folder.to_owned(), holder: Some(holder).filter(|holder| !holder.is_empty()) })
+}
+
+/// The shards that were ever locked, with their lock files.
+fn known(folder: &Path) -> Result<Vec<(Shard, PathBuf)>, StoreError> {
+    let entries = fs::read_dir(folder).map_err(StoreError::io("read", folder))?.flatten();
+    let mut shards: Vec<_> =
+        entries.filter_map(|entry| Some((in_name(entry.file_name().to_str()?)?, entry.path()))).collect();
+    shards.sort();
+    Ok(shards)
+}
+
+/// A shard that another process is writing, of another number of shards than these. Shards of the same number are not looked
+/// at: the look is a lock for a moment, which one that is just about to begin would take for that of another process.
+fn of_other_number(folder: &Path, shard: Shard) -> Result<Option<Shard>, StoreError> {
+    for (other, path) in known(folder)?.into_iter().filter(|(other, _)| other.count() != shard.count()) {
+        if matches!(open(&path)?.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
+}
+
+/// The shard whose lock has this name.
+fn in_name(name: &str) -> Option<Shard> {
+    Shard::in_name(name.strip_prefix(NAME)?.strip_prefix('.')?)
+}
+
+/// Whether a file is the lock of a folder or of a shard.
+pub(super) fn is_lock(name: &str) -> bool {
+    name == NAME || in_name(name).is_some()
+}
+
+fn names(shards: &[Shard]) -> String {
+    let first: Vec<String> = shards.iter().take(NAMED).map(Shard::to_string).collect();
+    let more = if shards.len() > NAMED { ", …" } else { "" };
+    format!("{} {}{more}", if shards.len() == 1 { "shard" } else { "shards" }, first.join(", "))
+}
+
+fn open(path: &Path) -> Result<File, StoreError> {
+    open_own(path).map_err(StoreError::io("open", path))
+}
+
+fn read(mut file: &File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(MOST).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn write(file: &mut File, text: &str) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(text.as_bytes())
+}
+
+/// Whether a file system has no locks at all, as some of clusters do.
+fn has_no_locks(error: &io::Error) -> bool {
+    const ENOLCK: i32 = 37;
+    error.kind() == io::ErrorKind::Unsupported || cfg!(target_os = "linux") && error.raw_os_error() == Some(ENOLCK)
+}
+
+/// The name of this machine; in a container, the container's.
+fn machine() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").or_else(|_| std::env::var("HOSTNAME"));
+    let name = name.unwrap_or_default().trim().to_owned();
+    if name.is_empty() { "this machine".to_owned() } else { name }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Lock, hold_still, is_lock};
+    use crate::store::StoreError;
+    use crate::types::Shard;
+    use std::fs;
+    use std::time::{Duration, SystemTime};
+
+    fn shard(text: &str) -> Shard {
+        Shard::parse(text).expect("a shard")
+    }
+
+    #[test]
+    fn shards_exclude_themselves_other_numbers_of_shards_and_the_whole() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let take = |text: &str| Lock::take(dir.path(), Some(text).filter(|text| !text.is_empty()).map(shard));
+        let first = take("1/3").expect("free");
+        let second = take("2/3").expect("free");
+        let error = take("1/3").expect_err("held").to_string();
+        let pid = format!("(process {} on ", std::process::id());
+        assert!(error.starts_with("shard 1/3 of `") && error.contains(&pid), "{error}");
+        let error = take("1/4").expect_err("other shards").to_string();
+        assert!(error.contains("in 3 shards (1/3 among them)"), "{error}");
+        let error = take("").expect_err("held").to_string();
+        assert!(error.contains("(shards 1/3, 2/3)"), "{error}");
+        assert!([".lock", ".lock.1-of-3"].into_iter().all(is_lock) && !is_lock(".lock.3") && !is_lock(".lockfile"));
+        assert!(matches!(hold_still(dir.path()), Err(StoreError::Locked { .. })));
+        drop(first);
+        drop(take("1/3").expect("free again"));
+        drop(second);
+        let whole = take("").expect("free");
+        let error = take("2/3").expect_err("held").to_string();
+        assert!(error.contains(&format!("(process {})", std::process::id())), "{error}");
+        drop(whole);
+        let still = hold_still(dir.path()).expect("nobody writes");
+        assert!(still.is_some() && take("1/3").is_err());
+        drop(still);
+        take("1/4").expect("nobody writes 3 shards any more");
+    }
+
+    #[test]
+    fn a_shard_that_may_run_on_another_machine_is_watched() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let take = || Lock::take(dir.path(), Some(shard("1/2"))).expect("locks do not reach other machines");
+        let path = dir.path().join(".lock.1-of-2");
+        // Killed here: the lock is free, so it is gone.
+        let here = take();
+        let sign = fs::read_to_string(&path).expect("a name");
+        drop(here);
+        assert_eq!(fs::read_to_string(&path).expect("a file"), "", "an end is told");
+        fs::write(&path, sign).expect("written");
+        assert_eq!(take().before(), None);
+        // Killed elsewhere.
+        fs::write(&path, "process 7 on elsewhere").expect("written");
+        let mut lock = take();
+        assert_eq!(lock.before(), Some("process 7 on elsewhere"));
+        lock.confirm().expect("nothing moved");
+        assert!(fs::read_to_string(&path).expect("a name").starts_with(&format!("process {}", std::process::id())));
+        drop(lock);
+        // Running elsewhere.
+        fs::write(&path, "process 7 on elsewhere").expect("written");
+        let mut lock = take();
+        let file = fs::File::options().write(true).open(&path).expect("a file");
+        file.set_modified(SystemTime::now() + Duration::from_secs(5)).expect("touched");
+        assert!(matches!(lock.confirm(), Err(StoreError::ShardLocked { .. })));
+        drop(lock);
+        assert_eq!(fs::read_to_string(&path).expect("a name"), "process 7 on elsewhere", "it is not ours");
+    }
+}

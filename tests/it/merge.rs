@@ -1,0 +1,154 @@
+//! Folders of one run that become one: shards from disks of their own, copies, contradictions, and folders of others.
+
+use crate::common::{WorkDir, lines, read};
+use serde_json::Value;
+use std::path::Path;
+
+const SAMPLE: &str = "datasets/sample.jsonl";
+
+/// Three shards in folders of their own, with two variants over 30 questions.
+fn shards(dir: &WorkDir) {
+    for n in 1..=3 {
+        let (out, shard) = (format!("disk{n}/r"), format!("{n}/3"));
+        dir.run(&[SAMPLE, "--limit", "30", "--method", "react,act", "--quiet", "--out", &out, "--shard", &shard]).ok();
+    }
+}
+
+/// What a command prints as JSON, without the folder and the times.
+fn figures(dir: &WorkDir, args: &[&str]) -> Value {
+    let mut value = dir.wikitrail(args).json();
+    for key in ["run", "runs", "wall_ms"] {
+        value.as_object_mut().expect("an object").remove(key);
+    }
+    for variant in value["variants"].as_array_mut().into_iter().flatten() {
+        variant.as_object_mut().expect("an object").remove("episode_ms");
+    }
+    value
+}
+
+/// Changes the record with this number in a file.
+fn change(path: &Path, line: usize, change: impl Fn(&mut Value)) {
+    let mut records = lines(&read(path));
+    change(&mut records[line]);
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    std::fs::write(path, lines.join("\n") + "\n").expect("written");
+}
+
+#[test]
+fn shards_from_disks_of_their_own_are_the_run_that_was_never_split() {
+    let dir = WorkDir::new();
+    shards(&dir);
+    dir.run(&[SAMPLE, "--limit", "30", "--method", "react,act", "--quiet", "--out", "whole"]).ok();
+    let merged = dir.wikitrail(&["merge", "disk1/r", "disk2/r", "disk3/r", "--out", "new/r", "--json"]).json();
+    let expected = serde_json::json!({"run": "new/r", "planned": 60, "episodes": 60, "measured": 60, "missing": 0,
+        "copies": 0, "settled": 0});
+    assert_eq!(merged, expected);
+    let keys = |run: &str| -> Vec<Value> {
+        let mut keys: Vec<Value> = dir.records(run).into_iter().map(|record| record["key"].clone()).collect();
+        keys.sort_by_key(Value::to_string);
+        keys
+    };
+    assert_eq!(keys("new/r"), keys("whole"));
+    assert_eq!(figures(&dir, &["score", "new/r", "--json"]), figures(&dir, &["score", "whole", "--json"]));
+    let compared = |run: &str| dir.wikitrail(&["compare", run, "--json"]).json()["metrics"].take();
+    assert_eq!(compared("new/r"), compared("whole"));
+    assert_eq!(dir.read("new/r/questions.jsonl"), dir.read("whole/questions.jsonl"));
+    dir.wikitrail(&["replay", "new/r"]).ok();
+    let nothing = dir.run(&["--resume", "--out", "new/r"]).ok();
+    assert!(nothing.stderr.contains("keep 60, redo 0, new 0"), "{}", nothing.stderr);
+    // A merged run is a run: merged again, alone or with a part of itself, it is the same.
+    let again = dir.wikitrail(&["merge", "new/r", "disk2/r", "--out", "again"]).ok();
+    assert!(
+        again.stdout.starts_with("again: 60 of 60 episodes\n") && again.stdout.contains("all alike\n"),
+        "{}",
+        again.stdout
+    );
+    assert_eq!(dir.read("again/trajectories.jsonl"), dir.read("new/r/trajectories.jsonl"));
+    // Two of three: what is missing is told.
+    let some = dir.wikitrail(&["merge", "disk1/r", "disk3/r", "--out", "some", "--json"]).json();
+    let missing = some["missing"].as_u64().expect("a number");
+    assert!(missing > 0 && some["episodes"] == 60 - missing, "{some}");
+}
+
+#[test]
+fn different_results_of_an_episode_are_named_and_kept_only_on_purpose() {
+    let dir = WorkDir::new();
+    shards(&dir);
+    dir.wikitrail(&["merge", "disk1/r", "--out", "copy"]).ok();
+    let file = dir.path("copy/trajectories.jsonl");
+    change(&file, 2, |record| record["answer"] = "another".into());
+    // One that was not measured here is no contradiction.
+    change(&file, 0, |record| {
+        record["outcome"] = "not_measured".into();
+        record["answer"] = Value::Null;
+    });
+    let record = lines(&read(&file)).swap_remove(2);
+    let (id, variant) = (record["id"].as_str().expect("an id"), record["variant"].as_str().expect("a name"));
+    let named = format!("{id} ({variant}): disk1/r/trajectories.1-of-3.jsonl:");
+    let args = ["merge", "disk1/r", "disk2/r", "copy", "--out", "new"];
+    dir.wikitrail(&args)
+        .refused(3, &["1 episode is recorded with different results", &named, " and copy/trajectories.jsonl:3"]);
+    assert!(!dir.path("new").exists());
+    assert_eq!(std::fs::read_dir(dir.root()).expect("a folder").count(), 4, "nothing is left over");
+    for (keep, out, answer) in [("first", "a", "another"), ("last", "b", "another")] {
+        let kept = dir.wikitrail(&[&args[..5], &[out, "--keep", keep, "--json"]].concat()).json();
+        assert_eq!(
+            (&kept["settled"], &kept["missing"]),
+            (&1.into(), &lines_of(&dir, "disk3/r/trajectories.3-of-3.jsonl").into())
+        );
+        assert_eq!(kept["measured"], kept["episodes"]);
+        let mut records = dir.records(out).into_iter();
+        let found = records.find(|kept| kept["key"] == record["key"]).expect("the episode");
+        assert_eq!(found["answer"] == answer, keep == "last");
+    }
+}
+
+fn lines_of(dir: &WorkDir, name: &str) -> usize {
+    lines(&dir.read(name)).len()
+}
+
+#[test]
+fn what_is_not_one_run_or_not_a_new_folder_is_refused() {
+    let dir = WorkDir::new();
+    for (out, steps, limit) in [("a", "5", "4"), ("b", "6", "4"), ("c", "5", "3")] {
+        dir.run(&[SAMPLE, "--limit", limit, "--max-steps", steps, "--quiet", "--out", out]).ok();
+    }
+    dir.wikitrail(&["merge", "a", "b", "--out", "new"])
+        .refused(3, &["`a` and `b` are not of one run", "max_steps: was 5, now 6"]);
+    dir.wikitrail(&["merge", "a", "c", "--out", "new"]).refused(3, &["selection: was"]);
+    dir.wikitrail(&["merge", "a", "./a", "--out", "new"]).refused(2, &["named twice"]);
+    dir.wikitrail(&["merge", "a", "none", "--out", "new"]).refused(3, &["`none` is not a run"]);
+    dir.wikitrail(&["merge", "a", "--out", "b"]).refused(3, &["holds a run already"]);
+    dir.write("full/notes.txt", "mine");
+    dir.wikitrail(&["merge", "a", "--out", "full"]).refused(3, &["is not empty"]);
+    assert!(!dir.path("new").exists());
+    std::fs::create_dir(dir.path("empty")).expect("a folder");
+    dir.wikitrail(&["merge", "a", "--out", "empty"]).ok();
+    assert_eq!(dir.records("empty").len(), 4);
+}
+
+/// A folder of somebody else leads to files that are not its own, and names some outside.
+#[cfg(unix)]
+#[test]
+fn nothing_is_copied_from_outside_or_written_there() {
+    use std::os::unix::fs::symlink;
+    let dir = WorkDir::new();
+    let run = |out: &str| dir.run(&[SAMPLE, "--limit", "3", "--quiet", "--out", out]).ok();
+    run("theirs");
+    dir.write("secret.txt", "a secret");
+    let prompts = std::fs::read_dir(dir.path("theirs/prompts")).expect("a folder");
+    for prompt in prompts.map(|entry| entry.expect("an entry").path()) {
+        std::fs::remove_file(&prompt).expect("removed");
+        symlink(dir.path("secret.txt"), prompt).expect("a link");
+    }
+    let path = dir.path("theirs/manifest.json");
+    let mut manifest = dir.manifest("theirs");
+    manifest["variants"][0]["direct_prompt_sha256"] = "../../outside".into();
+    std::fs::write(&path, manifest.to_string()).expect("written");
+    let merged = dir.wikitrail(&["merge", "theirs", "--out", "new"]).ok();
+    assert!(merged.stderr.contains("no folder has prompt"), "{}", merged.stderr);
+    assert!(!dir.path("outside.txt").exists() && !dir.path("new/prompts").exists());
+    symlink(dir.path("elsewhere"), dir.path("link")).expect("a link");
+    dir.wikitrail(&["merge", "theirs", "--out", "link"]).refused(3, &["a symbolic link"]);
+    assert!(!dir.path("elsewhere").exists());
+}
