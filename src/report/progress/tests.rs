@@ -64,7 +64,7 @@ fn a_slow_run_writes_a_line_every_ten_seconds() {
         progress.event(&recorded("yes"));
     }
     assert_eq!(sink.lines().len(), 0);
-    progress.show(progress.started + Duration::from_secs(60));
+    progress.show(progress.started + Duration::from_mins(1));
     assert_eq!(sink.lines().len(), 1);
     assert!(sink.lines()[0].starts_with("3 of 1,000 episodes, 3.0/min, "), "{:?}", sink.lines());
 }
