@@ -54,7 +54,6 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         out.flush()?;
         return Ok(());
     }
-    let wall_ms = wall_ms(summary);
     let rows = summary
         .variants
         .iter()
@@ -62,7 +61,7 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
             variant: variant.name.clone(),
             score: variant.score.clone(),
             assessment: variant.assessment,
-            wall_ms,
+            episode_ms: variant.episode_ms.checked_div(variant.score.episodes),
         })
         .collect();
     let dataset = &summary.manifest.dataset;
@@ -76,7 +75,11 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         counted(dataset.questions, "question"),
         dataset.name
     );
-    out.write_all(RunSummary { title, rows, notes: notes(summary), next: next_steps(summary) }.render().as_bytes())?;
+    out.write_all(
+        RunSummary { title, rows, wall_ms: wall_ms(summary), notes: notes(summary), next: next_steps(summary) }
+            .render()
+            .as_bytes(),
+    )?;
     if let Some(items) = &summary.items {
         writeln!(out)?;
         items.iter().try_for_each(|item| writeln!(out, "{}", items::line(item)))?;

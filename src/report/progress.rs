@@ -1,7 +1,7 @@
 //! The progress of a run: a bar on a terminal, plain lines elsewhere.
 
 use super::console::{stderr, stderr_is_terminal};
-use super::number::duration;
+use super::number::{duration, rate};
 use crate::score::Tally;
 use crate::types::RunEvent;
 use crate::types::text::{counted, thousands};
@@ -109,8 +109,8 @@ impl Progress {
     fn line(&self, now: Instant) -> String {
         let elapsed = now.duration_since(self.started);
         let mut line = format!("{} of {}", thousands(self.done), counted(self.total, "episode"));
-        if let Some(rate) = rate(self.done, elapsed) {
-            let _ = write!(line, ", {rate:.1}/s");
+        if let Some(per_second) = per_second(self.done, elapsed) {
+            let _ = write!(line, ", {}", rate(per_second));
         }
         line = line + ", " + &self.score();
         match self.total.checked_sub(self.done).filter(|left| *left > 0) {
@@ -152,10 +152,8 @@ fn bar(total: usize) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(template) {
         // The library's own shows more digits than anybody reads.
         let speed = |state: &ProgressState, out: &mut dyn fmt::Write| {
-            let speed = state.per_sec();
-            let digits = usize::from(speed < 100.0);
             // Writing to the bar's buffer cannot fail.
-            let _ = write!(out, "{speed:.digits$}/s");
+            let _ = out.write_str(&rate(state.per_sec()));
         };
         bar.set_style(style.with_key("speed", speed));
     }
@@ -182,7 +180,7 @@ fn millis(time: Duration) -> u64 {
 
 /// Episodes per second; none before any time has passed.
 #[expect(clippy::cast_precision_loss, reason = "episodes are far fewer than 2^53")]
-fn rate(done: usize, elapsed: Duration) -> Option<f64> {
+fn per_second(done: usize, elapsed: Duration) -> Option<f64> {
     let seconds = elapsed.as_secs_f64();
     (seconds > 0.0 && done > 0).then(|| done as f64 / seconds)
 }

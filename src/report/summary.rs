@@ -19,6 +19,8 @@ pub(crate) struct RunSummary {
     /// Line above the table, such as the run's folder.
     pub title: String,
     pub rows: Vec<SummaryRow>,
+    /// Time of the run's parts together, in milliseconds, where it is known.
+    pub wall_ms: Option<u64>,
     /// Other remarks, one a line below the tables.
     pub notes: Vec<String>,
     /// Commands to try next, one a line below the remarks.
@@ -30,8 +32,8 @@ pub(crate) struct SummaryRow {
     pub variant: String,
     pub score: RunScore,
     pub assessment: RunAssessment,
-    /// Time from the first start to the last end, in milliseconds, where it is known.
-    pub wall_ms: Option<u64>,
+    /// Mean time of an episode, in milliseconds; variants share the time of the run.
+    pub episode_ms: Option<u64>,
 }
 
 impl RunSummary {
@@ -42,11 +44,12 @@ impl RunSummary {
     pub(crate) fn render(&self) -> String {
         let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.variant, NAME)).collect();
         let mut text = format!(
-            "{}\n{}\n{}\n{}\n",
+            "{}\n{}\n{}\n{}\n{}\n",
             visible_line(&self.title, 200),
             self.scores(&names),
             caption(self.rows.iter().map(|row| &row.score)),
-            self.costs(&names)
+            self.costs(&names),
+            self.times(),
         );
         let assessments = self.rows.iter().map(|row| &row.assessment);
         text += &assessment::tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>());
@@ -80,9 +83,15 @@ impl RunSummary {
         table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), WIDTH)
     }
 
+    /// What the column of times is: variants run side by side, so that the time of the run is no variant's own.
+    fn times(&self) -> String {
+        let whole = self.wall_ms.map_or_else(String::new, |ms| format!("; the run took {}", duration(ms)));
+        format!("time: the mean of an episode{whole}")
+    }
+
     fn costs(&self, names: &[String]) -> String {
         let header = headings("variant", &["steps", "calls", "bad calls", "tokens in", "tokens out", "USD", "time"]);
-        let row = |(name, SummaryRow { score, wall_ms, .. }): (&String, &SummaryRow)| {
+        let row = |(name, SummaryRow { score, episode_ms, .. }): (&String, &SummaryRow)| {
             vec![
                 name.clone(),
                 score.mean_steps().map_or_else(dash, |steps| format!("{steps:.2}")),
@@ -91,7 +100,7 @@ impl RunSummary {
                 thousands(score.usage.prompt_tokens),
                 thousands(score.usage.completion_tokens),
                 score.cost_usd.map_or_else(dash, |cost| format!("{cost:.4}")),
-                wall_ms.map_or_else(dash, duration),
+                episode_ms.map_or_else(dash, duration),
             ]
         };
         table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), WIDTH)

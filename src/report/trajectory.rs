@@ -5,6 +5,7 @@ mod page;
 pub(crate) mod pair;
 pub(crate) mod verdict;
 
+use super::number::duration;
 use super::view::View;
 use crate::types::text::{counted, visible_line};
 use crate::types::{Outcome, Provenance, Step, Trajectory};
@@ -92,12 +93,18 @@ fn calls(step: &Step) -> String {
         .calls
         .iter()
         .map(|call| {
-            let mut text = format!("{} ms", call.latency_ms);
+            let mut text = duration(call.latency_ms);
             if let Some(usage) = call.usage {
                 let _ = write!(text, ", {} + {} tokens", usage.prompt_tokens, usage.completion_tokens);
             }
             if let Some(reason) = &call.finish_reason {
                 let _ = write!(text, ", {reason}");
+            }
+            if call.is_reasoning_only() {
+                text.push_str(", reasoning only");
+            }
+            if call.did_not_fit() {
+                text.push_str(", did not fit into the model's context");
             }
             if call.attempts > 1 {
                 let _ = write!(text, ", {}", counted(call.attempts, "attempt"));
@@ -128,12 +135,12 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
     let usage = trajectory.usage;
     let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
     let sum = format!(
-        "{}, {}, {} + {} tokens{cost}, {} ms from {}",
+        "{}, {}, {} + {} tokens{cost}, {} from {}",
         counted(trajectory.agent_steps().count(), "step"),
         counted(trajectory.call_count(), "call"),
         usage.prompt_tokens,
         usage.completion_tokens,
-        trajectory.wall_ms,
+        duration(trajectory.wall_ms),
         trajectory.started_at,
     );
     page.field("sum", &sum, DIM);

@@ -12,7 +12,7 @@ use crate::llm::{Price, Spent};
 use crate::store::{Appender, Journal, Lock, Records, RunFolder, StoreError};
 use crate::tape::NOT_OWN_HINT;
 use crate::types::text::{counted, thousands};
-use crate::types::{Manifest, Paid, Shard, ShardRecord, Variant};
+use crate::types::{Manifest, Method, Paid, Shard, ShardRecord, Variant};
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -257,7 +257,7 @@ fn about(manifest: &Manifest) -> Option<String> {
     let Manifest { dataset, variants, .. } = manifest;
     let [first, others @ ..] = variants.as_slice() else { return None };
     let how = if others.is_empty() {
-        format!("{} by {}", first.method, first.protocol)
+        by_protocol(first)
     } else {
         let names: Vec<&str> = variants.iter().take(NAMED).map(|variant| variant.name.as_str()).collect();
         let more = if variants.len() > NAMED { ", …" } else { "" };
@@ -275,6 +275,15 @@ fn about(manifest: &Manifest) -> Option<String> {
         each(|variant| &variant.wiki),
         each(|variant| variant.compat.name()),
     ))
+}
+
+/// A method with its protocol, if it has a part that speaks one.
+fn by_protocol(variant: &Variant) -> String {
+    if speaks(variant) { format!("{} by {}", variant.method, variant.protocol) } else { variant.method.clone() }
+}
+
+fn speaks(variant: &Variant) -> bool {
+    Method::parse(&variant.method).is_none_or(|method| method.agent().is_some())
 }
 
 /// Prices that nobody typed, each model's once.
@@ -348,7 +357,8 @@ pub(super) fn recorded(folder: &RunFolder) -> Result<Option<Manifest>, RunError>
 /// What is run, for the name of a folder.
 fn named(manifest: &Manifest) -> String {
     let (what, model) = match manifest.variants.as_slice() {
-        [variant] => (variant.protocol.clone(), variant.model.as_str()),
+        [variant] if speaks(variant) => (variant.protocol.clone(), variant.model.as_str()),
+        [variant] => (variant.method.clone(), variant.model.as_str()),
         variants => (format!("{}-variants", variants.len()), variants.first().map_or("", |first| &first.model)),
     };
     format!("{}-{what}-{}", manifest.dataset.name, model.rsplit(':').next().unwrap_or("model"))

@@ -118,9 +118,8 @@ impl Cause {
             401 | 407 => Self::Key,
             402 => Self::Payment,
             403 => Self::Forbidden,
-            300..=399 | 404 | 405 | 410 => Self::NotFound,
-            // Something else than the API listens: it does not know the method, or the protocol.
-            501 | 505 => Self::NotFound,
+            // By 501 and 505, something else than the API says that it does not know the method, or the protocol.
+            300..=399 | 404 | 405 | 410 | 501 | 505 => Self::NotFound,
             408 => Self::Timeout,
             429 => Self::RateLimit,
             409 | 425 | 500.. => Self::ServerError,

@@ -119,7 +119,7 @@ impl Decoding {
     /// does without them.
     pub fn required(&self) -> RequestOptions {
         let usual = [
-            (RequestOption::Temperature, self.temperature >= 1.0 && self.temperature <= 1.0),
+            (RequestOption::Temperature, (self.temperature - 1.0).abs() < f64::EPSILON),
             (RequestOption::TopP, self.top_p >= 1.0),
         ];
         self.typed.without(usual.into())

@@ -139,13 +139,13 @@ fn calls_and_dollars_end_a_run_too() {
 fn a_run_goes_on_after_failures_unless_it_may_not() {
     let Some(bench) = Bench::new() else { return };
     // A refusal is no matter of another attempt: about every fourth call fails for good.
-    bench.llm.get("/config?fault=400=0.25");
+    bench.llm.get("/config?fault=401=0.25");
     let row = variant(&bench.run(60, &[]), 4);
     assert_eq!(row["episodes"], 60, "failures do not end a run");
     let failed = row["outcomes"]["not_measured"].as_u64().expect("a count");
     assert!((10..=55).contains(&failed), "{failed}");
     for record in bench.records().iter().filter(|record| record["outcome"] == "not_measured") {
-        assert!(record["detail"].as_str().expect("a reason").contains("maximum context length"), "{record}");
+        assert!(record["detail"].as_str().expect("a reason").contains("Incorrect API key"), "{record}");
     }
     std::fs::remove_dir_all(bench.dir.path("run")).expect("the run's folder");
 

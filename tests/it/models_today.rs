@@ -175,3 +175,27 @@ fn a_conversation_that_outgrows_the_context_is_wrong_and_a_prompt_that_does_not_
     assert!(dir.records("s").iter().all(|record| record["outcome"] == "not_measured"));
     assert!(ran.stdout.contains("hint: the prompt is too long for the model"), "{}", ran.stdout);
 }
+
+#[test]
+fn a_method_without_a_protocol_names_none_and_slow_variants_have_their_own_times() {
+    let server = Server::start(|_, request, stream| {
+        if request.contains("Action") {
+            std::thread::sleep(std::time::Duration::from_millis(150));
+        }
+        say(stream, &json!({"content": "Thought: x\nAction: Finish[yes]\nAnswer: yes"}), "stop");
+    });
+    let (dir, base) = (folder(2), format!("{}/v1", server.url));
+    let ran = dir.run(&[&flags(&base, "s")[..], &["--method", "standard"]].concat()).ok();
+    assert!(ran.stderr.contains("of d.csv, standard with openai:m"), "{}", ran.stderr);
+    let ran = dir.run(&[&flags(&base, "b")[..], &["--method", "standard,react"]].concat()).ok();
+    let rows: Vec<&str> = ran.stdout.lines().skip_while(|line| !line.contains("tokens out")).collect();
+    let time = |name: &str| {
+        let row = rows.iter().find(|row| row.trim().starts_with(name)).expect("a row");
+        row.split("  ").last().map(str::trim).map(str::to_owned)
+    };
+    assert_ne!(time("standard"), time("react"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("time: the mean of an episode; the run took "), "{}", ran.stdout);
+    let compared = dir.wikitrail(&["compare", "b"]).ok().stdout;
+    let differing = compared.split("EM of").next().expect("a head");
+    assert!(differing.contains("method") && !differing.contains("protocol"), "{compared}");
+}

@@ -72,6 +72,7 @@ impl Session {
     #[track_caller]
     fn assert_without_times(&self, name: &str) {
         let mut settings = insta::Settings::clone_current();
+        settings.add_filter(r"the run took .*", "the run took [time]");
         settings.add_filter(r" +(time|\d+ ms|[\d.]+ s|\d+ min \d+ s)\n", " [time]\n");
         settings.add_filter("─{40,}", "───");
         settings.bind(|| self.assert(name));

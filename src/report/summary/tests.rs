@@ -53,11 +53,12 @@ fn summary(variants: &[&str]) -> RunSummary {
         variant: (*name).to_owned(),
         score: score(),
         assessment: assessment(),
-        wall_ms: Some(185_000),
+        episode_ms: Some(185_000),
     };
     RunSummary {
         title: "results/first".into(),
         rows: variants.iter().map(row).collect(),
+        wall_ms: Some(7_620_000),
         notes: vec!["3 of 9 planned episodes are not recorded yet".into()],
         next: vec!["wikitrail show results/first ID".into()],
     }
@@ -72,7 +73,17 @@ fn the_table_has_figures_and_intervals() {
     assert!(said.contains("27.5 [23.7, 31.5]"), "{text}");
     assert!(said.contains("35.0 [31.5, 38.5]"), "{text}");
     assert!(said.contains("intervals: Wilson's for EM, Student's t for F1, 95 %"), "{text}");
-    for part in ["3.25", "1,800", "12", "3,500,000", "98,765", "1.5000", "3 min 5 s", "480 finished"] {
+    for part in [
+        "3.25",
+        "1,800",
+        "12",
+        "3,500,000",
+        "98,765",
+        "1.5000",
+        "3 min 5 s",
+        "the mean of an episode; the run took 2 h 7 min",
+        "480 finished",
+    ] {
         assert!(said.contains(part), "`{part}` is missing:\n{text}");
     }
     // Gold pages, all hops, sentences, missed searches, empty lookups, grounded, lucky, ungrounded.
@@ -118,9 +129,10 @@ fn an_empty_run_has_no_numbers() {
         variant: "main".into(),
         score: RunScore::default(),
         assessment: RunAssessment::default(),
-        wall_ms: None,
+        episode_ms: None,
     };
-    let text = RunSummary { title: "t".into(), rows: vec![row], notes: vec![], next: Vec::new() }.render();
+    let text =
+        RunSummary { title: "t".into(), rows: vec![row], wall_ms: None, notes: vec![], next: Vec::new() }.render();
     assert!(!text.contains("failure classes"), "{text}");
     assert!(!text.contains("NaN") && text.contains('–'), "{text}");
 }

@@ -1,6 +1,6 @@
 use super::page::MAX_FIELD_CHARS;
 use super::{View, render};
-use crate::types::Trajectory;
+use crate::types::{Call, Cause, Trajectory};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -53,6 +53,22 @@ sum          2 steps, 1 call, 5 + 2 tokens, 0.2500 USD, 99 ms from
              2026-01-02T03:04:05Z
 ";
     assert_eq!(render(&trajectory(), None, &PLAIN), expected);
+}
+
+#[test]
+fn slow_episodes_have_times_for_people_and_short_calls_say_what_they_lack() {
+    let mut slow = trajectory();
+    slow.wall_ms = 251_330;
+    let call = &mut slow.steps[0].calls[0];
+    (call.latency_ms, call.completion, call.reasoning) = (92_000, String::new(), Some("hm".to_owned()));
+    let unfit = Call { cause: Some(Cause::ContextOverflow), ..Call::default() };
+    slow.steps[1].calls.push(unfit);
+    let text = render(&slow, None, &PLAIN);
+    for part in
+        ["1 min 32 s, 5 + 2 tokens, stop, reasoning only", "did not fit into the model's context", "4 min 11 s from"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[test]
