@@ -75,8 +75,8 @@ impl Reply {
         let own = numbered.filter(|(at, _)| *at == 0).map_or(n, |(_, number)| number.max(n));
         let mut reader = Reader::new(text, placeholders);
         let mut found = found(&reader, own, n);
-        if let (Err((none, _)), Some((at, number))) = (&found, numbered)
-            && none.cut == at
+        if let Err((none, _)) = &found
+            && let Some(number) = miscounted(text, none, numbered)
         {
             reader = Reader::new(text, placeholders);
             found = self::found(&reader, number, n);
@@ -141,6 +141,16 @@ fn first_number(text: &str) -> Option<(usize, usize)> {
         }
     }
     None
+}
+
+/// The number of the label at which a reply without an action was cut, if no other step begins there: it is the first one
+/// with a number, or the first action of all, as in `Thought 1: …`, `Action 2: …`.
+fn miscounted(text: &str, none: &NotFound<'_>, first: Option<(usize, usize)>) -> Option<usize> {
+    let (_, line) = lines(&text[none.cut..]).next()?;
+    let label = label(untagged(line))?;
+    let is_first = first.is_some_and(|(at, _)| at == none.cut);
+    let acts = label.word == Word::Action && none.attempt.is_none();
+    label.number.filter(|_| label.word != Word::Observation && (is_first || acts))
 }
 
 /// A line without the tags that it begins with.

@@ -26,13 +26,19 @@ fn a_reply_with_the_numbers_of_another_step_is_this_step() {
         // What it thinks of is not what it does.
         ("Thought 4: t\nAction 4: Search[x]\nAction 5: Search[y]", Search, "x", &[RENUMBERED, LATER_STEP]),
     ]);
+    // Thought and action counted apart, with no other action before.
+    check(&[
+        ("Thought 1: t\nAction 2: Search[x]", Search, "x", OTHER),
+        ("Thought 4: t\nAction 5: Search[x]\nThought 6: u", Search, "x", &[RENUMBERED, LATER_STEP]),
+    ]);
     let (_, _, input, thought) = read("Thought 4: I use Search[x].\nAction 4: Search[y]");
     assert_eq!((input.as_str(), thought.as_deref()), ("y", Some("I use Search[x].")));
     // Where this step has an action of its own, a later number is a later step.
     let (_, _, input, thought) = read("Let me use Search[x].\nThought 2: It is y.\nAction 2: Finish[y]");
     assert_eq!((input.as_str(), thought.as_deref()), ("x", Some("Let me use")));
     for reply in [
-        "Thought 4: t\nAction 5: Search[x]",
+        "Thought 1: t\nThought 2: u\nAction 2: Search[x]",
+        "Thought 1: t\nAction 1:\nAction 2: Search[x]",
         "Thought 4: t\nObservation 4: y\nAction 4: Finish[x]",
         "Observation 1: y\nThought 2: t\nAction 2: Finish[x]",
     ] {

@@ -76,7 +76,7 @@ fn the_text_is_cut_where_an_observation_or_a_later_step_begins() {
         let reply = format!("Thought 1: t\nAction 1: Search[x]\n{later}");
         check(&[(&reply, Search, "x", &[kind])]);
         assert_eq!(discarded(&reply), later);
-        let reply = format!("Thought 1: t\n{later}\nAction 1: Search[x]");
+        let reply = format!("Thought 1: t\nAction 1:\n{later}\nAction 1: Search[x]");
         assert_eq!(refused(&reply), "the reply has no action");
         assert_eq!(discarded(&reply), format!("{later}\nAction 1: Search[x]"));
     }
