@@ -101,6 +101,9 @@ cargo run --locked --quiet --example one_question
 cargo run --locked --quiet --example two_prompts -- "$results/two"
 rm -rf "$results"
 
+step "the examples for clusters"
+scripts/cluster.sh
+
 step "lints and export tests with the feature parquet"
 cargo clippy --locked --lib --bins --test it --features parquet -- -D warnings
 cargo test --locked --features parquet --test it export_parquet

@@ -13,13 +13,14 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 6] = [
+const PAGES: [(&str, usize); 7] = [
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
     ("compare.md", 8),
     ("guide.md", 25),
     ("reproduce.md", 3),
+    ("cluster.md", 7),
 ];
 
 fn page(name: &str) -> String {

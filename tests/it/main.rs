@@ -6,6 +6,8 @@ mod adaptive_run;
 mod ask_command;
 mod bad_input;
 mod budget;
+#[cfg(unix)]
+mod cluster;
 mod common;
 mod compare_amounts;
 mod compare_command;
