@@ -270,8 +270,8 @@ impl<'a> Reader<'a> {
             let Some(next) = self.text[at..].find('\n') else { break };
             at += next + 1;
             let line = self.line(at);
-            let other = strip(line).is_empty() || is_prose(line) || self.at(at).is_ok();
-            if label(line).is_some() || is_fence(line) || (!fenced && other) {
+            let other = || strip(line).is_empty() || is_prose(line) || begins_action(line);
+            if label(line).is_some() || is_fence(line) || (!fenced && other()) {
                 break;
             }
             end = at + line.len();
@@ -341,6 +341,15 @@ fn before_arguments(after: &str) -> &str {
         text.strip_prefix(part).map_or(text, |text| text.trim_start_matches(is_python_space))
     });
     if called.starts_with(['(', '{']) { called } else { after }
+}
+
+/// Whether a line begins with a verb and something like an argument.
+fn begins_action(line: &str) -> bool {
+    let line = strip(line);
+    verb(line).is_some_and(|(_, length, _)| {
+        let after = line[length..].trim_start_matches(is_python_space).chars().next();
+        after.is_some_and(|c| Bracket::opened_by(c).is_some() || matches!(c, ':' | '：' | '{' | '"'))
+    })
 }
 
 /// Whether a line is a sentence, or begins with a word and a colon, as in `Note: …`.

@@ -50,10 +50,13 @@ pub(super) fn closing_quote(c: char) -> Option<char> {
     QUOTES.iter().find(|(open, _)| *open == c).map(|(_, close)| *close)
 }
 
+/// Fences, quotes and brackets around an argument that are taken off; each takes a pass over the text.
+const LAYERS: usize = 8;
+
 /// The argument as it counts: one line, trimmed, without fences, quotes or brackets around the whole.
 pub(super) fn clean(raw: &str, repairs: &mut Repairs) -> String {
     let mut text = strip(raw);
-    loop {
+    for _ in 0..LAYERS {
         let (inner, kind) = match (unfenced(text), unquoted(text), unbracketed(text)) {
             (Some(inner), ..) => (inner, repair::FENCE),
             (_, Some(inner), _) => (inner, repair::ARGUMENT_QUOTES),

@@ -162,6 +162,7 @@ fn adversarial(length: usize) -> Vec<(&'static str, String)> {
         ("answers", repeated("Answer: Final Answer: ")),
         ("words and spaces", halves("Search[x] a ", " ")),
         ("fences", repeated("```json\n")),
+        ("verbs and fences", repeated("finish\n```\n")),
         ("think", repeated("<think>")),
         ("one line", repeated("é")),
     ]
