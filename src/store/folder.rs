@@ -117,8 +117,7 @@ impl RunFolder {
 
     /// How every shard went that was ever begun.
     pub(crate) fn shards(&self) -> Result<Vec<ShardRecord>, StoreError> {
-        let of = |name: &String| Shard::in_name(name.strip_prefix("shard.")?.strip_suffix(".json")?);
-        let mut shards: Vec<Shard> = self.names()?.iter().filter_map(of).collect();
+        let mut shards: Vec<Shard> = self.names()?.iter().filter_map(|name| shard_recorded(name)).collect();
         shards.sort();
         shards.into_iter().filter_map(|shard| self.shard(shard).transpose()).collect()
     }
@@ -327,6 +326,16 @@ impl RunFolder {
 /// What stands in the names of files of a part.
 fn part(shard: Option<Shard>) -> String {
     shard.map(|shard| format!(".{}", shard.name())).unwrap_or_default()
+}
+
+/// The shard whose record has this name.
+fn shard_recorded(name: &str) -> Option<Shard> {
+    Shard::in_name(name.strip_prefix("shard.")?.strip_suffix(".json")?)
+}
+
+/// Whether a file is the record of a shard.
+pub(super) fn is_shard_record(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).and_then(shard_recorded).is_some()
 }
 
 fn shard_of(part: &str) -> Option<Shard> {

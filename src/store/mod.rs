@@ -67,6 +67,9 @@ impl StoreError {
             }
             Self::Io { .. } => "check that the path exists and is writable",
             Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
+            Self::BadManifest { path, .. } if folder::is_shard_record(path) => {
+                "restore the file, or remove it: it holds the times of one shard and nothing else"
+            }
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",
             Self::BadQuestion { .. } => {
                 "restore questions.jsonl; without the file, the dataset that the manifest names is read"

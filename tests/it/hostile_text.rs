@@ -66,6 +66,17 @@ fn bench(server: &Server) -> WorkDir {
     manifest["command_line"] = json!(["wikitrail", "run", HOSTILE, "--base-url", HOSTILE]);
     manifest["git_revision"] = HOSTILE.into();
     bench.write(&format!("{RUN}/manifest.json"), manifest.to_string());
+    // Another one that contradicts it, and one of other settings.
+    let records = bench.records(RUN).into_iter().map(|mut record| {
+        record["wall_ms"] = 1.into();
+        record["outcome"] = "finished".into();
+        line(&record)
+    });
+    bench.write("other/trajectories.jsonl", records.collect::<String>());
+    bench.write("other/manifest.json", manifest.to_string());
+    bench.write(&format!("other/journal.{HOSTILE}.jsonl"), HOSTILE);
+    manifest["variants"][0]["question_label"] = HOSTILE.into();
+    bench.write("third/manifest.json", manifest.to_string());
     bench
 }
 
@@ -129,6 +140,12 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["prompt", "check", "p.toml", "k.json#x", "\u{1b}[2J.toml"],
         [&["models", "check"][..], &model].concat(),
         vec!["models", "check", "--model", "openai:m", "--base-url", broken.trim_end_matches("/broken")],
+        vec!["merge", RUN, "--out", "m\u{1b}[2J"],
+        vec!["merge", RUN, "--out", "m", "--json"],
+        vec!["merge", RUN, "other", "--out", "n"],
+        vec!["merge", RUN, "third", "--out", "n"],
+        vec!["run", DATA, "--out", RUN, "--shard", "1/2"],
+        vec!["run", DATA, "--out", "s", "--shard", HOSTILE],
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ];

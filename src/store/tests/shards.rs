@@ -103,3 +103,11 @@ async fn what_two_write_into_one_file_is_not_overwritten() {
     assert!(error.to_string().contains("another process writes to it"), "{error}");
     assert_eq!(folder.records().unwrap().keys().collect::<Vec<_>>(), [("key-a", "main", true)]);
 }
+
+#[test]
+fn a_broken_record_of_a_shard_is_told_with_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("shard.1-of-2.json"), "{\"v\": 1, \"shard\": \"3/2\"}").unwrap();
+    let error = RunFolder::at(dir.path()).shards().unwrap_err();
+    assert!(error.to_string().contains("`3/2` is no shard") && error.hint().contains("or remove it"), "{error}");
+}
