@@ -38,6 +38,7 @@ mod parse_command;
 mod prices;
 mod prompt_command;
 mod protocol_golden;
+mod readers;
 mod recorded_episodes;
 mod replay;
 mod reproduce_command;

@@ -241,3 +241,6 @@ impl Remote {
 }
 
 super::model!(Remote, interface);
+
+#[cfg(test)]
+mod tests;
