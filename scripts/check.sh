@@ -120,3 +120,6 @@ cargo run --locked --release -- run
 
 step "README's other commands"
 scripts/readme.sh
+
+step "endurance, short"
+WIKITRAIL=$PWD/target/release/wikitrail scripts/endurance.sh --short

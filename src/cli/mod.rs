@@ -27,6 +27,7 @@ mod say;
 mod score;
 mod score_files;
 mod show;
+mod threads;
 mod wiki;
 
 use crate::report::console::stdout;
@@ -107,17 +108,12 @@ pub fn main() -> ExitCode {
         }
         _ => {}
     }
-    let loops = event_loops(&cli.command);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(loops).enable_all().build();
-    let result = match runtime {
-        Ok(runtime) => {
-            let result = runtime.block_on(dispatch(cli.command));
-            // Only pages that are still being parsed can be left.
-            runtime.shutdown_background();
-            result
-        }
-        Err(error) => Err(error.into()),
-    };
+    let result = threads::runtime(event_loops(&cli.command)).and_then(|runtime| {
+        let result = runtime.block_on(dispatch(cli.command));
+        // Only pages that are still being parsed can be left.
+        runtime.shutdown_background();
+        result
+    });
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {

@@ -42,6 +42,7 @@ mod parse_command;
 mod prices;
 mod prompt_command;
 mod protocol_golden;
+mod readers;
 mod recorded_episodes;
 mod replay;
 mod reproduce_command;

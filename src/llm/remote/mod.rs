@@ -270,3 +270,6 @@ impl Remote {
 }
 
 super::model!(Remote, interface);
+
+#[cfg(test)]
+mod tests;

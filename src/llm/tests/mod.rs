@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// The key that is sent, and must appear nowhere else.
-const KEY: &str = "sk-test-0123456789abcdef";
+pub(in crate::llm) const KEY: &str = "sk-test-0123456789abcdef";
 /// The head of a stream.
 const HEAD: &str = "HTTP/1.1 200 X\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
 /// The end of an `OpenAI` stream.
@@ -23,18 +23,18 @@ const DONE: &str = "data: [DONE]\n\n";
 
 /// A provider's API, as the test servers speak it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Api {
+pub(in crate::llm) enum Api {
     Chat,
     Completions,
     Messages,
     Gemini,
 }
 
-const APIS: [Api; 4] = [Api::Chat, Api::Completions, Api::Messages, Api::Gemini];
+pub(in crate::llm) const APIS: [Api; 4] = [Api::Chat, Api::Completions, Api::Messages, Api::Gemini];
 
 impl Api {
     /// The model `m` at `base`.
-    fn model(self, base: &str) -> Remote {
+    pub(in crate::llm) fn model(self, base: &str) -> Remote {
         self.model_within(base, settings(base).timeout)
     }
 
@@ -53,7 +53,7 @@ impl Api {
     }
 
     /// A whole answer with this text and 9 + 4 tokens.
-    fn whole(self, text: &str) -> Vec<u8> {
+    pub(in crate::llm) fn whole(self, text: &str) -> Vec<u8> {
         let json = match self {
             Self::Chat | Self::Completions => serde_json::json!({
                 "choices": [{"message": {"content": text}, "text": text, "finish_reason": "stop"}],
@@ -69,7 +69,7 @@ impl Api {
     }
 
     /// The events before the text.
-    fn start(self) -> String {
+    pub(in crate::llm) fn start(self) -> String {
         match self {
             Self::Chat | Self::Completions => {
                 let delta = r#"{"role":"assistant","content":null,"reasoning_content":"hm"}"#;
@@ -86,7 +86,7 @@ impl Api {
     }
 
     /// The event with this piece of the text.
-    fn delta(self, text: &str) -> String {
+    pub(in crate::llm) fn delta(self, text: &str) -> String {
         let text = serde_json::to_string(text).expect("a string");
         match self {
             Self::Chat | Self::Completions => {
@@ -102,7 +102,7 @@ impl Api {
     }
 
     /// The events after the text, with the finish reason and 9 + 4 tokens.
-    fn end(self) -> String {
+    pub(in crate::llm) fn end(self) -> String {
         match self {
             Self::Chat | Self::Completions => {
                 let used = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4}}\n\n";
@@ -121,7 +121,7 @@ impl Api {
     }
 
     /// A failure, as the body of an answer and, with `data: ` before it, as an event.
-    fn error(self, message: &str) -> String {
+    pub(in crate::llm) fn error(self, message: &str) -> String {
         match self {
             Self::Messages => serde_json::json!({"type": "error", "error": {"type": "x", "message": message}}),
             _ => serde_json::json!({"error": {"code": 500, "message": message}}),

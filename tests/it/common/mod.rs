@@ -4,6 +4,10 @@ pub(crate) mod mockd;
 mod program;
 pub(crate) mod server;
 
+pub(crate) mod rubble {
+    include!("rubble.rs");
+}
+
 pub(crate) mod shared {
     include!("shared.rs");
 }

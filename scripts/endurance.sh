@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# What nobody may do to us, done to us: kills, caps on memory and disk, hostile replies, pages and servers. Prints what was
+# counted; exits with 1 when an episode is lost or doubled, a recorded answer is paid for again, something panics, or a failure
+# counts as an answer. docs/security.md says what is checked.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+usage() {
+    cat <<'TEXT'
+Usage: scripts/endurance.sh [--short] [--seed N]
+
+Options:
+  --short   a minute instead of a quarter of an hour; CI runs it
+  --seed N  other moments, faults and replies [default: 233]
+  --help    this text
+
+Environment:
+  WIKITRAIL          the program [default: target/release/wikitrail, which is built]
+  WIKITRAIL_REPLIES  texts for each reader of replies, pages and files [default: 50000; with --short 200]
+TEXT
+}
+
+short='' seed=233
+while [ $# -gt 0 ]; do
+    case $1 in
+    --short) short=--short ;;
+    --seed)
+        seed=${2-}
+        shift
+        ;;
+    --help | -h)
+        usage
+        exit 0
+        ;;
+    *)
+        printf 'error: unknown argument `%s`\nhint: see scripts/endurance.sh --help\n' "$1" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+case $seed in
+'' | *[!0-9]*)
+    printf 'error: --seed needs a number\nhint: see scripts/endurance.sh --help\n' >&2
+    exit 2
+    ;;
+esac
+
+binary=${WIKITRAIL-}
+if [ -z "$binary" ]; then
+    cargo build --locked --release
+    binary=$PWD/target/release/wikitrail
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# In process. `cargo test` does the same with a seed of its own.
+export WIKITRAIL_SEED=$seed WIKITRAIL_REPLIES=${WIKITRAIL_REPLIES:-$([ -n "$short" ] && echo 200 || echo 50000)}
+readers() {
+    cargo test --locked --quiet "$@" -- --nocapture \
+        every_dialogue_ends direct_answers_end any_answer_is any_page_is any_dataset_is any_prompt_or any_recorded_episode
+}
+if ! { readers --lib && readers --test it; } >"$work/readers" 2>&1; then
+    tail -n 40 "$work/readers"
+    printf 'FAILED: a reader\n'
+    exit 1
+fi
+awk '/: [0-9]+ (texts|outputs)/ { sub(/^\.+/, ""); for (i = 2; i <= NF; i++) if ($i ~ /^(texts|outputs)$/) sum += $(i - 1); readers++ }
+    END { printf "replies, pages and files: readers %d, texts %d, panics 0\n", readers, sum; exit readers < 23 }' "$work/readers" ||
+    { printf 'FAILED: not all readers were tried\n'; exit 1; }
+
+python3 scripts/endurance.py "$binary" "$work" $short --seed "$seed"
