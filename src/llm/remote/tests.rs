@@ -106,13 +106,21 @@ fn read(model: &Remote, rubble: &mut Rubble, body: Vec<u8>) {
             assert!(decoded.text.len() <= 3 * length, "{} of {length} bytes", decoded.text.len());
             assert!(decoded.usage.is_none_or(|usage| usage.total() <= 1 << 42), "{:?}", decoded.usage);
         }
-        Some(Err(Fault::Broken(reason) | Fault::Refused(reason))) => assert!(answer.ok() && !reason.is_empty()),
+        Some(Err(Fault::Broken(reason) | Fault::Withheld(reason))) => assert!(answer.ok() && !reason.is_empty()),
+        Some(Err(Fault::Reported(refusal))) => {
+            assert!(answer.ok());
+            told(model, &refusal, refusal.status());
+        }
         None => {
             assert!(!answer.ok());
-            let told = model.refused(&answer, 1, &Refusal::read(&answer.body)).to_string();
-            assert!(!told.contains(|c: char| c.is_control()) && !told.contains(KEY), "{told:?}");
+            told(model, &Refusal::read(&answer.body), answer.status);
         }
     }
+}
+
+fn told(model: &Remote, refusal: &Refusal, status: u16) {
+    let told = model.refused(status, refusal.cause(status), 1, refusal).to_string();
+    assert!(!told.contains(|c: char| c.is_control()) && !told.contains(KEY), "{told:?}");
 }
 
 #[test]
