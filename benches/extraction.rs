@@ -73,13 +73,10 @@ fn articles(shared: &Path) -> Vec<Saved> {
             let page = searched["state"]["page"].as_str().expect("a page");
             let answer = Answer {
                 status: 200,
-                content_type: None,
-                retry_after: None,
                 url: format!("http://127.0.0.1/wiki/{}", title.replace(' ', "_")),
-                redirects: Vec::new(),
                 body: std::fs::read(shared.join("data/wiki-site").join(file)).expect("a saved page"),
                 attempts: 1,
-                elapsed: Duration::ZERO,
+                ..Answer::default()
             };
             Saved { title: title.clone(), answer, golden: text(&format!("golden/wikipedia/pages/{page}.txt")) }
         })
