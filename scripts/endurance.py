@@ -29,8 +29,9 @@ SLOTS, LATENCY = 16, 0.004
 FAULTS = 6
 # A start of the program that takes longer, in seconds, does not end at all.
 HANGS = 600
-# What the program takes at most, whatever it is sent, in MiB.
-MOST_MEMORY = 900
+# What the program takes at most, whatever it is sent, in MiB. The tree of a page of 15 MiB takes 300; each processor reads one,
+# four at most.
+MOST_MEMORY = 400 + 300 * min(os.cpu_count(), 4)
 
 failures = []
 

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 /// The longest line that is read of a run's folder or a recording, in bytes: more than any episode takes.
 /// Tests have a shorter one.
-pub const LONGEST_LINE: u64 = if cfg!(test) { 16 << 20 } else { 256 << 20 };
+pub const LONGEST_LINE: u64 = if cfg!(test) { 16 << 20 } else { 64 << 20 };
 
 /// The bytes of `source`; more than `most` are an error, for which one byte more is read.
 pub fn read_at_most(source: impl Read, most: u64) -> io::Result<Vec<u8>> {

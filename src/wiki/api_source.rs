@@ -131,13 +131,12 @@ impl ApiSource {
         ];
         let (envelope, mut answer) = self.ask(&parameters).await?.content()?;
         let parsed = envelope.parse.ok_or_else(|| shape(&answer, "no `parse`"))?;
-        let marked = match parsed.is_disambiguation() {
-            Some(marked) => marked,
-            None => {
-                // Nobody who holds a place waits for another.
-                answer.place = Place::default();
-                self.has_disambiguation_property(&parsed.title).await?
-            }
+        let marked = if let Some(marked) = parsed.is_disambiguation() {
+            marked
+        } else {
+            // Nobody who holds a place waits for another.
+            answer.place = Place::default();
+            self.has_disambiguation_property(&parsed.title).await?
         };
         let Parsed { title, pageid, revid, text, .. } = parsed;
         let reading = self.reading;

@@ -39,8 +39,9 @@ pub struct LiveSettings {
     pub retry: Option<RetrySettings>,
 }
 
-/// Memory for large pages of all sites, until they are read. Articles are rarely longer than what needs no room.
-static LARGE_PAGES: Room = Room::new(128);
+/// Memory for large pages of all sites, until they are read: four of the longest, each of which takes many times as much while
+/// it is read. Articles are rarely longer than what needs no room.
+static LARGE_PAGES: Room = Room::new(64);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SitePolicyError {

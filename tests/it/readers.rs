@@ -185,8 +185,7 @@ fn any_dataset_is_read_or_refused() {
 
 #[test]
 fn any_prompt_or_experiment_is_read_or_refused() {
-    let prompts =
-        ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/protocols/en.toml"].map(|name| repository(name));
+    let prompts = ["prompts/hotpotqa.toml", "prompts/fever.toml", "prompts/protocols/en.toml"].map(repository);
     let dir = WorkDir::new();
     let (prompt, experiment) = (dir.path("p.toml"), dir.path("e.toml"));
     let protocol = find("react-paper", &Options::default()).expect("known").expect("no options");

@@ -15,7 +15,7 @@ impl Rubble {
         std::env::var("WIKITRAIL_REPLIES").map_or(usual, |count| count.parse().expect("WIKITRAIL_REPLIES is a number"))
     }
 
-    /// SplitMix64.
+    /// The generator `SplitMix64`.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -42,7 +42,7 @@ impl Rubble {
                 3 => bytes.extend_from_within(at..to),
                 4 => bytes[at..to].rotate_left((to - at) / 2),
                 5..7 => {
-                    let noise: Vec<u8> = (0..1 + self.below(4)).map(|_| u8::try_from(self.below(256)).expect("a byte")).collect();
+                    let noise: Vec<u8> = (0..=self.below(4)).map(|_| u8::try_from(self.below(256)).expect("a byte")).collect();
                     bytes.splice(at..to.min(at + noise.len()), noise);
                 }
                 7 if self.below(20) == 0 => {
