@@ -13,7 +13,7 @@
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
 //! | `unsent` | what servers do not take |
-//! | `summary`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
+//! | `summary`, `spending`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
 //! | `error` | errors with a kind and a hint |
 
@@ -45,6 +45,7 @@ mod recording;
 mod rescue;
 mod revision;
 mod runner;
+mod spending;
 pub(crate) mod stored;
 mod summary;
 mod unfinished;
@@ -64,8 +65,9 @@ pub(crate) use merge::{Merged, merge};
 pub(crate) use places::{Place, places};
 pub(crate) use prepare::PlannedRun;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};
+pub(crate) use spending::Spending;
 pub use summary::Summary;
-pub(crate) use summary::{Item, Spending, VariantScore, left_out};
+pub(crate) use summary::{Item, VariantScore, left_out};
 pub(crate) use unfinished::UnfinishedShard;
 pub(crate) use variant::{find_method, find_protocol};
 

@@ -5,13 +5,12 @@ use super::evidence::Evidence;
 use super::hint::{hint, shortfalls};
 use super::model::is_own;
 use super::plan;
+use super::spending::Spending;
 use super::unfinished::{UnfinishedShard, unfinished};
-use crate::llm::Price;
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Shortfalls, Tally};
-use crate::store::{PaidByVariant, Records, RunFolder, Skipped};
-use crate::types::text::{counted, shell_word, visible_line};
-use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Trajectory, Usage};
-use serde::Serialize;
+use crate::store::{Records, RunFolder, Skipped};
+use crate::types::text::{shell_word, visible_line};
+use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Trajectory};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -74,72 +73,6 @@ pub struct VariantScore {
     pub episode_ms: u64,
     /// What its measured episodes cost.
     paid: Paid,
-}
-
-/// What a run has cost: `total = measured + unfinished + discarded`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Spending {
-    pub total: Expenditure,
-    pub measured: Expenditure,
-    /// What is kept of episodes that were cut short, that failed or that never ended: `--resume` goes on from there.
-    pub unfinished: Expenditure,
-    /// What nothing is kept of: it went to episodes that were run again from their beginning.
-    pub discarded: Expenditure,
-}
-
-/// Model calls, their tokens and what these cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Expenditure {
-    pub calls: u64,
-    pub usage: Usage,
-    /// US dollars, of the variants whose price is known; absent if none is.
-    pub cost_usd: Option<f64>,
-}
-
-impl Spending {
-    fn of(manifest: &Manifest, variants: &[VariantScore], (paid, unfinished): &(PaidByVariant, PaidByVariant)) -> Self {
-        let mut spending = Self::default();
-        for variant in &manifest.variants {
-            let measured = variants.iter().find(|score| score.name == variant.name).map(|score| score.paid);
-            let measured = measured.unwrap_or_default();
-            let total = paid.get(&variant.name).copied().unwrap_or_default();
-            let price = variant.price.as_ref().map(Price::from);
-            let unfinished = unfinished.get(&variant.name).copied().unwrap_or_default();
-            let minus = |paid: Paid, part: Paid| Paid {
-                calls: paid.calls.saturating_sub(part.calls),
-                usage: paid.usage.saturating_sub(part.usage),
-                uncounted: paid.uncounted.saturating_sub(part.uncounted),
-            };
-            let discarded = minus(minus(total, measured), unfinished);
-            for (part, sum) in [
-                (measured, &mut spending.measured),
-                (unfinished, &mut spending.unfinished),
-                (discarded, &mut spending.discarded),
-            ] {
-                sum.add(part.calls, part.usage, price);
-                spending.total.add(part.calls, part.usage, price);
-            }
-        }
-        spending
-    }
-}
-
-impl Expenditure {
-    fn add(&mut self, calls: u64, usage: Usage, price: Option<Price>) {
-        self.calls += calls;
-        self.usage += usage;
-        if let Some(price) = price {
-            self.cost_usd = Some(self.cost_usd.unwrap_or_default() + price.of(usage));
-        }
-    }
-}
-
-impl std::fmt::Display for Expenditure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (calls, tokens) = (counted(self.calls, "model call"), counted(self.usage.total(), "token"));
-        write!(f, "{calls}, {tokens}")?;
-        self.cost_usd.map_or(Ok(()), |usd| write!(f, ", {usd:.4} US $"))
-    }
 }
 
 /// The figures of one episode.
@@ -267,7 +200,8 @@ impl Summary {
         }
         let scored = |(variant, tally): (VariantScore, Tally)| VariantScore { score: tally.score(), ..variant };
         let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
-        let spending = Spending::of(&manifest, &variants, &paid);
+        let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
+        let spending = Spending::of(&manifest, &measured, &paid);
         let (run, Reasons { counts: reasons, hints, .. }) = (folder.path().to_owned(), reasons);
         let whole = || manifest.dataset.selected as u64 * u64::from(manifest.repeats) * variants.len() as u64;
         Ok(Self {

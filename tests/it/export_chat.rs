@@ -29,6 +29,9 @@ fn chat(folder: &Path, args: &[&str]) -> Vec<Value> {
 #[track_caller]
 fn assert_shape(line: &Value) {
     let fields = line.as_object().expect("an object");
+    if fields.contains_key("tools") {
+        return assert_shape_of_calls(line);
+    }
     assert_eq!(fields.keys().collect::<Vec<_>>(), ["messages"], "{line}");
     let messages = fields["messages"].as_array().expect("a list");
     let system = usize::from(messages[0]["role"] == "system");
@@ -52,6 +55,32 @@ fn assert_shape(line: &Value) {
     }
     let last = messages.last().expect("a message");
     assert!(last["role"] == "assistant" && last.get("weight").is_none(), "{line:#}");
+}
+
+/// The shape of a conversation with native calls: each is answered, and the last one gives the answer.
+#[track_caller]
+fn assert_shape_of_calls(line: &Value) {
+    let fields = line.as_object().expect("an object");
+    assert_eq!(fields.keys().collect::<Vec<_>>(), ["messages", "tools", "parallel_tool_calls"], "{line}");
+    let names: Vec<_> =
+        line["tools"].as_array().expect("a list").iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(names, ["search", "lookup", "finish"], "{line}");
+    let messages = line["messages"].as_array().expect("a list");
+    let mut open: Vec<&Value> = Vec::new();
+    for message in &messages[1..] {
+        match message["role"].as_str() {
+            Some("user") => assert!(open.is_empty(), "{line:#}"),
+            Some("tool") => assert_eq!(Some(&message["tool_call_id"]), open.pop(), "{line:#}"),
+            Some("assistant") => {
+                assert!(open.is_empty(), "{line:#}");
+                open.extend(message["tool_calls"].as_array().expect("calls").iter().map(|call| &call["id"]));
+            }
+            role => panic!("{role:?} in {line:#}"),
+        }
+    }
+    let last = messages.last().expect("a message");
+    assert_eq!(last["tool_calls"][0]["function"]["name"], "finish", "{line:#}");
+    assert!(last.get("weight").is_none(), "{line:#}");
 }
 
 fn contents<'a>(line: &'a Value, role: &str) -> Vec<&'a str> {
@@ -98,8 +127,8 @@ fn every_conversation_of_every_protocol_and_method_has_the_shape_and_the_models_
                 record["steps"].as_array().expect("steps").iter().filter(|step| step["sample"].is_null()).collect();
             if record["votes"].is_null() && !agent.is_empty() {
                 assert_eq!(replies.len(), agent.len(), "{line:#}");
-                let heard = contents(line, "user");
-                for (step, heard) in agent.iter().zip(&heard[1..]) {
+                let (heard, results) = (contents(line, "user"), contents(line, "tool"));
+                for (step, heard) in agent.iter().zip(heard[1..].iter().chain(&results)) {
                     let observation = bare(step["observation"].as_str().expect("an observation"));
                     assert!(bare(heard).contains(&observation), "{heard} without {observation}");
                 }

@@ -42,60 +42,67 @@ async fn answer(api: Api, request: &Request, reply: Reply) -> (Completion, Value
     (completion, body)
 }
 
+/// What is sent of [`asked`]: the conversation; then `tools`, `tool_choice` and `parallel_tool_calls`.
+fn expected(api: Api) -> (Value, Value) {
+    let parameters =
+        json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] });
+    match api {
+        Api::Chat | Api::Completions => (
+            json!([
+                {"role": "system", "content": "S"},
+                {"role": "user", "content": "Q"},
+                {"role": "assistant", "content": "Both.", "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{\"query\":\"A\"}"}},
+                    {"id": "c2", "type": "function", "function": {"name": "search", "arguments": "{\"query\":\"B\"}"}}
+                ]},
+                {"role": "tool", "content": "a", "tool_call_id": "c1"},
+                {"role": "tool", "content": "", "tool_call_id": "c2"}
+            ]),
+            json!([[{"type": "function", "function": {"name": "search", "description": "Finds.", "parameters": parameters}}], null, false]),
+        ),
+        Api::Messages => (
+            json!([
+                {"role": "user", "content": "Q"},
+                {"role": "assistant", "content": [
+                    {"type": "text", "text": "Both."},
+                    {"type": "tool_use", "id": "c1", "name": "search", "input": {"query": "A"}},
+                    {"type": "tool_use", "id": "c2", "name": "search", "input": {"query": "B"}}
+                ]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "tool_use_id": "c1", "content": "a"},
+                    {"type": "tool_result", "tool_use_id": "c2", "content": ""}
+                ]}
+            ]),
+            json!([
+                [{"name": "search", "description": "Finds.", "input_schema": parameters}],
+                {"type": "auto", "disable_parallel_tool_use": true}, null
+            ]),
+        ),
+        Api::Gemini => (
+            json!([
+                {"role": "user", "parts": [{"text": "Q"}]},
+                {"role": "model", "parts": [
+                    {"text": "Both."},
+                    {"functionCall": {"name": "search", "args": {"query": "A"}}},
+                    {"functionCall": {"name": "search", "args": {"query": "B"}}}
+                ]},
+                {"role": "user", "parts": [
+                    {"functionResponse": {"name": "search", "response": {"result": "a"}}},
+                    {"functionResponse": {"name": "search", "response": {"result": ""}}}
+                ]}
+            ]),
+            json!([[{"functionDeclarations": [{"name": "search", "description": "Finds.", "parameters": parameters}]}], null, null]),
+        ),
+    }
+}
+
 #[tokio::test]
 async fn functions_calls_and_results_are_sent_as_each_provider_takes_them() {
     let parameters =
         json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] });
     for api in APIS {
         let (_, body) = answer(api, &asked(false, false, None), whole(&api.whole("x"))).await;
-        let (said, offered) = match api {
-            Api::Chat | Api::Completions => (
-                json!([
-                    {"role": "system", "content": "S"},
-                    {"role": "user", "content": "Q"},
-                    {"role": "assistant", "content": "Both.", "tool_calls": [
-                        {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{\"query\":\"A\"}"}},
-                        {"id": "c2", "type": "function", "function": {"name": "search", "arguments": "{\"query\":\"B\"}"}}
-                    ]},
-                    {"role": "tool", "content": "a", "tool_call_id": "c1"},
-                    {"role": "tool", "content": "", "tool_call_id": "c2"}
-                ]),
-                json!([[{"type": "function", "function": {"name": "search", "description": "Finds.", "parameters": parameters}}], null, false]),
-            ),
-            Api::Messages => (
-                json!([
-                    {"role": "user", "content": "Q"},
-                    {"role": "assistant", "content": [
-                        {"type": "text", "text": "Both."},
-                        {"type": "tool_use", "id": "c1", "name": "search", "input": {"query": "A"}},
-                        {"type": "tool_use", "id": "c2", "name": "search", "input": {"query": "B"}}
-                    ]},
-                    {"role": "user", "content": [
-                        {"type": "tool_result", "tool_use_id": "c1", "content": "a"},
-                        {"type": "tool_result", "tool_use_id": "c2", "content": ""}
-                    ]}
-                ]),
-                json!([
-                    [{"name": "search", "description": "Finds.", "input_schema": parameters}],
-                    {"type": "auto", "disable_parallel_tool_use": true}, null
-                ]),
-            ),
-            Api::Gemini => (
-                json!([
-                    {"role": "user", "parts": [{"text": "Q"}]},
-                    {"role": "model", "parts": [
-                        {"text": "Both."},
-                        {"functionCall": {"name": "search", "args": {"query": "A"}}},
-                        {"functionCall": {"name": "search", "args": {"query": "B"}}}
-                    ]},
-                    {"role": "user", "parts": [
-                        {"functionResponse": {"name": "search", "response": {"result": "a"}}},
-                        {"functionResponse": {"name": "search", "response": {"result": ""}}}
-                    ]}
-                ]),
-                json!([[{"functionDeclarations": [{"name": "search", "description": "Finds.", "parameters": parameters}]}], null, null]),
-            ),
-        };
+        let (said, offered) = expected(api);
         let messages = if api == Api::Gemini { &body["contents"] } else { &body["messages"] };
         assert_eq!(*messages, said, "{api:?}");
         let sent = json!([body["tools"], body["tool_choice"], body["parallel_tool_calls"]]);
@@ -117,76 +124,79 @@ async fn functions_calls_and_results_are_sent_as_each_provider_takes_them() {
 /// An answer with reasoning, a text and two calls, whole and as a stream; and what has to be sent back.
 fn calling(api: Api) -> (Value, Vec<String>, Value) {
     match api {
-        Api::Chat | Api::Completions => {
-            let tool = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "search", "arguments": arguments}});
-            let message = json!({"content": "I look.", "reasoning_content": "hm", "tool_calls": [tool("a", "{\"query\":\"A\"}"), tool("b", "{\"query\":\"B\"}")]});
-            let delta = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"delta": delta}]}));
-            let piece =
-                |index: u8, function: Value| delta(json!({"tool_calls": [{"index": index, "function": function}]}));
-            let stream = vec![
-                delta(json!({"reasoning_content": "h"})),
-                delta(json!({"reasoning_content": "m", "content": null})),
-                delta(json!({"content": "I look."})),
-                delta(
-                    json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "search", "arguments": ""}}]}),
-                ),
-                piece(0, json!({"arguments": "{\"query\":"})),
-                piece(0, json!({"arguments": "\"A\"}"})),
-                delta(
-                    json!({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "search", "arguments": "{\"query\":\"B\"}"}}]}),
-                ),
-                format!("data: {}\n\n", json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})),
-                DONE.to_owned(),
-            ];
-            let whole = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}],
-                "usage": {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 5}, "completion_tokens_details": {"reasoning_tokens": 3}}});
-            (whole, stream, json!({"reasoning_content": "hm"}))
-        }
-        Api::Messages => {
-            let content = json!([
-                {"type": "thinking", "thinking": "hm", "signature": "s1g"},
-                {"type": "text", "text": "I look."},
-                {"type": "tool_use", "id": "a", "name": "search", "input": {"query": "A"}},
-                {"type": "tool_use", "id": "b", "name": "search", "input": {"query": "B"}}
-            ]);
-            let start = |block: Value| event("content_block_start", &format!(r#""content_block":{block}"#));
-            let delta = |delta: Value| event("content_block_delta", &format!(r#""delta":{delta}"#));
-            let stop = event("content_block_stop", r#""index":0"#);
-            let tool = |id: &str| start(json!({"type": "tool_use", "id": id, "name": "search", "input": {}}));
-            let json_piece = |json: &str| delta(json!({"type": "input_json_delta", "partial_json": json}));
-            let stream = vec![
-                start(json!({"type": "thinking", "thinking": "", "signature": ""})),
-                delta(json!({"type": "thinking_delta", "thinking": "hm"})),
-                delta(json!({"type": "signature_delta", "signature": "s1g"})),
-                stop.clone(),
-                start(json!({"type": "text", "text": ""})),
-                delta(json!({"type": "text_delta", "text": "I look."})),
-                stop.clone(),
-                tool("a"),
-                json_piece(r#"{"query":"#),
-                json_piece(r#""A"}"#),
-                stop.clone(),
-                tool("b"),
-                json_piece(r#"{"query":"B"}"#),
-                stop,
-                event("message_delta", r#""delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":4}"#),
-                "data: {\"type\":\"message_stop\"}\n\n".to_owned(),
-            ];
-            let whole = json!({"type": "message", "content": content, "stop_reason": "tool_use",
-                "usage": {"input_tokens": 4, "cache_read_input_tokens": 5, "output_tokens": 4}});
-            (whole, stream, content)
-        }
-        Api::Gemini => {
-            let part = |query: &str| json!({"functionCall": {"name": "search", "args": {"query": query}}});
-            let signed = json!({"functionCall": {"name": "search", "args": {"query": "A"}}, "thoughtSignature": "s1g"});
-            let parts = vec![json!({"text": "hm", "thought": true}), json!({"text": "I look."}), signed, part("B")];
-            let stream = parts.iter().map(|part| gemini_event(&part.to_string(), "")).collect::<Vec<_>>();
-            let end = gemini_event(r#"{"text":""}"#, r#","finishReason":"STOP""#);
-            let whole = json!({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}],
-                "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 1, "thoughtsTokenCount": 3, "cachedContentTokenCount": 5}});
-            (whole, [stream, vec![end]].concat(), Value::Array(parts))
-        }
+        Api::Chat | Api::Completions => calling_chat(),
+        Api::Messages => calling_messages(),
+        Api::Gemini => calling_gemini(),
     }
+}
+
+fn calling_chat() -> (Value, Vec<String>, Value) {
+    let tool = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "search", "arguments": arguments}});
+    let message = json!({"content": "I look.", "reasoning_content": "hm", "tool_calls": [tool("a", "{\"query\":\"A\"}"), tool("b", "{\"query\":\"B\"}")]});
+    let delta = |delta: Value| format!("data: {}\n\n", json!({"choices": [{"delta": delta}]}));
+    let piece = |index: u8, function: Value| delta(json!({"tool_calls": [{"index": index, "function": function}]}));
+    let stream = vec![
+        delta(json!({"reasoning_content": "h"})),
+        delta(json!({"reasoning_content": "m", "content": null})),
+        delta(json!({"content": "I look."})),
+        delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "search", "arguments": ""}}]})),
+        piece(0, json!({"arguments": "{\"query\":"})),
+        piece(0, json!({"arguments": "\"A\"}"})),
+        delta(
+            json!({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "search", "arguments": "{\"query\":\"B\"}"}}]}),
+        ),
+        format!("data: {}\n\n", json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})),
+        DONE.to_owned(),
+    ];
+    let whole = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 5}, "completion_tokens_details": {"reasoning_tokens": 3}}});
+    (whole, stream, json!({"reasoning_content": "hm"}))
+}
+
+fn calling_messages() -> (Value, Vec<String>, Value) {
+    let content = json!([
+        {"type": "thinking", "thinking": "hm", "signature": "s1g"},
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "a", "name": "search", "input": {"query": "A"}},
+        {"type": "tool_use", "id": "b", "name": "search", "input": {"query": "B"}}
+    ]);
+    let start = |block: Value| event("content_block_start", &format!(r#""content_block":{block}"#));
+    let delta = |delta: Value| event("content_block_delta", &format!(r#""delta":{delta}"#));
+    let stop = event("content_block_stop", r#""index":0"#);
+    let tool = |id: &str| start(json!({"type": "tool_use", "id": id, "name": "search", "input": {}}));
+    let json_piece = |json: &str| delta(json!({"type": "input_json_delta", "partial_json": json}));
+    let stream = vec![
+        start(json!({"type": "thinking", "thinking": "", "signature": ""})),
+        delta(json!({"type": "thinking_delta", "thinking": "hm"})),
+        delta(json!({"type": "signature_delta", "signature": "s1g"})),
+        stop.clone(),
+        start(json!({"type": "text", "text": ""})),
+        delta(json!({"type": "text_delta", "text": "I look."})),
+        stop.clone(),
+        tool("a"),
+        json_piece(r#"{"query":"#),
+        json_piece(r#""A"}"#),
+        stop.clone(),
+        tool("b"),
+        json_piece(r#"{"query":"B"}"#),
+        stop,
+        event("message_delta", r#""delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":4}"#),
+        "data: {\"type\":\"message_stop\"}\n\n".to_owned(),
+    ];
+    let whole = json!({"type": "message", "content": content, "stop_reason": "tool_use",
+        "usage": {"input_tokens": 4, "cache_read_input_tokens": 5, "output_tokens": 4}});
+    (whole, stream, content)
+}
+
+fn calling_gemini() -> (Value, Vec<String>, Value) {
+    let part = |query: &str| json!({"functionCall": {"name": "search", "args": {"query": query}}});
+    let signed = json!({"functionCall": {"name": "search", "args": {"query": "A"}}, "thoughtSignature": "s1g"});
+    let parts = vec![json!({"text": "hm", "thought": true}), json!({"text": "I look."}), signed, part("B")];
+    let stream = parts.iter().map(|part| gemini_event(&part.to_string(), "")).collect::<Vec<_>>();
+    let end = gemini_event(r#"{"text":""}"#, r#","finishReason":"STOP""#);
+    let whole = json!({"candidates": [{"content": {"parts": parts}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 1, "thoughtsTokenCount": 3, "cachedContentTokenCount": 5}});
+    (whole, [stream, vec![end]].concat(), Value::Array(parts))
 }
 
 #[tokio::test]
