@@ -53,7 +53,11 @@ fn kept(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<Aske
         && record.selection == *selection
         && record.columns == questions::columns(&spec.settings)
         && format.as_ref().is_none_or(|format| *format == record.format);
-    let questions = folder.questions().ok().flatten().filter(|questions| same && questions.len() == record.selected)?;
+    let questions: Vec<Question> =
+        folder.questions(None).ok().flatten().filter(|_| same)?.collect::<Result<_, _>>().ok()?;
+    if questions.len() != record.selected {
+        return None;
+    }
     let notes = vec![format!("note: `{}` is not here; its questions are those in the run's folder", record.path)];
     Some(Asked { questions, record, notes })
 }
@@ -70,6 +74,5 @@ fn skipped(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
 
 /// Writes the questions into the run's folder, unless they are there.
 pub(super) fn keep(folder: &RunFolder, questions: impl Iterator<Item = impl AsRef<Question>>) -> Result<(), RunError> {
-    let kept: Vec<Question> = questions.map(|question| evidence::kept(question.as_ref())).collect();
-    Ok(folder.write_questions(kept.iter())?)
+    Ok(folder.write_questions(questions.map(|question| evidence::kept(question.as_ref())))?)
 }

@@ -10,7 +10,7 @@ use crate::types::{Manifest, Question};
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, BufWriter, Read as _, Seek as _, Write};
+use std::io::{self, BufWriter, Read as _, Seek as _, Write};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest, experiment or prompt that is read, in bytes.
@@ -135,10 +135,10 @@ impl RunFolder {
     }
 
     /// Writes the questions that the run asks, one a line, atomically replacing older ones.
-    pub(crate) fn write_questions<'a>(&self, questions: impl Iterator<Item = &'a Question>) -> Result<(), StoreError> {
+    pub(crate) fn write_questions(&self, questions: impl Iterator<Item = Question>) -> Result<(), StoreError> {
         replace_with(&self.questions_path(), |file| {
             for question in questions {
-                serde_json::to_writer(&mut *file, question)?;
+                serde_json::to_writer(&mut *file, &question)?;
                 file.write_all(b"\n")?;
             }
             Ok(())
@@ -150,26 +150,7 @@ impl RunFolder {
         self.questions_path().is_file()
     }
 
-    /// The questions that the run asks; none for a run from before they were kept.
-    pub(crate) fn questions(&self) -> Result<Option<Vec<Question>>, StoreError> {
-        let path = self.questions_path();
-        if !path.is_file() {
-            return Ok(None);
-        }
-        let file = BufReader::new(File::open(&path).map_err(StoreError::io("read", &path))?);
-        let mut questions = Vec::new();
-        for (at, line) in file.lines().enumerate() {
-            let line = line.map_err(StoreError::io("read", &path))?;
-            questions.push(serde_json::from_str(&line).map_err(|error| StoreError::BadQuestion {
-                path: path.clone(),
-                line: at + 1,
-                message: error.to_string(),
-            })?);
-        }
-        Ok(Some(questions))
-    }
-
-    fn questions_path(&self) -> PathBuf {
+    pub(super) fn questions_path(&self) -> PathBuf {
         self.path.join("questions.jsonl")
     }
 
@@ -208,6 +189,11 @@ impl RunFolder {
     /// The recorded episodes of all shards.
     pub(crate) fn records(&self) -> Result<Records, StoreError> {
         Records::index(self.shards()?)
+    }
+
+    /// Those of one question. Lines of others are not parsed, and what is wrong inside them is not said.
+    pub(crate) fn records_of_question(&self, id: &str) -> Result<Records, StoreError> {
+        Records::index_question(self.shards()?, id)
     }
 
     /// The recorded episodes; `known` is returned if nothing was written since it was read.

@@ -14,6 +14,7 @@ mod compact;
 mod folder;
 mod index;
 mod journal;
+mod questions;
 mod read;
 
 pub(crate) use append::Appender;
