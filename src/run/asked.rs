@@ -29,14 +29,15 @@ impl Asked {
         }
         let dataset = questions::load(&spec.path, &spec.settings)?;
         let notes = skipped(&dataset, spec);
-        let questions = dataset::select(&dataset.questions, &selection)?;
+        let all = dataset.questions.len();
+        let questions = dataset::select(dataset.questions, &selection)?;
         let record = DatasetRecord {
             name: dataset.name,
             path: spec.path.display().to_string(),
             format: dataset.format.name().to_owned(),
             columns: questions::columns(&spec.settings),
             sha256: dataset.sha256,
-            questions: dataset.questions.len(),
+            questions: all,
             selection,
             selected: questions.len(),
         };
