@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="fast scrape slow cached large faults resume"
+all="fast scrape slow cached large faults resume readers"
 usage() {
     cat <<EOF
 Usage: scripts/bench.sh [--n N] [--repeat N] [SCENARIO]...
@@ -17,6 +17,7 @@ Scenarios (all of them without a name):
   large   20,000 episodes, as fast: memory must not follow
   faults  fast, with an eleventh of the model's answers broken in seven ways
   resume  20,000 finished episodes of 16 KB each, and one to do: time to its first call
+  readers what resume, score, compare, export and show take of 100,000 episodes over as many questions of 1.6 kB
 
 Options:
   --n N       episodes of every scenario, instead of its own number
@@ -26,6 +27,7 @@ Options:
 Environment:
   WIKITRAIL   the binary [default: target/dist/wikitrail, built as needed]
   BENCH_WORK  where the mocks are built and the runs are written; kept [default: a new folder, removed at the end]
+  BENCH_RUNS  where the runs of `readers` are, 1.2 GB, which take some minutes; kept [default: in BENCH_WORK]
 EOF
 }
 
@@ -59,7 +61,7 @@ while [ $# -gt 0 ]; do
         number --repeat "$repeat"
         shift
         ;;
-    fast | scrape | slow | cached | large | faults | resume) scenarios="$scenarios $1" ;;
+    fast | scrape | slow | cached | large | faults | resume | readers) scenarios="$scenarios $1" ;;
     *) fail 2 "unknown argument \`$1\`" "scenarios are $all; see scripts/bench.sh --help" ;;
     esac
     shift
@@ -69,7 +71,9 @@ done
 shared=../shared
 kit=$shared/tools/bench
 questions=$shared/data/datasets/hotpot_dev_v1_simplified.json
-[ -f "$kit/bench.py" ] && [ -f "$questions" ] ||
+mocks=yes
+[ "$scenarios" != " readers" ] || mocks=
+[ -z "$mocks" ] || { [ -f "$kit/bench.py" ] && [ -f "$questions" ]; } ||
     fail 3 "the benchmark kit is not at $kit" "put the folder \`shared\` beside this one; it has the mocks and the questions"
 for tool in python3 curl /usr/bin/time; do
     command -v "$tool" >/dev/null || fail 3 "$tool is needed and was not found" "install it and start again"
@@ -97,7 +101,7 @@ trap 'exit 130' INT TERM
 # pages, which the program reads once each; the copy can also end each page with its title, which makes it another one.
 # Where it is not asked to, it answers as the kit's does.
 pages=$work/mockd/src/wiki.rs
-if ! { [ -x "$work/target/release/mockd" ] && grep -qs '"unique"' "$pages"; }; then
+if [ -n "$mocks" ] && ! { [ -x "$work/target/release/mockd" ] && grep -qs '"unique"' "$pages"; }; then
     rm -rf "$work/mockd"
     cp -r "$shared/tools/mockd" "$work/mockd"
     chmod -R u+w "$work/mockd"
@@ -116,12 +120,15 @@ else
     binary=target/dist/wikitrail
 fi
 
-started=yes
-sh "$kit/start_mocks.sh" >/dev/null
-for mock in llm wiki; do
-    kill -0 "$(cat "$work/logs/$mock.pid")" 2>/dev/null ||
-        fail 3 "the $mock mock did not start: $(tail -n 1 "$work/logs/$mock.out")" "are the ports 9101 and 9102 free?"
-done
+start_mocks() {
+    started=yes
+    sh "$kit/start_mocks.sh" >/dev/null
+    for mock in llm wiki; do
+        kill -0 "$(cat "$work/logs/$mock.pid")" 2>/dev/null ||
+            fail 3 "the $mock mock did not start: $(tail -n 1 "$work/logs/$mock.out")" "are the ports 9101 and 9102 free?"
+    done
+}
+[ -z "$mocks" ] || start_mocks
 
 model=http://127.0.0.1:9101
 wiki=http://127.0.0.1:9102
@@ -181,6 +188,41 @@ resuming() {
     resume=
 }
 
+# A run of the baseline policy, three steps an episode: FOLDER QUESTIONS [FLAG]...
+baseline() {
+    "$binary" run "$2" --wiki corpus:datasets/sample-wiki --max-steps 3 --out "$1" --quiet "${@:3}"
+}
+
+reading() {
+    local runs=${BENCH_RUNS:-$work/readers} number=${n:-100000} round
+    runs=$runs/$number
+    mkdir -p "$runs"
+    if [ ! -f "$runs/made" ]; then
+        rm -rf "$runs/one" "$runs/two"
+        python3 scripts/bench_figures.py questions "$number" "$runs/all.jsonl"
+        head -n $(((number + 1) / 2)) "$runs/all.jsonl" >"$runs/half.jsonl"
+        baseline "$runs/one" "$runs/all.jsonl" >/dev/null 2>&1 || fail 1 "the run to read failed" "see $runs/one"
+        baseline "$runs/two" "$runs/half.jsonl" --method react,act >/dev/null 2>&1 || fail 1 "the run to read failed" "see $runs/two"
+        touch "$runs/made"
+    fi
+    wc -c "$runs"/o*/*.jsonl "$runs"/t*/*.jsonl "$runs/all.jsonl" >&2
+    reader() {
+        python3 scripts/bench_figures.py reader "$1" "$work/rows.jsonl" "$binary" "${@:2}" 2>"$work/reader.log" ||
+            fail 1 "$1 failed" "see $work/reader.log"
+    }
+    for round in $(seq "$repeat"); do
+        python3 scripts/bench_figures.py resumes "$runs/one" "$work/rows.jsonl" "$binary" run "$runs/all.jsonl" --resume \
+            --wiki corpus:datasets/sample-wiki --max-steps 3 --out "$runs/one" --quiet 2>"$work/reader.log" ||
+            fail 1 "resuming failed" "see $work/reader.log"
+        reader score score "$runs/one"
+        reader "compare, two variants" compare "$runs/two"
+        reader "compare, a variant with itself" compare "$runs/one@main" "$runs/one@main"
+        reader "export, CSV" export "$runs/one"
+        reader "show, one episode" show "$runs/one" "$(printf 'q%06d' $((number / 2)))"
+        printf 'readers: round %s of %s\n' "$round" "$repeat" >&2
+    done
+}
+
 broken=429=0.05,500=0.02,reset=0.01,truncjson=0.01,truncbody=0.01,slow=0.01,502html=0.01
 : >"$work/rows.jsonl"
 for scenario in $scenarios; do
@@ -192,6 +234,7 @@ for scenario in $scenarios; do
     large) measure large 20000 256 50 20 none 0 0 ;;
     faults) measure faults 2000 256 50 20 "$broken" 0 0 ;;
     resume) resuming ;;
+    readers) reading ;;
     esac
 done
 python3 scripts/bench_figures.py table "$work/rows.jsonl"

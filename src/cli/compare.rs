@@ -152,10 +152,7 @@ fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let cluster = (args.cluster != "none").then(|| Field::parse(&args.cluster));
     let fields = args.fields();
     let wanted = Wanted { figures: &read, cluster: cluster.as_ref(), by: &fields };
-    let mut found = Vec::new();
-    for run in sources::runs(&args.runs)? {
-        found.extend(sources::load(&run, &wanted)?);
-    }
+    let found = sources::load(&sources::runs(&args.runs)?, &wanted)?;
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;
     }
@@ -181,7 +178,7 @@ fn known(name: &str) -> anyhow::Result<&'static Figure> {
 /// Refuses a field that no question has, instead of printing a table of dashes.
 fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) -> anyhow::Result<()> {
     let at = fields.iter().position(|other| other == field);
-    let mut episodes = sources.iter().flat_map(|source| &source.episodes);
+    let mut episodes = sources.iter().flat_map(|source| &*source.episodes);
     let known = match (flag, at) {
         ("--by", Some(at)) => episodes.any(|episode| episode.groups.get(at).is_some_and(Option::is_some)),
         // `cluster` is the default, and few datasets have clusters.

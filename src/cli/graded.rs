@@ -5,7 +5,7 @@ use super::run_ref::RunRef;
 use super::say::say;
 use crate::report::Verdict;
 use crate::report::trajectory::pair::Side;
-use crate::run::evidence::{self, Evidence};
+use crate::run::evidence::Evidence;
 use crate::run::left_out;
 use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally};
 use crate::store::{Records, RunFolder};
@@ -19,9 +19,7 @@ pub(super) struct GradedRun {
     pub(super) path: PathBuf,
     /// The run's manifest; absent for a file.
     pub(super) manifest: Option<Manifest>,
-    /// The dataset's questions; empty if the dataset is not available.
-    pub(super) questions: Vec<Question>,
-    evidence: Evidence,
+    pub(super) evidence: Evidence,
     records: Records,
     tally: Tally,
 }
@@ -53,20 +51,33 @@ impl Graded {
 impl GradedRun {
     /// Opens a run. Reports unreadable lines and missing supporting facts.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        let (manifest, records, questions) = if path.is_file() {
-            (None, Records::of_file(path)?, Ok(Vec::new()))
+        Self::read(path, None, |_| {})
+    }
+
+    /// The same for the episodes of one question; of the others at most those are reported that look damaged.
+    pub(super) fn open_question(path: &Path, id: &str) -> anyhow::Result<Self> {
+        Self::read(path, Some(id), |_| {})
+    }
+
+    /// The same for all, with a look at each of the dataset's questions, if it is available.
+    pub(super) fn open_with(path: &Path, look: impl FnMut(&Question)) -> anyhow::Result<Self> {
+        Self::read(path, None, look)
+    }
+
+    fn read(path: &Path, id: Option<&str>, look: impl FnMut(&Question)) -> anyhow::Result<Self> {
+        let (manifest, records, evidence) = if path.is_file() {
+            (None, Records::of_file(path)?, Evidence::default())
         } else {
             let folder = RunFolder::open(path)?;
-            let (manifest, records) = (folder.manifest()?, folder.records()?);
-            let questions = evidence::questions(&folder, &manifest);
-            (Some(manifest), records, questions)
+            let manifest = folder.manifest()?;
+            let records = id.map_or_else(|| folder.records(), |id| folder.records_of_question(id))?;
+            let evidence = Evidence::of_questions(&folder, &manifest, id, look);
+            (Some(manifest), records, evidence)
         };
         left_out(&records).for_each(say);
-        let evidence = Evidence::of_questions(questions.as_deref());
         evidence.note().iter().for_each(say);
         let tally = Tally::new(manifest.as_ref().map_or("", |manifest| &manifest.dataset.name));
-        let questions = questions.unwrap_or_default();
-        Ok(Self { path: path.to_owned(), manifest, questions, evidence, records, tally })
+        Ok(Self { path: path.to_owned(), manifest, evidence, records, tally })
     }
 
     /// Refuses a variant that the run does not have.

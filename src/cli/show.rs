@@ -10,11 +10,12 @@ use crate::report::trajectory::pair::render_pair;
 use crate::report::trajectory::{heading, render};
 use crate::report::{EpisodeRow, View, episodes};
 use crate::score::{Divergence, FailureClass};
-use crate::store::RunFolder;
+use crate::store::{Records, RunFolder};
 use crate::types::Outcome;
 use crate::types::text::{shell_word, visible_line};
 use serde_json::{Value, json};
 use std::io::Write as _;
+use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -247,19 +248,22 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
 
 /// The matching episodes of a question, at least one.
 fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
-    let source = GradedRun::open(&run.path)?;
+    let source = GradedRun::open_question(&run.path, id)?;
     source.check_variant(run)?;
-    let (mut found, mut some) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
     for graded in source.episodes() {
         let graded = graded?;
         if graded.trajectory.id == id && args.filter.wants(run, &graded) {
             found.push(graded);
-        } else if some.len() < 3 {
-            // A few ids as examples.
-            some.push(graded.trajectory.id);
         }
     }
-    if found.is_empty() { Err(not_found(run, id, &some)) } else { Ok(found) }
+    if found.is_empty() { Err(not_found(run, id, &some_ids(&run.path)?)) } else { Ok(found) }
+}
+
+/// A few ids as examples.
+fn some_ids(path: &Path) -> anyhow::Result<Vec<String>> {
+    let records = if path.is_file() { Records::of_file(path)? } else { RunFolder::open(path)?.records()? };
+    records.iter().take(3).map(|trajectory| Ok(trajectory?.id)).collect()
 }
 
 /// The episode as typed. Variants of a file cannot be named.

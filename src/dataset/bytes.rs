@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 /// Most bytes of a file, and most bytes that a packed one may unpack to; the largest known dataset has two thirds of it.
-const MOST: u64 = 1 << 30;
+pub(super) const MOST: u64 = 1 << 30;
 /// Bytes that are looked at before the rest is read.
 const FIRST: u64 = 64 << 10;
 

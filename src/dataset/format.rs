@@ -3,7 +3,7 @@
 //! A new format is a constant and a line in [`Format::ALL`].
 
 use super::error::Problem;
-use super::fields::{Fault, First, Layout, Record, Records};
+use super::fields::{Fault, First, Layout, Record};
 use super::{Columns, DatasetError, fever, hotpotqa, jsonl, musique, plain, table, triviaqa, wiki2};
 use crate::types::Question;
 use std::fmt;
@@ -95,19 +95,17 @@ impl Format {
     }
 
     /// Detects the format from the first record. Where users named its fields, it is a general one.
-    pub(super) fn detect(file: &str, records: &Records, columns: &Columns) -> Result<Self, DatasetError> {
-        let general = match records.layout {
+    pub(super) fn detect(file: &str, record: &Record, layout: Layout, columns: &Columns) -> Result<Self, DatasetError> {
+        let general = match layout {
             Layout::Csv => table::CSV,
             Layout::Tsv => table::TSV,
             Layout::Array | Layout::Lines => jsonl::FORMAT,
         };
-        let Some(record) = records.list.first().filter(|_| columns.question.is_none() && columns.answer.is_none())
-        else {
-            // Without a single record, its fault says more than a guess at the format would.
+        if columns.question.is_some() || columns.answer.is_some() {
             return Ok(general);
-        };
+        }
         let file_in_lower_case = file.to_ascii_lowercase();
-        let first = First { record, layout: records.layout, file: &file_in_lower_case };
+        let first = First { record, layout, file: &file_in_lower_case };
         if let Some(format) = Self::ALL.into_iter().rev().find(|format| (format.looks_like)(&first)) {
             return Ok(format);
         }
@@ -119,11 +117,11 @@ impl Format {
     }
 
     /// The dataset's name: that of the format, or of the first record, or the file's stem.
-    pub(super) fn dataset_name(self, file: &str, records: &Records) -> String {
+    pub(super) fn dataset_name(self, file: &str, first: &Record) -> String {
         if let Read::Own(_) = self.read {
             return self.name.to_owned();
         }
-        let named = records.list.first().and_then(|record| record.get("dataset")?.as_str());
+        let named = first.get("dataset").and_then(|name| name.as_str());
         named.map_or_else(|| stem(file), str::to_owned)
     }
 

@@ -18,6 +18,7 @@ mod python_random;
 mod records;
 mod scores;
 mod select;
+mod stream;
 mod table;
 mod triviaqa;
 mod wiki2;
@@ -31,9 +32,10 @@ pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
 pub use select::{SelectionError, read_ids, select};
 
 use crate::types::{Question, sha256_hex};
-use fields::Record;
+use fields::{Layout, Record};
 use std::collections::HashMap;
 use std::path::Path;
+use stream::Lines;
 
 #[derive(Debug)]
 pub struct Dataset {
@@ -70,86 +72,110 @@ pub struct Columns {
 }
 
 pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetError> {
-    load(&path.display().to_string(), &bytes::bytes_of(path)?, options)
+    let file = path.display().to_string();
+    let Some(mut lines) = Lines::open(path, &file, options) else {
+        return load(&file, &bytes::bytes_of(path)?, options);
+    };
+    let mut reader = Reader::new(&file, options, Layout::Lines);
+    for record in &mut lines {
+        match record {
+            Ok(record) => reader.record(&record)?,
+            Err(fault) => reader.faults.push(fault),
+        }
+    }
+    reader.dataset(lines.end()?)
 }
 
 /// Reads the bytes of the file `file`; its extension distinguishes tables from JSON.
 pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let sha256 = sha256_hex([raw]);
     let text = bytes::text_of(file, raw)?;
-    let mut records = records::split(file, &text, options)?;
+    let records = records::split(file, &text, options)?;
     drop(text);
-    let format = match options.format {
-        Some(format) => format,
-        None => Format::detect(file, &records, &options.columns)?,
-    };
-    let name = format.dataset_name(file, &records);
-    let mut reader =
-        Reader { file, options, format, name: &name, seen: HashMap::new(), questions: Vec::new(), skipped: Vec::new() };
-    for fault in std::mem::take(&mut records.faults) {
-        reader.fault(fault)?;
+    let mut reader = Reader { faults: records.faults, ..Reader::new(file, options, records.layout) };
+    for record in records.list {
+        reader.record(&record)?;
     }
-    for record in &records.list {
-        reader.record(record)?;
-    }
-    let Reader { questions, skipped, .. } = reader;
-    if questions.is_empty() {
-        return Err(skipped.into_iter().next().unwrap_or_else(|| DatasetError::of_file(file, Problem::Empty)));
-    }
-    Ok(Dataset { name, format, questions, sha256, skipped })
+    reader.dataset(sha256)
 }
 
 struct Reader<'a> {
     file: &'a str,
     options: &'a ReadOptions,
-    format: Format,
-    name: &'a str,
+    layout: Layout,
+    /// Absent before the first record.
+    format: Option<Format>,
+    /// The dataset's name.
+    name: String,
     /// Id → place of the record that has it, and whether that one is answerable.
     seen: HashMap<String, (Place, bool)>,
     questions: Vec<Question>,
-    skipped: Vec<DatasetError>,
+    /// What holds no record.
+    faults: Vec<DatasetError>,
+    /// Records that hold no question.
+    bad: Vec<DatasetError>,
 }
 
-impl Reader<'_> {
-    fn record(&mut self, record: &Record) -> Result<(), DatasetError> {
-        match self.format.question(record, &self.options.columns) {
-            Ok(question) => self.question(question, record),
-            Err(fault) => {
-                let problem = Problem::Field(fault.field, fault.problem);
-                self.fault(DatasetError::at(self.file, record.place, problem))
-            }
-        }
+impl<'a> Reader<'a> {
+    fn new(file: &'a str, options: &'a ReadOptions, layout: Layout) -> Self {
+        let (questions, faults, bad) = (Vec::new(), Vec::new(), Vec::new());
+        let (format, name, seen) = (None, String::new(), HashMap::new());
+        Self { file, options, layout, format, name, seen, questions, faults, bad }
     }
 
-    fn question(&mut self, mut question: Question, record: &Record) -> Result<(), DatasetError> {
+    /// What was read. A fault is an error, unless bad records are skipped.
+    fn dataset(self, sha256: String) -> Result<Dataset, DatasetError> {
+        let Self { file, options, format, name, questions, faults, bad, .. } = self;
+        let mut skipped: Vec<DatasetError> = faults.into_iter().chain(bad).collect();
+        if !skipped.is_empty() && (questions.is_empty() || !options.skip_bad) {
+            return Err(skipped.swap_remove(0));
+        }
+        let Some(format) = format.filter(|_| !questions.is_empty()) else {
+            return Err(DatasetError::of_file(file, Problem::Empty));
+        };
+        Ok(Dataset { name, format, questions, sha256, skipped })
+    }
+
+    fn record(&mut self, record: &Record) -> Result<(), DatasetError> {
+        let (file, columns) = (self.file, &self.options.columns);
+        let format = if let Some(format) = self.format {
+            format
+        } else {
+            let detect = || Format::detect(file, record, self.layout, columns);
+            let format = self.options.format.map_or_else(detect, Ok)?;
+            self.name = format.dataset_name(file, record);
+            *self.format.insert(format)
+        };
+        match format.question(record, columns) {
+            Ok(question) => self.question(format, question, record),
+            Err(fault) => {
+                let problem = Problem::Field(fault.field, fault.problem);
+                self.bad.push(DatasetError::at(file, record.place, problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn question(&mut self, format: Format, mut question: Question, record: &Record) {
         // Positions count the file's records, so that a skipped one does not shift the rest.
         question.index = record.place.record - 1;
         if question.dataset.is_empty() {
-            self.name.clone_into(&mut question.dataset);
+            question.dataset.clone_from(&self.name);
         }
         if question.id.is_empty() {
             question.id = format!("{}-{}", self.name, question.index);
         }
-        let twin = |answerable: bool| self.format.twins && answerable != question.answerable;
+        let twin = |answerable: bool| format.twins && answerable != question.answerable;
         if self.seen.get(&question.id).is_some_and(|(_, answerable)| twin(*answerable)) {
             // The first of two twins keeps their id, which is also their cluster.
             question.id.push_str(if question.answerable { "#answerable" } else { "#unanswerable" });
         }
         if let Some((first, _)) = self.seen.get(&question.id) {
             let problem = Problem::Duplicate(question.id, *first);
-            return self.fault(DatasetError::at(self.file, record.place, problem));
+            return self.bad.push(DatasetError::at(self.file, record.place, problem));
         }
         self.seen.insert(question.id.clone(), (record.place, question.answerable));
         self.questions.push(question);
-        Ok(())
-    }
-
-    fn fault(&mut self, error: DatasetError) -> Result<(), DatasetError> {
-        if self.options.skip_bad {
-            self.skipped.push(error);
-            return Ok(());
-        }
-        Err(error)
     }
 }
 

@@ -160,14 +160,15 @@ fn lines(file: &str, text: &str) -> Result<Records, DatasetError> {
     let mut found = Records::default();
     let lines = text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty());
     for (number, (line, text)) in lines.enumerate() {
-        let place = Place { line: line + 1, record: number + 1 };
-        let parsed = serde_json::from_str::<Value>(text).map_err(|error| json_error(file, &error, place));
-        match parsed.and_then(|value| record(file, place, value)) {
-            Ok(record) => found.list.push(record),
-            Err(fault) => found.faults.push(fault),
-        }
+        found.push(record_of_line(file, Place { line: line + 1, record: number + 1 }, text));
     }
     Ok(found)
+}
+
+/// The record that is all of a line.
+pub(super) fn record_of_line(file: &str, place: Place, text: &str) -> Result<Record, DatasetError> {
+    let value = serde_json::from_str::<Value>(text).map_err(|error| json_error(file, &error, place))?;
+    record(file, place, value)
 }
 
 fn objects(file: &str, text: &str) -> Result<Records, DatasetError> {

@@ -42,10 +42,10 @@ pub fn read_ids(text: &str) -> Vec<String> {
 /// `shuffle_like_paper` gives the order of Python's `random.Random(seed).shuffle` over the first 7,405 of the
 /// selected questions, and leaves the rest behind them: the paper shuffles `range(7405)`, the size of the
 /// `HotpotQA` development set, for FEVER's 9,999 claims as well. `shuffle` is a Fisher-Yates shuffle driven by `SplitMix64`, whose recipe is a dozen lines in any language.
-pub fn select(questions: &[Question], selection: &Selection) -> Result<Vec<Question>, SelectionError> {
+pub fn select(questions: Vec<Question>, selection: &Selection) -> Result<Vec<Question>, SelectionError> {
     let mut order =
-        if selection.ids.is_empty() { (0..questions.len()).collect() } else { by_ids(questions, &selection.ids)? };
-    check_types(questions, &selection.types)?;
+        if selection.ids.is_empty() { (0..questions.len()).collect() } else { by_ids(&questions, &selection.ids)? };
+    check_types(&questions, &selection.types)?;
     if !selection.types.is_empty() {
         order.retain(|&i| questions[i].kind.as_ref().is_some_and(|kind| selection.types.contains(kind)));
     }
@@ -60,7 +60,12 @@ pub fn select(questions: &[Question], selection: &Selection) -> Result<Vec<Quest
     if order.is_empty() {
         return Err(SelectionError::Empty);
     }
-    Ok(order.into_iter().map(|i| questions[i].clone()).collect())
+    if order.iter().copied().eq(0..questions.len()) {
+        return Ok(questions);
+    }
+    let mut questions: Vec<Option<Question>> = questions.into_iter().map(Some).collect();
+    // No question is selected twice.
+    Ok(order.into_iter().filter_map(|i| questions[i].take()).collect())
 }
 
 fn by_ids(questions: &[Question], ids: &[String]) -> Result<Vec<usize>, SelectionError> {

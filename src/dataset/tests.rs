@@ -5,7 +5,20 @@ use crate::types::{AnswerKind, Evidence, Paragraph, Selection, SupportingFact};
 use std::io::Write as _;
 
 pub(super) fn read(file: &str, text: &str) -> Result<Dataset, DatasetError> {
-    load(file, text.as_bytes(), &ReadOptions::default())
+    read_with(file, text.as_bytes(), &ReadOptions::default())
+}
+
+/// Reads the bytes, and a file of them, which must make no difference.
+fn read_with(file: &str, bytes: &[u8], options: &ReadOptions) -> Result<Dataset, DatasetError> {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join(file);
+    std::fs::create_dir_all(path.parent().expect("the folder")).expect("created");
+    std::fs::write(&path, bytes).expect("written");
+    let told =
+        |read: Result<Dataset, DatasetError>| read.map(|all| format!("{all:?}")).map_err(|error| error.to_string());
+    let shown = path.display().to_string();
+    assert_eq!(told(load_file(&path, options)), told(load(&shown, bytes, options)), "{file}");
+    load(file, bytes, options)
 }
 
 pub(super) fn message(file: &str, text: &str) -> String {
@@ -204,7 +217,7 @@ fn numbered(n: usize) -> Vec<Question> {
 }
 
 fn selected(n: usize, selection: &Selection) -> Vec<usize> {
-    select(&numbered(n), selection).unwrap().iter().map(|question| question.id.parse().unwrap()).collect()
+    select(numbered(n), selection).unwrap().iter().map(|question| question.id.parse().unwrap()).collect()
 }
 
 #[test]
@@ -226,7 +239,7 @@ fn selection_filters_shuffles_and_limits_in_this_order() {
 
 #[test]
 fn impossible_selections_are_named() {
-    let error = |selection| select(&numbered(3), &selection).unwrap_err().to_string();
+    let error = |selection| select(numbered(3), &selection).unwrap_err().to_string();
     assert_eq!(
         error(Selection { ids: vec!["1".into(), "x".into()], ..Selection::default() }),
         "1 ids are not in the dataset: `x`"
@@ -290,4 +303,45 @@ fn a_quote_that_is_not_closed_is_found_where_it_begins() {
     );
     let sound = read("t.csv", "question,answer\nA?,a 5\" disk\nB?,\"two\nlines\"\n").unwrap();
     assert_eq!(sound.questions[1].answers, ["two\nlines"]);
+}
+
+#[test]
+fn lines_are_read_one_by_one_as_they_are_read_together() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let lines = |text: &str| {
+        let path = dir.path().join("q.jsonl");
+        std::fs::write(&path, text).expect("written");
+        Lines::open(&path, "q.jsonl", &ReadOptions::default()).map(Iterator::count)
+    };
+    let good = "{\"id\": \"a\", \"question\": \"A?\", \"answer\": \"x\"}\r\n";
+    assert_eq!(lines(&format!("{good}\n\u{a0}\n{good}{{broken\n5")), Some(4));
+    let wrapped = "{\"Data\": [{\"Question\": \"A?\"}]}";
+    let long = format!("{{\"question\": \"{}\"}}\n", "x".repeat(70_000));
+    for whole in ["", "\n", "[", "{\n", wrapped, "5\n", "\u{feff}{}\n", "{\"a\": \"\0\"}\n", &long] {
+        assert_eq!(lines(whole), None, "{whole:?}");
+    }
+    let other = good.replace("\"a\"", "\"b\"");
+    let bad = "{\"question\": 5}\n";
+    let skipping = ReadOptions { skip_bad: true, ..ReadOptions::default() };
+    let table = ReadOptions { format: Format::parse("csv"), ..ReadOptions::default() };
+    for text in [
+        format!("{good}{other}"),
+        format!("{good}{good}"),
+        format!("{good}{bad}{other}"),
+        format!("{good}{bad}{{\"question\"\n{other}{good}"),
+        format!("{good}{other}{{\"question\": \"C"),
+        format!("{good}\n\u{2028}\n{other}"),
+        format!("{good}{long}"),
+        format!("{{\"unknown\": 1}}\n{good}"),
+        bad.to_owned(),
+        wrapped.to_owned(),
+    ] {
+        for options in [&ReadOptions::default(), &skipping, &table] {
+            let _ = read_with("q.jsonl", text.as_bytes(), options);
+        }
+    }
+    for options in [&ReadOptions::default(), &skipping] {
+        let error = read_with("q.jsonl", &[good.as_bytes(), bad.as_bytes(), b"\xff\n"].concat(), options).unwrap_err();
+        assert_eq!(error.to_string(), "`q.jsonl`, line 3: not UTF-8");
+    }
 }

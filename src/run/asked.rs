@@ -30,14 +30,15 @@ impl Asked {
         }
         let dataset = questions::load(&spec.path, &spec.settings)?;
         let notes = skipped(&dataset, spec);
-        let questions = dataset::select(&dataset.questions, &selection)?;
+        let all = dataset.questions.len();
+        let questions = dataset::select(dataset.questions, &selection)?;
         let record = DatasetRecord {
             name: dataset.name,
             path: spec.path.display().to_string(),
             format: dataset.format.name().to_owned(),
             columns: questions::columns(&spec.settings),
             sha256: dataset.sha256,
-            questions: dataset.questions.len(),
+            questions: all,
             selection,
             selected: questions.len(),
         };
@@ -54,7 +55,11 @@ fn kept(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<Aske
         && record.selection == *selection
         && record.columns == questions::columns(&spec.settings)
         && format.as_ref().is_none_or(|format| *format == record.format);
-    let questions = folder.questions().ok().flatten().filter(|questions| same && questions.len() == record.selected)?;
+    let questions: Vec<Question> =
+        folder.questions(None).ok().flatten().filter(|_| same)?.collect::<Result<_, _>>().ok()?;
+    if questions.len() != record.selected {
+        return None;
+    }
     let notes = vec![format!("note: `{}` is not here; its questions are those in the run's folder", record.path)];
     Some(Asked { questions, record, notes })
 }
@@ -71,6 +76,5 @@ fn skipped(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
 
 /// Writes the questions into the run's folder.
 pub(super) fn keep(folder: &RunFolder, questions: &[Arc<Question>]) -> Result<(), RunError> {
-    let kept: Vec<Question> = questions.iter().map(|question| evidence::kept(question)).collect();
-    Ok(folder.write_questions(kept.iter())?)
+    Ok(folder.write_questions(questions.iter().map(|question| evidence::kept(question)))?)
 }

@@ -24,17 +24,25 @@ pub(crate) struct Evidence {
 impl Evidence {
     /// Reads the dataset of a run. If it cannot be used, metrics that need the facts are left out.
     pub(crate) fn of(folder: &RunFolder, manifest: &Manifest) -> Self {
-        Self::of_questions(questions(folder, manifest).as_deref())
+        Self::of_questions(folder, manifest, None, |_| {})
     }
 
-    /// The same from the questions, where they have been read already.
-    pub(crate) fn of_questions(questions: Result<&[Question], &String>) -> Self {
-        match questions {
-            Ok(questions) => {
-                let with_facts = |question: &Question| Some((question.id.clone(), GoldEvidence::of(question)?));
-                Self { by_id: questions.iter().filter_map(with_facts).collect(), missing: None }
-            }
-            Err(reason) => Self { by_id: HashMap::new(), missing: Some(reason.clone()) },
+    /// The same for all questions or that of `id`, each of which is also shown to `look`. Where they cannot all be read,
+    /// [`missing`](Self::missing) says why.
+    pub(crate) fn of_questions(
+        folder: &RunFolder,
+        manifest: &Manifest,
+        id: Option<&str>,
+        mut look: impl FnMut(&Question),
+    ) -> Self {
+        let mut by_id = HashMap::new();
+        let read = each_question(folder, manifest, id, |question| {
+            look(&question);
+            by_id.extend(GoldEvidence::of(&question).map(|facts| (question.id, facts)));
+        });
+        match read {
+            Ok(()) => Self { by_id, missing: None },
+            Err(reason) => Self { by_id: HashMap::new(), missing: Some(reason) },
         }
     }
 
@@ -87,11 +95,26 @@ pub(super) fn kept(question: &Question) -> Question {
 
 /// The questions of a run: those in its folder, else those of the file that it read; or why there are none.
 pub(crate) fn questions(folder: &RunFolder, manifest: &Manifest) -> Result<Vec<Question>, String> {
-    match folder.questions() {
-        Ok(None) => of_file(manifest),
-        Ok(Some(questions)) => Ok(questions),
-        Err(error) => Err(error.to_string()),
-    }
+    let mut questions = Vec::new();
+    each_question(folder, manifest, None, |question| questions.push(question))?;
+    Ok(questions)
+}
+
+/// Shows them one at a time; with `id`, others may be passed over.
+fn each_question(
+    folder: &RunFolder,
+    manifest: &Manifest,
+    id: Option<&str>,
+    mut take: impl FnMut(Question),
+) -> Result<(), String> {
+    let Some(mut questions) = folder.questions(id).map_err(|error| error.to_string())? else {
+        of_file(manifest)?.into_iter().for_each(take);
+        return Ok(());
+    };
+    questions.try_for_each(|question| {
+        take(question.map_err(|error| error.to_string())?);
+        Ok(())
+    })
 }
 
 fn of_file(manifest: &Manifest) -> Result<Vec<Question>, String> {

@@ -182,8 +182,8 @@ fn manifest(sources: &[Source]) -> Result<Manifest, RunError> {
 fn copy_texts(new: &RunFolder, manifest: &Manifest, folders: &[&RunFolder]) -> Result<Vec<String>, RunError> {
     let mut notes = Vec::new();
     for folder in folders {
-        if let Some(questions) = folder.questions()? {
-            new.write_questions(questions.iter())?;
+        if let Some(questions) = folder.questions(None)? {
+            new.write_questions(questions.collect::<Result<Vec<_>, _>>()?.into_iter())?;
             break;
         }
     }

@@ -27,7 +27,8 @@ pub(super) fn unfinished(
     let Some(&one) = shards.first().filter(|one| shards.iter().all(|shard| shard.count() == one.count())) else {
         return Ok(Vec::new());
     };
-    let Some(questions) = folder.questions()? else { return Ok(Vec::new()) };
+    let Some(questions) = folder.questions(None)? else { return Ok(Vec::new()) };
+    let questions = questions.collect::<Result<Vec<_>, _>>()?;
     let recorded: HashSet<&str> = records.keys().map(|(key, ..)| key).collect();
     let counts = plan::by_shard(questions, manifest, one, |key| recorded.contains(key));
     let all = counts.into_iter().map(|(shard, (planned, recorded))| UnfinishedShard { shard, planned, recorded });

@@ -94,7 +94,7 @@ pub struct Failure {
 pub(super) fn failure(
     trajectory: &Trajectory,
     score: AnswerScore,
-    seen: &Observed,
+    seen: &Observed<'_>,
     gold: Option<&Match<'_>>,
 ) -> Option<Failure> {
     if score.em > 0.0 {
@@ -117,7 +117,7 @@ type Decided = (FailureClass, String);
 
 struct Case<'a> {
     trajectory: &'a Trajectory,
-    seen: &'a Observed,
+    seen: &'a Observed<'a>,
     gold: Option<&'a Match<'a>>,
     /// The answer, if it has words.
     answer: Option<&'a str>,

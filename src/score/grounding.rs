@@ -33,7 +33,7 @@ impl Grounding {
     }
 
     /// Grounding of an answer with this score; `None` for an answer without words.
-    pub(super) fn of(answer: &str, score: AnswerScore, seen: &Observed) -> Option<Self> {
+    pub(super) fn of(answer: &str, score: AnswerScore, seen: &Observed<'_>) -> Option<Self> {
         let answer = cap(answer);
         if is_verdict(answer) {
             return Some(Self::Verdict);

@@ -4,6 +4,7 @@ use super::normalize::normalize;
 use super::wording::{is_in, official_words, page_key, words};
 use crate::types::{Step, Tool, Trajectory};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::HashSet;
 
 /// Characters of an observation or an answer that are looked at: far more than five sentences, and a bound for hostile
@@ -11,13 +12,15 @@ use std::collections::HashSet;
 const TEXT_CHARS: usize = 200_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Observed {
+pub(super) struct Observed<'a> {
     /// Keys of the pages opened, after redirects.
     pages: HashSet<String>,
     /// Words of everything shown, one observation per line, so that nothing is found across two of them.
     words: String,
-    /// The same after the official normalisation.
-    official: String,
+    /// What was shown.
+    shown: Vec<&'a str>,
+    /// The words of it after the official normalisation, once somebody asks for them.
+    official: OnceCell<String>,
     /// The actions, in order, the answer not among them.
     pub(super) actions: Vec<Action>,
     pub(super) searches: u64,
@@ -42,13 +45,13 @@ pub(super) struct Action {
     advanced: bool,
 }
 
-impl Observed {
+impl<'a> Observed<'a> {
     /// Reads an episode up to its answer.
-    pub(super) fn of(trajectory: &Trajectory) -> Self {
+    pub(super) fn of(trajectory: &'a Trajectory) -> Self {
         Self::of_steps(&trajectory.steps)
     }
 
-    fn of_steps(steps: &[Step]) -> Self {
+    fn of_steps(steps: &'a [Step]) -> Self {
         let mut seen = Self::default();
         let mut open = String::new();
         for step in steps {
@@ -73,7 +76,7 @@ impl Observed {
         seen
     }
 
-    fn search(&mut self, step: &Step, input: &str, observation: &str, open: &mut String) {
+    fn search(&mut self, step: &Step, input: &str, observation: &'a str, open: &mut String) {
         self.searches += 1;
         if search_missed(step) {
             self.missed_searches += 1;
@@ -93,7 +96,7 @@ impl Observed {
     }
 
     /// Whether a result was shown.
-    fn lookup(&mut self, observation: &str) -> bool {
+    fn lookup(&mut self, observation: &'a str) -> bool {
         self.lookups += 1;
         if lookup_found_nothing(observation) {
             self.empty_lookups += 1;
@@ -108,11 +111,14 @@ impl Observed {
         !text.is_empty()
     }
 
-    fn show(&mut self, text: &str) {
+    fn show(&mut self, text: &'a str) {
         self.words.push_str(&words(text));
         self.words.push('\n');
-        self.official.push_str(&official_words(text));
-        self.official.push('\n');
+        self.shown.push(text);
+    }
+
+    fn official(&self) -> &str {
+        self.official.get_or_init(|| self.shown.iter().map(|text| official_words(text) + "\n").collect())
     }
 
     pub(super) fn opened(&self, title: &str) -> bool {
@@ -125,7 +131,7 @@ impl Observed {
 
     /// Whether the words of an answer appeared side by side in an observation, in the official normal form or as they are.
     pub(super) fn shows_answer(&self, answer: &str) -> bool {
-        is_in(&official_words(answer), &self.official) || is_in(&words(answer), &self.words)
+        is_in(&words(answer), &self.words) || is_in(&official_words(answer), self.official())
     }
 
     /// Whether these words, as [`words`] gives them, appeared side by side in an observation.

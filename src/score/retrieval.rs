@@ -68,7 +68,7 @@ pub(super) struct Match<'a> {
 
 impl<'a> Match<'a> {
     /// Compares an episode with each group; the first of equally good ones counts.
-    pub(super) fn of(evidence: &'a GoldEvidence, seen: &Observed) -> Option<Self> {
+    pub(super) fn of(evidence: &'a GoldEvidence, seen: &Observed<'_>) -> Option<Self> {
         let mut best: Option<Self> = None;
         for group in evidence.groups() {
             let found = Self { group, gold: gold(group, seen) };
@@ -81,7 +81,7 @@ impl<'a> Match<'a> {
 }
 
 impl Retrieval {
-    pub(super) fn of(seen: &Observed, gold: Option<GoldRetrieval>) -> Self {
+    pub(super) fn of(seen: &Observed<'_>, gold: Option<GoldRetrieval>) -> Self {
         Self {
             searches: seen.searches,
             missed_searches: seen.missed_searches,
@@ -92,7 +92,7 @@ impl Retrieval {
     }
 }
 
-fn gold(group: &EvidenceGroup, seen: &Observed) -> GoldRetrieval {
+fn gold(group: &EvidenceGroup, seen: &Observed<'_>) -> GoldRetrieval {
     let known = || group.facts.iter().filter(|fact| !fact.texts.is_empty());
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     GoldRetrieval {
@@ -106,7 +106,7 @@ fn gold(group: &EvidenceGroup, seen: &Observed) -> GoldRetrieval {
 
 /// Whether a gold page was opened under its own title, or under another one (a redirect that the site did not tell):
 /// then a whole sentence of it was shown.
-pub(super) fn page_opened(group: &EvidenceGroup, page: &str, seen: &Observed) -> bool {
+pub(super) fn page_opened(group: &EvidenceGroup, page: &str, seen: &Observed<'_>) -> bool {
     seen.opened(page) || {
         let key = page_key(page);
         let telling = |fact: &GoldFact| fact.texts.iter().any(|text| words(text).split(' ').count() > TELLING_WORDS);
@@ -115,7 +115,7 @@ pub(super) fn page_opened(group: &EvidenceGroup, page: &str, seen: &Observed) ->
 }
 
 /// Whether a fact's sentence appeared in an observation, whole or in the pieces into which the tool cuts it at `. `.
-pub(super) fn fact_seen(fact: &GoldFact, seen: &Observed) -> bool {
+pub(super) fn fact_seen(fact: &GoldFact, seen: &Observed<'_>) -> bool {
     fact.texts.iter().any(|text| {
         seen.shows_words(&words(text)) || {
             let pieces = pieces(text);

@@ -23,15 +23,25 @@ pub fn is_same_page(a: &str, b: &str) -> bool {
 /// A page title as it is compared: no case, underscores are spaces, runs of spaces are one, FEVER's escapes
 /// (`-LRB-`, `-RRB-`, `-LSB-`, `-RSB-`, `-COLON-`) undone, composed characters (NFC).
 pub(super) fn page_key(title: &str) -> String {
-    let mut title = title.to_owned();
-    for (escape, character) in [("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-COLON-", ":")] {
-        if title.contains(escape) {
-            title = title.replace(escape, character);
+    let mut title = Cow::Borrowed(title);
+    if title.contains('-') {
+        for (escape, character) in [("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-COLON-", ":")] {
+            title = title.replace(escape, character).into();
         }
     }
-    let lowered = composed(&title).chars().flat_map(char::to_lowercase).collect::<String>();
-    let words = lowered.split(|c| c == '_' || is_python_space(c)).filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ")
+    let lowered = if title.is_ascii() {
+        title.to_ascii_lowercase()
+    } else {
+        composed(&title).chars().flat_map(char::to_lowercase).collect()
+    };
+    let mut key = String::with_capacity(lowered.len());
+    for word in lowered.split(|c| c == '_' || is_python_space(c)).filter(|word| !word.is_empty()) {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        key.push_str(word);
+    }
+    key
 }
 
 /// The words of a text, each between single spaces: `" ray charles "`, or one space for a text without words.
@@ -43,8 +53,10 @@ pub(super) fn words(text: &str) -> String {
     let mut words = Words { out: String::with_capacity(text.len() + 2), start: 1 };
     words.out.push(' ');
     for c in composed(&without_marks(text)).chars() {
-        if c.is_ascii() {
-            words.add(c.to_ascii_lowercase());
+        if c.is_ascii_alphanumeric() {
+            words.out.push(c.to_ascii_lowercase());
+        } else if c.is_ascii() {
+            words.end();
         } else {
             c.to_lowercase().for_each(|c| words.add(c));
         }
@@ -89,7 +101,8 @@ impl Words {
 /// The text in composed characters (NFC).
 fn composed(text: &str) -> Cow<'_, str> {
     // Most texts are composed already and need no copy.
-    if is_nfc_quick(text.chars()) == IsNormalized::Yes { Cow::Borrowed(text) } else { text.nfc().collect() }
+    let is_composed = text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes;
+    if is_composed { Cow::Borrowed(text) } else { text.nfc().collect() }
 }
 
 /// [`words`] after the official normalisation, which deletes ASCII punctuation: `U.S.` is `us`.

@@ -6,7 +6,7 @@ use super::lock::is_lock;
 use super::read::Shard as RecordFile;
 use super::{Appender, Journal, Lock, PaidByVariant, Records, StoreError};
 use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, sync_folder};
-use crate::types::bounded::{lines, read_at_most, text_at_most};
+use crate::types::bounded::{read_at_most, text_at_most};
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::shard::SHARD_VERSION;
 use crate::types::{Manifest, Question, Shard, ShardRecord};
@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Largest manifest, experiment or prompt that is read, in bytes.
@@ -156,10 +156,10 @@ impl RunFolder {
     }
 
     /// Writes the questions that the run asks, one a line, atomically replacing older ones.
-    pub(crate) fn write_questions<'a>(&self, questions: impl Iterator<Item = &'a Question>) -> Result<(), StoreError> {
+    pub(crate) fn write_questions(&self, questions: impl Iterator<Item = Question>) -> Result<(), StoreError> {
         replace_with(&self.questions_path(), |file| {
             for question in questions {
-                serde_json::to_writer(&mut *file, question)?;
+                serde_json::to_writer(&mut *file, &question)?;
                 file.write_all(b"\n")?;
             }
             Ok(())
@@ -176,26 +176,7 @@ impl RunFolder {
         self.questions_path().is_file()
     }
 
-    /// The questions that the run asks; none for a run from before they were kept.
-    pub(crate) fn questions(&self) -> Result<Option<Vec<Question>>, StoreError> {
-        let path = self.questions_path();
-        if !path.is_file() {
-            return Ok(None);
-        }
-        let file = BufReader::new(File::open(&path).map_err(StoreError::io("read", &path))?);
-        let mut questions = Vec::new();
-        for (at, line) in lines(file).enumerate() {
-            let line = line.map_err(StoreError::io("read", &path))?;
-            questions.push(serde_json::from_slice(&line).map_err(|error| StoreError::BadQuestion {
-                path: path.clone(),
-                line: at + 1,
-                message: error.to_string(),
-            })?);
-        }
-        Ok(Some(questions))
-    }
-
-    fn questions_path(&self) -> PathBuf {
+    pub(super) fn questions_path(&self) -> PathBuf {
         self.path.join("questions.jsonl")
     }
 
@@ -268,6 +249,11 @@ impl RunFolder {
     /// The same, or only the files that may hold episodes of one shard.
     pub(crate) fn records_of(&self, shard: Option<Shard>) -> Result<Records, StoreError> {
         Records::index(self.record_files(shard)?)
+    }
+
+    /// Those of one question. Lines of others are not parsed, and what is wrong inside them is not said.
+    pub(crate) fn records_of_question(&self, id: &str) -> Result<Records, StoreError> {
+        Records::index_question(self.record_files(None)?, id)
     }
 
     /// The same; `known` is returned if nothing was written since it was read.

@@ -1,10 +1,10 @@
 //! The lines of a trajectory file, each read once, in parallel.
 
-use crate::types::Paid;
-use crate::types::Trajectory;
 use crate::types::bounded::{read_line, too_long};
-use crate::types::trajectory::TRAJECTORY_VERSION;
+use crate::types::trajectory::{TRAJECTORY_VERSION, TextLength};
+use crate::types::{Paid, Trajectory};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::num::NonZeroUsize;
@@ -58,17 +58,17 @@ struct Version {
     v: u64,
 }
 
-/// The lines of a file, in order.
-pub(super) fn lines(path: &Path) -> io::Result<Vec<Line>> {
+/// The lines of a file, in order; with `id`, those that may be of that question.
+pub(super) fn lines(path: &Path, id: Option<&str>) -> io::Result<Vec<Line>> {
     let shares = (path.metadata()?.len() / SHARE).max(1);
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    in_parts(path, usize::try_from(shares).unwrap_or(usize::MAX).min(threads))
+    in_parts(path, usize::try_from(shares).unwrap_or(usize::MAX).min(threads), id)
 }
 
 /// The same, read in `parts` parts at once.
-fn in_parts(path: &Path, parts: usize) -> io::Result<Vec<Line>> {
+fn in_parts(path: &Path, parts: usize, id: Option<&str>) -> io::Result<Vec<Line>> {
     if parts < 2 {
-        return Ok(part(path, 0, u64::MAX)?.0);
+        return Ok(part(path, 0, u64::MAX, id)?.0);
     }
     let share = path.metadata()?.len() / parts as u64;
     let read = thread::scope(|scope| {
@@ -76,7 +76,7 @@ fn in_parts(path: &Path, parts: usize) -> io::Result<Vec<Line>> {
             .map(|n| {
                 // The last part extends to the end of the file, which may have grown.
                 let end = if n + 1 == parts as u64 { u64::MAX } else { (n + 1) * share };
-                scope.spawn(move || part(path, n * share, end))
+                scope.spawn(move || part(path, n * share, end, id))
             })
             .collect();
         let ended =
@@ -93,7 +93,8 @@ fn in_parts(path: &Path, parts: usize) -> io::Result<Vec<Line>> {
 }
 
 /// The lines that start in a part of the file, numbered within it, and their number including blank ones.
-fn part(path: &Path, begin: u64, end: u64) -> io::Result<(Vec<Line>, usize)> {
+fn part(path: &Path, begin: u64, end: u64, id: Option<&str>) -> io::Result<(Vec<Line>, usize)> {
+    let beginning = format!("{{\"v\":{TRAJECTORY_VERSION},\"id\":\"");
     let mut reader = BufReader::with_capacity(BLOCK, File::open(path)?);
     let (mut lines, mut bytes, mut number, mut offset) = (Vec::new(), Vec::new(), 0, begin);
     if begin > 0 {
@@ -107,7 +108,8 @@ fn part(path: &Path, begin: u64, end: u64) -> io::Result<(Vec<Line>, usize)> {
             break;
         }
         number += 1;
-        if !bytes.trim_ascii().is_empty() {
+        let passed = id.is_some_and(|id| is_of_another(&bytes, &beginning, id));
+        if !passed && !bytes.trim_ascii().is_empty() {
             let content = too_long(&bytes, length).map_or_else(|| content(&bytes), Content::Unreadable);
             lines.push(Line { number, offset, length, content });
         }
@@ -116,8 +118,17 @@ fn part(path: &Path, begin: u64, end: u64) -> io::Result<(Vec<Line>, usize)> {
     Ok((lines, number))
 }
 
+/// Whether a line begins and ends as ours do, and is of another question: such a line need not be parsed.
+pub(super) fn is_of_another(line: &[u8], beginning: &str, id: &str) -> bool {
+    let Some(rest) = line.strip_prefix(beginning.as_bytes()).filter(|_| line.trim_ascii_end().ends_with(b"}")) else {
+        return false;
+    };
+    // An id with an escape is left to the parser.
+    memchr::memchr2(b'"', b'\\', rest).is_some_and(|end| rest[end] == b'"' && rest[..end] != *id.as_bytes())
+}
+
 fn content(line: &[u8]) -> Content {
-    match parse(line) {
+    match parse::<TextLength>(line) {
         Ok(Ok(trajectory)) => Content::Episode(Head {
             measured: trajectory.measured(),
             paid: Paid::of(&trajectory),
@@ -133,9 +144,11 @@ fn content(line: &[u8]) -> Content {
 }
 
 /// The trajectory of a line, or its version if that is too new.
-pub(super) fn parse(line: &[u8]) -> Result<Result<Trajectory, u64>, serde_json::Error> {
+pub(super) fn parse<S: DeserializeOwned + Default>(
+    line: &[u8],
+) -> Result<Result<Trajectory<S>, u64>, serde_json::Error> {
     let known = u64::from(TRAJECTORY_VERSION);
-    match serde_json::from_slice::<Trajectory>(line) {
+    match json::<Trajectory<S>>(line) {
         Ok(trajectory) if u64::from(trajectory.v) > known => Ok(Err(trajectory.v.into())),
         Ok(trajectory) => Ok(Ok(trajectory)),
         Err(error) => match serde_json::from_slice(line) {
@@ -145,11 +158,102 @@ pub(super) fn parse(line: &[u8]) -> Result<Result<Trajectory, u64>, serde_json::
     }
 }
 
+/// The value of a line. Looking for UTF-8 once takes less time than doing so in each text.
+pub(super) fn json<T: DeserializeOwned>(line: &[u8]) -> Result<T, serde_json::Error> {
+    std::str::from_utf8(line).map_or_else(|_| serde_json::from_slice(line), serde_json::from_str)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Content, in_parts};
+    use super::{Content, TRAJECTORY_VERSION, in_parts, is_of_another, parse};
     use crate::store::tests::trajectory;
-    use crate::types::Outcome;
+    use crate::types::trajectory::TextLength;
+    use crate::types::{Call, FunctionCall, Outcome, Paid, Provenance, Repair, Step, Tool, Trajectory, Verbatim, Vote};
+
+    /// An episode with something in every field.
+    fn full() -> Trajectory {
+        let call = Call {
+            prompt_sha256: "p".to_owned(),
+            prompt_chars: 400,
+            stop: vec!["\n".to_owned()],
+            completion: "said: ü".to_owned(),
+            calls: vec![FunctionCall { id: "c".to_owned(), name: "search".to_owned(), arguments: "{}".to_owned() }],
+            verbatim: Some(Verbatim { endpoint: "chat".to_owned(), content: "signed".into() }),
+            reasoning: Some("hm".to_owned()),
+            finish_reason: Some("stop".to_owned()),
+            cause: None,
+            usage: None,
+            latency_ms: 3,
+            attempts: 1,
+            cached: false,
+        };
+        let step = Step {
+            n: 1,
+            sample: Some(1),
+            thought: Some("thought".to_owned()),
+            tool: Some(Tool::Search),
+            input: Some("input".to_owned()),
+            action_text: Some("action".to_owned()),
+            observation: Some("seen".to_owned()),
+            provenance: Some(Provenance::default()),
+            note: Some("note".to_owned()),
+            discarded: Some("rest".to_owned()),
+            calls: vec![call],
+        };
+        Trajectory {
+            steps: vec![step],
+            detail: Some("detail".to_owned()),
+            cost_usd: Some(0.5),
+            repairs: vec![Repair { step: 1, kind: "kind".to_owned() }],
+            votes: vec![Vote { answer: "a".to_owned(), normalized: "a".to_owned(), count: 1 }],
+            ..trajectory("a", 3, Outcome::Finished)
+        }
+    }
+
+    #[test]
+    fn a_line_is_believed_exactly_where_all_of_it_can_be_read() {
+        let line = serde_json::to_vec(&full()).expect("plain data");
+        let agree = |line: &[u8]| {
+            let told = |error: serde_json::Error| error.to_string();
+            let checked = parse::<TextLength>(line).map_err(told);
+            let read = parse::<String>(line).map_err(told);
+            let text = String::from_utf8_lossy(line);
+            assert_eq!(checked.as_ref().err(), read.as_ref().err(), "{text}");
+            if let (Ok(checked), Ok(read)) = (checked, read) {
+                assert_eq!(checked.as_ref().map(Paid::of), read.as_ref().map(Paid::of), "{text}");
+            }
+        };
+        for at in 0..line.len() {
+            agree(&line[..at]);
+            for byte in [b'"', b'\\', b'{', b'5', b',', b'\n', 0xff] {
+                agree(&[&line[..at], &[byte], &line[at + 1..]].concat());
+            }
+        }
+        for escape in ["\\ud800", "\\ud83d\\ude00", "\\u00e9", "\\x"] {
+            agree(String::from_utf8_lossy(&line).replace("thought", escape).as_bytes());
+        }
+    }
+
+    #[test]
+    fn lines_of_other_questions_are_told_by_how_they_begin() {
+        let beginning = format!("{{\"v\":{TRAJECTORY_VERSION},\"id\":\"");
+        for id in ["a", "ab", "", "ü", "quote\"d", "back\\slash", "line\nend"] {
+            let line = serde_json::to_string(&trajectory(id, 0, Outcome::Finished)).expect("plain data") + "\r\n";
+            let passed: Vec<&str> = ["a", "ab", "", "ü", "quote\"d", "back\\slash", "line\nend"]
+                .into_iter()
+                .filter(|wanted| is_of_another(line.as_bytes(), &beginning, wanted))
+                .collect();
+            assert!(!passed.contains(&id), "{id:?}");
+            // What has an escape is left to the parser.
+            assert_eq!(passed.len(), if id.contains(['"', '\\', '\n']) { 0 } else { 6 }, "{id:?}");
+            // So is a torn line, one of another version, and one that says its id elsewhere.
+            for odd in
+                [&line[..line.len() - 3], &line.replacen('1', "2", 1), &line.replacen("\"id\"", "\"x\":\"\",\"id\"", 1)]
+            {
+                assert!(!is_of_another(odd.as_bytes(), &beginning, "other"), "{odd}");
+            }
+        }
+    }
 
     #[test]
     fn the_lines_do_not_depend_on_the_number_of_parts() {
@@ -165,7 +269,7 @@ mod tests {
         let path = dir.path().join("t.jsonl");
         std::fs::write(&path, &text).expect("written");
         let told = |parts: usize| -> Vec<String> {
-            let lines = in_parts(&path, parts).expect("read");
+            let lines = in_parts(&path, parts, None).expect("read");
             let begins = |line: &super::Line| &text[usize::try_from(line.offset).expect("small")..][..line.length];
             assert!(lines.iter().all(|line| text.split_inclusive('\n').nth(line.number - 1) == Some(begins(line))));
             let what = |content: &Content| match content {
@@ -185,6 +289,6 @@ mod tests {
             assert_eq!(told(parts), whole, "{parts}");
         }
         std::fs::write(&path, "").expect("written");
-        assert!(in_parts(&path, 3).expect("read").is_empty());
+        assert!(in_parts(&path, 3, None).expect("read").is_empty());
     }
 }

@@ -18,6 +18,7 @@ mod folder;
 mod index;
 mod journal;
 mod lock;
+mod questions;
 mod read;
 mod union;
 

@@ -1,9 +1,9 @@
 //! Reading trajectories back: all shards, the latest record of each episode, one at a time.
 
 use super::StoreError;
-use super::index::{self, Content, Head, Line, parse};
+use super::index::{self, Content, Head, Line, json, parse};
 use crate::types::bounded::read_line;
-use crate::types::trajectory::TRAJECTORY_VERSION;
+use crate::types::trajectory::{TRAJECTORY_VERSION, TextLength};
 use crate::types::{Paid, Trajectory};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -60,11 +60,20 @@ impl Shard {
 impl Records {
     /// Finds the latest record of each episode. Unreadable lines are skipped and listed.
     pub(super) fn index(shards: Vec<Shard>) -> Result<Self, StoreError> {
+        Self::index_lines(shards, None)
+    }
+
+    /// The same for one question. Lines of others are not parsed, and what is wrong inside them is not said.
+    pub(super) fn index_question(shards: Vec<Shard>, id: &str) -> Result<Self, StoreError> {
+        Self::index_lines(shards, Some(id))
+    }
+
+    fn index_lines(shards: Vec<Shard>, id: Option<&str>) -> Result<Self, StoreError> {
         let (superseded, paid) = (Vec::new(), vec![BTreeMap::new(); shards.len()]);
         let mut records = Self { shards, places: Vec::new(), skipped: Vec::new(), superseded, paid };
         let mut seen: HashMap<String, usize> = HashMap::new();
         for shard in 0..records.shards.len() {
-            records.index_shard(shard, &mut seen)?;
+            records.index_shard(shard, id, &mut seen)?;
         }
         records.places.sort_by(|a, b| a.head.place().cmp(&b.head.place()));
         Ok(records)
@@ -81,9 +90,14 @@ impl Records {
         Self::index(vec![Shard::look_at(path.to_owned())?])
     }
 
-    fn index_shard(&mut self, shard: usize, seen: &mut HashMap<String, usize>) -> Result<(), StoreError> {
+    fn index_shard(
+        &mut self,
+        shard: usize,
+        id: Option<&str>,
+        seen: &mut HashMap<String, usize>,
+    ) -> Result<(), StoreError> {
         let path = self.shards[shard].path.clone();
-        for line in index::lines(&path).map_err(StoreError::io("read", &path))? {
+        for line in index::lines(&path, id).map_err(StoreError::io("read", &path))? {
             let Line { number, offset, length, content } = line;
             match content {
                 Content::Episode(head) => self.note(Place { shard, offset, length, head }, seen),
@@ -139,31 +153,36 @@ impl Records {
 
     /// The trajectories, read one at a time.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Result<Trajectory, StoreError>> {
-        let mut open: Option<(usize, File)> = None;
-        self.places.iter().map(move |place| self.read(place, &mut open))
+        let (mut open, mut line) = (None, Vec::new());
+        self.places.iter().map(move |place| self.read(place, &mut open, &mut line))
     }
 
-    fn read(&self, place: &Place, open: &mut Option<(usize, File)>) -> Result<Trajectory, StoreError> {
-        let line = self.bytes(place, open)?;
-        serde_json::from_slice(&line).map_err(|error| StoreError::Io {
+    fn read(
+        &self,
+        place: &Place,
+        open: &mut Option<(usize, File)>,
+        line: &mut Vec<u8>,
+    ) -> Result<Trajectory, StoreError> {
+        self.bytes(place, open, line)?;
+        json(line).map_err(|error| StoreError::Io {
             action: "read",
             path: self.shards[place.shard].path.clone(),
             source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
         })
     }
 
-    fn bytes(&self, place: &Place, open: &mut Option<(usize, File)>) -> Result<Vec<u8>, StoreError> {
+    fn bytes(&self, place: &Place, open: &mut Option<(usize, File)>, line: &mut Vec<u8>) -> Result<(), StoreError> {
         let path = &self.shards[place.shard].path;
         if open.as_ref().is_none_or(|(shard, _)| *shard != place.shard) {
             *open = Some((place.shard, File::open(path).map_err(StoreError::io("read", path))?));
         }
-        let mut line = vec![0; place.length];
+        line.resize(place.length, 0);
         if let Some((_, file)) = open {
             file.seek(SeekFrom::Start(place.offset))
-                .and_then(|_| file.read_exact(&mut line))
+                .and_then(|_| file.read_exact(line))
                 .map_err(StoreError::io("read", path))?;
         }
-        Ok(line)
+        Ok(())
     }
 
     /// What is kept in memory of the episodes, in their order.
@@ -178,12 +197,14 @@ impl Records {
 
     /// The record at this place as it is on disk; `open` is the file that was read last.
     pub(super) fn line(&self, at: usize, open: &mut Option<(usize, File)>) -> Result<Vec<u8>, StoreError> {
-        self.bytes(&self.places[at], open)
+        let mut line = Vec::new();
+        self.bytes(&self.places[at], open, &mut line)?;
+        Ok(line)
     }
 
     /// The episode at this place.
     pub(super) fn trajectory(&self, at: usize) -> Result<Trajectory, StoreError> {
-        self.read(&self.places[at], &mut None)
+        self.read(&self.places[at], &mut None, &mut Vec::new())
     }
 
     /// Where the record at this place is: its file, and its line from 1.
@@ -208,7 +229,7 @@ pub(super) fn only_trajectories(path: &Path) -> Result<(), StoreError> {
         let torn = length == line.len()
             && line.last() != Some(&b'\n')
             && (line.starts_with(BEGINNING) || BEGINNING.starts_with(&line));
-        match parse(&line) {
+        match parse::<TextLength>(&line) {
             _ if line.trim_ascii().is_empty() => {}
             Ok(Ok(_)) => {}
             Ok(Err(found)) => {

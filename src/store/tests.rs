@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::types::bounded::LONGEST_LINE;
-use crate::types::{Call, Compat, Outcome, Paid, Step, Trajectory, Usage};
+use crate::types::{Call, Compat, Outcome, Paid, Question, Step, Trajectory, Usage};
 use std::fs::{self, File};
 use std::path::Path;
 use tempfile::TempDir;
@@ -144,11 +144,14 @@ fn a_line_without_end_is_named_and_not_held() {
         fs::write(folder.path().join(name), "{\"v\":1,\"paid\":{},\"carried\":0}\n").unwrap();
         zeros(&folder.path().join(name));
     }
-    let read =
-        [super::journal::Journaled::read(&folder.path().join("journal.jsonl")).map(drop), folder.questions().map(drop)];
+    // The first line is not a question, and the second is too long.
+    let mut questions = folder.questions(None).unwrap().unwrap();
+    assert!(questions.next().unwrap().unwrap_err().to_string().contains("questions.jsonl`, line 1: "));
+    let questions = questions.next().unwrap().map(drop);
+    let read = [super::journal::Journaled::read(&folder.path().join("journal.jsonl")).map(drop), questions];
     let [journal, questions] = read.map(|read| read.unwrap_err().to_string());
     assert!(journal.ends_with("journal.jsonl`: line 2 is longer than 16 MiB"), "{journal}");
-    assert!(questions.contains("questions.jsonl`, line 1: "), "{questions}");
+    assert!(questions.ends_with("questions.jsonl`, line 2: it is longer than 16 MiB"), "{questions}");
 }
 
 #[test]
@@ -157,6 +160,42 @@ fn the_latest_record_of_an_episode_counts_but_never_hides_a_measured_one() {
     append(&folder, &[finished("a", 0), trajectory("b", 1, Outcome::NotMeasured)]);
     let records = folder.records().unwrap();
     assert_eq!(records.keys().collect::<Vec<_>>(), [("key-a", "main", true), ("key-b", "main", true)]);
+}
+
+#[test]
+fn one_question_is_read_as_among_all_and_damaged_lines_are_still_said() {
+    let ids = ["a", "b\"", "b"];
+    let (_dir, folder, path) = run(&[trajectory("b", 2, Outcome::NotMeasured)]);
+    append(&folder, &[finished("a", 0), finished("b\"", 1), finished("b", 2), trajectory("a", 0, Outcome::Budget)]);
+    extend(&path, b"{\"v\":1,\"id\":\"a\",\"index\":\n{\"v\":1,\"id\":\"x\",\"steps\":5}\n");
+    let all = folder.records().unwrap();
+    for id in ids {
+        let of = |records: Records| records.iter().map(Result::unwrap).filter(|t| t.id == id).collect::<Vec<_>>();
+        let records = folder.records_of_question(id).unwrap();
+        // The last line is whole, and of another question: what is wrong inside it is not looked for.
+        assert_eq!(records.skipped(), &all.skipped()[..1], "{id}");
+        assert!(records.keys().count() < 3, "{id}");
+        assert_eq!(of(records), of(folder.records().unwrap()), "{id}");
+    }
+    extend(&path, b"{\"v\":2,\"id\":\"x\"}\n");
+    assert!(matches!(folder.records_of_question("a"), Err(StoreError::Newer { found: 2, .. })));
+}
+
+#[test]
+fn questions_are_read_one_at_a_time() {
+    let (_dir, folder, _) = run(&[]);
+    assert!(folder.questions(None).unwrap().is_none());
+    let question = |id: &str| Question::new(id, "Q?", vec!["x".to_owned()]);
+    let all = ["a", "b\\", "c"].map(question);
+    folder.write_questions(all.iter().cloned()).unwrap();
+    let read = |id| folder.questions(id).unwrap().unwrap().collect::<Result<Vec<_>, _>>();
+    assert_eq!(read(None).unwrap(), all);
+    // An id with an escape may be any.
+    assert_eq!(read(Some("c")).unwrap(), all[1..]);
+    extend(&folder.questions_path(), b"{\"id\":\"d\",\"question\":5}\n");
+    assert_eq!(read(Some("c")).unwrap(), all[1..]);
+    let message = read(None).unwrap_err().to_string();
+    assert!(message.contains("questions.jsonl`, line 4: invalid type: integer `5`, expected a string"), "{message}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a journal keeps of an episode that has not ended, and what model calls cost.
 
+use super::trajectory::Text;
 use super::{Call, Provenance, Tool, Trajectory, Usage};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -38,17 +39,17 @@ pub struct Paid {
 }
 
 impl Paid {
-    pub fn of(trajectory: &Trajectory) -> Self {
+    pub fn of<S: Text>(trajectory: &Trajectory<S>) -> Self {
         let mut paid = Self::default();
         trajectory.steps.iter().flat_map(|step| &step.calls).for_each(|call| paid += Self::of_call(call));
         paid
     }
 
-    pub fn of_call(call: &Call) -> Self {
+    pub fn of_call<S: Text>(call: &Call<S>) -> Self {
         if call.cached {
             return Self::default();
         }
-        let usage = call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.len()));
+        let usage = call.usage.unwrap_or_else(|| Usage::estimated(call.prompt_chars, call.completion.length()));
         Self { calls: 1, uncounted: u64::from(call.usage.is_none()), usage }
     }
 }

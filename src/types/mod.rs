@@ -21,6 +21,7 @@ pub mod tool;
 pub mod trajectory;
 
 pub use cause::{Cause, Failure, Service};
+pub(crate) use digest::Digester;
 pub use digest::sha256_hex;
 pub use event::RunEvent;
 pub use function::{Function, FunctionCall, Functions, Verbatim};

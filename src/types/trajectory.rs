@@ -1,18 +1,21 @@
 //! The record of one episode: every step, every model call, how it ended.
 
 use super::{Cause, Completion, Failure, FunctionCall, Request, Tool, Usage, Verbatim};
+use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
 /// Version of the stored trajectory; readers accept older ones and refuse newer ones.
 pub const TRAJECTORY_VERSION: u32 = 1;
 
 /// One episode: one question under one variant, once. One line of `trajectories.jsonl`.
+///
+/// Its texts are `S`, which is [`TextLength`] for readers that check a record but need none of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trajectory {
+pub struct Trajectory<S = String> {
     /// Format version, [`TRAJECTORY_VERSION`]; always the first field.
     pub v: u32,
     /// Id of the question.
-    pub id: String,
+    pub id: S,
     /// Position of the question in its dataset file, from 0; readers sort by it.
     #[serde(default)]
     pub index: usize,
@@ -21,18 +24,18 @@ pub struct Trajectory {
     /// Which repeat of the question this is, from 0.
     pub repeat: u32,
     /// The question's text.
-    pub question: String,
+    pub question: S,
     /// Gold answers: the official one, then aliases; empty when hidden.
-    pub answers: Vec<String>,
+    pub answers: Vec<S>,
     /// What happened, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Step<S>>,
     /// The answer given; absent when none was.
-    pub answer: Option<String>,
+    pub answer: Option<S>,
     /// How the episode ended; says nothing about right or wrong.
     pub outcome: Outcome,
     /// The reason in words, where the outcome needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
+    pub detail: Option<S>,
     /// Who failed and why, where that ended the episode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -42,61 +45,104 @@ pub struct Trajectory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// When the episode began, RFC 3339 in UTC.
-    pub started_at: String,
+    pub started_at: S,
     /// How long it took, waiting included, in milliseconds.
     pub wall_ms: u64,
     /// Which semantics the Wikipedia tool had.
     pub compat: Compat,
     /// Deviations from the protocol that were mended, by step and kind.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<Repair<S>>,
     /// The votes of a majority, most first, ties by first seen; empty for methods that do not vote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub votes: Vec<Vote>,
+    pub votes: Vec<Vote<S>>,
     /// SHA-256 over everything that decides this episode; resume matches on it.
     pub key: String,
 }
 
+/// A text in a record.
+pub trait Text {
+    /// Its length in bytes.
+    fn length(&self) -> usize;
+}
+
+impl Text for String {
+    fn length(&self) -> usize {
+        self.len()
+    }
+}
+
+/// A text that was read as a `String` is, of which only the length in bytes is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TextLength(usize);
+
+impl Text for TextLength {
+    fn length(&self) -> usize {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for TextLength {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Measured;
+
+        impl Visitor<'_> for Measured {
+            type Value = TextLength;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                // The words of `String`, so that errors are the same.
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<TextLength, E> {
+                Ok(TextLength(text.len()))
+            }
+        }
+
+        deserializer.deserialize_str(Measured)
+    }
+}
+
 /// One step: model calls, the action taken from them, what the tool answered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Step {
+pub struct Step<S = String> {
     /// Number of the step, from 1.
     pub n: usize,
     /// Which sample of a vote this is, from 1; absent for steps of an agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<u32>,
     /// What the model thought.
-    pub thought: Option<String>,
+    pub thought: Option<S>,
     /// The tool used; absent when the episode ended before one was.
     pub tool: Option<Tool>,
     /// The tool's argument.
-    pub input: Option<String>,
+    pub input: Option<S>,
     /// The action as the model wrote it.
-    pub action_text: Option<String>,
+    pub action_text: Option<S>,
     /// What the tool answered.
-    pub observation: Option<String>,
+    pub observation: Option<S>,
     /// Where the observation came from; absent for answers that needed no source.
-    pub provenance: Option<Provenance>,
+    pub provenance: Option<Provenance<S>>,
     /// What the tool's record adds: a failure inside it, or that an older page stayed open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub note: Option<S>,
     /// Model text after the action that was set aside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub discarded: Option<String>,
+    pub discarded: Option<S>,
     /// The model calls that led to this step, in order.
-    pub calls: Vec<Call>,
+    pub calls: Vec<Call<S>>,
 }
 
 /// One model call.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Call {
+pub struct Call<S = String> {
     /// SHA-256 of the exact prompt.
-    pub prompt_sha256: String,
+    pub prompt_sha256: S,
     /// Its length in characters.
     pub prompt_chars: usize,
     /// The stop sequences of the request.
-    pub stop: Vec<String>,
+    pub stop: Vec<S>,
     /// The completion, cut before the first stop.
-    pub completion: String,
+    pub completion: S,
     /// The functions that the model called, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<FunctionCall>,
@@ -105,9 +151,9 @@ pub struct Call {
     pub verbatim: Option<Verbatim>,
     /// The reasoning before it, at most 64 KiB of it; empty if the server reasoned and does not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reasoning: Option<String>,
+    pub reasoning: Option<S>,
     /// Why the server stopped, where it says so.
-    pub finish_reason: Option<String>,
+    pub finish_reason: Option<S>,
     /// Why the completion is less than the model's whole answer, where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
@@ -141,20 +187,20 @@ pub enum Outcome {
 
 /// One mended deviation from the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repair {
+pub struct Repair<S = String> {
     /// The step, from 1.
     pub step: usize,
     /// What was mended, such as `missing_action`.
-    pub kind: String,
+    pub kind: S,
 }
 
 /// One answer among the samples of a vote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Vote {
+pub struct Vote<S = String> {
     /// The answer as it was first given.
-    pub answer: String,
+    pub answer: S,
     /// Its normal form, under which votes are counted.
-    pub normalized: String,
+    pub normalized: S,
     /// How many samples gave it, 1 or more.
     pub count: u32,
 }
@@ -172,13 +218,13 @@ pub enum Compat {
 
 /// Where an observation came from.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Provenance {
+pub struct Provenance<S = String> {
     /// `html`, `api`, `corpus`, …
-    pub source: String,
+    pub source: S,
     /// Where it can be read again.
-    pub url: String,
+    pub url: S,
     /// Title of the page, or the query of a result list.
-    pub title: String,
+    pub title: S,
     /// `MediaWiki`'s number of the page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pageid: Option<u64>,
@@ -188,9 +234,9 @@ pub struct Provenance {
     /// HTTP status; 200 for sources without one.
     pub status: u16,
     /// When it was fetched, RFC 3339 in UTC; empty for frozen sources, which have no such time.
-    pub fetched_at: String,
+    pub fetched_at: S,
     /// SHA-256 of the body as received.
-    pub sha256: String,
+    pub sha256: S,
 }
 
 impl Outcome {
@@ -287,14 +333,14 @@ impl Call {
     }
 }
 
-impl Trajectory {
+impl<S> Trajectory<S> {
     /// Whether the episode counts: everything but [`Outcome::NotMeasured`] and [`Outcome::Budget`] does.
     pub fn measured(&self) -> bool {
         !matches!(self.outcome, Outcome::NotMeasured | Outcome::Budget)
     }
 
     /// The steps of an agent, in order; samples of a vote are left out.
-    pub fn agent_steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn agent_steps(&self) -> impl Iterator<Item = &Step<S>> {
         self.steps.iter().filter(|step| step.sample.is_none())
     }
 

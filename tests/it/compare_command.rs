@@ -50,6 +50,29 @@ fn a_run_against_itself_is_not_distinguishable() {
 }
 
 #[test]
+fn the_variants_of_a_run_are_read_together() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let run = run(dir.path(), "one", &["--method", "react,act", "--limit", "9"]);
+    let path = Path::new(&run).join("trajectories.jsonl");
+    let text = std::fs::read_to_string(&path).expect("records");
+    std::fs::write(&path, format!("{text}notes\n")).expect("written");
+    let (react, act) = (format!("{run}@react"), format!("{run}@act"));
+    for (runs, expected) in [
+        (&[&run][..], &["react", "act"][..]),
+        (&[&act, &react, &act], &["one/act", "react", "one/act#2"]),
+        (&[&act, &run, &react], &["one/act", "one/react", "one/act#2", "one/react#2"]),
+    ] {
+        let args: Vec<&str> = ["compare", "--json"].into_iter().chain(runs.iter().map(|run| run.as_str())).collect();
+        let ran = wikitrail(&args);
+        assert_eq!(ran.stderr.matches("left out").count(), 1, "{args:?}: {}", ran.stderr);
+        let compared: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+        let columns = compared["columns"].as_array().expect("columns");
+        assert_eq!(columns.iter().map(|column| &column["name"]).collect::<Vec<_>>(), expected);
+        assert!(columns.iter().all(|column| column["questions"] == 9), "{columns:?}");
+    }
+}
+
+#[test]
 fn planted_flips_are_found_and_nothing_else() {
     let dir = tempfile::tempdir().expect("a folder");
     let base = run(dir.path(), "base", &[]);

@@ -72,7 +72,7 @@ fn the_papers_order_is_the_recorded_one() {
     for (file, count) in [("hotpot_dev_v1_simplified.json", 7405), ("fever_paper_dev.jsonl", 9999)] {
         let dataset = load(&shared.join("data/datasets").join(file));
         let selection = Selection { shuffle_like_paper: Some(233), ..Selection::default() };
-        let selected = dataset::select(&dataset.questions, &selection).expect("a selection");
+        let selected = dataset::select(dataset.questions.clone(), &selection).expect("a selection");
         let order: Vec<u64> = selected.iter().map(|question| question.index as u64).collect();
         assert_eq!(order.len(), count);
         assert_eq!(order[..7405], expected);

@@ -1,6 +1,6 @@
 //! Settings in which the compared variants differ, and warnings about mismatches.
 
-use super::sources::{Episode, Origin, Source};
+use super::sources::{Origin, Source};
 use crate::experiment::{Differing, FACTS, OfVariant};
 use crate::report::comparison::Setting;
 use crate::report::counted;
@@ -104,15 +104,16 @@ fn typed(sources: &[&Source]) -> String {
     words.join(" ")
 }
 
+/// The official gold answer and the text of each question, by its id.
+fn golds(source: &Source) -> BTreeMap<&str, (Option<&str>, &str)> {
+    source.episodes.iter().map(|episode| (&*episode.id, (episode.gold.as_deref(), &*episode.question))).collect()
+}
+
 /// Warnings about unfinished runs, and about shared ids with different questions.
 pub(super) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
     let mut warnings: Vec<String> =
         sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();
     let Some((first, others)) = sources.split_first() else { return warnings };
-    let golds = |source: &Source| -> BTreeMap<String, (Option<String>, String)> {
-        let gold = |episode: &Episode| (episode.id.clone(), (episode.gold.clone(), episode.question.clone()));
-        source.episodes.iter().map(gold).collect()
-    };
     let known = golds(first);
     for (other, name) in others.iter().zip(&names[1..]) {
         let digests = [first, other].map(|source| source.origin.as_ref().map(|origin| &origin.dataset.sha256));

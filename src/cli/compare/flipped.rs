@@ -64,7 +64,7 @@ impl<'a> Finder<'a> {
     fn new(sources: &'a [Source]) -> Self {
         let mut first = HashMap::new();
         for (at, source) in sources.iter().enumerate() {
-            for episode in &source.episodes {
+            for episode in &*source.episodes {
                 if let Some(right) = episode.right {
                     first.entry((at, episode.id.as_str(), right)).or_insert(episode);
                 }

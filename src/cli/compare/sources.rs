@@ -11,22 +11,23 @@ use crate::types::{DatasetRecord, Question, Variant};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// How far below an experiment's folder its runs are looked for.
 const DEPTH: usize = 3;
 
 /// One variant of one run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Source {
     /// The run, and the variant's name in it.
     pub(super) run: RunRef,
     /// Where it comes from; absent for a table of figures.
     pub(super) origin: Option<Origin>,
-    pub(super) episodes: Vec<Episode>,
+    pub(super) episodes: Rc<[Episode]>,
 }
 
 /// What a column was made with.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Origin {
     pub(super) variant: Variant,
     pub(super) dataset: DatasetRecord,
@@ -176,57 +177,100 @@ fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The named variant of a run, or all.
-pub(super) fn load(run: &RunRef, wanted: &Wanted<'_>) -> anyhow::Result<Vec<Source>> {
-    let graded = GradedRun::open(&run.path)?;
-    let Some(manifest) = graded.manifest.clone() else {
-        return Err(Failure::bad_input(
-            format!("`{}` is a file, not a run's folder", run.path.display()),
-            "compare takes run folders; use --from-csv for tables of figures",
-        ));
-    };
-    let mut sources: Vec<Source> = Vec::new();
-    let variants = manifest.variants.len();
-    for variant in manifest.variants {
-        if run.variant.as_ref().is_none_or(|name| *name == variant.name) {
-            let named = RunRef { path: run.path.clone(), variant: Some(variant.name.clone()) };
-            let wikitrail = manifest.wikitrail.clone();
-            let (dataset, repeats) = (manifest.dataset.clone(), manifest.repeats);
-            let baseline = manifest.experiment.as_ref().and_then(|experiment| experiment.baseline.clone());
-            let origin = Origin { variant, dataset, repeats, wikitrail, variants, baseline };
-            sources.push(Source { run: named, origin: Some(origin), episodes: Vec::new() });
+/// The named variants of runs, in the order of their names; a run without a variant stands for all of its own.
+pub(super) fn load(runs: &[RunRef], wanted: &Wanted<'_>) -> anyhow::Result<Vec<Source>> {
+    let mut read: HashMap<&Path, Vec<Source>> = HashMap::new();
+    let mut sources = Vec::new();
+    for run in runs {
+        let is_named = |source: &&Source| run.variant.is_none() || run.variant == source.run.variant;
+        // Two variants of a run stand in the same file, which is read once.
+        if !read.contains_key(run.path.as_path()) {
+            let named = runs.iter().filter(|other| other.path == run.path).map(|other| other.variant.as_deref());
+            read.insert(&run.path, load_run(&run.path, &named.collect::<Vec<_>>(), wanted)?);
         }
-    }
-    let questions: HashMap<&str, &Question> =
-        graded.questions.iter().map(|question| (question.id.as_str(), question)).collect();
-    for episode in graded.episodes() {
-        let episode = episode?;
-        let name = Some(&episode.trajectory.variant);
-        if let Some(source) = sources.iter_mut().find(|source| source.run.variant.as_ref() == name) {
-            let question = questions.get(episode.trajectory.id.as_str()).copied();
-            source.episodes.push(Episode::of(episode, question, wanted));
-        }
-    }
-    if let Some(source) = sources.iter().find(|source| source.episodes.is_empty()) {
-        return Err(Failure::bad_input(
-            format!("`{}` has no finished episode yet", visible_line(&source.run.typed(), 200)),
-            "finish the run with --resume, or name another run",
-        ));
+        sources.extend(read[run.path.as_path()].iter().filter(is_named).cloned());
     }
     Ok(sources)
 }
 
+/// The named variants of one run; all where one of the names is absent.
+fn load_run(path: &Path, named: &[Option<&str>], wanted: &Wanted<'_>) -> anyhow::Result<Vec<Source>> {
+    let mut fields: HashMap<String, Fields> = HashMap::new();
+    let graded = GradedRun::open_with(path, |question| {
+        fields.insert(question.id.clone(), Fields::of(question, wanted));
+    })?;
+    if graded.evidence.missing.is_some() {
+        fields.clear();
+    }
+    let Some(manifest) = graded.manifest.clone() else {
+        return Err(Failure::bad_input(
+            format!("`{}` is a file, not a run's folder", path.display()),
+            "compare takes run folders; use --from-csv for tables of figures",
+        ));
+    };
+    let is_named = |variant: &str| named.iter().any(|name| name.is_none_or(|name| name == variant));
+    let mut read: HashMap<&str, Vec<Episode>> = manifest
+        .variants
+        .iter()
+        .filter(|variant| is_named(&variant.name))
+        .map(|variant| (variant.name.as_str(), Vec::new()))
+        .collect();
+    for episode in graded.episodes() {
+        let episode = episode?;
+        if let Some(episodes) = read.get_mut(episode.trajectory.variant.as_str()) {
+            let fields = fields.get(&episode.trajectory.id);
+            episodes.push(Episode::of(episode, fields, wanted));
+        }
+    }
+    let baseline = manifest.experiment.as_ref().and_then(|experiment| experiment.baseline.clone());
+    let mut sources = Vec::new();
+    for variant in &manifest.variants {
+        let Some(episodes) = read.remove(variant.name.as_str()) else { continue };
+        let run = RunRef { path: path.to_owned(), variant: Some(variant.name.clone()) };
+        if episodes.is_empty() {
+            return Err(Failure::bad_input(
+                format!("`{}` has no finished episode yet", visible_line(&run.typed(), 200)),
+                "finish the run with --resume, or name another run",
+            ));
+        }
+        let origin = Origin {
+            variant: variant.clone(),
+            dataset: manifest.dataset.clone(),
+            repeats: manifest.repeats,
+            wikitrail: manifest.wikitrail.clone(),
+            variants: manifest.variants.len(),
+            baseline: baseline.clone(),
+        };
+        sources.push(Source { run, origin: Some(origin), episodes: episodes.into() });
+    }
+    Ok(sources)
+}
+
+/// What of a question results are clustered and broken down by.
+struct Fields {
+    cluster: Option<String>,
+    groups: Vec<Option<String>>,
+}
+
+impl Fields {
+    fn of(question: &Question, wanted: &Wanted<'_>) -> Self {
+        Self {
+            cluster: wanted.cluster.and_then(|field| field.of(question)),
+            groups: wanted.by.iter().map(|field| field.of(question)).collect(),
+        }
+    }
+}
+
 impl Episode {
-    fn of(graded: Graded, question: Option<&Question>, wanted: &Wanted<'_>) -> Self {
-        let field = |field: &Field| question.and_then(|question| field.of(question));
+    fn of(graded: Graded, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
         Self {
             measured: graded.trajectory.measured(),
             values: wanted.figures.iter().map(|figure| figure.value(&graded.episode())).collect(),
             right: graded.score.map(|score| score.em > 0.0),
             class: graded.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
             gold: graded.trajectory.answers.first().cloned(),
-            cluster: wanted.cluster.and_then(field),
-            groups: wanted.by.iter().map(field).collect(),
+            cluster: fields.and_then(|fields| fields.cluster.clone()),
+            groups: fields.map_or_else(|| vec![None; wanted.by.len()], |fields| fields.groups.clone()),
             id: graded.trajectory.id,
             repeat: graded.trajectory.repeat,
             question: graded.trajectory.question,

@@ -98,8 +98,6 @@ fn expected(api: Api) -> (Value, Value) {
 
 #[tokio::test]
 async fn functions_calls_and_results_are_sent_as_each_provider_takes_them() {
-    let parameters =
-        json!({ "type": "object", "properties": { "query": { "type": "string" } }, "required": ["query"] });
     for api in APIS {
         let (_, body) = answer(api, &asked(false, false, None), whole(&api.whole("x"))).await;
         let (said, offered) = expected(api);
