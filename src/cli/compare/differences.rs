@@ -4,9 +4,10 @@ use super::sources::{Origin, Source};
 use crate::experiment::{Differing, FACTS, OfVariant};
 use crate::report::comparison::Setting;
 use crate::report::counted;
-use crate::types::DatasetRecord;
 use crate::types::text::shell_word;
 use crate::types::text::visible_line;
+use crate::types::{DatasetRecord, Method, Variant};
+use std::collections::BTreeSet;
 use std::collections::{BTreeMap, HashSet};
 
 type OfRun = fn(&Origin) -> String;
@@ -31,7 +32,13 @@ pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
     ];
     // What the servers did not take is no setting, and no part of a variant's identity.
     let not_sent: OfVariant = |variant| Some(variant.not_sent.join(", ")).filter(|names| !names.is_empty());
-    let facts = FACTS.into_iter().chain([("not_sent", not_sent)]).map(|(name, of)| {
+    // Nor does a protocol differ in its version from another protocol, or from none.
+    let speaks = |variant: &&Variant| Method::parse(&variant.method).is_some_and(|method| method.agent().is_some());
+    let speaking = origins.iter().map(|origin| &origin.variant).filter(speaks);
+    let versions: BTreeSet<_> = speaking.map(|variant| (&variant.protocol, variant.protocol_version)).collect();
+    let protocols: BTreeSet<_> = versions.iter().map(|(protocol, _)| protocol).collect();
+    let known = FACTS.into_iter().filter(|(name, _)| *name != "protocol_version" || versions.len() > protocols.len());
+    let facts = known.chain([("not_sent", not_sent)]).map(|(name, of)| {
         let values = origins.iter().map(|origin| value(of(&origin.variant))).collect();
         Setting { name: name.to_owned(), values }
     });
