@@ -218,7 +218,9 @@ impl RunFolder {
         let parts = if shard.is_some() { BTreeSet::from([part(shard)]) } else { self.parts(None)? };
         let (mut sum, mut unfinished) = (PaidByVariant::new(), PaidByVariant::new());
         let add = |sum: &mut PaidByVariant, paid: PaidByVariant| {
-            paid.into_iter().for_each(|(variant, paid)| *sum.entry(variant).or_default() += paid);
+            for (variant, paid) in paid {
+                *sum.entry(variant).or_default() += paid;
+            }
         };
         for part in parts {
             let mut paid = records.paid(&self.lines(TRAJECTORIES, &part));

@@ -73,7 +73,7 @@ fn call(block: &Value) -> Option<FunctionCall> {
 }
 
 /// Adds a piece of a block of a stream to the blocks so far, which are what a whole answer has as its content.
-fn grow(blocks: &mut Vec<Value>, delta: &Value) {
+fn grow(blocks: &mut [Value], delta: &Value) {
     let Some(last) = blocks.last_mut() else { return };
     for (piece, field) in [("text", "text"), (THINKING, THINKING), ("signature", "signature"), (PARTIAL_JSON, INPUT)] {
         if let Some(piece) = delta[piece].as_str() {

@@ -120,7 +120,9 @@ impl ToolCalls {
         let action_text = format!("{}({})", call.name, call.arguments);
         match self.resolve(call) {
             Ok(Resolved { tool: Tool::Finish, input, repairs }) => {
-                repairs.into_iter().for_each(|kind| self.episode.repaired(kind));
+                for kind in repairs {
+                    self.episode.repaired(kind);
+                }
                 self.answer = Some(input.clone());
                 self.episode.finish(thought, action_text, input)
             }

@@ -65,8 +65,11 @@ fn a_call_is_a_step_and_its_result_answers_it() {
     assert_eq!((result.role, result.answers.as_deref(), &*result.content), (Role::Tool, Some("c0"), "A city."));
     let finish = used(dialogue.called(&reply("", &[("finish", r#"{"answer":"in Ukraine"}"#)])));
     assert_eq!((finish.tool, finish.step, finish.reply), (Tool::Finish, 2, Reply::None));
-    let stop = stopped(dialogue.observation(""));
-    assert_eq!((stop.outcome, stop.answer.as_deref(), kinds(&stop)), (Outcome::Finished, Some("in Ukraine"), vec![]));
+    let ended = stopped(dialogue.observation(""));
+    assert_eq!(
+        (ended.outcome, ended.answer.as_deref(), kinds(&ended)),
+        (Outcome::Finished, Some("in Ukraine"), vec![])
+    );
     assert_eq!(dialogue.memory(), [Message::user("Question: Why?"), Message::assistant("in Ukraine")]);
 }
 
@@ -139,9 +142,9 @@ fn a_reply_without_a_call_is_the_answer_or_is_told_about_once() {
         let next = request(dialogue.observation("Call a tool."));
         assert_eq!(messages(&next).last(), Some(&Message::user("Call a tool.")));
         used(dialogue.called(&reply(text, &[])));
-        let stop = stopped(dialogue.observation("Call a tool."));
-        assert_eq!((stop.outcome, stop.answer.as_deref()), (Outcome::FormatFailure, None));
-        assert_eq!(kinds(&stop), ["missing_call", "missing_call"]);
+        let ended = stopped(dialogue.observation("Call a tool."));
+        assert_eq!((ended.outcome, ended.answer.as_deref()), (Outcome::FormatFailure, None));
+        assert_eq!(kinds(&ended), ["missing_call", "missing_call"]);
     }
 }
 
@@ -155,8 +158,8 @@ fn uses_of_tools_are_limited_and_the_last_is_announced() {
     let last = request(dialogue.observation("3"));
     assert_eq!(messages(&last).last(), Some(&Message::user("Finish now.")));
     used(dialogue.called(&reply("", &[search; 2])));
-    let stop = stopped(dialogue.observation("4"));
-    assert_eq!((stop.outcome, stop.detail.as_deref()), (Outcome::StepLimit, Some("no answer within 4 steps")));
+    let ended = stopped(dialogue.observation("4"));
+    assert_eq!((ended.outcome, ended.detail.as_deref()), (Outcome::StepLimit, Some("no answer within 4 steps")));
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub(super) const COLONS: [char; 2] = [':', '：'];
 const LEAST_FORCE_STOP: usize = 8;
 
 /// How conversations of this protocol look.
+#[expect(clippy::struct_excessive_bools, reason = "each is a trait of its own")]
 #[derive(Debug)]
 pub(super) struct Labels<'a> {
     /// Writes the steps.
