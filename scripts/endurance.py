@@ -63,7 +63,9 @@ def bomb(size):
 
 
 BOMB = bomb(256 * MIB)
-LONG = b"<p>Some words of a long page, and more of them in it.</p>\n" * (15 * MIB // 60)
+# Mostly markup, as the texts of open pages are in memory as well.
+LONG = (b'<p>' + b'<span class="some-class another-class" style="font-style: italic; color: black" title="Some title of it">x</span>' * 9 +
+        b"</p>\n") * (15 * MIB // 1000)
 
 
 def head(status, kind, *more):
