@@ -86,7 +86,7 @@ impl TryFrom<String> for Shard {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Self::parse(&text).ok_or_else(|| format!("`{text}` is no shard, such as 3/16"))
+        Self::parse(&text).ok_or_else(|| format!("`{text}` is not a shard such as 3/16"))
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
         ("repeats", |origin| origin.repeats.to_string()),
         ("wikitrail", |origin| origin.wikitrail.clone()),
     ];
-    // What the servers did not take is no setting, and no part of a variant's identity.
+    // Options that servers refused are neither settings nor part of a variant's identity.
     let not_sent: OfVariant = |variant| Some(variant.not_sent.join(", ")).filter(|names| !names.is_empty());
     // Nor does a protocol differ in its version from another protocol, or from none.
     let speaks = |variant: &&Variant| Method::parse(&variant.method).is_some_and(|method| method.agent().is_some());

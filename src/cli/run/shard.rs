@@ -26,7 +26,7 @@ pub(super) fn shard(text: &str, variable: impl Fn(&str) -> Option<String>) -> an
     match typed {
         Some(typed) => typed.shard(variable),
         None => Err(Failure::usage(
-            format!("`{text}` is no shard"),
+            format!("`{text}` is not a shard"),
             format!("give --shard I/N with I from 1 to N and N up to {}, `slurm` or `kubernetes/N`", Shard::MOST),
         )),
     }
@@ -36,13 +36,13 @@ impl Typed {
     fn shard(self, variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<Shard> {
         let number = |name: &str, text: String| {
             let not_one =
-                || Failure::usage(format!("{name} is `{text}`, which is no number"), "type --shard I/N instead");
+                || Failure::usage(format!("{name} is `{text}`, which is not a number"), "type --shard I/N instead");
             text.trim().parse::<u32>().map_err(|_| not_one())
         };
         let needed = |name: &str, place: &str| match variable(name) {
             Some(text) => number(name, text),
             None => Err(Failure::usage(
-                format!("{name} is not set: this is no {place}"),
+                format!("{name} is not set: this is not a {place}"),
                 "type --shard I/N instead, with I from 1 to N",
             )),
         };
@@ -133,12 +133,12 @@ mod tests {
         told("slurm", &[], "SLURM_ARRAY_TASK_ID is not set");
         told("slurm", &[("SLURM_ARRAY_TASK_ID", "1")], "SLURM_ARRAY_TASK_MIN is not set");
         told("slurm", &array("x", "1", "4", "4"), "SLURM_ARRAY_TASK_ID is `x`");
-        // An array such as 1,2,9 is no range, and which task comes third nobody knows.
+        // An array such as 1,2,9 is not a range, so that it is not known which task is the third.
         told("slurm", &array("9", "1", "9", "3"), "is not one of 3 tasks");
         told("slurm", &array("5", "1", "4", "4"), "is not one of 4 tasks");
         told("slurm", &array("0", "1", "4", "4"), "is not one of 4 tasks");
         told("slurm", &[&array("2", "1", "4", "4")[..], &[("SLURM_ARRAY_TASK_STEP", "0")]].concat(), "steps of 0");
-        told("5/4", &[], "`5/4` is no shard");
+        told("5/4", &[], "`5/4` is not a shard");
         told("kubernetes/4", &[], "JOB_COMPLETION_INDEX is not set");
         told("kubernetes/4", &[("JOB_COMPLETION_INDEX", "4")], "there are 4 shards");
         told("kubernetes/4", &[("JOB_COMPLETION_INDEX", "4294967295")], "there are 4 shards");

@@ -109,5 +109,5 @@ fn a_broken_record_of_a_shard_is_told_with_what_to_do() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("shard.1-of-2.json"), "{\"v\": 1, \"shard\": \"3/2\"}").unwrap();
     let error = RunFolder::at(dir.path()).shards().unwrap_err();
-    assert!(error.to_string().contains("`3/2` is no shard") && error.hint().contains("or remove it"), "{error}");
+    assert!(error.to_string().contains("`3/2` is not a shard") && error.hint().contains("or remove it"), "{error}");
 }
