@@ -435,6 +435,17 @@ def capped(program, work, servers, short, seed):
     say("ulimit -v", starts=sum(codes.values()), **{f"code_{code}": count for code, count in sorted(codes.items())}, paid_twice=f"{twice} (in flight: {len(missing)})")
 
 
+def finish_rescued(name, run, servers, code, rescued):
+    """Ends a run whose lines were rescued, and reports whether an answer was lost or paid for twice."""
+    missing = len(servers.paid) - len(run.recorded())
+    check(missing == 0, f"{missing} answers are on no disk")
+    run.finish()
+    run.check_whole()
+    twice = len(servers.paid) - len(set(servers.paid))
+    check(twice <= missing, f"{twice} requests paid twice, {missing} were in flight")
+    say(name, code=code, kept_elsewhere="yes" if rescued else "no", answers_lost=missing, paid_twice=twice)
+
+
 def full(program, work, servers, short, seed):
     """Files that may not grow, and a file system without room."""
     servers.reset(seed, latency=LATENCY)
@@ -450,14 +461,7 @@ def full(program, work, servers, short, seed):
     rescued = re.search(r"run `(cat [^`]+)`", run.log)
     if rescued:
         subprocess.run(["sh", "-c", rescued.group(1)], cwd=run.folder, check=True)
-    held = run.recorded()
-    missing = len(servers.paid) - len(held)
-    check(missing == 0, f"{missing} answers are on no disk")
-    run.finish()
-    run.check_whole()
-    twice = len(servers.paid) - len(set(servers.paid))
-    check(twice <= missing, f"{twice} requests paid twice, {missing} were in flight")
-    say("ulimit -f", code=code, kept_elsewhere="yes" if rescued else "no", answers_lost=missing, paid_twice=twice)
+    finish_rescued("ulimit -f", run, servers, code, rescued)
 
 
 def small_disk(program, work, servers, short, seed):
@@ -476,13 +480,7 @@ def small_disk(program, work, servers, short, seed):
         subprocess.run(["mount", "-o", "remount,size=64m", str(run.out)], check=True)
         if rescued:
             subprocess.run(["sh", "-c", rescued.group(1)], cwd=run.folder, check=True)
-        missing = len(servers.paid) - len(run.recorded())
-        check(missing == 0, f"{missing} answers are on no disk")
-        run.finish()
-        run.check_whole()
-        twice = len(servers.paid) - len(set(servers.paid))
-        check(twice <= missing, f"{twice} requests paid twice, {missing} were in flight")
-        say("full disk", code=code, kept_elsewhere="yes" if rescued else "no", answers_lost=missing, paid_twice=twice)
+        finish_rescued("full disk", run, servers, code, rescued)
     finally:
         subprocess.run(["umount", str(run.out)], check=False)
 

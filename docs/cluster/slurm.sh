@@ -1,5 +1,5 @@
 #!/bin/bash
-# A shard of a run for each task of a Slurm array. What stands behind the script's name is handed to `wikitrail run`:
+# A shard of a run for each task of a Slurm array. The arguments of this script are passed to `wikitrail run`:
 #
 #   sbatch --array=1-16 slurm.sh questions.jsonl --model openai:NAME --base-url http://HOST:8000/v1 --out /shared/results/first
 #

@@ -36,7 +36,7 @@ impl<'a> Lines<'a> {
         let mut file = BufReader::with_capacity(BLOCK, file);
         let begin = file.fill_buf().ok().filter(|begin| memchr::memchr(0, begin).is_none())?;
         let first: Value = serde_json::from_slice(begin.split(|byte| *byte == b'\n').next()?).ok()?;
-        // TriviaQA's records stand in a list of that name.
+        // TriviaQA's records are in a list of that name.
         first.as_object().filter(|fields| !fields.contains_key("Data"))?;
         file.rewind().ok()?;
         let (bytes, at) = (Vec::new(), Place { line: 0, record: 0 });

@@ -35,7 +35,7 @@ pub(crate) struct Due {
 }
 
 impl Plan {
-    /// Every question, or every one of a shard, under every variant, `repeats` times. Variants of one question stand next to
+    /// Every question, or every one of a shard, under every variant, `repeats` times. Variants of one question come next to
     /// each other, so that a drift of model or Wikipedia during the run hits all of them alike.
     pub(crate) fn new(questions: Vec<Question>, variants: &[Variant], repeats: u32, shard: Option<Shard>) -> Self {
         let variants: Vec<(Arc<Variant>, String)> =

@@ -186,7 +186,7 @@ impl RunFolder {
     }
 
     /// Opens the journal. The lines of measured episodes in `records` are dropped. An episode that is due here may have been
-    /// begun in another part of the run, whose process is gone: then it goes on from what stands there.
+    /// begun in another part of the run, whose process is gone: then it continues from what was recorded there.
     pub(crate) fn journal(
         &self,
         lock: &Lock,
@@ -279,7 +279,7 @@ impl RunFolder {
         self.path.join(format!("{stem}{part}.jsonl"))
     }
 
-    /// What stands behind `trajectories` and `journal` in the names of files, for each part of the run. For one shard, the
+    /// The suffix of `trajectories` and `journal` in file names, for each part of the run. For one shard, the
     /// other shards of the same number are left out: none of its questions is theirs.
     pub(super) fn parts(&self, shard: Option<Shard>) -> Result<BTreeSet<String>, StoreError> {
         let concerns = |of: Option<Shard>| match (of, shard) {
@@ -311,7 +311,7 @@ impl RunFolder {
     }
 }
 
-/// What stands in the names of files of a part.
+/// The part of a file name that identifies a part of the run.
 fn part(shard: Option<Shard>) -> String {
     shard.map(|shard| format!(".{}", shard.name())).unwrap_or_default()
 }

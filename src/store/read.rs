@@ -124,7 +124,7 @@ impl Records {
         } else {
             (known.shard, place)
         };
-        // What stands in another file may be rewritten by another process meanwhile.
+        // Another file may be rewritten by another process meanwhile.
         if winner == loser.shard {
             self.superseded.push((loser.shard, loser.offset));
         }

@@ -45,7 +45,7 @@ impl Shard {
         Self::parted(text, "/")
     }
 
-    /// A shard as it stands in names of files: `3-of-16`.
+    /// A shard in file names: `3-of-16`.
     pub fn in_name(text: &str) -> Option<Self> {
         Self::parted(text, "-of-")
     }
@@ -56,7 +56,7 @@ impl Shard {
         Self::new(number(index)?, number(count)?)
     }
 
-    /// How it stands in names of files.
+    /// The form in file names.
     pub fn name(self) -> String {
         format!("{}-of-{}", self.index, self.count)
     }
@@ -96,7 +96,7 @@ impl From<Shard> for String {
     }
 }
 
-/// `shard.<i>-of-<n>.json`: how one shard of a run went. What the run is stands in the manifest, which all shards share and
+/// `shard.<i>-of-<n>.json`: how one shard of a run went. The run is described in the manifest, which all shards share and
 /// which none of them changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardRecord {

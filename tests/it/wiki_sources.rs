@@ -221,7 +221,7 @@ async fn fixed_html_believes_every_saved_page() {
     assert!(read > 60, "{read}");
 }
 
-/// What stands between us and a site answers in its place: none of it is a page of the site.
+/// A proxy or portal answers in place of a site: none of it is a page of the site.
 #[tokio::test]
 async fn fixed_html_believes_the_wiki_only() {
     let page = |body: &str| format!("Connection: close\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{body}");

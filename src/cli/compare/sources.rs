@@ -177,13 +177,13 @@ fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The named variants of runs, in the order of their names; a run without a variant stands for all of its own.
+/// The named variants of runs, in the order of their names; a run without a variant means all of its own.
 pub(super) fn load(runs: &[RunRef], wanted: &Wanted<'_>) -> anyhow::Result<Vec<Source>> {
     let mut read: HashMap<&Path, Vec<Source>> = HashMap::new();
     let mut sources = Vec::new();
     for run in runs {
         let is_named = |source: &&Source| run.variant.is_none() || run.variant == source.run.variant;
-        // Two variants of a run stand in the same file, which is read once.
+        // Variants of one run share a file, which is read once.
         if !read.contains_key(run.path.as_path()) {
             let named = runs.iter().filter(|other| other.path == run.path).map(|other| other.variant.as_deref());
             read.insert(&run.path, load_run(&run.path, &named.collect::<Vec<_>>(), wanted)?);

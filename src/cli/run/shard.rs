@@ -6,7 +6,7 @@ use crate::types::Shard;
 /// The index of an indexed Kubernetes job, from 0.
 const KUBERNETES_INDEX: &str = "JOB_COMPLETION_INDEX";
 
-/// A shard as it is typed.
+/// The value of `--shard`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Typed {
     This(Shard),

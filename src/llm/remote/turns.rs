@@ -33,7 +33,7 @@ pub(in crate::llm) struct Turns {
 pub(in crate::llm) struct Turn {
     /// Whether the model says it, not the user.
     pub(in crate::llm) own: bool,
-    /// Never empty; no two texts stand next to each other.
+    /// Never empty; no two texts are adjacent.
     pub(in crate::llm) parts: Vec<Part>,
 }
 

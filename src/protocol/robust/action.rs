@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         Some((line[..length].to_owned(), inside + length + close.len_utf8(), Form::Loose))
     }
 
-    /// The argument of a verb that stands alone on its line: `Action Input:` on the next, or a fenced block.
+    /// The argument of a verb that is alone on its line: `Action Input:` on the next, or a fenced block.
     fn input_below(&self, start: usize, tool: Tool, mut repairs: Repairs) -> Result<Taken, Fault> {
         let none = || Fault::NoArgument(tool);
         let below = self.next_line(start).ok_or_else(none)?;

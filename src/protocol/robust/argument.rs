@@ -91,14 +91,14 @@ fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// What stands between the marks of a code fence around the whole, without the language behind the first.
+/// The text between the marks of a code fence around the whole, without the language behind the first.
 fn unfenced(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("```")?.strip_suffix("```")?;
     let Some((language, block)) = inner.split_once('\n') else { return Some(inner) };
     Some(if language.chars().all(char::is_alphanumeric) { block } else { inner })
 }
 
-/// What stands in square brackets around the whole; brackets that close and open again inside are not such.
+/// The text in square brackets around the whole; brackets that close and open again inside are not such.
 fn unbracketed(text: &str) -> Option<&str> {
     let inner = text.strip_prefix(['[', '［', '【'])?;
     let (close, end) = Bracket::Square.close(inner, 1).ok()?;

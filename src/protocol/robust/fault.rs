@@ -43,7 +43,7 @@ impl fmt::Display for Fault {
             Self::NotATool(text) => write!(f, "`{text}` is not an action: the tools are Search, Lookup and Finish"),
             Self::NoArgument(tool) => write!(f, "{} lacks its argument in brackets", verb(*tool)),
             Self::EmptyArgument(tool) => write!(f, "the argument of {} is empty", verb(*tool)),
-            Self::Placeholder => f.write_str("the argument is only the placeholder that stands in the instruction"),
+            Self::Placeholder => f.write_str("the argument is a placeholder from the instruction, not a value"),
             Self::Json => f.write_str("the JSON of the action cannot be read, or names no tool"),
             Self::Several => f.write_str("the reply names several actions and labels none of them"),
         }

@@ -2,7 +2,7 @@
 //!
 //! The first complete action counts. A reply is read line by line until a line begins a new observation or a later
 //! step; nothing behind that line is looked at. An action with a label, an answer with one, a line that is nothing
-//! but `Verb[x]`, a JSON object and a native tool call are taken where they stand first. Only when there is none of
+//! but `Verb[x]`, a JSON object and a native tool call are taken where they come first. Only when there is none of
 //! these do looser forms count: a line that is `Verb: x`, and then `Verb[x]` at the end of a sentence, if the reply names
 //! no other action.
 

@@ -1,4 +1,4 @@
-//! What stands around a reply and its parts: code fences, tags, and what closes a sentence.
+//! What surrounds a reply and its parts: code fences, tags, and what closes a sentence.
 
 use super::super::python::strip;
 use super::label::{is_mark, starts_with};

@@ -54,7 +54,7 @@ fn two_prompts_by_two_protocols_by_three_methods_are_planned_run_and_kept() {
     let records = bench.records("o");
     assert_eq!(records.len(), CELLS * 120);
     assert!(counts(&records).values().all(|count| *count == 120));
-    // Variants of one question stand next to each other, so that a drift hits all alike.
+    // Variants of one question come next to each other, so that a drift hits all alike.
     let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, record) in records.iter().enumerate() {
         places.entry(record["id"].as_str().expect("an id")).or_default().push(at);

@@ -48,7 +48,7 @@ fn a_reply_with_the_numbers_of_another_step_is_this_step() {
 
 #[test]
 fn placeholders_are_not_executed() {
-    const ECHO: &str = "the argument is only the placeholder that stands in the instruction";
+    const ECHO: &str = "the argument is a placeholder from the instruction, not a value";
     for reply in [
         "Action 1: Finish[answer]",
         "The answer is: Finish[answer].",
