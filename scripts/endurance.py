@@ -541,6 +541,8 @@ def main():
         "hostile": lambda: hostile(args.program, args.work, servers, args.seed),
         "large": lambda: large_pages(args.program, args.work, servers, args.short, args.seed),
     }
+    if args.only not in (None, *parts):
+        parser.error(f"--only takes one of {', '.join(parts)}")
     for name, part in parts.items():
         if args.only in (None, name):
             part()
