@@ -227,14 +227,15 @@ fn a_shard_that_is_killed_goes_on_and_nothing_is_paid_for_twice() {
         assert!(shards[1].try_wait().expect("it can be asked").is_none(), "it ended before it was killed");
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    // The same shard is not for two.
+    // The same shard is not for two; the first must not end before the second has begun.
+    llm.get("/config?latency=3000");
     let second = command("r", &["--shard", "2/4"]).stderr(Stdio::piped()).output().expect("it runs");
     Ran::from(&second).refused(1, &["shard 2/4 of", "is being written by another process (process "]);
     shards[1].kill().expect("kill -9");
+    llm.get("/config?latency=0");
     for (n, mut shard) in shards.into_iter().enumerate() {
         assert_eq!(shard.wait().expect("it ends").success(), n != 1);
     }
-    llm.get("/config?latency=0");
     let before = recorded();
     assert!(command("r", &["--shard", "2/4"]).status().expect("it runs").success());
     assert!(recorded() > before);
