@@ -14,6 +14,7 @@ use super::say::say;
 use crate::compare::{CompareError, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare};
 use crate::report::comparison::{Compared, Setting, sheet};
 use crate::score::{Figure, figure};
+use crate::types::Pairs;
 use crate::types::text::visible_line;
 use output::Format;
 use serde_json::{Value, json};
@@ -28,9 +29,12 @@ pub(super) struct Args {
     /// Compare tables instead, one file per variant, with columns `id`, `em`, `f1`, `cluster`, `repeat` or any figures.
     #[arg(long, value_name = "FILE", num_args = 1..)]
     from_csv: Vec<PathBuf>,
-    /// Variant to compare all others with [default: the experiment's baseline, else all pairs].
+    /// Variant to compare all others with [default: the experiment's contrasts or baseline, else all pairs].
     #[arg(long, value_name = "NAME")]
     baseline: Option<String>,
+    /// Compare only these two variants, as B - A; may be repeated. Holm's correction covers the pairs named.
+    #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "baseline")]
+    contrast: Vec<String>,
     /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1")]
     metric: Vec<String>,
@@ -87,14 +91,19 @@ impl Args {
         names
     }
 
-    fn settings(&self, baseline: Option<String>) -> Settings {
+    /// The pairs that were typed.
+    fn pairs(&self) -> Pairs {
+        Pairs { baseline: self.baseline.clone(), contrasts: self.contrast.as_chunks().0.to_vec() }
+    }
+
+    fn settings(&self, pairs: Pairs) -> Settings {
         Settings {
             level: self.level,
             // Without the tail that subtraction leaves: 0.05, not 0.050000000000000044.
             alpha: (1e12 * (1.0 - self.level)).round() / 1e12,
             resamples: self.resamples,
             seed: self.seed,
-            baseline: self.baseline.clone().or(baseline),
+            pairs,
             figures: self.figures().into_iter().map(NamedFigure::new).collect(),
             breakdowns: self.fields().iter().map(|field| field.name().to_owned()).collect(),
             ..Settings::default()
@@ -111,12 +120,17 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let names = sources::names(&sources);
     let column = |(source, name): (&Source, &String)| source.column(name, &figures, &args.fields());
     let columns: Vec<Variant> = sources.iter().zip(&names).map(column).collect();
-    let warnings = differences::warnings(&sources, &names);
+    let mut warnings = differences::warnings(&sources, &names);
+    let mut pairs = args.pairs();
+    if pairs.is_all() {
+        let (planned, absent) = sources::planned(&sources, &names);
+        pairs = planned;
+        warnings.extend(absent);
+    }
     for warning in &warnings {
         say(format_args!("warning: {}", visible_line(warning, 500)));
     }
-    let baseline = sources::baseline(&sources, &names);
-    let comparison = compare(&columns, &args.settings(baseline)).map_err(|error| explain(error, &sources))?;
+    let comparison = compare(&columns, &args.settings(pairs)).map_err(|error| explain(error, &sources))?;
     // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
@@ -202,7 +216,8 @@ fn explain(error: CompareError, sources: &[Source]) -> anyhow::Error {
         CompareError::Duplicate { .. } => {
             Failure::bad_input(error, "add a column `repeat` to distinguish the repeats of a question")
         }
-        CompareError::NoBaseline { .. } => Failure::usage(error, "--baseline takes one of these names"),
+        CompareError::Unknown { .. } => Failure::usage(error, "--baseline and --contrast take these names"),
+        CompareError::WithItself(_) => Failure::usage(error, "--contrast takes two names"),
         CompareError::UnknownFigure { .. } | CompareError::NoFigure | CompareError::UnknownGrouping { .. } => {
             Failure::usage(error, "see --metric and --by")
         }

@@ -114,7 +114,7 @@ fn group(
             interval: sample.mean_interval(values.binary, figure.unit, settings.level),
         }
     });
-    let pairs = positions(variants, settings.baseline.as_deref()).map(|(a, b)| {
+    let pairs = positions(variants, settings).into_iter().map(|(a, b)| {
         let differences: Vec<f64> = part[a].iter().zip(&part[b]).map(|(a, b)| b - a).collect();
         let sample = Sample { values: &differences, clusters };
         let estimate = sample.mean();

@@ -6,12 +6,10 @@ pub(crate) enum CompareError {
     TooFew(usize),
     #[error("two variants have the name `{0}`")]
     SameName(String),
-    #[error("no variant `{wanted}` to use as the baseline; the variants are {known}")]
-    NoBaseline {
-        wanted: String,
-        /// The names available, separated by commas.
-        known: String,
-    },
+    #[error("no variant `{wanted}` to compare with; the variants are {known}")]
+    Unknown { wanted: String, known: String },
+    #[error("`{0}` cannot be compared with itself")]
+    WithItself(String),
     #[error("`{variant}` has no figure `{figure}`; it has {known}")]
     UnknownFigure {
         variant: String,

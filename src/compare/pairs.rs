@@ -13,7 +13,8 @@ pub(super) fn pairs(
     extremes: Option<&[Extremes]>,
     settings: &Settings,
 ) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> = positions(variants, settings.baseline.as_deref())
+    let mut pairs: Vec<Pair> = positions(variants, settings)
+        .into_iter()
         .map(|(a, b)| Pair {
             bounds: extremes.and_then(|extremes| bounds(&extremes[a], &extremes[b])),
             ..pair(variants, (a, b), values, settings)
@@ -27,15 +28,10 @@ pub(super) fn pairs(
     pairs
 }
 
-/// Which variants are compared: each with the baseline, or each with every later one.
-pub(super) fn positions(variants: &[Variant], baseline: Option<&str>) -> impl Iterator<Item = (usize, usize)> {
-    let n = variants.len();
-    let base = baseline.and_then(|name| variants.iter().position(|variant| variant.name == name));
-    let all = (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)));
-    all.filter(move |&(a, b)| match base {
-        Some(base) => a == base && b != base,
-        None => a < b,
-    })
+/// Which variants are compared, by their positions.
+pub(super) fn positions(variants: &[Variant], settings: &Settings) -> Vec<(usize, usize)> {
+    let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+    settings.pairs.positions(&names)
 }
 
 fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, settings: &Settings) -> Pair {

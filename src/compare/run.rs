@@ -7,6 +7,7 @@ use super::pairs::pairs;
 use super::sample::Sample;
 use super::{CompareError, NamedFigure, Settings, Unit, Variant, Verdict};
 use crate::stats::cochran_q;
+use crate::types::Pairs;
 use std::collections::HashSet;
 
 /// Compares variants on the questions that all of them measured.
@@ -48,9 +49,14 @@ fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> 
     if let Some(variant) = variants.iter().find(|variant| !names.insert(variant.name.as_str())) {
         return Err(CompareError::SameName(variant.name.clone()));
     }
-    if let Some(wanted) = settings.baseline.as_ref().filter(|wanted| !names.contains(wanted.as_str())) {
+    let Pairs { baseline, contrasts } = &settings.pairs;
+    if let Some(wanted) = baseline.iter().chain(contrasts.iter().flatten()).find(|name| !names.contains(name.as_str()))
+    {
         let known = listed(variants.iter().map(|variant| variant.name.as_str()));
-        return Err(CompareError::NoBaseline { wanted: wanted.clone(), known });
+        return Err(CompareError::Unknown { wanted: wanted.clone(), known });
+    }
+    if let Some([same, _]) = contrasts.iter().find(|[a, b]| a == b) {
+        return Err(CompareError::WithItself(same.clone()));
     }
     for field in &settings.breakdowns {
         if variants.iter().all(|variant| variant.grouping(field).is_none()) {

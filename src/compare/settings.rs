@@ -1,6 +1,7 @@
 //! Settings of a comparison.
 
 use super::{CompareError, NamedFigure};
+use crate::types::Pairs;
 use serde::Serialize;
 
 /// Resamples of every bootstrap and permutation.
@@ -22,8 +23,9 @@ pub struct Settings {
     pub resamples: usize,
     /// Seed of all of these.
     pub seed: u64,
-    /// Name of the variant that all others are compared with; without it all pairs are compared.
-    pub baseline: Option<String>,
+    /// The pairs to compare.
+    #[serde(flatten)]
+    pub pairs: Pairs,
     /// The figures to compare, in the order in which they are shown. The first is the one that decides.
     #[serde(rename = "metrics")]
     pub figures: Vec<NamedFigure>,
@@ -40,7 +42,7 @@ impl Default for Settings {
             power: 0.8,
             resamples: RESAMPLES,
             seed: SEED,
-            baseline: None,
+            pairs: Pairs::default(),
             figures: vec![NamedFigure::new("em"), NamedFigure::new("f1")],
             breakdowns: Vec::new(),
         }

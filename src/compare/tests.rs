@@ -2,6 +2,7 @@
 
 use super::{Better, CompareError, Comparison, Flips, Ids, Item, NamedFigure, Settings, Unit, Variant, compare, flips};
 use crate::stats::Mean;
+use crate::types::Pairs;
 use proptest::prelude::*;
 
 /// A variant of EM and F1 from EM alone: F1 is half where EM is 0.
@@ -86,12 +87,21 @@ fn all_pairs_or_those_with_the_baseline_are_corrected_together() {
     assert_eq!((all.figures[1].binary, all.figures[1].cochran_q), (false, None));
     assert_eq!(all.figures[1].pairs[0].p.expect("a p").test, "permutation");
 
-    let with = compare(&variants, &Settings { baseline: Some("c".into()), ..quick() }).expect("a comparison");
+    let with = compare(&variants, &Settings { pairs: Pairs::with("c"), ..quick() }).expect("a comparison");
     let em = &with.figures[0];
     assert_eq!(names(&em.pairs), [pair("c", "a"), pair("c", "b")]);
     assert_eq!(em.pairs[0].difference, Some(-20.0 / 60.0));
     assert_eq!(em.pairs[0].verdict.winner.as_deref(), Some("c"));
     assert!(em.pairs[0].verdict.sentence.starts_with("c beats a by 33.3 points EM, 95 % interval 21."));
+
+    let contrasts = vec![["c".into(), "a".into()], ["a".into(), "b".into()]];
+    let planned = Pairs { contrasts, ..Pairs::with("b") };
+    let found = compare(&variants, &Settings { pairs: planned, ..quick() }).expect("a comparison");
+    let em = &found.figures[0];
+    assert_eq!(names(&em.pairs), [pair("c", "a"), pair("a", "b")]);
+    let p = em.pairs[0].p.expect("a p").value;
+    assert_eq!(em.pairs[0].p_holm, Some(2.0 * p), "corrected for two pairs");
+    assert_eq!(em.pairs[0].difference, Some(-20.0 / 60.0));
 }
 
 #[test]
@@ -240,8 +250,13 @@ fn what_cannot_be_compared_is_refused_with_its_names() {
     assert_eq!(refused(std::slice::from_ref(&a), &quick()), CompareError::TooFew(1));
     assert_eq!(refused(&[a.clone(), a.clone()], &quick()), CompareError::SameName("a".into()));
     let both = [a.clone(), b.clone()];
-    let error = refused(&both, &Settings { baseline: Some("c".into()), ..quick() });
-    assert_eq!(error, CompareError::NoBaseline { wanted: "c".into(), known: "a, b".into() });
+    let error = refused(&both, &Settings { pairs: Pairs::with("c"), ..quick() });
+    assert_eq!(error, CompareError::Unknown { wanted: "c".into(), known: "a, b".into() });
+    let contrast = |a: &str, b: &str| Pairs { contrasts: vec![[a.into(), b.into()]], ..Pairs::default() };
+    let error = refused(&both, &Settings { pairs: contrast("a", "d"), ..quick() });
+    assert_eq!(error, CompareError::Unknown { wanted: "d".into(), known: "a, b".into() });
+    let error = refused(&both, &Settings { pairs: contrast("a", "a"), ..quick() });
+    assert_eq!(error, CompareError::WithItself("a".into()));
     let error = refused(&both, &Settings { figures: vec![NamedFigure::new("steps")], ..quick() });
     assert_eq!(
         error,

@@ -7,8 +7,9 @@ use super::published::{self, Published};
 use super::reader::{Notes, TOP_KEYS};
 use super::setting::{Assignment, Kind};
 use super::settings::{DatasetSettings, VariantSettings};
-use super::{datasets, shipped, variants};
+use super::{datasets, planned, shipped, variants};
 use crate::prompt::Problems;
+use crate::types::Pairs;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -35,8 +36,8 @@ pub struct ExperimentFile {
     pub datasets: Vec<DatasetDraft>,
     /// How often each question is asked under each variant, 1 to 1,000.
     pub repeats: u32,
-    /// Name of the variant that the others are compared with.
-    pub baseline: Option<String>,
+    /// The pairs of variants that are compared.
+    pub pairs: Pairs,
     /// The variants, at least one, in the order of the file; each has a name of its own.
     pub variants: Vec<Draft>,
     /// Combinations of the matrix that are the same as an earlier one.
@@ -141,15 +142,8 @@ impl ExperimentFile {
             }
         }
         let variants = variants::read(&mut notes, &entries);
-        let baseline = find("baseline").and_then(|entry| {
-            let name = notes.text("baseline", entry.value)?;
-            // A variant with a mistake is missing here, which is not the baseline's fault.
-            if notes.is_clean() {
-                let names: Vec<&str> = variants.kept.iter().map(|variant| variant.name.as_str()).collect();
-                notes.known("baseline", entry.line, &name, "variant", &names);
-            }
-            Some(name)
-        });
+        let names: Vec<&str> = variants.kept.iter().map(|variant| variant.name.as_str()).collect();
+        let pairs = planned::read(&mut notes, find("baseline"), find("contrasts"), &names);
         datasets::check(&mut notes, &datasets, &variants.kept);
         let published = find("published")
             .map(|entry| published::read(&mut notes, entry, &datasets, &variants.kept))
@@ -161,7 +155,7 @@ impl ExperimentFile {
             name,
             datasets,
             repeats: repeats.unwrap_or(1),
-            baseline,
+            pairs,
             variants: variants.kept,
             merged: variants.merged,
             excluded: variants.excluded,
@@ -177,7 +171,7 @@ impl ExperimentFile {
             datasets: datasets.collect::<Result<_, _>>()?,
             variants: Vec::new(),
             repeats: overrides.repeats.unwrap_or(self.repeats),
-            baseline: self.baseline.clone(),
+            pairs: self.pairs.clone(),
             file: Some(FileText { path: self.path.clone(), text: self.text.clone() }),
             ..Experiment::default()
         })

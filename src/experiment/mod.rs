@@ -22,6 +22,7 @@ mod expand;
 mod file;
 mod matrix;
 mod model;
+mod planned;
 mod problem;
 mod product;
 mod published;

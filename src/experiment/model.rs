@@ -1,7 +1,7 @@
 //! What to run, as plain data: flags and experiment files are two ways to write it.
 
 use super::settings::{DatasetSettings, VariantSettings};
-use crate::types::Shard;
+use crate::types::{Pairs, Shard};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -27,8 +27,8 @@ pub struct Experiment {
     pub variants: Vec<VariantSpec>,
     /// How often each question is asked under each variant; 0 means once.
     pub repeats: u32,
-    /// Name of the variant that the others are compared with.
-    pub baseline: Option<String>,
+    /// The pairs of variants that are compared.
+    pub pairs: Pairs,
     /// What it may spend.
     pub limits: Limits,
     /// How fast requests are sent to models.

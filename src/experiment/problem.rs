@@ -37,6 +37,8 @@ pub(super) enum ProblemKind {
     },
     /// A brace in `names` without its partner.
     Brace,
+    /// A contrast of a variant with itself, or one that the list has already.
+    Contrast(String),
     ExcludesNothing(String),
     /// An exclusion without conditions.
     ExcludesAll(String),
@@ -87,6 +89,9 @@ impl From<ProblemKind> for Fault {
                 Self::from(format!("unknown placeholder `{name}` in `names`")).hint(hint.unwrap_or_else(otherwise))
             }
             K::Brace => fault("unmatched brace in `names`".to_owned(), "write placeholders as {protocol}"),
+            K::Contrast(key) => {
+                fault(format!("`{key}` compares a variant with itself, or repeats a pair"), "name each pair once")
+            }
             K::ExcludesNothing(key) => {
                 fault(format!("`{key}` matches no variant of [matrix]"), "name values from [matrix] or [settings]")
             }

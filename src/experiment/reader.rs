@@ -11,12 +11,13 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 /// Keys at the top of the file.
-pub(super) const TOP_KEYS: [&str; 11] = [
+pub(super) const TOP_KEYS: [&str; 12] = [
     "name",
     "description",
     "dataset",
     "repeats",
     "baseline",
+    "contrasts",
     "names",
     "settings",
     "matrix",

@@ -89,7 +89,7 @@ fn cells_are_included_and_excluded() {
         "baseline = \"plain\"\n[settings]\nmax_steps = 7\n[matrix]\nprotocol = [\"react-paper\", \"robust\", \"lagent\"]\nmethod = [\"react\", \"act\"]\n[[exclude]]\nprotocol = \"lagent\"\nmethod = [\"act\", \"cot\"]\n[[exclude]]\nprotocol = [\"robust\"]\n[[include]]\nname = \"plain\"\nprotocol = \"go-blog\"\nmax_steps = 3\n",
     );
     assert_eq!(names(&experiment), ["react-paper/react", "react-paper/act", "lagent/react", "plain"]);
-    assert_eq!((experiment.excluded, experiment.baseline.as_deref()), (3, Some("plain")));
+    assert_eq!((experiment.excluded, experiment.pairs.baseline.as_deref()), (3, Some("plain")));
     assert_eq!(words(&experiment.variants[3]), "--protocol=go-blog --max-steps=3");
     assert_eq!(names(&variants("[[include]]\nname = \"only\"\n")), ["only"]);
     // A short name, and a number however it is written.
@@ -247,6 +247,15 @@ const MISTAKES: &[(&str, &str)] = &[
         "x.toml:3: unknown variant `robst/react` in `baseline`\nhint: did you mean `robust/react`?",
     ),
     ("baseline = \"1234\"", "unknown variant `1234` in `baseline`\nhint: use one of: main"),
+    (
+        "contrasts = [[\"robust\", \"lagnet\"]]\n[matrix]\nprotocol = [\"robust\", \"lagent\"]",
+        "x.toml:3: unknown variant `lagnet` in `contrasts[1]`\nhint: did you mean `lagent`?",
+    ),
+    ("contrasts = [[\"main\"]]", "x.toml:3: `contrasts[1]` must be two names of variants, but is an array"),
+    ("contrasts = [[\"main\", \"main\"]]", "x.toml:3: `contrasts[1]` compares a variant with itself"),
+    ("contrasts = [1]", "x.toml:3: `contrasts[1]` must be two names of variants, but is 1"),
+    ("contrasts = []", "x.toml:3: `contrasts` must be a list of pairs of variants"),
+    ("contrasts = \"main\"", "x.toml:3: `contrasts` must be a list of pairs of variants"),
     ("repeats = 0", "x.toml:3: `repeats` must be a whole number from 1 to 1000, but is 0"),
     ("repeats = 1.5", "x.toml:3: `repeats` must be a whole number from 1 to 1000, but is 1.5"),
     (

@@ -191,7 +191,7 @@ fn experiment_record(experiment: &Experiment) -> Option<ExperimentRecord> {
         name: name.clone(),
         path: file.path.clone(),
         sha256: sha256_hex([file.text.as_bytes()]),
-        baseline: experiment.baseline.clone(),
+        pairs: experiment.pairs.clone(),
         datasets: experiment.datasets.iter().filter(|_| several).map(dataset_name).collect(),
     })
 }

@@ -1,6 +1,6 @@
 //! What a run was: everything needed to understand it, to resume it, and to do it again.
 
-use super::{Compat, Decoding, Paid, Voting, Wording};
+use super::{Compat, Decoding, Paid, Pairs, Voting, Wording};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -97,9 +97,9 @@ pub struct ExperimentRecord {
     pub path: String,
     /// SHA-256 of the file's text.
     pub sha256: String,
-    /// Name of the variant that others are compared with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub baseline: Option<String>,
+    /// The pairs of variants that are compared.
+    #[serde(flatten)]
+    pub pairs: Pairs,
     /// Names of the datasets where there are several: each has a run in a folder of that name, side by side.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub datasets: Vec<String>,

@@ -10,7 +10,8 @@ pub mod function;
 pub mod journal;
 pub mod manifest;
 pub mod method;
-pub mod prefix;
+pub mod pairs;
+mod prefix;
 pub mod python;
 pub mod question;
 pub mod request;
@@ -30,6 +31,7 @@ pub use manifest::{
     DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,
 };
 pub use method::{Method, Voting, Wording};
+pub use pairs::Pairs;
 pub use prefix::Prefix;
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
 pub use request::{Completion, Decoding, Message, Prompt, Request, Role, Usage};

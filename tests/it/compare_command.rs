@@ -237,6 +237,34 @@ fn an_experiment_names_the_column_that_others_are_compared_with() {
 }
 
 #[test]
+fn an_experiment_plans_the_pairs_that_are_compared() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let text = "name = \"three\"\ndataset = \"datasets/sample.jsonl\"\nbaseline = \"act\"\n\
+                contrasts = [[\"react\", \"cot\"], [\"act\", \"react\"]]\n\n\
+                [matrix]\nmethod = [\"cot\", \"act\", \"react\"]\n";
+    let out = run(dir.path(), "out", &[&write(dir.path(), "three.toml", text), "--limit", "5"]);
+    let pairs = |args: &[&str]| {
+        let compared = compare_json(args);
+        let pairs = compared["metrics"][0]["pairs"].as_array().expect("pairs").iter();
+        pairs.map(|pair| format!("{} - {}", pair["b"], pair["a"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    assert_eq!(pairs(&[&out]), ["cot - react", "react - act"]);
+    assert_eq!(pairs(&[&out, "--contrast", "cot", "act"]), ["act - cot"]);
+    assert_eq!(pairs(&[&out, "--baseline", "cot"]), ["act - cot", "react - cot"]);
+    let [act, react] = ["act", "react"].map(|variant| format!("{out}@{variant}"));
+    assert_eq!(pairs(&[&act, &react]), ["react - act"]);
+    let warning = "contrasts of the experiment without their variants are left out: cot - react";
+    assert_eq!(compare_json(&[&act, &react])["warnings"], json!([warning]));
+    let refused = wikitrail(&["compare", &out, "--contrast", "act", "rect"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("no variant `rect` to compare with; the variants are cot, act, react"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn runs_that_do_not_fit_are_said() {
     let dir = tempfile::tempdir().expect("a folder");
     let base = run(dir.path(), "base", &["--limit", "10"]);

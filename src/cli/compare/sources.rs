@@ -7,7 +7,7 @@ use crate::compare::{self, Item};
 use crate::score::{FailureClass, Figure, GoldEvidence};
 use crate::store::RunFolder;
 use crate::types::text::visible_line;
-use crate::types::{DatasetRecord, Question, Variant};
+use crate::types::{DatasetRecord, Pairs, Question, Variant};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,8 @@ pub(super) struct Origin {
     pub(super) wikitrail: String,
     /// How many variants the run has.
     pub(super) variants: usize,
-    /// The variant that the run's experiment compares with.
-    pub(super) baseline: Option<String>,
+    /// The pairs that the run's experiment compares.
+    pub(super) pairs: Pairs,
 }
 
 /// One question under one variant, once.
@@ -222,7 +222,7 @@ fn load_run(path: &Path, named: &[Option<&str>], wanted: &Wanted<'_>) -> anyhow:
             episodes.push(Episode::of(episode, fields, wanted));
         }
     }
-    let baseline = manifest.experiment.as_ref().and_then(|experiment| experiment.baseline.clone());
+    let pairs = manifest.experiment.as_ref().map(|experiment| experiment.pairs.clone()).unwrap_or_default();
     let mut sources = Vec::new();
     for variant in &manifest.variants {
         let Some(episodes) = read.remove(variant.name.as_str()) else { continue };
@@ -239,7 +239,7 @@ fn load_run(path: &Path, named: &[Option<&str>], wanted: &Wanted<'_>) -> anyhow:
             repeats: manifest.repeats,
             wikitrail: manifest.wikitrail.clone(),
             variants: manifest.variants.len(),
-            baseline: baseline.clone(),
+            pairs: pairs.clone(),
         };
         sources.push(Source { run, origin: Some(origin), episodes: episodes.into() });
     }
@@ -289,12 +289,19 @@ impl Episode {
     }
 }
 
-/// The experiment's baseline, if all runs name the same one.
-pub(super) fn baseline(sources: &[Source], names: &[String]) -> Option<String> {
-    let of = |source: &Source| source.origin.as_ref()?.baseline.clone();
-    let first = of(sources.first()?)?;
-    let agreed = sources.iter().all(|source| of(source).as_ref() == Some(&first));
-    names.iter().find(|name| **name == first).filter(|_| agreed).cloned()
+/// The pairs that the experiment compares, as far as their variants are among these, and a warning of those that are not.
+/// All pairs if the runs do not have the same ones.
+pub(super) fn planned(sources: &[Source], names: &[String]) -> (Pairs, Option<String>) {
+    let of = |source: &Source| source.origin.as_ref().map(|origin| origin.pairs.clone());
+    let first =
+        sources.first().and_then(of).filter(|first| sources.iter().all(|source| of(source).as_ref() == Some(first)));
+    let Pairs { baseline, contrasts } = first.unwrap_or_default();
+    let (contrasts, absent): (Vec<_>, Vec<_>) =
+        contrasts.into_iter().partition(|pair| pair.iter().all(|name| names.contains(name)));
+    let absent: Vec<String> = absent.into_iter().map(|[a, b]| format!("{b} - {a}")).collect();
+    let warning = (!absent.is_empty())
+        .then(|| format!("contrasts of the experiment without their variants are left out: {}", absent.join(", ")));
+    (Pairs { baseline: baseline.filter(|name| names.contains(name)), contrasts }, warning)
 }
 
 /// Short names of the variants: with the run's name in front unless unique.

@@ -42,7 +42,7 @@ fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) 
     column_named(comparison, b)?;
     let Some(pair) = figure.pair(&a.text, &b.text) else {
         let reason = if a.text == b.text { "this is the same variant" } else { "these two are not compared" };
-        return Err(Fault::new(b.at, format_args!("{reason}; with --baseline every pair includes the baseline")));
+        return Err(Fault::new(b.at, format_args!("{reason}; see --baseline and --contrast")));
     };
     Ok(seen_from(pair, name, pair.a == a.text))
 }

@@ -2,7 +2,7 @@
 
 use super::{manifest, variant};
 use crate::run::plan::{differences, duplicate_variants};
-use crate::types::{ExperimentRecord, Manifest, PriceRecord, Variant};
+use crate::types::{ExperimentRecord, Manifest, Pairs, PriceRecord, Variant};
 
 #[test]
 fn differing_settings_are_named() {
@@ -61,7 +61,7 @@ fn an_experiment_may_grow_but_not_change() {
             name: "x".to_owned(),
             path: "x.toml".to_owned(),
             sha256: String::new(),
-            baseline: None,
+            pairs: Pairs::default(),
             datasets: vec![],
         }),
         ..manifest(variant("a"))

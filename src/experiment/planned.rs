@@ -1,0 +1,53 @@
+//! The pairs of variants that an experiment compares: `baseline` and `contrasts`.
+
+use super::problem::ProblemKind;
+use super::reader::{Entry, Notes};
+use crate::types::Pairs;
+
+/// Reads both keys. `names` are those of the variants.
+pub(super) fn read(
+    notes: &mut Notes<'_>,
+    baseline: Option<Entry<'_>>,
+    contrasts: Option<Entry<'_>>,
+    names: &[&str],
+) -> Pairs {
+    // A variant with a mistake is missing, which is not the fault of what names it.
+    let sound = notes.is_clean();
+    let known = |notes: &mut Notes<'_>, key: &str, line: usize, name: &str| {
+        if sound {
+            notes.known(key, line, name, "variant", names);
+        }
+    };
+    let baseline = baseline.and_then(|entry| {
+        let name = notes.text("baseline", entry.value)?;
+        known(notes, "baseline", entry.line, &name);
+        Some(name)
+    });
+    let mut pairs = Pairs { baseline, contrasts: Vec::new() };
+    let Some(entry) = contrasts else { return pairs };
+    let Some(items) = entry.value.get_ref().as_array().filter(|items| !items.is_empty()) else {
+        notes.wrong_type("contrasts", entry.value, EXPECTED);
+        return pairs;
+    };
+    for (at, item) in items.iter().enumerate() {
+        let key = format!("contrasts[{}]", at + 1);
+        let Some([a, b]) = item.get_ref().as_array().map(|pair| &pair[..]) else {
+            notes.wrong_type(&key, item, "two names of variants");
+            continue;
+        };
+        let line = notes.line_of(item);
+        let (Some(a), Some(b)) = (notes.text(&key, a), notes.text(&key, b)) else { continue };
+        for name in [&a, &b] {
+            known(notes, &key, line, name);
+        }
+        let pair = [a, b];
+        if pair[0] == pair[1] || pairs.contrasts.contains(&pair) {
+            notes.note(line, ProblemKind::Contrast(key));
+        } else {
+            pairs.contrasts.push(pair);
+        }
+    }
+    pairs
+}
+
+const EXPECTED: &str = "a list of pairs of variants, such as [[\"a\", \"b\"]] for b - a";
