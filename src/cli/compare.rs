@@ -23,7 +23,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run stands for all its variants.
+    /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run means all its variants.
     #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
     runs: Vec<String>,
     /// Compare tables instead, one file per variant, with columns `id`, `em`, `f1`, `cluster`, `repeat` or any figures.

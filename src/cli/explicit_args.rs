@@ -51,7 +51,7 @@ pub(super) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<
     words.into_iter().map(&mut shown).collect()
 }
 
-/// Addresses with commas between them. What stands behind a comma in a query may belong to it.
+/// Addresses with commas between them. The text after a comma may belong to the query.
 fn addresses(text: &str) -> String {
     let mut in_query = false;
     let parts = text.split(',').filter(|part| {

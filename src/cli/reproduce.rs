@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 const TABLE_1: &str = "experiments/table1.toml";
 /// What `--try` takes in place of the paper's data.
 const SAMPLES: [(&str, &str); 2] = [("hotpotqa", shipped::SAMPLE), ("fever", "datasets/sample-claims.jsonl")];
-/// Settings that `--try` stands for, unless they are typed.
+/// Settings that `--try` sets, unless they are typed.
 const A_TRY: [(&str, &str); 2] = [("model", "baseline"), ("wiki", "corpus:datasets/sample-wiki")];
 /// Settings whose default is another one here, with the default.
 const OTHER_DEFAULTS: [(&str, &str); 6] = [
@@ -181,7 +181,7 @@ impl Args {
         Ok(experiment)
     }
 
-    /// The settings that were typed, and those that `--try` stands for.
+    /// The settings that were typed, and those that `--try` sets.
     fn overriding(&self) -> Vec<Assignment> {
         let mut settings = self.settings.single();
         for (name, value) in A_TRY.iter().filter(|(name, _)| self.a_try && !self.explicit.has(name)) {
@@ -193,7 +193,7 @@ impl Args {
         settings
     }
 
-    /// The files that were typed, by the dataset that they stand for.
+    /// The files that were typed, by the dataset that they replace.
     fn datasets(&self, experiment: &ExperimentFile) -> anyhow::Result<BTreeMap<String, PathBuf>> {
         let typed = [("hotpotqa", &self.hotpotqa), ("fever", &self.fever)];
         let mut files = BTreeMap::new();

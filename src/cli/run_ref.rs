@@ -70,7 +70,7 @@ mod tests {
     use super::RunRef;
     use serde_json::json;
 
-    /// A run with these variants, in a folder whose name is no help.
+    /// A run with these variants, in a folder whose name does not say which.
     fn run(dir: &std::path::Path, variants: &[&str]) -> String {
         let run = dir.join("a:b@c");
         std::fs::create_dir(&run).expect("a folder");

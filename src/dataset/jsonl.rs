@@ -1,5 +1,5 @@
 //! Our own form: the fields of [`Question`], of which only `question` is required. `answer` (a text, a number, a
-//! truth value or a list) may stand for `answers`, and `aliases` are
+//! truth value or a list) may replace `answers`, and `aliases` are
 //! added to them; keys that we do not know go to `meta`.
 
 use super::fields::{Fault, Layout, Record, with_aliases};

@@ -35,7 +35,7 @@ pub struct NotNumeric {
     pub column: String,
     /// Line of the cell, from 1.
     pub line: usize,
-    /// What stands there, cut.
+    /// The value found, cut.
     pub value: String,
 }
 

@@ -230,7 +230,7 @@ pub(super) fn short(assignment: &Assignment) -> String {
         _ => Some(format!("{}={value}", assignment.setting.name)),
     };
     let name = name.filter(|name| !name.is_empty()).unwrap_or(value);
-    // The slash stands between dimensions.
+    // A slash separates dimensions.
     name.replace('/', "_")
 }
 

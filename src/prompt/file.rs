@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The prompting methods that a file can hold an instruction for.
 pub const METHODS: [&str; 4] = ["react", "act", "cot", "standard"];
 
-/// The labels that may stand before a question.
+/// The labels that a question may have.
 pub const QUESTION_LABELS: [&str; 2] = ["Question", "Claim"];
 
 /// Where the format is explained.

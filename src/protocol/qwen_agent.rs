@@ -197,7 +197,7 @@ fn before_stop(reply: &str) -> &str {
 }
 
 struct Action<'a> {
-    /// What stands before it, white space included.
+    /// The text before it, white space included.
     thought: &'a str,
     name: &'a str,
     input: &'a str,
@@ -205,7 +205,7 @@ struct Action<'a> {
     written: &'a str,
 }
 
-/// The last action, if the last input stands behind it. The end of the input is the end of the reply, from which
+/// The last action, if the last input follows it. The end of the input is the end of the reply, from which
 /// [`before_stop`] has already removed what an observation would be.
 fn detect(reply: &str) -> Option<Action<'_>> {
     let (i, j) = (reply.rfind(ACTION)?, reply.rfind(INPUT)?);

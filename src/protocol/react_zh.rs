@@ -135,7 +135,7 @@ fn invalid(action: &str) -> String {
 fn split_step(reply: &str, n: usize) -> (&str, &str) {
     let mut text = strip(reply);
     let (thought_label, action_label) = (format!("Thought {n}:"), format!("\nAction {n}:"));
-    // Twice at most: the label may stand behind itself once. What is left of more goes below, in any form.
+    // Twice at most: the label may be repeated once. What is left of more goes below, in any form.
     for _ in 0..2 {
         text = text.strip_prefix(&thought_label).map_or(text, strip);
     }

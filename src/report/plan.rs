@@ -75,7 +75,7 @@ pub(crate) fn costs(title: &str, rows: &[Costs]) -> String {
     format!("{}\n{table}\n", visible_line(title, 200))
 }
 
-/// A large count with about three digits: an estimate is no more precise.
+/// A large count with about three digits: an estimate is not more precise than that.
 fn short(n: u64) -> String {
     match n {
         0..10_000 => thousands(n),

@@ -83,7 +83,7 @@ impl RunSummary {
         table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), WIDTH)
     }
 
-    /// What the column of times is: variants run side by side, so that the time of the run is no variant's own.
+    /// What the column of times is: variants run side by side, so that the time of the run does not belong to any of them.
     fn times(&self) -> String {
         let whole = self.wall_ms.map_or_else(String::new, |ms| format!("; the run took {}", duration(ms)));
         format!("time: the mean of an episode{whole}")

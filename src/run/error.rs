@@ -28,7 +28,7 @@ pub struct RunError {
     kind: ErrorKind,
     message: String,
     hint: String,
-    /// The parts of an error that stands for several.
+    /// The errors of which this one is a list.
     parts: Vec<RunError>,
 }
 

@@ -1,4 +1,4 @@
-//! The run's folder: which one, what of it is kept, and what stands in it at the end.
+//! The run's folder: which one, what of it is kept, and what it holds at the end.
 
 use super::asked;
 use super::error::RunError;

@@ -68,7 +68,7 @@ impl Inputs<'_> {
     /// Looks at the files that the settings of a variant or a dataset name.
     fn settings(&mut self, settings: &[Assignment]) {
         let named = |name: &str| {
-            // What was typed stands in no line of the file.
+            // What was typed is not in the file.
             let assignment = settings.iter().find(|set| set.setting.name == name && set.line > 0)?;
             Some((assignment.line, assignment.value.as_str()?))
         };

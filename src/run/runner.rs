@@ -76,7 +76,7 @@ pub(crate) async fn run(
             _ = poll.tick(), if due.len() > 0 => {}
             Ok(()) = stop.changed(), if !told => {
                 told = true;
-                // Nobody may be listening any more, which is no reason to stop.
+                // It does not stop if nobody listens any more.
                 let _ = events.send(RunEvent::Stopping);
             }
         }

@@ -259,7 +259,7 @@ impl Summary {
         self.unmeasured() > 0 || self.missing() > 0
     }
 
-    /// The command that resumes the run. Where the budget is spent, the word `LARGER` stands in its place: the same
+    /// The command that resumes the run. Where the budget is spent, the word `LARGER` takes its place: the same
     /// budget again would stop at once.
     ///
     /// A server that the experiment's file names is named here too, as it gets a key only from somebody who names it.

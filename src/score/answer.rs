@@ -6,7 +6,7 @@ use super::overlap::{AnswerScore, overlap};
 /// EM, F1, precision and recall as `hotpot_evaluate_v1.py` gives them, bit for bit.
 ///
 /// A prediction or gold that normalises to `yes`, `no` or `noanswer` earns nothing unless both are the same:
-/// sharing a word with such a gold is no partial answer.
+/// an answer that shares a word with such a gold is not partly right.
 pub fn hotpot(prediction: &str, gold: &str) -> AnswerScore {
     normalized(&normalize(prediction), &normalize(gold))
 }

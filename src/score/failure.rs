@@ -124,7 +124,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// What is no fault of the model's: it was cut, or did not want to.
+    /// Not a mistake in the answer: the reply was cut, or the model declined.
     fn shortfall(&self) -> Option<Decided> {
         let calls = Shortfalls::of(self.trajectory);
         let last = self.trajectory.steps.iter().flat_map(|step| &step.calls).next_back().and_then(Call::shortfall);

@@ -1,4 +1,4 @@
-//! Grounding: did the answer's text stand in an observation before it was given?
+//! Grounding: did an observation contain the answer's text before it was given?
 
 use super::observed::{Observed, cap, is_verdict};
 use super::overlap::AnswerScore;

@@ -189,8 +189,7 @@ pub(super) fn cap(text: &str) -> &str {
     text.char_indices().nth(TEXT_CHARS).map_or(text, |(at, _)| &text[..at])
 }
 
-/// Whether an answer is a verdict: yes, no, in Chinese too, or one of FEVER's labels. It has no text that could stand on
-/// a page.
+/// Whether an answer is a verdict: yes, no, in Chinese too, or one of FEVER's labels. Pages need not contain its text.
 pub(super) fn is_verdict(answer: &str) -> bool {
     matches!(
         normalize(answer).trim_end_matches('。'),

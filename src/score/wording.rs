@@ -110,7 +110,7 @@ pub(super) fn official_words(text: &str) -> String {
     words(&normalize(&without_marks(text)))
 }
 
-/// Whether `needle` has words and they stand in `haystack` side by side. Both come from [`words`].
+/// Whether `needle` has words and they are in `haystack` side by side. Both come from [`words`].
 pub(super) fn is_in(needle: &str, haystack: &str) -> bool {
     needle.len() > 1 && haystack.contains(needle)
 }
@@ -162,7 +162,7 @@ fn is_unspaced(c: char) -> bool {
         | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
-/// A text as it may stand in an explanation: one line, between backticks, at most 80 characters.
+/// A text for an explanation: one line, between backticks, at most 80 characters.
 pub(super) fn quoted(text: &str) -> String {
     const SHOWN: usize = 80;
     let shown = cut(text.trim(), SHOWN).replace(|c: char| c.is_control() || c == '`', " ");

@@ -23,7 +23,7 @@ pub enum ExtractError {
     /// Lists are nested so deeply that their repeated text is many times longer than the page.
     #[error("the page's nested lists repeat too much text")]
     TooMuchText,
-    /// The markup stands for far more elements or attributes than a page of its length has.
+    /// The markup expands to far more elements or attributes than a page of its length has.
     #[error("the page's markup has too many elements or attributes for its length")]
     TooMuchMarkup,
     /// Elements are nested deeper than browsers allow.

@@ -30,7 +30,7 @@ pub(crate) fn like_requests(query: &str) -> String {
             // Escapes are put in upper case even where they are then quoted.
             Some(byte) => write!(quoted, "{percent}{byte:02X}"),
             None if is_unreserved(kept[at]) || b"!$&'()*+,;=:@/?".contains(&kept[at]) => {
-                // What may stand in a query, RFC 3986 section 3.4.
+                // What a query may contain, RFC 3986 section 3.4.
                 quoted.write_char(char::from(kept[at]))
             }
             None => write!(quoted, "%{:02X}", kept[at]),

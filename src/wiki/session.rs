@@ -19,7 +19,7 @@ pub struct SessionOptions {
     /// How often one search may be repeated in brackets because a disambiguation page came back. The paper's
     /// environment has no such limit, and ends in a `RecursionError`.
     pub disambiguation_retries: usize,
-    /// Language of the tool's own messages. With [`Compat::Paper`], Chinese stands for the whole of the simplified
+    /// Language of the tool's own messages. With [`Compat::Paper`], Chinese means the whole of the simplified
     /// Chinese script: what it answers and what it forgets. With [`Compat::Fixed`], Chinese pages have sentences too.
     pub wording: Wording,
     /// Characters after which the observation of a search or lookup is cut, and `…` added; without a number it is whole.

@@ -1,4 +1,4 @@
-//! What stands between the tool and wherever pages come from.
+//! Where pages come from: what a source is, what it finds, why it fails.
 
 use super::html::ExtractError;
 use crate::net::NetError;

@@ -54,7 +54,7 @@ pub(super) fn lists(sources: &[Source], columns: &[Variant], comparison: &Compar
     Ok(lists.collect())
 }
 
-/// Finds an episode that stands for its column: of several repeats the first that is as right as most of them.
+/// Finds an episode that represents its variant: of several repeats the first that is as right as most of them.
 struct Finder<'a> {
     first: HashMap<(usize, &'a str, bool), &'a Episode>,
     sources: &'a [Source],

@@ -135,7 +135,7 @@ impl Concurrency {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
-    /// A request failed in a way that is no reason to lower the limit, nor to raise it.
+    /// A request failed in a way that neither lowers the limit nor raises it.
     pub(super) fn failed(&mut self) {
         self.round.failed = true;
     }

@@ -91,7 +91,7 @@ fn a_template_without_task_and_examples_is_shown_without_them() {
     assert_eq!((&*rendered.frame.suffix, rendered.frame.system.clone()), ("\nThought: ", None));
     assert_eq!(rendered.exemplars, Some(0));
     let tools: Vec<_> = rendered.frame.tools.iter().map(|tool| tool.description.as_str()).collect();
-    assert!(tools[0].starts_with("Opens the Wikipedia page"), "ours stand in: {tools:?}");
+    assert!(tools[0].starts_with("Opens the Wikipedia page"), "ours are used: {tools:?}");
 
     let with_system = format!("{template}system = \"\"\"Your task: {{task}}\"\"\"\n");
     let rendered = shown(&with_system, "qwen-agent", &RenderSettings::default()).unwrap();

@@ -11,7 +11,7 @@ fn golden(file: &str, line: usize) -> Option<Value> {
     Some(serde_json::from_str(text.lines().nth(line).unwrap()).unwrap())
 }
 
-/// What stands between two pieces of a text.
+/// The text between two pieces.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0
 }

@@ -31,7 +31,7 @@ pub(super) fn reply<'t>(text: &'t str, labels: &Labels) -> Reply<'t> {
     }
 }
 
-/// What stands before the first action, after the last label of a thought in there, before the first answer.
+/// The text before the first action, after the last label of a thought in there, before the first answer.
 fn thought<'t>(text: &'t str, labels: &Labels) -> &'t str {
     let before = text.split_once(&labels.action).map_or(text, |(before, _)| before);
     let thought = last_part(before, &labels.thought).unwrap_or(before);

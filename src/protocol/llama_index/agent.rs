@@ -110,7 +110,7 @@ impl Dialogue for Agent {
 }
 
 /// What the agent gives as its answer: the reply behind its first `Answer:`, or the whole. The parser's answer is
-/// another where a first `Answer:` stands before the thought.
+/// another where a first `Answer:` comes before the thought.
 fn response(reply: &str) -> &str {
     reply.split_once("Answer:").map_or(reply, |(_, answer)| strip(answer))
 }

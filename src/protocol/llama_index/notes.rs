@@ -39,7 +39,7 @@ impl Notes {
         self.ask(&[])
     }
 
-    /// Asks for the next step; `retry` stands between question and scratchpad.
+    /// Asks for the next step; `retry` is placed between question and scratchpad.
     pub(super) fn ask(&self, retry: &[Message]) -> Turn {
         let messages = [&self.episode.before_question()[..], &self.question, retry, &self.scratchpad].concat();
         self.episode.ask(Prompt::Messages(messages), Vec::new())

@@ -126,7 +126,7 @@ struct ToolUse<'a> {
 }
 
 impl<'a> ToolUse<'a> {
-    /// The leftmost match, which always begins with the text: whatever stands before an action can be the thought.
+    /// The leftmost match, which always begins with the text: any text before an action can be the thought.
     ///
     /// Behind `Thought: ` at the beginning the thought is as short as possible and the first action counts;
     /// otherwise it is as long as possible and the last one does.

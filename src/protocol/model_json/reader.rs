@@ -10,7 +10,7 @@ use crate::types::python::is_word;
 
 /// Levels of nesting beyond which a text is refused.
 pub(super) const MAX_DEPTH: usize = 128;
-/// Digits of the longest integer that is read: longer ones are no finite float either.
+/// Digits of the longest integer that is read: longer ones are not finite as floats either.
 const MAX_DIGITS: usize = 300;
 
 /// The value that `text` holds, read as Python's `json.loads` does.
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         word.map(|(_, item)| item).or_else(|| self.number())
     }
 
-    /// What stands between brackets, after the opening one.
+    /// The content of brackets, after the opening one.
     fn items<T>(&mut self, close: &str, read: fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {

@@ -167,7 +167,7 @@ impl ToolCalls {
         Ok(resolved)
     }
 
-    /// A reply without a call that is no answer either is a step that the system answers itself.
+    /// A reply with neither a call nor an answer is a step that the system answers itself.
     fn no_call(&mut self, text: &str) -> Turn {
         self.waiting = Waiting::Nudge;
         self.episode.repaired(MISSING_CALL);

@@ -105,7 +105,7 @@ fn unbracketed(text: &str) -> Option<&str> {
     (end == inner.len()).then(|| &inner[..close])
 }
 
-/// What stands in quotes around the whole; quotes that close and open again inside are not such.
+/// The text inside quotes around the whole; quotes that close and open again inside are not such.
 fn unquoted(text: &str) -> Option<&str> {
     let open = text.chars().next()?;
     let close = closing_quote(open)?;

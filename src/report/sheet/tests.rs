@@ -30,7 +30,7 @@ fn hostile_names_keep_every_format_whole() {
     let bars = |row: &str| row.replace("\\|", "").matches('|').count();
     assert!(rows.iter().all(|row| bars(row) == 4), "{text}");
     let text = latex::render(&sheet);
-    assert_eq!(text.matches("\\end{tabular}").count(), 2, "the second stands in a comment: {text}");
+    assert_eq!(text.matches("\\end{tabular}").count(), 2, "the second is in a comment: {text}");
     assert!(text.lines().filter(|line| line.contains("\\end{tabular}")).any(|line| line.starts_with("% ")), "{text}");
     assert_eq!(text.matches(" \\\\\n").count(), 2, "{text}");
 }

@@ -38,7 +38,7 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// What stands before the colon.
+    /// The part before the colon.
     pub(super) fn kind(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",

@@ -40,7 +40,7 @@ fn a_matter_of_wording_is_a_label_failure() {
     let long = assess(&finished(&steps, "He had been a pupil of the engineer Ines Mora"));
     let evidence = "one of `He had been a pupil of the engineer Ines Mora` and `Ines Mora` contains the other";
     assert_class(&long, FailureClass::Label, evidence);
-    // An alias that the metric does not count, and a gold verdict inside other words, which is no label.
+    // An alias that the metric does not count, and a gold verdict inside other words, which is not a label.
     let mut alias = finished(&steps, "I. M. Mora-Diaz of Porto");
     alias.answers.push("Mora-Diaz".into());
     assert_eq!(assess(&alias).failure.expect("wrong").class, FailureClass::Label);
@@ -75,7 +75,7 @@ fn the_same_again_and_again_is_a_loop() {
     let pair = [bridge(), nothing("x"), missed("a"), missed("b"), missed("a"), missed("b")];
     let alternating = assess(&episode(&pair, None, Outcome::StepLimit));
     assert_eq!(alternating.failure.expect("wrong").class, FailureClass::Loop);
-    // The same keyword shows the next result, or is tried on another page: that is no loop.
+    // The same keyword shows the next result, or is tried on another page: that is not a loop.
     let reading = [bridge(), nothing("Pell"), pell(), nothing("Pell"), taught(), taught(), taught()];
     let reading = assess(&episode(&reading, None, Outcome::StepLimit));
     assert_eq!(reading.failure.expect("wrong").class, FailureClass::Limit);
@@ -150,7 +150,7 @@ fn no_answer_in_time_is_a_limit_failure() {
     assert_class(&assess(&episode(&steps, None, Outcome::StepLimit)), FailureClass::Limit, evidence);
     // The paper's harness records the empty answer with which it closes an episode.
     assert_class(&assess(&episode(&steps, Some(""), Outcome::StepLimit)), FailureClass::Limit, evidence);
-    // What the run's budget cut short is no failure of the agent's.
+    // An episode that the run's budget cut short is not a failure of the agent.
     assert_eq!(Assessment::of(&episode(&steps, None, Outcome::Budget), None, None), None);
 }
 

@@ -70,7 +70,7 @@ struct Sums<'a> {
     by_id: HashMap<&'a str, usize>,
 }
 
-/// Two twins: whether each was rightly taken for answerable, and the scores of the one that is.
+/// Two twins: whether each was rightly judged answerable, and the scores of the one that is.
 struct Group {
     sufficient: bool,
     answer_f1: f64,

@@ -2,7 +2,7 @@
 
 use super::{PythonError, decode_error};
 
-/// Decodes `bytes`; those that are part of no escape stand for themselves as Latin-1.
+/// Decodes `bytes`; those that are part of no escape are read as Latin-1.
 ///
 /// Gives code points, not characters, because `\ud800` is a legal escape for a lone surrogate.
 pub(super) fn decode(bytes: &[u8]) -> Result<Vec<u32>, PythonError> {

@@ -1,7 +1,7 @@
 //! A page's tree as `scraper` builds it, within bounds.
 //!
 //! HTML reopens unclosed formatting (`<b>`, `<a>`, ...) in every later paragraph and copies its attributes, so a page of
-//! some kilobytes can stand for gigabytes of tree. Deep nesting and masses of attributes take time that grows with
+//! some kilobytes can expand to gigabytes of tree. Deep nesting and masses of attributes take time that grows with
 //! their square. So each token's additions to the tree are counted, and a page far beyond what real ones need is
 //! refused.
 

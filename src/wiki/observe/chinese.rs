@@ -2,7 +2,7 @@
 
 use super::{Part, strip};
 
-/// What stands before the message of an error that the script catches.
+/// The text before the message of an error that the script catches.
 pub(crate) const FAILED: &str = "搜索出错:";
 
 /// The observation of a search that came back to disambiguation pages every time.

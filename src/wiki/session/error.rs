@@ -25,7 +25,7 @@ pub enum PageError {
 }
 
 impl PageError {
-    /// Name of the Python exception that stands for it.
+    /// Name of the Python exception that the original raises.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Python(error) => error.kind,
