@@ -242,7 +242,7 @@ settings! {
         default: "corpus:datasets/sample-wiki", applies: Applies::Tool,
         recorded: Some(|variant| Some(variant.wiki.trim_end_matches("+footnotes").to_owned())),
     }
-    /// Base URL of the site for `api` and `html`.
+    /// Base URL of the site for `api` and `html`, or the URL of its api.php.
     wiki_url: String = Url, "BASE", {
         default: "the English Wikipedia", applies: Applies::Site, effect: Effect::Nothing,
         recorded: Some(site),

@@ -121,7 +121,7 @@ fn wikipedia(cause: Cause, variant: &Variant) -> String {
              MediaWiki site?"
         ),
         Cause::NotFound | Cause::BadRequest | Cause::BadAnswer | Cause::UnknownModel => {
-            format!("check that --wiki-url ({site}) names a MediaWiki site, without /w/index.php")
+            format!("check that --wiki-url ({site}) names a MediaWiki site, or its api.php")
         }
         Cause::Timeout => "raise --wiki-timeout, or lower --wiki-concurrency; then --resume".to_owned(),
         Cause::ServerError => "the site has trouble of its own: --resume later".to_owned(),

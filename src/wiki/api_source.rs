@@ -26,8 +26,8 @@ use std::time::Duration;
 
 /// The name under which this source is recorded.
 const NAME: &str = "api";
-/// Where a site has its API.
-const PATH: &str = "/w/api.php";
+/// The script of the API.
+const PATH: &str = "/api.php";
 /// How many titles a text search gives.
 const TITLES: &str = "20";
 

@@ -39,11 +39,11 @@ impl HtmlSource {
             Compat::Fixed => quote::form(query),
         };
         if self.compat == Compat::Fixed && query.len() > LONGEST_QUERY {
-            let provenance = provenance::unsent(&format!("{}/w/index.php", self.site.shown), NAME, query);
+            let provenance = provenance::unsent(&format!("{}/index.php", self.site.shown), NAME, query);
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         let _turn = self.cache.turn().await;
-        let answer = self.site.get(&format!("/w/index.php?search={value}"), &[]).await?;
+        let answer = self.site.get(&format!("/index.php?search={value}"), &[]).await?;
         if self.compat == Compat::Fixed && !self.site.is_own(&answer.url) {
             return Err(not_the_wiki(&answer, "in place of the site that was asked"));
         }

@@ -18,15 +18,27 @@ pub const START: &str = "Interact with Wikipedia using search[], lookup[], and f
 /// A sentence as the page has it, and what is put behind it.
 type Part<'a> = (&'a str, &'static str);
 
-/// The sentences of a page: its lines, stripped, split on `. `, each stripped again and given a final full stop.
+/// The sentences of a page: its lines, stripped, split on `. `, each stripped again and given a final full stop, the last of
+/// a line a second one.
+fn paper_parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+    sentences(text).map(|sentence| (sentence, "."))
+}
+
+/// The same, with a full stop only where the sentence has no end of its own.
 fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+    sentences(text).map(|sentence| {
+        let closed = sentence.trim_end_matches(['"', '\'', '\u{201d}', '\u{2019}', ')', ']']);
+        (sentence, if closed.ends_with(['.', '!', '?', '\u{2026}']) { "" } else { "." })
+    })
+}
+
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n')
         .map(strip)
         .filter(|line| !line.is_empty())
         .flat_map(|line| line.split(". "))
         .map(strip)
         .filter(|sentence| !sentence.is_empty())
-        .map(|sentence| (sentence, "."))
 }
 
 fn whole((sentence, end): Part<'_>) -> String {
@@ -72,6 +84,14 @@ mod tests {
         assert_eq!(page(". . ."), "..");
         assert_eq!(page("a. b. c. d. e. f. g"), "a. b. c. d. e.");
         assert_eq!(page(" \n\u{1f}\n"), "");
+    }
+
+    #[test]
+    fn fixed_sentences_end_in_one_stop() {
+        let page = |text: &str| Voice::new(Compat::Fixed, Wording::English).page(std::iter::once(text));
+        assert_eq!(page("P one. P two.\nQ one. Q two\n"), "P one. P two. Q one. Q two.");
+        assert_eq!(page("Why? He said \"no.\"\nYes!\n(So.)"), "Why? He said \"no.\" Yes! (So.)");
+        assert_eq!(page(". . ."), ".", "a line without words");
     }
 
     #[test]

@@ -75,8 +75,8 @@ impl SitePolicyError {
 
 /// A site that may be asked. Not printable as a whole: its address may hold a password.
 pub(super) struct Site {
-    /// The address without a final slash, as requests need it.
-    base: String,
+    /// The address of the folder of `api.php` and `index.php`, without a final slash, as requests need it.
+    scripts: String,
     /// The same without user part, as records may have it.
     pub(super) shown: String,
     client: Client,
@@ -86,9 +86,9 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Asks for `path` (from `/` on). What the site repeats of the user part of its address is masked.
+    /// Asks for a script with its query, such as `/api.php?action=query`. What the site repeats of the user part of its address is masked.
     pub(super) async fn get(&self, path: &str, headers: &[(&'static str, &str)]) -> Result<Answer, NetError> {
-        match self.client.get(&format!("{}{path}", self.base), headers).await {
+        match self.client.get(&format!("{}{path}", self.scripts), headers).await {
             Ok(answer) => Ok(self.hidden.out_of_answer(answer)),
             Err(error) => Err(self.hidden.out_of_error(error)),
         }
@@ -97,7 +97,7 @@ impl Site {
     /// Whether an answer from this address is the site's own: it, or another name of its domain that it redirects to, such
     /// as `en.m.wikipedia.org` for `en.wikipedia.org`.
     pub(super) fn is_own(&self, url: &str) -> bool {
-        let (Ok(own), Ok(url)) = (url::Url::parse(&self.base), url::Url::parse(url)) else { return false };
+        let (Ok(own), Ok(url)) = (url::Url::parse(&self.scripts), url::Url::parse(url)) else { return false };
         match (own.host(), url.host()) {
             (Some(url::Host::Domain(own)), Some(url::Host::Domain(host))) if own != host => domain(own) == domain(host),
             // Another port is another server, unless the site moves its visitors from http to https.
@@ -138,9 +138,19 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     let concurrent = limits.max;
     let limiter = settings.limiters.of(&url.origin().ascii_serialization(), None, &limits);
     let client = Client::new(client_settings(settings, way, limiter)?)?;
-    let shown = crate::net::redact::user(base).trim_end_matches('/').to_owned();
-    let hidden = SecretSet::of_user(base);
-    Ok(Site { base: base.trim_end_matches('/').to_owned(), shown, client, hidden, concurrent })
+    let scripts = scripts(base);
+    let shown = crate::net::redact::user(&scripts);
+    Ok(Site { scripts, shown, client, hidden: SecretSet::of_user(base), concurrent })
+}
+
+/// Where a site has its scripts: beside the script that an address names, else in `/w` below it, which is above `/wiki`.
+fn scripts(base: &str) -> String {
+    let base = base.trim().trim_end_matches('/');
+    match base.strip_suffix("/api.php").or_else(|| base.strip_suffix("/index.php")) {
+        Some(folder) => folder.to_owned(),
+        None if base.ends_with("/w") => base.to_owned(),
+        None => format!("{}/w", base.strip_suffix("/wiki").unwrap_or(base)),
+    }
 }
 
 fn client_settings(
@@ -226,7 +236,7 @@ fn is_wikimedia(host: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{LiveSettings, Way, is_private, site, user_agent};
+    use super::{LiveSettings, Way, is_private, scripts, site, user_agent};
 
     fn refusal(base: &str, way: Way, contact: Option<&str>, allow_html: bool) -> String {
         let settings = LiveSettings { contact: contact.map(str::to_owned), allow_html, ..LiveSettings::default() };
@@ -242,15 +252,26 @@ mod tests {
             (wikipedia, Way::Api, Some(" "), true, "`en.wikipedia.org` is a public site, and no contact was given"),
             (wikipedia, Way::Html, contact, false, "`en.wikipedia.org` asks programs not to read its search pages"),
             (wikipedia, Way::Html, None, true, "`en.wikipedia.org` is a public site, and no contact was given"),
-            (wikipedia, Way::Html, contact, true, "https://en.wikipedia.org"),
-            (wikipedia, Way::Api, contact, false, "https://en.wikipedia.org"),
-            ("http://wiki.example.org", Way::Html, contact, false, "http://wiki.example.org"),
-            ("http://127.0.0.1:9/", Way::Html, None, false, "http://127.0.0.1:9"),
-            ("http://user:SECRET@127.0.0.1:9/mirror/", Way::Api, None, false, "http://127.0.0.1:9/mirror"),
+            (wikipedia, Way::Html, contact, true, "https://en.wikipedia.org/w"),
+            (wikipedia, Way::Api, contact, false, "https://en.wikipedia.org/w"),
+            ("http://wiki.example.org", Way::Html, contact, false, "http://wiki.example.org/w"),
+            ("http://127.0.0.1:9/", Way::Html, None, false, "http://127.0.0.1:9/w"),
+            ("http://user:SECRET@127.0.0.1:9/mirror/", Way::Api, None, false, "http://127.0.0.1:9/mirror/w"),
             ("ftp://127.0.0.1", Way::Html, None, false, "`ftp://127.0.0.1/` is not the base URL of a site"),
         ] {
             assert_eq!(refusal(base, way, contact, allow), told);
         }
+    }
+
+    #[test]
+    fn an_address_may_name_a_script_or_the_articles() {
+        let folder = "https://wiki.example.org/w";
+        for base in ["", "/", "/w/api.php", "/w/index.php", "/w", "/wiki", "/wiki/"] {
+            assert_eq!(scripts(&format!("https://wiki.example.org{base}")), folder, "{base}");
+        }
+        assert_eq!(scripts("http://127.0.0.1:9/mirror"), "http://127.0.0.1:9/mirror/w");
+        assert_eq!(scripts("http://127.0.0.1:9/mediawiki/api.php"), "http://127.0.0.1:9/mediawiki");
+        assert_eq!(scripts("http://127.0.0.1:9/api.php"), "http://127.0.0.1:9");
     }
 
     #[test]

@@ -157,7 +157,7 @@ impl SourceError {
                     .to_owned(),
             ),
             Self::ContentType { .. } | Self::Shape { .. } => {
-                Some("check that `--wiki-url` names a MediaWiki site, without `/w/index.php`".to_owned())
+                Some("check that `--wiki-url` names a MediaWiki site, or its api.php".to_owned())
             }
             Self::Tape(error) => Some(error.hint().to_owned()),
             Self::Extract { error, .. } => error.hint().map(str::to_owned),

@@ -62,7 +62,7 @@ fn lines_of_the_papers_transcript_stand_in_the_turn_of_their_writer() {
     let expected = [
         "U: Question: Who?",
         "A: Thought 1: I look.\nAction 1: Search[Ada]",
-        "U: Observation 1: It is a page..",
+        "U: Observation 1: It is a page.",
         "A: Thought 2: So it is.\nAction 2: Finish[Ada]",
     ];
     assert_eq!(turns("react-paper", &replies), expected);
@@ -75,7 +75,7 @@ fn lines_of_the_papers_transcript_stand_in_the_turn_of_their_writer() {
         [
             "U: Question: Who?",
             "A: Action 1: Search[Ada]",
-            "U: Observation 1: It is a page..",
+            "U: Observation 1: It is a page.",
             "A: Action 2: Finish[Ada]"
         ]
     );
@@ -85,7 +85,7 @@ fn lines_of_the_papers_transcript_stand_in_the_turn_of_their_writer() {
         [
             "U: Question:Who?",
             "A: Thought 1:看\nAction 1:Search[Ada]",
-            "U: Observation 1:It is a page..",
+            "U: Observation 1:It is a page.",
             "A: Thought 2:好\nAction 2:Finish[Ada]"
         ]
     );
@@ -98,7 +98,7 @@ fn messages_keep_the_system_and_leave_the_exemplars_out_unless_asked() {
         "S: SYSTEM",
         "U: Question: Who?",
         "A: Thought 1: I look.\nAction 1: Search[Ada]",
-        "U: Observation 1: It is a page..",
+        "U: Observation 1: It is a page.",
         "A: Thought 2: So.\nAction 2: Finish[Ada]",
     ];
     assert_eq!(turns("robust", &replies), expected);
@@ -118,7 +118,7 @@ fn what_was_set_aside_is_gone_and_refused_replies_are_not_to_be_learned() {
     let ahead = "Thought: t\nAction: Search\nAction Input: {\"query\": \"X\"}\nObservation: Made up.\nAnswer: 1";
     let said = turns("go-blog", &[ahead, "Thought: so\nAnswer: Ada"]);
     assert_eq!(said[2], "A: Thought: t\nAction: Search\nAction Input: {\"query\": \"X\"}");
-    assert_eq!(said[3..], ["U: Observation: It is a page..", "A: Thought: so\nAnswer: Ada"]);
+    assert_eq!(said[3..], ["U: Observation: It is a page.", "A: Thought: so\nAnswer: Ada"]);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_reply_ends_with_its_action_where_nothing_was_recorded_as_set_aside() {
             "S: SYSTEM",
             "U: Who?",
             &format!("A: {first}"),
-            "U: Observation: It is a page..",
+            "U: Observation: It is a page.",
             "A: Thought: so\nAnswer: Ada"
         ]
     );
@@ -155,7 +155,7 @@ fn a_template_gives_its_question_and_the_label_goes_to_the_reply() {
     let expected = [
         "U: Who?",
         "A: Thought: I look.\nAction: Search\nAction Input: {\"query\": \"Ada\"}",
-        "U: Observation: It is a page..",
+        "U: Observation: It is a page.",
         "A: Thought: So.\nFinal Answer: Ada",
     ];
     assert_eq!(turns("qwen-agent", &replies), expected);
@@ -169,7 +169,7 @@ fn a_tool_that_speaks_as_the_system_becomes_the_user() {
     let replies = ["Thought: t\nAction: Search\nAction Input: {\"query\": \"X\"}", "Thought: so\nFinal Answer: Ada"];
     let said = turns("lagent", &replies);
     assert_eq!(said[..2], ["S: SYSTEM", "U: Who?"]);
-    assert_eq!(said[3], "U: Response:It is a page..");
+    assert_eq!(said[3], "U: Response:It is a page.");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn native_calls_and_their_results_are_turns() {
     let question = &episode(Method::React).question;
     let made = conversation(&record, question, &approach, false).expect("a conversation");
     let lines = shown(&made.turns);
-    let ["S: SYSTEM", "U: Question: Who?", "A: I look.", "T: It is a page..", "-A: ", told, "A: So."] =
+    let ["S: SYSTEM", "U: Question: Who?", "A: I look.", "T: It is a page.", "-A: ", told, "A: So."] =
         lines.iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
         panic!("{lines:?}")

@@ -55,7 +55,7 @@ async fn search_and_lookup_print_observations() {
     let (_dir, flag) = corpus();
     assert_eq!(
         printed(&["lookup", "London", "IS", "--all", "--wiki", &flag]).await,
-        "(Result 1 / 3) London is the capital of England.\n(Result 2 / 3) It is old.\n(Result 3 / 3) It is large..\n"
+        "(Result 1 / 3) London is the capital of England.\n(Result 2 / 3) It is old.\n(Result 3 / 3) It is large.\n"
     );
     assert_eq!(
         printed(&["lookup", "capital", "x", "--wiki", &flag]).await,
@@ -89,13 +89,13 @@ async fn the_script_form_answers_every_action_and_survives_bad_lines() {
     assert_eq!(
         observations,
         [
-            "London is the capital of England. It is old. It is large..",
+            "London is the capital of England. It is old. It is large.",
             "(Result 1 / 3) London is the capital of England.",
             "Invalid action: ",
             "Invalid action: ",
             "No more results.\n",
-            "Episode finished, reward = 0\n",
-            "Episode finished, reward = 0\n",
+            "Episode finished.\n",
+            "Episode finished.\n",
         ]
     );
     assert_eq!(rows[3]["error"], json!({"kind": "input", "type": "encoding", "message": "the line is not UTF-8"}));
@@ -128,7 +128,7 @@ async fn without_a_terminal_the_session_is_plain_text() {
     interactive::run_plain(input, &mut out, start).await.expect("memory does not fail");
     assert_eq!(
         String::from_utf8(out).expect("text"),
-        "London is the capital of England. It is old. It is large..\n(Result 1 / 1) It is old.\n\
+        "London is the capital of England. It is old. It is large.\n(Result 1 / 1) It is old.\n\
          Could not find zzqx. Similar: [].\n(no page was found; `London` stays open)\n"
     );
 }
@@ -146,7 +146,7 @@ async fn footnote_marks_are_dropped_unless_asked_for() {
         }
     });
     let live = ["search", "Dog", "--wiki", "html", "--wiki-url", &base];
-    assert_eq!(printed(&live).await, "Dogs bark a lot..\n");
+    assert_eq!(printed(&live).await, "Dogs bark a lot.\n");
     let kept: Vec<&str> = live.iter().copied().chain(["--keep-footnotes"]).collect();
     assert_eq!(printed(&kept).await, "Dogs bark a lot.[3].\n");
 }

@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn english_sentences_are_the_papers() {
         for text in ["P one. P two.\nQ one. Q two!\n", "J. R. R. Tolkien wrote it?", ". . .", "a “b” (c", ""] {
-            let sentences: Vec<String> = observe::parts(text).map(whole).collect();
+            let sentences: Vec<String> = observe::paper_parts(text).map(whole).collect();
             assert_eq!(
                 (cut(text), joined(cut(text).into_iter())),
                 (sentences.clone(), sentences.join(" ")),

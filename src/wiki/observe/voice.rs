@@ -1,6 +1,6 @@
 //! Which words and which sentences a session uses.
 
-use super::{SHOWN, chinese, matching, parts, whole};
+use super::{Part, SHOWN, chinese, matching, paper_parts, parts, whole};
 use crate::types::python::repr;
 use crate::types::{Compat, Wording};
 
@@ -33,16 +33,22 @@ impl Voice {
 
     /// The observation of a page of these blocks: its first five sentences.
     pub fn page<'a>(self, blocks: impl Iterator<Item = &'a str>) -> String {
-        if self.reads_chinese() {
-            chinese::joined(blocks.flat_map(chinese::parts).take(SHOWN).map(whole))
-        } else {
-            blocks.flat_map(parts).take(SHOWN).map(whole).collect::<Vec<_>>().join(" ")
+        match (self.compat, self.wording) {
+            (Compat::Fixed, Wording::Chinese) => {
+                chinese::joined(blocks.flat_map(chinese::parts).take(SHOWN).map(whole))
+            }
+            (Compat::Fixed, Wording::English) => spaced(blocks.flat_map(parts)),
+            (Compat::Paper, _) => spaced(blocks.flat_map(paper_parts)),
         }
     }
 
     /// The sentences of a page of these blocks that contain `keyword`, in any case.
     pub fn lookup_list<'a>(self, blocks: impl Iterator<Item = &'a str>, keyword: &str) -> Vec<String> {
-        if self.reads_chinese() { matching(blocks, chinese::parts, keyword) } else { matching(blocks, parts, keyword) }
+        match (self.compat, self.wording) {
+            (Compat::Fixed, Wording::Chinese) => matching(blocks, chinese::parts, keyword),
+            (Compat::Fixed, Wording::English) => matching(blocks, parts, keyword),
+            (Compat::Paper, _) => matching(blocks, paper_parts, keyword),
+        }
     }
 
     /// The text in the language of the session.
@@ -87,13 +93,21 @@ impl Voice {
         self.say("Nice thought.", "想法不错。").to_owned()
     }
 
-    /// The observation of `finish[...]`; the environment itself gives no reward.
+    /// The observation of `finish[...]`. The paper's environment always gives a reward of 0, and its wrapper another one.
     pub fn finished(self) -> &'static str {
-        self.say("Episode finished, reward = 0\n", "任务完成。")
+        match self.compat {
+            Compat::Paper => self.say("Episode finished, reward = 0\n", "任务完成。"),
+            Compat::Fixed => self.say("Episode finished.\n", "任务完成。"),
+        }
     }
 
     /// The observation of an action that names no tool.
     pub fn invalid(self, action: &str) -> String {
         format!("{}{action}", self.say("Invalid action: ", "无效动作:"))
     }
+}
+
+/// The first sentences with spaces between them.
+fn spaced<'a>(parts: impl Iterator<Item = Part<'a>>) -> String {
+    parts.take(SHOWN).map(whole).collect::<Vec<_>>().join(" ")
 }

@@ -251,7 +251,7 @@ async fn after_an_answer_nothing_moves() {
     session.call(Tool::Finish, "").await.expect("an answer");
     assert!(session.done());
     let after = session.call(Tool::Search, "x").await.expect("the last observation");
-    assert_eq!((after.text.as_str(), after.provenance), ("Episode finished, reward = 0\n", None));
+    assert_eq!((after.text.as_str(), after.provenance), ("Episode finished.\n", None));
     assert_eq!((session.state().steps, session.state().answer.as_deref()), (1, Some("")));
     assert!(source.asked.lock().expect("sound").is_empty());
 }
