@@ -134,11 +134,8 @@ fn arg(setting: &'static Setting) -> Arg {
         .long(setting.name.replace('_', "-"))
         .value_name(setting.value_name)
         .help_heading(setting.heading)
-        .help(help(setting, setting.default));
-    let arg = match setting.conflicts {
-        Some(other) => arg.conflicts_with(other),
-        None => arg,
-    };
+        .help(help(setting, setting.default))
+        .conflicts_with_all(setting.conflicts);
     let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("expected {expected}"));
     let several = LISTED.contains(&setting.name);
     match setting.kind {
@@ -256,6 +253,8 @@ mod tests {
             "--base-url=",
             "--base-url=http://a,,http://b",
             "--completions --prefill",
+            "--responses --completions",
+            "--responses --prefill",
             "--key-env A --key-file B",
             "--shuffle 1 --shuffle-like-paper 2",
             "--option x",

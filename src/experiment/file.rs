@@ -276,7 +276,7 @@ fn overridden(mut draft: Draft, overrides: &Overrides) -> Draft {
 fn conflict_free(place: &str, settings: &[Assignment]) -> Result<(), ExperimentError> {
     let is_set = |name: &str| settings.iter().any(|set| set.setting.name == name && set.value != Value::Bool(false));
     for Assignment { setting, .. } in settings.iter().filter(|set| is_set(set.setting.name)) {
-        if let Some(other) = setting.conflicts.filter(|other| is_set(other)) {
+        if let Some(other) = setting.conflicts.iter().find(|other| is_set(other)) {
             return Err(ExperimentError::Conflict { place: place.to_owned(), one: setting.name, other });
         }
     }

@@ -83,8 +83,8 @@ pub struct Setting {
     /// Whether an experiment file that is run may not set it: a file may come from somebody else, and does not say where
     /// keys are. Files of earlier runs may have it.
     pub only_typed: bool,
-    /// A setting that cannot be set together with it.
-    pub conflicts: Option<&'static str>,
+    /// Settings that cannot be set together with it.
+    pub conflicts: &'static [&'static str],
     /// Its value in a manifest, for reading. Without this it is recorded under its name in [`Variant::settings`].
     pub recorded: Option<fn(&Variant) -> Option<String>>,
 }
@@ -101,7 +101,7 @@ impl Setting {
         applies: Applies::Always,
         effect: Effect::Decides,
         only_typed: false,
-        conflicts: None,
+        conflicts: &[],
         recorded: None,
     };
 

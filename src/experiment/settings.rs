@@ -154,7 +154,7 @@ settings! {
         recorded: Some(|variant| Some(variant.voting?.majority.to_string())),
     }
     /// Show direct methods nothing but the question, as is the default.
-    closed_book: bool = Switch, "", { applies: Applies::Direct, effect: Effect::Nothing, conflicts: Some("oracle_context") }
+    closed_book: bool = Switch, "", { applies: Applies::Direct, effect: Effect::Nothing, conflicts: &["oracle_context"] }
     /// Show direct methods (standard, cot, cot-sc) the gold paragraphs of the dataset.
     oracle_context: bool = Switch, "", {
         applies: Applies::Direct,
@@ -207,15 +207,20 @@ settings! {
         applies: Applies::Server,
         recorded: Some(|variant| Some((variant.endpoint == "completions").to_string())),
     }
+    /// Use OpenAI's Responses API instead of chat.
+    responses: bool = Switch, "", {
+        applies: Applies::Server, conflicts: &["completions", "prefill"],
+        recorded: Some(|variant| Some((variant.endpoint == "responses").to_string())),
+    }
     /// Have a chat model continue the label that a prompt ends in, such as `Thought 1:`.
     prefill: bool = Switch, "", {
-        applies: Applies::Server, conflicts: Some("completions"),
+        applies: Applies::Server, conflicts: &["completions"],
         recorded: Some(|variant| Some(variant.endpoint.ends_with("+prefill").to_string())),
     }
     /// Environment variable that holds the key.
     key_env: String = Text, "NAME", {
         default: "OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, by provider; without it no key is sent",
-        applies: Applies::Server, effect: Effect::Nothing, conflicts: Some("key_file"), only_typed: true,
+        applies: Applies::Server, effect: Effect::Nothing, conflicts: &["key_file"], only_typed: true,
     }
     /// File that holds the key and nothing else.
     key_file: String = Path, "FILE", { applies: Applies::Server, effect: Effect::Nothing, only_typed: true }
@@ -305,7 +310,7 @@ settings! {
     /// Only questions of these types, such as `bridge,comparison`.
     types: Vec<String> = Texts, "TYPE", { default: "all" }
     /// Shuffle the questions with this seed.
-    shuffle: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order", conflicts: Some("shuffle_like_paper") }
+    shuffle: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order", conflicts: &["shuffle_like_paper"] }
     /// Shuffle as Python's `random.Random(SEED).shuffle` does; the paper's seed is 233.
     shuffle_like_paper: u64 = Whole(0, u64::MAX), "SEED", { default: "the file's order" }
 }
@@ -330,8 +335,8 @@ mod tests {
         for table in [VARIANT_SETTINGS, DATASET_SETTINGS] {
             for (i, setting) in table.iter().enumerate() {
                 assert!(table[..i].iter().all(|other| other.name != setting.name), "{}", setting.name);
-                let known = |name| table.iter().any(|other| other.name == name);
-                assert!(setting.conflicts.is_none_or(known), "{}", setting.name);
+                let known = |name: &&str| table.iter().any(|other| other.name == *name);
+                assert!(setting.conflicts.iter().all(known), "{}", setting.name);
                 assert!(setting.help.trim().ends_with('.'), "{}", setting.name);
             }
         }

@@ -34,7 +34,7 @@ pub(super) struct BuiltModel {
     pub(super) model: Arc<dyn Model>,
     /// `openai:NAME`, `anthropic:NAME`, `gemini:NAME` or `baseline`.
     pub(super) label: String,
-    /// `chat`, `chat+prefill`, `completions`, `messages`, `messages+prefill`, `generateContent` or `none`.
+    /// `chat`, `chat+prefill`, `completions`, `responses`, `messages`, `messages+prefill`, `generateContent` or `none`.
     pub(super) endpoint: &'static str,
     /// Base URLs without user part and query, joined by `,`; absent for models without a server.
     pub(super) base_url: Option<String>,
@@ -172,6 +172,7 @@ impl<'a> ModelSettings<'a> {
             ("--base-url", !self.addresses().is_empty()),
             ("--server", self.server_name() != capability::AUTO.name),
             ("--completions", is_on(self.0.completions)),
+            ("--responses", is_on(self.0.responses)),
             ("--prefill", is_on(self.0.prefill)),
             ("--key-env", self.0.key_env.is_some()),
             ("--key-file", self.0.key_file.is_some()),
@@ -258,7 +259,8 @@ impl<'a> ModelSettings<'a> {
     /// What the settings say about a server that speaks `OpenAI`'s interface; for other providers, that they say nothing
     /// about one.
     fn openai(self, provider: Provider<'_>) -> Result<OpenAiSettings, ModelSettingsError> {
-        let (completions, prefill) = (is_on(self.0.completions), is_on(self.0.prefill));
+        let (completions, responses) = (is_on(self.0.completions), is_on(self.0.responses));
+        let prefill = is_on(self.0.prefill);
         // Nobody has to name the server of the provider.
         let home = self.addresses().is_empty() && self.server_name() == capability::AUTO.name;
         let name = if home { "openai" } else { self.server_name() };
@@ -274,13 +276,18 @@ impl<'a> ModelSettings<'a> {
             let set = [
                 ("--server", self.server_name() != capability::AUTO.name),
                 ("--completions", completions),
+                ("--responses", responses),
                 ("--prefill", prefill && matches!(provider, Provider::Gemini(_))),
             ];
             if let Some((flag, _)) = set.into_iter().find(|(_, set)| *set) {
                 return Err(ModelSettingsError::NotFor { flag, provider: provider.kind() });
             }
         }
-        let endpoint = if completions { Endpoint::Completions } else { Endpoint::Chat };
+        let endpoint = match (completions, responses) {
+            (true, _) => Endpoint::Completions,
+            (false, true) => Endpoint::Responses,
+            (false, false) => Endpoint::Chat,
+        };
         Ok(OpenAiSettings { endpoint, server, prefill })
     }
 

@@ -193,7 +193,7 @@ pub struct Variant {
     pub question_label: String,
     /// The model as it was named, such as `openai:NAME`, or `baseline`.
     pub model: String,
-    /// `chat`, `chat+prefill`, `completions`, `messages`, `messages+prefill`, `generateContent` or `none`.
+    /// `chat`, `chat+prefill`, `completions`, `responses`, `messages`, `messages+prefill`, `generateContent` or `none`.
     pub endpoint: String,
     /// Base URL of the model's server, without user part and query; of several, joined by `,`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

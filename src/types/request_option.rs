@@ -17,10 +17,12 @@ pub enum RequestOption {
     Whole,
     /// Whether one reply may call several functions.
     ParallelCalls,
+    /// Encrypted reasoning, to be sent back with the results of calls.
+    Include,
 }
 
 impl RequestOption {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Temperature,
         Self::TopP,
         Self::Seed,
@@ -30,6 +32,7 @@ impl RequestOption {
         Self::StreamUsage,
         Self::Whole,
         Self::ParallelCalls,
+        Self::Include,
     ];
 
     pub fn name(self) -> &'static str {
@@ -43,6 +46,7 @@ impl RequestOption {
             Self::StreamUsage => "stream_options",
             Self::Whole => "whole",
             Self::ParallelCalls => "parallel_tool_calls",
+            Self::Include => "include",
         }
     }
 }

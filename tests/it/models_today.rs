@@ -4,7 +4,6 @@
 use crate::common::server::{self, Server};
 use crate::common::{WorkDir, calls};
 use serde_json::{Value, json};
-use std::io::Write as _;
 use std::net::TcpStream;
 
 fn folder(questions: usize) -> WorkDir {
@@ -15,12 +14,7 @@ fn folder(questions: usize) -> WorkDir {
 }
 
 fn refuse(stream: &mut TcpStream, error: &Value) {
-    let body = json!({ "error": error }).to_string();
-    let _ = write!(
-        stream,
-        "HTTP/1.1 400 X\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
-        body.len()
-    );
+    server::refuse(stream, &json!({ "error": error }));
 }
 
 fn say(stream: &mut TcpStream, message: &Value, reason: &str) {

@@ -87,7 +87,7 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
             }
             if said.is_empty() { refusal.to_owned() } else { said }
         }
-        Endpoint::Completions => content(choice.text.ok_or("`text` is missing")?)?,
+        _ => content(choice.text.ok_or("`text` is missing")?)?,
     };
     decoded.counted_reasoning(&body.usage[TOKEN_DETAILS], REASONING_TOKENS);
     Ok(decoded)
@@ -116,7 +116,7 @@ pub(super) fn chunk(
     keep(&delta, reasoning, rest);
     let piece = content(match endpoint {
         Endpoint::Chat => delta.remove("content").unwrap_or_default(),
-        Endpoint::Completions => choice.text.unwrap_or_default(),
+        _ => choice.text.unwrap_or_default(),
     })?;
     let refusal = declined(&delta).unwrap_or_default();
     progress.refused |= !refusal.is_empty();

@@ -88,34 +88,44 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
         stream: sends(Stream),
         stream_options: sends(StreamUsage).then_some(StreamOptions { include_usage: true }),
     };
-    let mut body = Body(Vec::with_capacity(request.prompt.bytes() * 9 / 8 + 512));
-    body.raw("{\"model\":").value(model)?;
+    let mut body = Body::begin(model, &request.prompt)?;
     match options.endpoint {
-        Endpoint::Chat => messages.write(body.raw(",\"messages\":"))?,
         Endpoint::Completions => write_text(&request.prompt, body.raw(",\"prompt\":"))?,
+        _ => messages.write(body.raw(",\"messages\":"))?,
     }
-    let settings_at = body.0.len();
-    body.value(&settings)?;
-    // The settings continue the open object.
-    body.0[settings_at] = b',';
-    Ok(body.0)
+    body.end(&settings)
 }
 
-struct Body(Vec<u8>);
+/// A body that is assembled: the model, the prompt, and an object of settings.
+pub(super) struct Body(Vec<u8>);
 
 impl Body {
-    fn raw(&mut self, json: &str) -> &mut Self {
+    pub(super) fn begin(model: &str, prompt: &Prompt) -> serde_json::Result<Self> {
+        let mut body = Self(Vec::with_capacity(prompt.bytes() * 9 / 8 + 512));
+        body.raw("{\"model\":").value(model)?;
+        Ok(body)
+    }
+
+    pub(super) fn end<T: Serialize>(mut self, settings: &T) -> serde_json::Result<Vec<u8>> {
+        let settings_at = self.0.len();
+        self.value(settings)?;
+        // The settings continue the open object.
+        self.0[settings_at] = b',';
+        Ok(self.0)
+    }
+
+    pub(super) fn raw(&mut self, json: &str) -> &mut Self {
         self.0.extend_from_slice(json.as_bytes());
         self
     }
 
-    fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> serde_json::Result<&mut Self> {
+    pub(super) fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> serde_json::Result<&mut Self> {
         serde_json::to_writer(&mut self.0, value)?;
         Ok(self)
     }
 
     /// A prefix and what follows it, as one string.
-    fn string(&mut self, prefix: &Prefix, rest: &str) -> serde_json::Result<()> {
+    pub(super) fn string(&mut self, prefix: &Prefix, rest: &str) -> serde_json::Result<()> {
         self.raw("\"").raw(prefix.json());
         let quote = self.0.len();
         self.value(rest)?;

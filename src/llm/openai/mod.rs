@@ -1,4 +1,4 @@
-//! Servers with an `OpenAI`-compatible HTTP API: chat completions and text completions.
+//! Servers with an `OpenAI`-compatible HTTP API: chat completions, text completions and responses.
 //!
 //! A text prompt goes to a chat endpoint as one user message or, with prefill, with its last line as the beginning of the
 //! model's answer; messages go to a text endpoint as one text (the rules are in `openai/body.rs`). Options that a server
@@ -7,6 +7,7 @@
 
 mod answer;
 mod body;
+mod responses;
 
 use super::capability::{AUTO, Capability, IN_TEXT};
 use super::remote::answer::{Decoded, Fault, Progress};
@@ -26,6 +27,8 @@ pub enum Endpoint {
     Chat,
     /// `POST {base}/completions`.
     Completions,
+    /// `POST {base}/responses`.
+    Responses,
 }
 
 /// The name under which the chat endpoint is stored.
@@ -92,6 +95,7 @@ impl Interface for OpenAi {
             Endpoint::Chat if self.settings.prefill => "chat+prefill",
             Endpoint::Chat => ENDPOINT,
             Endpoint::Completions => "completions",
+            Endpoint::Responses => responses::ENDPOINT,
         }
     }
 
@@ -103,16 +107,20 @@ impl Interface for OpenAi {
         let tail = match self.settings.endpoint {
             Endpoint::Chat => "chat/completions",
             Endpoint::Completions => "completions",
+            Endpoint::Responses => responses::ENDPOINT,
         };
-        join(base, &["/chat/completions", "/completions"], tail)
+        join(base, &["/chat/completions", "/completions", "/responses"], tail)
     }
 
     fn takes_functions(&self) -> bool {
-        self.settings.endpoint == Endpoint::Chat
+        self.settings.endpoint != Endpoint::Completions
     }
 
     fn known_refusals(&self) -> RequestOptions {
         let OpenAiSettings { endpoint, server, .. } = self.settings;
+        if endpoint == Endpoint::Responses {
+            return responses::unknown();
+        }
         // Text completions only have the older name.
         let max_tokens = server.new_limit && endpoint == Endpoint::Chat;
         [(RequestOption::MaxTokens, max_tokens), (RequestOption::StreamUsage, !server.stream_usage)].into()
@@ -125,17 +133,26 @@ impl Interface for OpenAi {
         refused: RequestOptions,
         watched: bool,
     ) -> serde_json::Result<EncodedRequest> {
+        if self.settings.endpoint == Endpoint::Responses {
+            return responses::encode(model, request, self.settings.server.usual_top_p, refused, watched);
+        }
         let options = self.options(request, refused, watched);
         let label = body::label(&request.prompt, options).to_owned();
         Ok(EncodedRequest { body: body::bytes(model, request, options)?, sent: options.sent, label })
     }
 
     fn decode(&self, answer: &Answer) -> Result<Decoded, Fault> {
-        answer::decode(answer, self.settings.endpoint, self.settings.server.reasoning)
+        match self.settings.endpoint {
+            Endpoint::Responses => responses::decode(answer),
+            endpoint => answer::decode(answer, endpoint, self.settings.server.reasoning),
+        }
     }
 
     fn decode_event(&self, data: &[u8], progress: &mut Progress) -> Result<String, Fault> {
-        answer::chunk(data, self.settings.endpoint, self.settings.server.reasoning, progress)
+        match self.settings.endpoint {
+            Endpoint::Responses => responses::event(data, progress),
+            endpoint => answer::chunk(data, endpoint, self.settings.server.reasoning, progress),
+        }
     }
 
     fn thinks_in_text(&self) -> bool {
@@ -143,6 +160,10 @@ impl Interface for OpenAi {
     }
 
     fn limit_name(&self, refused: RequestOptions) -> &'static str {
-        if refused.contains(RequestOption::MaxTokens) { "max_completion_tokens" } else { "max_tokens" }
+        match self.settings.endpoint {
+            Endpoint::Responses => responses::LIMIT,
+            _ if refused.contains(RequestOption::MaxTokens) => "max_completion_tokens",
+            _ => "max_tokens",
+        }
     }
 }

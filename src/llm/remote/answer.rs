@@ -70,12 +70,15 @@ impl Decoded {
 
 /// What is known so far about a streamed answer.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is noted by another event, in any order")]
 pub(in crate::llm) struct Progress {
     /// Whether a piece of a completion has arrived, even an empty one.
     pub(in crate::llm) started: bool,
     pub(in crate::llm) ended: bool,
     /// Whether the model declined to answer.
     pub(in crate::llm) refused: bool,
+    /// Whether a piece of the text has arrived, from servers that send the whole at the end once more.
+    pub(in crate::llm) said: bool,
     /// Tokens of the prompt, from servers that count them first.
     pub(in crate::llm) prompt_tokens: Option<u64>,
     /// The blocks of the content so far, from servers that send them in pieces.

@@ -39,7 +39,7 @@ impl LearnedOptions {
 
 /// The sent option that the server refuses, if leaving it out may help.
 fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<RequestOption> {
-    use RequestOption::{MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Temperature, TopP, Whole};
+    use RequestOption::{Include, MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Temperature, TopP, Whole};
     if !matches!(status, 400 | 422) {
         return None;
     }
@@ -55,12 +55,13 @@ fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<Reques
     let whole = stream && (text.contains("only support") || text.contains("non-stream"));
     // Messages often name streams along with an option that streams do not allow, which comes first.
     let candidates = [
-        (MaxTokens, names(&["max_completion_tokens"]) || names(&["max_tokens"]) && unknown),
+        (MaxTokens, names(&["max_completion_tokens"]) || names(&["max_tokens", "max_output_tokens"]) && unknown),
         (StreamUsage, names(&["stream_options", "include_usage"])),
         (TopP, top_p && !excluded),
         (Temperature, temperature && unknown && !excluded),
         (Seed, names(&["seed"]) && unknown),
         (ParallelCalls, names(&["parallel_tool_calls"])),
+        (Include, names(&["include", "encrypted_content"]) || text.contains("encrypted content")),
         (Stop, names(&["stop", "stop_sequences", "stopsequences"])),
         (Stream, stream),
         (Whole, whole),
@@ -91,7 +92,9 @@ fn unknown(refusal: &Refusal, text: &str) -> bool {
 mod tests {
     use super::{LearnedOptions, option};
     use crate::llm::remote::refusal::Refusal;
-    use crate::types::RequestOption::{self, MaxTokens, Seed, Stop, Stream, StreamUsage, Temperature, TopP, Whole};
+    use crate::types::RequestOption::{
+        self, Include, MaxTokens, Seed, Stop, Stream, StreamUsage, Temperature, TopP, Whole,
+    };
     use crate::types::RequestOptions;
 
     fn read(body: &serde_json::Value) -> Refusal {
@@ -131,6 +134,9 @@ mod tests {
             (422, openai("`top_p` must be > 0.0 and < 1.0", "", ""), Some(TopP)),
             (400, openai(both, "", ""), None),
             (400, openai("Unknown name \"seed\" at 'generation_config': Cannot find field.", "", ""), Some(Seed)),
+            (400, openai("Encrypted content is not supported with this model.", "include", ""), Some(Include)),
+            (400, openai("Unsupported parameter: max_output_tokens", "", ""), Some(MaxTokens)),
+            (400, openai("Invalid 'max_output_tokens': integer below minimum value.", "max_output_tokens", ""), None),
             (501, openai("no streaming", "", ""), None),
             (401, openai("stop", "", ""), None),
             (404, openai("max_completion_tokens", "", ""), None),

@@ -59,7 +59,7 @@ impl Refusal {
     pub(in crate::llm) fn status(&self) -> u16 {
         let of_type = |kind: &String| {
             Some(match kind.as_str() {
-                "invalid_request_error" => 400,
+                "invalid_request_error" | "invalid_prompt" | "bio_policy" | "misalignment_policy_violation" => 400,
                 "authentication_error" => 401,
                 "billing_error" => 402,
                 "permission_error" => 403,
@@ -90,7 +90,9 @@ impl Refusal {
         if called(&["context_length_exceeded"]) || says(&TOO_LONG) {
             return Cause::ContextOverflow;
         }
-        if called(&["content_filter", "content_policy_violation"]) || says(&["content management policy"]) {
+        let flagged = ["content_filter", "content_policy_violation", "bio_policy", "misalignment_policy_violation"];
+        // The Responses API calls a prompt invalid that breaks its policies.
+        if called(&flagged) || called(&["invalid_prompt"]) || says(&["content management policy"]) {
             return Cause::ContentFilter;
         }
         if says(&["api key", "api_key"]) {
@@ -195,6 +197,7 @@ mod tests {
             ),
             (400, r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#, Cause::ContextOverflow),
             (400, r#"{"error":{"message":"no","code":"content_filter"}}"#, Cause::ContentFilter),
+            (400, r#"{"error":{"message":"flagged","code":"invalid_prompt"}}"#, Cause::ContentFilter),
             (400, r#"{"error":{"message":"stop: too many"}}"#, Cause::BadRequest),
             (503, r#"{"error":{"message":"model is loading"}}"#, Cause::ServerError),
             (501, "<title>Unsupported method</title>", Cause::NotFound),
@@ -209,6 +212,7 @@ mod tests {
             (r#"{"type":"overloaded_error","message":"Overloaded"}"#, 529),
             (r#"{"code":"rate_limit_exceeded","message":"no"}"#, 429),
             (r#"{"code":502,"message":"no"}"#, 502),
+            (r#"{"code":"invalid_prompt","message":"no"}"#, 400),
             (r#"{"code":7,"message":"no"}"#, 500),
             (r#"{"message":"no"}"#, 500),
         ] {

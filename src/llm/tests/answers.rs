@@ -43,6 +43,7 @@ async fn permanent_failures_are_typed_errors_without_the_key() {
         let leak = api.error(&format!("wrong  key\n{KEY}"));
         let missing = match api {
             Api::Chat | Api::Completions => "`choices` is missing",
+            Api::Responses => "`output` is missing",
             Api::Messages => "`content` is missing",
             Api::Gemini => "`candidates` is missing",
         };

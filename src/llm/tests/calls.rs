@@ -1,13 +1,13 @@
 //! Native tool calls, as each provider is sent them and writes them.
 
-use super::{Api, DONE, event, gemini_event, request, stream};
+use super::{Api, DONE, event, gemini_event, request, response, stream};
 use crate::llm::Model as _;
 use crate::net::testing::{Reply, Server, reply};
 use crate::types::{Completion, Function, FunctionCall, Functions, Message, Prompt, Request, Verbatim};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-const APIS: [Api; 3] = [Api::Chat, Api::Messages, Api::Gemini];
+const APIS: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api::Gemini];
 
 fn call(id: &str, query: &str) -> FunctionCall {
     let arguments = json!({ "query": query }).to_string();
@@ -42,6 +42,15 @@ async fn answer(api: Api, request: &Request, reply: Reply) -> (Completion, Value
     (completion, body)
 }
 
+/// The field of the conversation.
+fn conversation(api: Api) -> &'static str {
+    match api {
+        Api::Gemini => "contents",
+        Api::Responses => "input",
+        _ => "messages",
+    }
+}
+
 /// What is sent of [`asked`]: the conversation; then `tools`, `tool_choice` and `parallel_tool_calls`.
 fn expected(api: Api) -> (Value, Value) {
     let parameters =
@@ -60,6 +69,7 @@ fn expected(api: Api) -> (Value, Value) {
             ]),
             json!([[{"type": "function", "function": {"name": "search", "description": "Finds.", "parameters": parameters}}], null, false]),
         ),
+        Api::Responses => expected_responses(&parameters),
         Api::Messages => (
             json!([
                 {"role": "user", "content": "Q"},
@@ -96,13 +106,28 @@ fn expected(api: Api) -> (Value, Value) {
     }
 }
 
+/// The same of the Responses API, where calls and results are items of their own.
+fn expected_responses(parameters: &Value) -> (Value, Value) {
+    (
+        json!([
+            {"type": "message", "role": "system", "content": "S"},
+            {"type": "message", "role": "user", "content": "Q"},
+            {"type": "message", "role": "assistant", "content": "Both."},
+            {"type": "function_call", "call_id": "c1", "name": "search", "arguments": "{\"query\":\"A\"}"},
+            {"type": "function_call", "call_id": "c2", "name": "search", "arguments": "{\"query\":\"B\"}"},
+            {"type": "function_call_output", "call_id": "c1", "output": "a"},
+            {"type": "function_call_output", "call_id": "c2", "output": ""}
+        ]),
+        json!([[{"type": "function", "name": "search", "description": "Finds.", "parameters": parameters, "strict": false}], null, false]),
+    )
+}
+
 #[tokio::test]
 async fn functions_calls_and_results_are_sent_as_each_provider_takes_them() {
     for api in APIS {
         let (_, body) = answer(api, &asked(false, false, None), whole(&api.whole("x"))).await;
         let (said, offered) = expected(api);
-        let messages = if api == Api::Gemini { &body["contents"] } else { &body["messages"] };
-        assert_eq!(*messages, said, "{api:?}");
+        assert_eq!(body[conversation(api)], said, "{api:?}");
         let sent = json!([body["tools"], body["tool_choice"], body["parallel_tool_calls"]]);
         assert_eq!(sent, offered, "{api:?}");
         assert_eq!(body["toolConfig"], Value::Null);
@@ -110,6 +135,7 @@ async fn functions_calls_and_results_are_sent_as_each_provider_takes_them() {
         let (_, body) = answer(api, &asked(true, true, None), whole(&api.whole("x"))).await;
         let (required, strict) = match api {
             Api::Chat | Api::Completions => (json!("required"), &body["tools"][0]["function"]["strict"]),
+            Api::Responses => (json!("required"), &body["tools"][0]["strict"]),
             Api::Messages => (json!({"type": "any", "disable_parallel_tool_use": false}), &body["tools"][0]["strict"]),
             Api::Gemini => (json!({"functionCallingConfig": {"mode": "ANY"}}), &Value::Bool(true)),
         };
@@ -123,6 +149,7 @@ async fn functions_calls_and_results_are_sent_as_each_provider_takes_them() {
 fn calling(api: Api) -> (Value, Vec<String>, Value) {
     match api {
         Api::Chat | Api::Completions => calling_chat(),
+        Api::Responses => calling_responses(),
         Api::Messages => calling_messages(),
         Api::Gemini => calling_gemini(),
     }
@@ -149,6 +176,41 @@ fn calling_chat() -> (Value, Vec<String>, Value) {
     let whole = json!({"choices": [{"message": message, "finish_reason": "tool_calls"}],
         "usage": {"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 5}, "completion_tokens_details": {"reasoning_tokens": 3}}});
     (whole, stream, json!({"reasoning_content": "hm"}))
+}
+
+fn calling_responses() -> (Value, Vec<String>, Value) {
+    let call = |id: &str, query: &str| {
+        let arguments = json!({ "query": query }).to_string();
+        json!({"type": "function_call", "id": format!("fc_{id}"), "call_id": id, "name": "search",
+            "arguments": arguments, "status": "completed"})
+    };
+    let summary = json!([{"type": "summary_text", "text": "hm"}]);
+    let items = json!([
+        {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "s1g"},
+        {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": "I look.", "annotations": []}]},
+        call("a", "A"),
+        call("b", "B")
+    ]);
+    let mut whole = response("completed", &items);
+    whole["usage"] = json!({"input_tokens": 9, "output_tokens": 4, "input_tokens_details": {"cached_tokens": 5}, "output_tokens_details": {"reasoning_tokens": 3}});
+    let done = |at: usize| event("response.output_item.done", &format!(r#""output_index":{at},"item":{}"#, items[at]));
+    let piece = |name: &str, delta: &str| event(name, &format!(r#""delta":{}"#, json!(delta)));
+    let stream = vec![
+        event("response.created", r#""response":{"status":"in_progress"}"#),
+        event("response.output_item.added", r#""item":{"type":"reasoning","id":"rs_1","encrypted_content":"s"}"#),
+        event("response.reasoning_summary_part.added", r#""summary_index":0"#),
+        piece("response.reasoning_summary_text.delta", "h"),
+        piece("response.reasoning_summary_text.delta", "m"),
+        done(0),
+        piece("response.output_text.delta", "I look."),
+        done(1),
+        piece("response.function_call_arguments.delta", r#"{"query""#),
+        done(2),
+        done(3),
+        event("response.something_new", r#""x":1"#),
+        event("response.completed", &format!(r#""response":{whole}"#)),
+    ];
+    (whole, stream, items)
 }
 
 fn calling_messages() -> (Value, Vec<String>, Value) {
@@ -226,6 +288,9 @@ async fn calls_are_read_whole_and_from_streams_and_go_back_with_the_reasoning_be
         let (_, body) = answer(api, &back, whole(&api.whole("x"))).await;
         match api {
             Api::Chat | Api::Completions => assert_eq!(body["messages"][2]["reasoning_content"], "hm"),
+            Api::Responses => {
+                assert_eq!(&body["input"].as_array().expect("items")[2..6], &verbatim.as_array().expect("items")[..]);
+            }
             Api::Messages => assert_eq!(body["messages"][1]["content"], verbatim),
             Api::Gemini => assert_eq!(body["contents"][1]["parts"], verbatim),
         }

@@ -4,6 +4,7 @@ mod answers;
 mod calls;
 mod openai;
 mod requests;
+mod responses;
 mod streams;
 
 use super::remote::{Remote, RemoteSettings};
@@ -26,11 +27,12 @@ const DONE: &str = "data: [DONE]\n\n";
 pub(in crate::llm) enum Api {
     Chat,
     Completions,
+    Responses,
     Messages,
     Gemini,
 }
 
-pub(in crate::llm) const APIS: [Api; 4] = [Api::Chat, Api::Completions, Api::Messages, Api::Gemini];
+pub(in crate::llm) const APIS: [Api; 5] = [Api::Chat, Api::Completions, Api::Responses, Api::Messages, Api::Gemini];
 
 impl Api {
     /// The model `m` at `base`.
@@ -46,6 +48,7 @@ impl Api {
         let model = match self {
             Self::Chat => openai(Endpoint::Chat),
             Self::Completions => openai(Endpoint::Completions),
+            Self::Responses => openai(Endpoint::Responses),
             Self::Messages => anthropic::model(settings(base), false),
             Self::Gemini => gemini::model(settings(base)),
         };
@@ -58,6 +61,11 @@ impl Api {
             Self::Chat | Self::Completions => serde_json::json!({
                 "choices": [{"message": {"content": text}, "text": text, "finish_reason": "stop"}],
                 "usage": {"prompt_tokens": 9, "completion_tokens": 4}, "model": "m-1"}),
+            Self::Responses => response(
+                "completed",
+                &serde_json::json!([{"type": "message", "id": "msg_1",
+                "role": "assistant", "status": "completed", "content": [{"type": "output_text", "text": text}]}]),
+            ),
             Self::Messages => serde_json::json!({
                 "type": "message", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn", "model": "m-1",
                 "usage": {"input_tokens": 7, "cache_read_input_tokens": 2, "output_tokens": 4}}),
@@ -74,6 +82,11 @@ impl Api {
             Self::Chat | Self::Completions => {
                 let delta = r#"{"role":"assistant","content":null,"reasoning_content":"hm"}"#;
                 format!(": hello\n\ndata: {{\"choices\":[{{\"delta\":{delta}}}],\"model\":\"m-1\"}}\n\n")
+            }
+            Self::Responses => {
+                let thought = r#""output_index":0,"delta":"hm""#;
+                event("response.created", r#""response":{"status":"in_progress","error":null}"#)
+                    + &event("response.reasoning_summary_text.delta", thought)
             }
             Self::Messages => {
                 let usage = r#""usage":{"input_tokens":9,"output_tokens":1}"#;
@@ -94,6 +107,7 @@ impl Api {
                     "data: {{\"choices\":[{{\"delta\":{{\"content\":{text}}},\"text\":{text},\"finish_reason\":null}}]}}\n\n"
                 )
             }
+            Self::Responses => event("response.output_text.delta", &format!(r#""output_index":1,"delta":{text}"#)),
             Self::Messages => {
                 event("content_block_delta", &format!(r#""index":0,"delta":{{"type":"text_delta","text":{text}}}"#))
             }
@@ -107,6 +121,10 @@ impl Api {
             Self::Chat | Self::Completions => {
                 let used = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":4}}\n\n";
                 format!("data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"stop\"}}]}}\n\n{used}{DONE}")
+            }
+            Self::Responses => {
+                let response = response("completed", &serde_json::json!([]));
+                event("response.completed", &format!(r#""response":{response}"#))
             }
             Self::Messages => {
                 let data = r#""delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":4}"#;
@@ -132,6 +150,12 @@ impl Api {
 
 fn event(name: &str, data: &str) -> String {
     format!("event: {name}\ndata: {{\"type\":\"{name}\",{data}}}\n\n")
+}
+
+/// A response with these items and 9 + 4 tokens.
+fn response(status: &str, output: &serde_json::Value) -> serde_json::Value {
+    serde_json::json!({"object": "response", "status": status, "error": null, "model": "m-1", "output": output,
+        "usage": {"input_tokens": 9, "output_tokens": 4}})
 }
 
 fn gemini_event(part: &str, rest: &str) -> String {

@@ -1,7 +1,7 @@
 //! What is sent, and where.
 
 use super::{APIS, Api, KEY, ask, request, settings};
-use crate::llm::{Model as _, ModelError, anthropic, gemini};
+use crate::llm::{Endpoint, Model as _, ModelError, OpenAiSettings, anthropic, gemini};
 use crate::net::testing::{Server, reply};
 use crate::types::{Decoding, Message, Prompt, Request, RequestOption, Usage};
 
@@ -25,6 +25,12 @@ async fn requests_are_sent_byte_for_byte_and_answers_cut() {
             "/completions",
             &bearer,
             format!(r#"{{"model":"m","prompt":"Examples.\nQuestion: x\nThought 1:",{openai}"#),
+        ),
+        (
+            Api::Responses,
+            "/responses",
+            &bearer,
+            r#"{"model":"m","input":"Examples.\nQuestion: x\nThought 1:","temperature":0.0,"max_output_tokens":100,"store":false,"stream":true}"#.into(),
         ),
         (
             Api::Messages,
@@ -68,6 +74,10 @@ async fn conversations_settings_and_stops_are_encoded() {
     let stop = ["a", " ", "s2", "s3", "s4", "s5"].map(String::from).to_vec();
     let talk = Request::new(Prompt::Messages(messages), stop, decoding);
     for (api, json) in [
+        (
+            Api::Responses,
+            r#"{"model":"m","input":[{"type":"message","role":"system","content":"Answer."},{"type":"message","role":"user","content":"Q"},{"type":"message","role":"assistant","content":"Thought: \n"},{"type":"message","role":"system","content":"Response:"},{"type":"message","role":"assistant","content":"It is \n"}],"temperature":1.0,"top_p":0.5,"max_output_tokens":7,"store":false,"stream":true}"#,
+        ),
         (
             Api::Messages,
             r#"{"model":"m","max_tokens":7,"system":"Answer.","messages":[{"role":"user","content":"Q"},{"role":"assistant","content":"Thought: \n"},{"role":"user","content":"Response:"},{"role":"assistant","content":"It is"}],"top_p":0.5,"stop_sequences":["a","s2","s3","s4","s5"],"stream":true}"#,
@@ -120,6 +130,7 @@ async fn what_means_nothing_is_not_sent_unless_it_was_typed() {
 async fn a_refused_setting_is_left_out_of_all_requests_unless_a_person_has_set_it() {
     for (api, message) in [
         (Api::Chat, "Unsupported value: 'temperature' does not support 0 with this model."),
+        (Api::Responses, "Unsupported parameter: 'temperature' is not supported with this model."),
         (Api::Messages, "`temperature` is deprecated for this model."),
         (Api::Gemini, "temperature is not supported"),
     ] {
@@ -149,6 +160,8 @@ fn urls_are_made_from_any_base() {
         (Api::Completions, "http://h/v1/chat/completions", "http://h/v1/completions"),
         (Api::Chat, "http://h/v1/completions", "http://h/v1/chat/completions"),
         (Api::Chat, "http://h", "http://h/chat/completions"),
+        (Api::Responses, "http://h/v1/", "http://h/v1/responses"),
+        (Api::Responses, "http://h/v1/responses", "http://h/v1/responses"),
         (Api::Messages, "https://h/", "https://h/v1/messages"),
         (Api::Messages, "https://h/v1", "https://h/v1/messages"),
         (Api::Messages, "https://h/v1/messages", "https://h/v1/messages"),
@@ -209,7 +222,10 @@ async fn without_a_key_none_is_sent() {
         let model = match api {
             Api::Messages => anthropic::model(settings, false),
             Api::Gemini => gemini::model(settings),
-            Api::Chat | Api::Completions => crate::llm::openai::model(settings, crate::llm::OpenAiSettings::default()),
+            Api::Chat | Api::Completions | Api::Responses => {
+                let endpoint = if api == Api::Responses { Endpoint::Responses } else { Endpoint::Chat };
+                crate::llm::openai::model(settings, OpenAiSettings { endpoint, ..OpenAiSettings::default() })
+            }
         };
         model.expect("a model").complete(&request()).await.expect("an answer");
         let sent = server.requests()[0].to_ascii_lowercase();

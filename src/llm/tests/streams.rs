@@ -36,7 +36,7 @@ async fn text_is_shown_as_it_arrives() {
         let sent = &server.requests()[0];
         let asks = match api {
             Api::Chat | Api::Completions => r#""stream":true,"stream_options":{"include_usage":true}"#,
-            Api::Messages => r#""stream":true"#,
+            Api::Responses | Api::Messages => r#""stream":true"#,
             Api::Gemini => "POST /v1beta/models/m:streamGenerateContent?alt=sse ",
         };
         assert!(sent.contains(asks), "{sent}");
@@ -57,6 +57,7 @@ async fn a_stop_closes_the_connection_and_cuts_the_text() {
     // Stops that the server does not support are applied to a stream, watched or not.
     for (api, stops) in [
         (Api::Chat, &["1", "2", "3", "4", "\n"][..]),
+        (Api::Responses, &["\n"]),
         (Api::Messages, &["\n"]),
         (Api::Gemini, &["1", "2", "3", "4", "5", "\n"]),
     ] {
@@ -216,7 +217,8 @@ async fn whole_answers_and_unannounced_streams_are_read_as_well() {
         let server = Server::start(vec![api.stream(&["a\nObser", "vation 1: b"])]).await;
         let answer = api.model(&server.url).complete(&request()).await.expect("an answer");
         assert_eq!((answer.text.as_str(), answer.attempts), ("a", 1));
-        assert!(!server.requests()[0].contains("\"stream\""));
+        // Responses have no stops, so a stream is what ends them.
+        assert_eq!(server.requests()[0].contains("\"stream\""), api == Api::Responses);
     }
 }
 

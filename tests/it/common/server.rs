@@ -40,12 +40,22 @@ impl Server {
     }
 }
 
-/// Answers with a JSON body and hangs up. A program that has heard enough, or was killed, does not listen.
+/// Answers with a JSON body and hangs up.
 pub(crate) fn json(stream: &mut TcpStream, body: &serde_json::Value) {
+    answer(stream, "200 OK", body);
+}
+
+/// Refuses the request with a JSON body, and hangs up.
+pub(crate) fn refuse(stream: &mut TcpStream, body: &serde_json::Value) {
+    answer(stream, "400 X", body);
+}
+
+/// A program that has heard enough, or was killed, does not listen.
+fn answer(stream: &mut TcpStream, status: &str, body: &serde_json::Value) {
     let body = body.to_string();
     let _ = write!(
         stream,
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
 }
