@@ -123,3 +123,6 @@ scripts/readme.sh
 
 step "endurance, short"
 WIKITRAIL=$PWD/target/release/wikitrail scripts/endurance.sh --short
+
+step "a real model, short"
+WIKITRAIL=$PWD/target/release/wikitrail scripts/real_model.sh --short
