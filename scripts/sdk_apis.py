@@ -5,7 +5,6 @@ Nothing about bodies or reasons is written here that the SDKs say; what is writt
 
 import base64
 import json
-import re
 import sys
 import typing
 from dataclasses import dataclass, field
@@ -15,7 +14,6 @@ import typing_extensions
 
 # `Iterable` is checked when it is read, so never; a list is checked at once. The SDKs see this while they are imported.
 typing.Iterable, iterable = typing.List, typing.Iterable
-import anthropic
 import anthropic.types as messages
 import openai
 import openai.types as completions
@@ -71,8 +69,19 @@ def closed(package):
                     value.__pydantic_config__ = pydantic.ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 
+def closed_models(package):
+    """The same for its pydantic models: Anthropic's requests may hold the blocks of its answers."""
+    for name, module in list(sys.modules.items()):
+        if module is not None and name.startswith(package + "."):
+            for value in list(vars(module).values()):
+                if isinstance(value, type) and issubclass(value, pydantic.BaseModel) and value.__module__ == name:
+                    value.model_config["extra"] = "forbid"
+                    value.model_rebuild(force=True)
+
+
 closed("openai.types")
 closed("anthropic.types")
+closed_models("anthropic.types")
 
 
 def pieces(text, size=7):
@@ -162,7 +171,7 @@ class Chat(OpenAi):
 
     def sent_back(self, reply):
         # OpenAI has no field for it; DeepSeek and others want it.
-        back = [reply.reasoning] if reply.reasoning and not reply.inside else []
+        back = [reply.reasoning] if reply.reasoning and reply.calls else []
         return back + [arguments for _, arguments in reply.calls]
 
     def whole(self, reply, model):
@@ -231,13 +240,13 @@ class Completions(OpenAi):
 class Messages(Api):
     name, provider, flags, base, tail = "messages", "anthropic", [], "/anthropic", "/v1/messages"
     key = ("x-api-key", "{key}")
-    headers = {"anthropic-version": anthropic.Anthropic(api_key="x").default_headers["anthropic-version"]}
+    # The version before that of the SDK, which has the same answers, and where models that take a temperature still take it.
+    headers = {"anthropic-version": "2023-06-01"}
     unstreamed = pydantic.TypeAdapter(messages.message_create_params.MessageCreateParamsNonStreaming)
     streamed = pydantic.TypeAdapter(messages.message_create_params.MessageCreateParamsStreaming)
     reasons = literals(messages.Message.model_fields["stop_reason"].annotation)
     usual, calling = "end_turn", "tool_use"
-    failures = {error.model_fields["type"].default or literals(error.model_fields["type"].annotation)[0]: error
-                for error in typing.get_args(typing.get_args(messages.ErrorObject)[0])}
+    failures = {literals(error.model_fields["type"].annotation)[0]: error for error in typing.get_args(typing.get_args(messages.ErrorObject)[0])}
     documented = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls",
                   "model_context_window_exceeded": "context_overflow"}
 
@@ -327,11 +336,14 @@ class Gemini(Api):
 
     def errors(self, body, stream):
         """The SDK's models forbid extra fields; the body has to be what the SDK would write of them."""
-        config = dict(body.get("generationConfig") or {})
+        shapes = [(name, body.get(name, kind()), kind) for name, kind in (("contents", list), ("generationConfig", dict))]
+        if wrong := [(name, f"is no {kind.__name__}") for name, value, kind in shapes if not isinstance(value, kind)]:
+            return wrong
+        config = body.get("generationConfig", {})
         rest = {name: value for name, value in body.items() if name not in ("contents", "generationConfig")}
         faults = [(f"generationConfig.{name}", "is in two places") for name in config if name in rest]
         try:
-            contents = [gemini.Content.model_validate(content) for content in body.get("contents") or []]
+            contents = [gemini.Content.model_validate(content) for content in body.get("contents", [])]
             parameters = gemini._GenerateContentParameters(model="m", contents=contents, config=gemini.GenerateContentConfig(**config, **rest))
         except pydantic.ValidationError as error:
             return faults + [(".".join(str(part) for part in one["loc"]), f"{one['type']}: {one['msg']}") for one in error.errors()]
