@@ -123,3 +123,9 @@ scripts/readme.sh
 
 step "endurance, short"
 WIKITRAIL=$PWD/target/release/wikitrail scripts/endurance.sh --short
+
+step "requests and answers against the types of the official SDKs"
+WIKITRAIL=$PWD/target/release/wikitrail scripts/sdk.sh
+
+step "a real model, short"
+WIKITRAIL=$PWD/target/release/wikitrail scripts/real_model.sh --short

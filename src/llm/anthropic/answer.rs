@@ -6,7 +6,7 @@
 //! | content of type `tool_use` | a call |
 //! | content of type `thinking` or `redacted_thinking` | left out of the text, and kept apart; beside calls, the content as it was written is kept, too |
 //! | `stop_reason` | `end_turn` and `stop_sequence` are `stop`, `max_tokens` is `length`, `tool_use` is `tool_calls`, `model_context_window_exceeded` is `context_overflow` |
-//! | `usage` | tokens read from or written to a cache count as prompt tokens |
+//! | `usage` | tokens read from or written to a cache count as prompt tokens, those of reasoning as completion tokens |
 //! | a stream that the client stops before the count of tokens | no usage |
 
 use super::ENDPOINT;
@@ -22,6 +22,9 @@ const THINKING: &str = "thinking";
 /// The field of a call with its arguments, and of its pieces in a stream.
 const INPUT: &str = "input";
 const PARTIAL_JSON: &str = "partial_json";
+/// Where in the usage the tokens of reasoning are counted.
+const TOKEN_DETAILS: &str = "output_tokens_details";
+const THINKING_TOKENS: &str = "thinking_tokens";
 
 #[derive(Deserialize)]
 struct Body {
@@ -171,5 +174,6 @@ fn prompt(usage: &Value) -> Option<u64> {
 fn used(prompt: Option<u64>, usage: &Value) -> Option<Usage> {
     let completion = count(usage, "output_tokens")?;
     let cached_tokens = count(usage, "cache_read_input_tokens").unwrap_or(0);
-    Some(Usage { cached_tokens, ..Usage::new(prompt.unwrap_or(0), completion) })
+    let reasoning_tokens = count(&usage[TOKEN_DETAILS], THINKING_TOKENS).unwrap_or(0);
+    Some(Usage { cached_tokens, reasoning_tokens, ..Usage::new(prompt.unwrap_or(0), completion) })
 }
