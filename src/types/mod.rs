@@ -13,8 +13,10 @@ pub mod method;
 pub mod prefix;
 pub mod python;
 pub mod question;
+pub mod reasoning;
 pub mod request;
 pub mod request_option;
+pub mod secrecy;
 pub mod shard;
 pub mod text;
 pub mod tool;
@@ -32,6 +34,7 @@ pub use manifest::{
 pub use method::{Method, Voting, Wording};
 pub use prefix::Prefix;
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};
+pub use reasoning::Reasoning;
 pub use request::{Completion, Decoding, Message, Prompt, Request, Role, Usage};
 pub use request_option::{RequestOption, RequestOptions};
 pub use shard::{Shard, ShardRecord};

@@ -21,6 +21,12 @@ impl LearnedOptions {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes options that are refused, as is known without asking.
+    pub(super) fn know(&self, refused: RequestOptions) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.iter().for_each(|option| known.insert(option));
+    }
+
     /// Notes a refusal. Returns whether a request without that option may succeed, and may be sent: not if the option is
     /// `required`.
     pub(super) fn learn(&self, sent: RequestOptions, required: RequestOptions, status: u16, refusal: &Refusal) -> bool {
