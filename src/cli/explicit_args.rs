@@ -15,6 +15,8 @@ use std::path::Path;
 const LONGEST_COMMAND: usize = 1000;
 /// Flags whose values are addresses.
 const OF_ADDRESSES: [&str; 2] = ["--base-url", "--wiki-url"];
+/// Flags whose values were refused if they held a secret, and are shown as they are: a part of them may be an address.
+const WITHOUT_SECRETS: [&str; 2] = ["--extra-body", "--extra-header"];
 /// Flags that belong to one start of the program and not to its run.
 const OF_A_START: [&str; 7] = ["resume", "out", "shard", "dry_run", "json", "quiet", "confirm"];
 
@@ -34,9 +36,16 @@ struct Argument {
 
 /// A command line as it may be shown and stored: addresses lose user part and query, which may hold a key.
 pub(super) fn without_secrets(words: impl IntoIterator<Item = OsString>) -> Vec<String> {
-    let mut follows = false;
+    let (mut follows, mut as_it_is) = (false, false);
     let mut shown = |word: OsString| {
         let word = word.to_string_lossy().into_owned();
+        let is_value = std::mem::replace(&mut as_it_is, WITHOUT_SECRETS.contains(&word.as_str()));
+        if is_value
+            || WITHOUT_SECRETS.iter().any(|flag| word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
+        {
+            as_it_is = false;
+            return word;
+        }
         let after = |flag: &&str| word.strip_prefix(*flag)?.starts_with('=').then_some(flag.len() + 1);
         // What is an address by its flag is one whatever it looks like: what has no scheme is refused only when it is
         // asked.
@@ -172,6 +181,8 @@ mod tests {
             ("--base-url h/v1,i/v1 --limit 3", "--base-url h/v1,i/v1 --limit 3"),
             ("--option k=http://u:p@h/?key=K x", "--option k=http://h/ x"),
             ("--prompt a=b?c", "--prompt a=b?c"),
+            ("--extra-header referer=http://h/?q=x#y z", "--extra-header referer=http://h/?q=x#y z"),
+            ("--extra-body={\"u\":\"http://h/?q\"} http://h/?q", "--extra-body={\"u\":\"http://h/?q\"} http://h/"),
         ] {
             assert_eq!(without_secrets(typed.split(' ').map(Into::into)).join(" "), shown, "{typed}");
         }

@@ -2,11 +2,12 @@
 
 use crate::dataset::Format;
 use crate::experiment::{
-    Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
+    Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings, extra,
 };
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::{Map, Value};
 use std::marker::PhantomData;
 
@@ -43,7 +44,7 @@ impl Group for OfVariant {}
 
 impl Group for OfModel {
     fn has(setting: &Setting) -> bool {
-        setting.heading == "Model"
+        setting.heading == "Model" || setting.name == "reasoning"
     }
 }
 
@@ -146,6 +147,9 @@ fn arg(setting: &'static Setting) -> Arg {
         }
         Kind::Texts | Kind::Urls => arg.value_parser(checked).action(ArgAction::Append).value_delimiter(','),
         Kind::Options => arg.value_parser(option).action(ArgAction::Append),
+        // They are read later: a message of this place would repeat them, and they may hold a secret.
+        Kind::Headers => arg.value_parser(value_parser!(String)).action(ArgAction::Append),
+        Kind::Body => arg.value_parser(value_parser!(String)),
         _ if several => arg.value_parser(checked).action(ArgAction::Append),
         _ => arg.value_parser(checked),
     }
@@ -162,6 +166,18 @@ pub(super) fn options(typed: &[String]) -> anyhow::Result<crate::protocol::Optio
     let options = typed.iter().map(|text| option(text)).collect::<Result<_, _>>();
     let refused = |reason| super::failure::Failure::usage(format!("--option has no value: {reason}"), "see --help");
     options.map(crate::protocol::Options).map_err(refused)
+}
+
+/// What is added to requests, if it may be.
+fn extra_value(setting: &Setting, matches: &ArgMatches) -> Result<Value, clap::Error> {
+    let mut texts = matches.get_many::<String>(setting.name).into_iter().flatten().map(String::as_str);
+    let read = match setting.kind {
+        Kind::Body => extra::parse_body(texts.next_back().unwrap_or_default()),
+        _ => extra::parse_headers(texts).map(|headers| serde_json::json!(headers)),
+    };
+    read.map_err(|error| {
+        clap::Error::raw(ErrorKind::ValueValidation, format!("{}\nhint: {}\n", error.message, error.hint))
+    })
 }
 
 impl<G: Group> Args for Typed<G> {
@@ -189,6 +205,7 @@ impl<G: Group> FromArgMatches for Typed<G> {
                 }
                 Kind::Switch => Value::Bool(matches.get_flag(setting.name)),
                 Kind::Texts | Kind::Urls => Value::Array(all()),
+                Kind::Body | Kind::Headers => extra_value(setting, matches)?,
                 Kind::Options => {
                     let options = matches.get_many::<(String, String)>(setting.name).into_iter().flatten();
                     let named = |(name, value): &(String, String)| (name.clone(), Value::from(value.as_str()));

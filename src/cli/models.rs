@@ -23,7 +23,7 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
-    let Some(model) = agent::remote(&args.model.variant()?)? else {
+    let Some((model, asked)) = agent::remote(&args.model.variant()?)? else {
         if args.json {
             json_line(out, &json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"}))?;
         } else {
@@ -31,11 +31,24 @@ pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Writ
         }
         return Ok(());
     };
-    let check = model.check().await?;
+    let check = model.check(&asked).await?;
     if args.json {
         return Ok(json_line(out, &check)?);
     }
     Ok(out.write_all(text(&check).as_bytes())?)
+}
+
+/// What became of reasoning, where there was some or some was asked for.
+fn reasoning(check: &Check) -> Option<String> {
+    let asked = check.asked_reasoning.map(|asked| format!("{asked} was asked for: "));
+    let shown = check.reasoning.map(|place| format!("comes in `{place}` and is left out of the answer"));
+    let shown = shown.or_else(|| asked.as_ref().map(|_| "none is shown".to_owned()))?;
+    let counted = match (check.reasoning_tokens, &asked) {
+        (0, None) => String::new(),
+        (0, Some(_)) => ", no tokens of it are counted".to_owned(),
+        (tokens, _) => format!(", {} counted", crate::types::text::counted(tokens, "token")),
+    };
+    Some(asked.unwrap_or_default() + &shown + &counted)
 }
 
 fn text(check: &Check) -> String {
@@ -54,9 +67,7 @@ fn text(check: &Check) -> String {
     if check.temperature == Verdict::Refused {
         rows.push(("temperature", "0 is refused: requests are sent without one".to_owned()));
     }
-    if let Some(place) = check.reasoning {
-        rows.push(("reasoning", format!("comes in `{place}` and is left out of the answer")));
-    }
+    rows.extend(reasoning(check).map(|row| ("reasoning", row)));
     if !check.left_out.is_empty() {
         rows.push(("not sent", format!("{}: refused, or unknown to the provider", check.left_out.join(", "))));
     }
@@ -73,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_server_is_described() {
-        let check = Check {
+        let mut check = Check {
             url: "http://127.0.0.1/v1/chat/completions".into(),
             endpoint: "chat",
             asked: "tiny".into(),
@@ -84,6 +95,8 @@ mod tests {
             temperature: Verdict::Refused,
             usage: true,
             reasoning: Some("thinking"),
+            asked_reasoning: crate::types::Reasoning::parse("medium"),
+            reasoning_tokens: 1,
             left_out: vec!["temperature", "seed"],
             finish_reason: None,
             latency_ms: 7,
@@ -102,10 +115,15 @@ mod tests {
              finish reason  none given\n\
              requests       2\n\
              temperature    0 is refused: requests are sent without one\n\
-             reasoning      comes in `thinking` and is left out of the answer\n\
+             reasoning      medium was asked for: comes in `thinking` and is left out of the answer, 1 token counted\n\
              not sent       temperature, seed: refused, or unknown to the provider\n\
              answer         four, five\n\
              warning        w\n"
         );
+        (check.reasoning, check.reasoning_tokens) = (None, 0);
+        let row = "reasoning      medium was asked for: none is shown, no tokens of it are counted\n";
+        assert!(text(&check).contains(row));
+        check.asked_reasoning = None;
+        assert!(!text(&check).contains("\nreasoning"));
     }
 }

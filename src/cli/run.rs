@@ -13,7 +13,8 @@ use super::failure::{self, Failure};
 use super::say::say;
 use super::score;
 use crate::experiment::{
-    DATASET_SETTINGS, DatasetSpec, Effect, Experiment, ExperimentFile, Output, Overrides, VARIANT_SETTINGS,
+    DATASET_SETTINGS, DatasetSpec, Effect, Experiment, ExperimentFile, Kind, Output, Overrides, Setting,
+    VARIANT_SETTINGS,
 };
 use crate::report::console::stdout;
 use crate::run::{End, Finished, Interrupts, Summary, load_experiment, prepare};
@@ -118,7 +119,9 @@ impl Args {
 
     /// Flags of what the file itself says would be two answers to one question.
     fn refuse_flags_of_the_file(&self) -> anyhow::Result<()> {
-        let variant = VARIANT_SETTINGS.iter().filter(|setting| setting.effect != Effect::Nothing);
+        // A header with a secret is never the file's.
+        let of_file = |setting: &&Setting| setting.effect != Effect::Nothing && setting.kind != Kind::Headers;
+        let variant = VARIANT_SETTINGS.iter().filter(of_file);
         let variant = variant.map(|setting| (setting, "[settings] or [matrix]"));
         let dataset = DATASET_SETTINGS.iter().filter(|setting| setting.name != "limit");
         let mut refused = variant.chain(dataset.map(|setting| (setting, "[[dataset]]")));

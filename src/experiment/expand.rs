@@ -50,8 +50,20 @@ impl Draft {
     /// Sets something from elsewhere, if the variant uses it.
     pub(super) fn set(&mut self, assignment: &Assignment) {
         if assignment.setting.is_kept(&Facts::set(&self.settings)) {
+            let mut assignment = assignment.clone();
+            // Headers come together: a file may have plain ones, and only a person those with secrets.
+            let headers = self
+                .settings
+                .iter()
+                .find(|other| other.setting.kind == Kind::Headers && other.sets(assignment.setting));
+            if let (Some(old), Some(new)) =
+                (headers.and_then(|old| old.value.as_object()), assignment.value.as_object_mut())
+            {
+                let more: Vec<_> = old.iter().filter(|(name, _)| !new.contains_key(*name)).collect();
+                new.extend(more.into_iter().map(|(name, value)| (name.clone(), value.clone())));
+            }
             self.settings.retain(|other| !other.sets(assignment.setting));
-            self.settings.push(assignment.clone());
+            self.settings.push(assignment);
         }
     }
 

@@ -13,12 +13,14 @@
 //! | `matrix`, `variants` | dimensions, inclusions and exclusions of a file |
 //! | `differing` | the settings by which variants differ |
 //! | `published` | figures that others have published for the same variants |
+//! | `extra` | what may be added to the bodies and headers of requests |
 //! | `problem` | what can be wrong with a file |
 //! | `shipped` | files that are part of the program |
 
 mod datasets;
 mod differing;
 mod expand;
+pub mod extra;
 mod file;
 mod matrix;
 mod model;

@@ -1,10 +1,11 @@
 //! The values of an experiment file: names, numbers, and the settings of variants and datasets.
 
+use super::extra::{self, ExtraError, HeaderValue};
 use super::problem::ProblemKind;
 use super::setting::{Assignment, Kind, Setting, shown};
 use super::settings::{DATASET_SETTINGS, VARIANT_SETTINGS};
-use crate::prompt::quoted;
 pub(super) use crate::prompt::{Entry, Reader as Notes, Table};
+use crate::prompt::{Fault, quoted};
 use crate::protocol;
 use serde_json::{Map, Value};
 use toml::Spanned;
@@ -81,6 +82,8 @@ impl Notes<'_> {
             Kind::Texts | Kind::Urls if value.get_ref().is_array() => Value::from(self.texts(name, value)?),
             Kind::Texts | Kind::Urls => Value::from(vec![self.text(name, value)?]),
             Kind::Options => Value::Object(self.options(name, value)?),
+            Kind::Body | Kind::Headers => self.extra(name, setting.kind, value)?,
+            Kind::Reasoning => self.reasoning(name, value)?,
             Kind::Number(..) | Kind::Whole(..) | Kind::Switch => self.scalar(name, value, setting.kind)?,
             Kind::Choice(words) => {
                 let word = self.text(name, value)?;
@@ -102,6 +105,81 @@ impl Notes<'_> {
             return None;
         }
         Some(Assignment { setting, value: read, line })
+    }
+
+    /// How much to reason, as a word or as a number.
+    fn reasoning(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let text = match value.get_ref() {
+            DeValue::String(text) => Some(text.to_string()),
+            DeValue::Integer(number) => {
+                u64::from_str_radix(number.as_str(), number.radix()).ok().map(|n| n.to_string())
+            }
+            _ => None,
+        };
+        let read = text.map(Value::from).filter(|text| Kind::Reasoning.holds(text));
+        if read.is_none() {
+            self.wrong_type(name, value, &Kind::Reasoning.expected());
+        }
+        read
+    }
+
+    /// What is added to requests, if it may be.
+    fn extra(&mut self, name: &str, kind: Kind, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let table = self.table(name.to_owned(), value)?;
+        let line = self.line_of(value);
+        let checked = if kind == Kind::Body {
+            let body = self.json(name, value)?;
+            extra::check_body(body.as_object()?).map(|()| extra::sorted(body))
+        } else {
+            let mut typed = Vec::new();
+            for entry in self.entries(&table) {
+                let value = self.text(&table.path(&quoted(entry.key)), entry.value)?;
+                if let HeaderValue::Variable(_) = HeaderValue::of(&value) {
+                    // A file may come from somebody else, and must not send our variables anywhere.
+                    let message = format!("`{name}` names a variable with a secret, which no file may do");
+                    let hint = "remove it, and give --extra-header NAME=env:VARIABLE on the command line";
+                    self.note(line, Fault::from(message).hint(hint));
+                    return None;
+                }
+                typed.push(format!("{}={value}", entry.key));
+            }
+            extra::parse_headers(typed.iter().map(String::as_str)).map(|headers| serde_json::json!(headers))
+        };
+        match checked {
+            Ok(value) => Some(value),
+            Err(ExtraError { message, hint }) => {
+                self.note(line, Fault::from(message).hint(&hint));
+                None
+            }
+        }
+    }
+
+    /// A value of the file as JSON.
+    fn json(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+        let read = match value.get_ref() {
+            DeValue::String(text) => Some(Value::from(text.as_ref())),
+            DeValue::Boolean(on) => Some(Value::from(*on)),
+            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::from),
+            DeValue::Float(number) => {
+                number.as_str().parse().ok().filter(|number: &f64| number.is_finite()).map(Value::from)
+            }
+            DeValue::Array(items) => {
+                return items.iter().map(|item| self.json(name, item)).collect::<Option<Vec<_>>>().map(Value::from);
+            }
+            DeValue::Table(_) => {
+                let table = self.table(name.to_owned(), value)?;
+                let mut fields = Map::new();
+                for entry in self.entries(&table) {
+                    fields.insert(entry.key.to_owned(), self.json(&table.path(&quoted(entry.key)), entry.value)?);
+                }
+                return Some(Value::Object(fields));
+            }
+            DeValue::Datetime(_) => None,
+        };
+        if read.is_none() {
+            self.wrong_type(name, value, "a value that JSON has");
+        }
+        read
     }
 
     fn texts(&mut self, name: &str, value: &Spanned<DeValue<'_>>) -> Option<Vec<String>> {

@@ -1,6 +1,6 @@
 //! How a setting is declared, and what follows from the declaration.
 
-use crate::types::{Method, Variant};
+use crate::types::{Method, Reasoning, Variant};
 use serde_json::{Map, Value};
 
 /// Which values a setting takes.
@@ -27,6 +27,12 @@ pub enum Kind {
     /// A whole number of this range, both ends included.
     Whole(u64, u64),
     Switch,
+    /// How much to reason: a word, or a number of tokens.
+    Reasoning,
+    /// A JSON object that is added to bodies.
+    Body,
+    /// Names of headers with values.
+    Headers,
     /// Names with values; of one protocol as `PROTOCOL.NAME`.
     Options,
 }
@@ -124,10 +130,11 @@ impl Setting {
         if !self.is_used_by(variant) {
             return None;
         }
-        match self.recorded {
-            Some(recorded) => recorded(variant),
-            None => variant.settings.get(self.name).map(shown),
+        if let Some(recorded) = self.recorded {
+            return recorded(variant);
         }
+        let usual = || self.is_recorded_by_name().then(|| self.default.to_owned());
+        variant.settings.get(self.name).map(shown).or_else(usual)
     }
 
     /// Whether variants with these facts use it.
@@ -178,6 +185,9 @@ impl Kind {
             Self::Whole(low, u64::MAX) => format!("a whole number, {low} or more"),
             Self::Whole(low, high) => format!("a whole number from {low} to {high}"),
             Self::Switch => "true or false".to_owned(),
+            Self::Reasoning => Reasoning::EXPECTED.to_owned(),
+            Self::Body => "a JSON object such as {\"top_k\": 20}; in a file a table".to_owned(),
+            Self::Headers => "a table such as { x-title = \"test\" }".to_owned(),
             Self::Options => "a table such as { labels = \"v0.1\" }".to_owned(),
         }
     }
@@ -186,6 +196,7 @@ impl Kind {
     pub(super) fn holds(self, value: &Value) -> bool {
         match self {
             Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+            Self::Reasoning => value.as_str().is_some_and(|text| Reasoning::parse(text).is_some()),
             Self::Price => value.as_str().is_some_and(|text| price(text).is_some()),
             Self::Number(low, high) => value.as_f64().is_some_and(|number| (low..=high).contains(&number)),
             Self::Whole(low, high) => value.as_u64().is_some_and(|number| (low..=high).contains(&number)),

@@ -4,13 +4,14 @@
 //! docs/experiments.md follow from these declarations. CONTRIBUTING.md shows how one is added.
 
 use super::setting::Kind::{
-    Choice, Number, Options, Path, Price, Prompt, Source, Switch, Text, Texts, Url, Urls, Whole,
+    self, Body, Choice, Headers, Number, Options, Path, Price, Prompt, Source, Switch, Text, Texts, Url, Urls, Whole,
 };
-use super::setting::{Applies, Assignment, Effect, Setting, by_name};
+use super::setting::{Applies, Assignment, Effect, Setting, by_name, shown};
 use crate::prompt::ExemplarOrder;
 use crate::protocol;
-use crate::types::{Method, Variant};
+use crate::types::{Method, Reasoning, Variant};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// A struct with a field for each setting, and the table of their declarations.
@@ -183,6 +184,15 @@ settings! {
         default: "none",
         recorded: Some(|variant| Some(variant.decoding.seed.map_or_else(|| "none".to_owned(), |seed| seed.to_string()))),
     }
+    /// How much a model that reasons is to do so: off, low, medium, high, or up to a number of tokens, which come on top of
+    /// --max-tokens. Others ignore it.
+    reasoning: Reasoning = Kind::Reasoning, "off|low|medium|high|TOKENS", {
+        default: "the model's own",
+        recorded: Some(|variant| {
+            let reasoning = variant.decoding.reasoning;
+            Some(reasoning.map_or_else(|| "the model's own".to_owned(), |reasoning| reasoning.to_string()))
+        }),
+    }
 
     ["Model"]
 
@@ -224,6 +234,17 @@ settings! {
     }
     /// File that holds the key and nothing else.
     key_file: String = Path, "FILE", { applies: Applies::Server, effect: Effect::Nothing, only_typed: true }
+    /// JSON object whose fields are added to the body of each request, such as '{"top_k": 20}'; they replace fields of the
+    /// same name.
+    extra_body: Map<String, Value> = Body, "JSON", {
+        default: "nothing", applies: Applies::Server,
+        recorded: Some(|variant| {
+            let body = &variant.decoding.extra_body;
+            Some(if body.is_empty() { "none".to_owned() } else { shown(&Value::Object(body.clone())) })
+        }),
+    }
+    /// Header that is added to each request; may be repeated. Write NAME=env:VARIABLE for a secret, which is not recorded.
+    extra_header: BTreeMap<String, String> = Headers, "NAME=VALUE", { default: "none", applies: Applies::Server }
     /// Maximum time for one whole answer, streamed or not, in seconds.
     model_timeout: f64 = Number(f64::MIN_POSITIVE, 1e9), "SECONDS", {
         default: "120", applies: Applies::Server, effect: Effect::Nothing,

@@ -32,6 +32,14 @@
 //!   prefill: <https://help.aliyun.com/en/model-studio/partial-mode>
 //! - `deepseek`: sixteen stops: <https://api-docs.deepseek.com/api/create-chat-completion>; prefill, at its beta
 //!   address only: <https://api-docs.deepseek.com/guides/chat_prefix_completion>
+//! - how much to reason: `openai`: `none` to `max`, each model takes some of them:
+//!   <https://developers.openai.com/api/docs/guides/reasoning>; `vllm`: <https://github.com/vllm-project/vllm/issues/22359>
+//!   and <https://docs.vllm.ai/en/latest/features/reasoning_outputs.html>; `sglang`:
+//!   <https://docs.sglang.io/docs/advanced_features/thinking_budget>; `llama.cpp`:
+//!   <https://github.com/ggml-org/llama.cpp/pull/27221>, <https://github.com/ggml-org/llama.cpp/pull/23673>; `ollama`:
+//!   <https://github.com/ollama/ollama/pull/14821>; `openrouter`: <https://openrouter.ai/docs/use-cases/reasoning-tokens>;
+//!   `dashscope`: <https://www.alibabacloud.com/help/en/model-studio/deep-thinking>; `deepseek`:
+//!   <https://api-docs.deepseek.com/guides/thinking_mode>
 
 /// How a server is told to continue a last message that is the model's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +50,22 @@ pub enum Prefill {
     Flags,
     /// By a field of this name in the message, which is `true`.
     Field(&'static str),
+}
+
+/// How a chat is told how much to reason; `openai/reasoning.rs` has the fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    /// By `reasoning_effort`; it knows no number of tokens.
+    Effort,
+    /// By `enable_thinking` for the chat template of the model, and `reasoning_effort`; a number of tokens goes into the
+    /// field at this path.
+    Template(&'static [&'static str]),
+    /// By `reasoning`, an object.
+    OpenRouter,
+    /// By `enable_thinking` and `thinking_budget`; it knows no names.
+    DashScope,
+    /// By `thinking`, an object, and `reasoning_effort`; it knows no number of tokens.
+    DeepSeek,
 }
 
 /// Reasoning in the text, between tags; one of [`Capability::reasoning`].
@@ -62,6 +86,8 @@ pub struct Capability {
     pub usual_top_p: Option<f64>,
     /// Fields of a message that may hold reasoning, and [`IN_TEXT`].
     pub reasoning: &'static [&'static str],
+    /// How to say how much to reason.
+    pub control: Control,
     /// How to have the model continue its own message, if that is possible.
     pub prefill: Option<Prefill>,
 }
@@ -74,6 +100,7 @@ const UNKNOWN: Capability = Capability {
     stream_usage: true,
     usual_top_p: None,
     reasoning: &["reasoning_content", "reasoning", IN_TEXT],
+    control: Control::Effort,
     prefill: None,
 };
 
@@ -85,6 +112,7 @@ pub const SERVERS: [Capability; 10] = [
         name: "vllm",
         stops: usize::MAX,
         reasoning: &["reasoning", "reasoning_content", IN_TEXT],
+        control: Control::Template(&["thinking_token_budget"]),
         prefill: Some(Prefill::Flags),
         ..UNKNOWN
     },
@@ -92,6 +120,7 @@ pub const SERVERS: [Capability; 10] = [
         name: "sglang",
         stops: usize::MAX,
         reasoning: &["reasoning_content", IN_TEXT],
+        control: Control::Template(&["custom_params", "thinking_budget"]),
         prefill: Some(Prefill::Flags),
         ..UNKNOWN
     },
@@ -99,6 +128,7 @@ pub const SERVERS: [Capability; 10] = [
         name: "llama.cpp",
         stops: usize::MAX,
         reasoning: &["reasoning_content", IN_TEXT],
+        control: Control::Template(&["thinking_budget_tokens"]),
         prefill: Some(Prefill::Unasked),
         ..UNKNOWN
     },
@@ -113,12 +143,14 @@ pub const SERVERS: [Capability; 10] = [
     Capability {
         name: "openrouter",
         reasoning: &["reasoning", "reasoning_content"],
+        control: Control::OpenRouter,
         prefill: Some(Prefill::Unasked),
         ..UNKNOWN
     },
     Capability {
         name: "dashscope",
         reasoning: &["reasoning_content"],
+        control: Control::DashScope,
         prefill: Some(Prefill::Field("partial")),
         ..UNKNOWN
     },
@@ -127,6 +159,7 @@ pub const SERVERS: [Capability; 10] = [
         stops: 16,
         usual_top_p: Some(1.0),
         reasoning: &["reasoning_content"],
+        control: Control::DeepSeek,
         prefill: Some(Prefill::Field("prefix")),
         ..UNKNOWN
     },

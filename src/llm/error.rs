@@ -110,6 +110,8 @@ pub fn refused_setting(message: &str) -> Option<&'static str> {
         "the server does not take this top_p: leave out --top-p"
     } else if message.contains("seed") {
         "the server does not take a seed: leave out --seed"
+    } else if ["reasoning", "thinking", "effort", "budget_tokens"].iter().any(|word| message.contains(word)) {
+        "models take only some ways to reason: try another --reasoning (off, low, medium, high or a number of tokens), or leave it out"
     } else {
         return None;
     })

@@ -19,8 +19,8 @@ use futures_util::future::BoxFuture;
 macro_rules! model {
     ($model:ty, $inner:ident) => {
         impl crate::llm::Model for $model {
-            fn unsupported(&self, decoding: &Decoding) -> Option<String> {
-                self.$inner.unsupported(decoding)
+            fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<crate::llm::Unsupported> {
+                self.$inner.unsupported(decoding, forced)
             }
 
             fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
@@ -64,6 +64,14 @@ pub use recorded::ModelIdentity;
 pub use remote::{Check, LearnedOptions, Remote, RemoteSettings, Verdict, shown_urls};
 pub use stop::cut as cut_at_stop;
 
+/// Why no request with some settings can succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    pub reason: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
 /// What happens while a completion streams in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamEvent<'a> {
@@ -81,8 +89,8 @@ pub trait Model: Send + Sync {
     /// Answers one request. The text ends before the first stop, whatever the server did.
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>>;
 
-    /// Why every request with these settings would fail, if so.
-    fn unsupported(&self, _decoding: &Decoding) -> Option<String> {
+    /// Why every request with these settings would fail, if so; `forced` where a function must be called.
+    fn unsupported(&self, _decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
         None
     }
 

@@ -82,7 +82,7 @@ impl Answer {
 #[derive(Debug, Clone, Copy)]
 pub enum Credential<'a> {
     Bearer(&'a SecretString),
-    Header(&'static str, &'a SecretString),
+    Header(&'a str, &'a SecretString),
 }
 
 /// The request without its URL.
@@ -143,15 +143,15 @@ impl Client {
         &self,
         urls: &[String],
         balance: &Balance,
-        headers: &[(&'static str, &str)],
-        credential: Option<Credential<'_>>,
+        headers: &[(&str, &str)],
+        credentials: &[Credential<'_>],
         body: Vec<u8>,
         listener: &mut dyn Listener,
     ) -> Result<Answer, NetError> {
         let mut map = header_map(headers)?;
         map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(credential) = credential {
-            let (name, value) = secret_header(credential)?;
+        for credential in credentials {
+            let (name, value) = secret_header(*credential)?;
             map.insert(name, value);
         }
         self.send(urls, balance, Message { method: Method::POST, headers: map, body: Some(body) }, listener).await
@@ -272,7 +272,7 @@ pub(super) fn parse(address: &str) -> Result<Url, NetError> {
     }
 }
 
-fn header_map(headers: &[(&'static str, &str)]) -> Result<HeaderMap, NetError> {
+fn header_map(headers: &[(&str, &str)]) -> Result<HeaderMap, NetError> {
     let mut map = HeaderMap::with_capacity(headers.len() + 2);
     for &(name, value) in headers {
         let bad = || NetError::BadHeader { name: name.to_owned() };

@@ -1,5 +1,6 @@
 //! Removing secrets from texts and URLs.
 
+use crate::types::secrecy::{is_called_secret, looks_secret};
 use crate::types::text::printable;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use percent_encoding::percent_decode_str;
@@ -49,21 +50,6 @@ pub fn query_secrets(address: &str) -> Vec<SecretString> {
         values.extend(read.ok().flatten().filter(|read| read != typed));
     }
     values.into_iter().filter(|value| !value.is_empty()).map(SecretString::from).collect()
-}
-
-fn is_called_secret(name: &str) -> bool {
-    const WORDS: [&str; 9] = ["key", "token", "sig", "secret", "auth", "pass", "pwd", "cred", "code"];
-    let name = name.to_ascii_lowercase();
-    WORDS.iter().any(|word| name.contains(word))
-}
-
-/// Whether it contains a mix of letters and digits that is longer than words and dates.
-fn looks_secret(value: &str) -> bool {
-    const LEAST: usize = 16;
-    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
-        let has = |of: fn(&u8) -> bool| run.as_bytes().iter().any(of);
-        run.len() >= LEAST && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
-    })
 }
 
 /// The secret in the user part of a URL, encoded, decoded and as basic authentication: the password, or without one the

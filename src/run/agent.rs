@@ -10,8 +10,8 @@ use super::variant::{BuiltVariant, build};
 use super::wiki::WikiSettings;
 use crate::agent::{Agent, Episode};
 use crate::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
-use crate::llm::{LearnedOptions, Remote};
-use crate::types::{Compat, Question, Trajectory, Variant, Wording};
+use crate::llm::{LearnedOptions, Model as _, Remote, Unsupported};
+use crate::types::{Compat, Decoding, Question, Trajectory, Variant, Wording};
 use crate::wiki::Source;
 use std::sync::Arc;
 
@@ -98,7 +98,16 @@ pub(crate) fn semantics(settings: &VariantSettings) -> (Compat, Option<Wording>)
     (WikiSettings(settings).compat(), WikiSettings(settings).wording())
 }
 
-/// The model behind a server that settings name; nothing for the baseline. Sends nothing.
-pub(crate) fn remote(settings: &VariantSettings) -> Result<Option<Remote>, RunError> {
-    ModelSettings(settings).built(&Pacer::fixed(1), Keys::Anywhere)
+/// The model behind a server that settings name, and what they ask of it; nothing for the baseline. Sends nothing.
+pub(crate) fn remote(settings: &VariantSettings) -> Result<Option<(Remote, Decoding)>, RunError> {
+    let Some(model) = ModelSettings(settings).built(&Pacer::fixed(1), Keys::Anywhere)? else { return Ok(None) };
+    let asked = Decoding {
+        reasoning: settings.reasoning,
+        extra_body: ModelSettings(settings).extra_body(),
+        ..Decoding::default()
+    };
+    match model.unsupported(&asked, false) {
+        Some(Unsupported { reason, hint }) => Err(RunError::usage(reason, hint)),
+        None => Ok(Some((model, asked))),
+    }
 }

@@ -8,7 +8,7 @@
 use super::hint::hint;
 use super::model::BuiltModel;
 use super::wiki::BuiltWiki;
-use crate::llm::{Model, ModelError, OnEvent};
+use crate::llm::{Model, ModelError, OnEvent, Unsupported};
 use crate::types::text::counted;
 use crate::types::{Cause, Completion, Decoding, Failure, Manifest, Request, Service, Variant};
 use crate::wiki::{Found, Source, SourceError};
@@ -300,8 +300,8 @@ impl Watched<dyn Model, ModelError> {
 }
 
 impl Model for Watched<dyn Model, ModelError> {
-    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
-        self.inner.unsupported(decoding)
+    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+        self.inner.unsupported(decoding, forced)
     }
 
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {

@@ -1,10 +1,11 @@
 //! What to do about episodes that were not measured, by what is recorded of them.
 
 use super::model::key_variable;
+use crate::experiment::extra;
 use crate::llm::refused_setting;
 use crate::score::Shortfalls;
 use crate::types::text::printable;
-use crate::types::{Cause, Failure, Manifest, Service, Variant};
+use crate::types::{Cause, Failure, Manifest, Reasoning, Service, Variant};
 
 /// Longest address in a hint, in characters.
 const ADDRESS: usize = 120;
@@ -75,8 +76,15 @@ pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
         Some(direct) => format!("{}, and {direct} in the direct part", variant.decoding.max_tokens),
         None => variant.decoding.max_tokens.to_string(),
     };
+    let less = match variant.decoding.reasoning {
+        _ if calls.in_reasoning == 0 || variant.endpoint == "completions" => String::new(),
+        None | Some(Reasoning::Medium | Reasoning::High) => ", or try --reasoning low".to_owned(),
+        Some(Reasoning::Low) => ", or try --reasoning off".to_owned(),
+        Some(Reasoning::Budget(tokens)) => format!(", or lower --reasoning (now {tokens})"),
+        Some(Reasoning::Off) => String::new(),
+    };
     let remedy = |cause: Cause| match cause {
-        Cause::TokenLimit => format!("raise --max-tokens (now {limit})"),
+        Cause::TokenLimit => format!("raise --max-tokens (now {limit}){less}"),
         Cause::ContextOverflow => "lower --max-steps or --observation-chars, or use a larger context".to_owned(),
         Cause::Refusal => "the words of the refusal are in the record; another model may answer".to_owned(),
         _ => "another model may answer".to_owned(),
@@ -92,6 +100,11 @@ fn key(variant: &Variant, manifest: &Manifest) -> String {
         let at = words.iter().position(|word| word == flag);
         joined.or_else(|| words.get(at? + 1).map(String::as_str)).map(|value| printable(value, ADDRESS))
     };
+    let headers = variant.settings.get("extra_header").and_then(|set| serde_json::from_value(set.clone()).ok());
+    if let Some((header, variable)) = headers.as_ref().and_then(extra::credential) {
+        let (header, variable) = (printable(header, ADDRESS), printable(variable, ADDRESS));
+        return format!("check the value of the variable {variable}, which --extra-header {header} sends");
+    }
     if let Some(file) = typed("--key-file") {
         return format!("check the key in `{file}` (--key-file)");
     }

@@ -1,5 +1,6 @@
 //! From settings to a model.
 
+mod extra;
 mod key;
 mod provider;
 
@@ -9,8 +10,8 @@ use super::pace::Pacer;
 use crate::experiment::VariantSettings;
 use crate::llm::capability;
 use crate::llm::{
-    Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, OpenAiSettings, Remote, RemoteSettings, anthropic,
-    gemini, openai, shown_urls,
+    Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, OpenAiSettings, Remote, RemoteSettings, Unsupported,
+    anthropic, gemini, openai, shown_urls,
 };
 use crate::net::{RetrySettings, redact};
 use crate::types::text::printable;
@@ -45,13 +46,13 @@ pub(super) struct BuiltModel {
 }
 
 impl BuiltModel {
-    /// Whether the model can be asked with these settings, and those of the samples, if there are any.
-    pub(super) fn fits(&self, decoding: &Decoding, voting: Option<Voting>) -> Result<(), RunError> {
+    /// Whether the model can be asked with these settings, and those of the samples, if there are any; `forced` where it
+    /// must call functions.
+    pub(super) fn fits(&self, decoding: &Decoding, voting: Option<Voting>, forced: bool) -> Result<(), RunError> {
         let samples = voting.map(|voting| Decoding { temperature: voting.temperature, ..decoding.clone() });
-        let reason = std::iter::once(decoding).chain(&samples).find_map(|decoding| self.model.unsupported(decoding));
-        reason.map_or(Ok(()), |reason| {
-            Err(RunError::usage(reason, "set it lower with --temperature, --sample-temperature or --seed"))
-        })
+        let mut all = std::iter::once(decoding).chain(&samples);
+        let unsupported = all.find_map(|decoding| self.model.unsupported(decoding, forced));
+        unsupported.map_or(Ok(()), |Unsupported { reason, hint }| Err(RunError::usage(reason, hint)))
     }
 }
 
@@ -83,6 +84,12 @@ pub(super) enum ModelSettingsError {
     NoKey(String),
     #[error("{flag} names a key, but `{url}` was not typed and is not {provider}'s own server")]
     Unconfirmed { flag: &'static str, url: String, provider: &'static str },
+    #[error("--extra-header `{header}` sends a key, and {flag} names another one")]
+    TwoKeys { header: String, flag: &'static str },
+    #[error("the variable `{variable}` of --extra-header `{name}` is not set, or is empty")]
+    NoHeader { name: String, variable: String },
+    #[error("the variable `{0}` of --extra-header holds no usable value")]
+    BadHeader(String),
     #[error("no key for {url}")]
     KeyNeeded { url: &'static str, env: &'static str },
     #[error("{flag} has no meaning for --model {provider}")]
@@ -113,6 +120,9 @@ impl ModelSettingsError {
             Self::KeyForName => "it takes the name of an environment variable, never the key itself".to_owned(),
             Self::KeyFile(..) => "it is a UTF-8 file that holds one line, the key".to_owned(),
             Self::NoKey(_) => "the file holds one line, the key, and nothing else".to_owned(),
+            Self::TwoKeys { flag, .. } => format!("leave out {flag}: the header is sent in place of the key"),
+            Self::NoHeader { .. } => "export the variable first; it holds the value itself".to_owned(),
+            Self::BadHeader(_) => "a value is at most 8 KiB of visible ASCII characters on one line".to_owned(),
             Self::Unconfirmed { .. } => CONFIRM.to_owned(),
             Self::KeyNeeded { env, .. } => format!("set {env}, or name your own server with --base-url"),
             Self::NotFor { flag, .. } => format!("leave out {flag}"),
@@ -176,6 +186,8 @@ impl<'a> ModelSettings<'a> {
             ("--prefill", is_on(self.0.prefill)),
             ("--key-env", self.0.key_env.is_some()),
             ("--key-file", self.0.key_file.is_some()),
+            ("--extra-body", self.0.extra_body.is_some()),
+            ("--extra-header", self.0.extra_header.is_some()),
         ];
         match set.into_iter().find(|(_, set)| *set) {
             None => Ok(()),
@@ -210,19 +222,25 @@ impl<'a> ModelSettings<'a> {
         let Some(home) = provider.home() else { return Ok(None) };
         self.check_key_env()?;
         let openai = self.openai(provider).map_err(|error| error.failure())?;
+        let headers = self.extra_headers(keys)?;
+        let credential = self.credential();
         let key = match keys {
+            // A header in its place replaces it: two keys are never sent.
+            _ if credential.is_some() => None,
             Keys::Nowhere => None,
             Keys::Home if self.stranger().is_some() => self.no_key_typed(provider)?,
             Keys::Home | Keys::Anywhere => self.key(home.key_env)?,
         };
-        if key.is_none() && self.addresses().is_empty() && keys != Keys::Nowhere {
+        if key.is_none() && credential.is_none() && self.addresses().is_empty() && keys != Keys::Nowhere {
             return Err(ModelSettingsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
         }
         let base_urls = self.base_urls(provider);
         let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
         let settings = RemoteSettings {
             model: provider.name().to_owned(),
-            limiter: pacer.model(&shown_urls(&base_urls), key.as_ref()),
+            limiter: pacer.model(&shown_urls(&base_urls), key.as_ref().or(headers.key(credential.as_ref()))),
+            headers: headers.plain,
+            secret_headers: headers.secret,
             base_urls,
             key,
             timeout: self
@@ -314,7 +332,7 @@ impl<'a> ModelSettings<'a> {
 
     /// What a person should know who has a key that is not sent.
     pub(super) fn withheld(self, keys: Keys) -> Option<String> {
-        let home = self.provider().ok()?.home()?;
+        let home = self.provider().ok()?.home().filter(|_| self.credential().is_none())?;
         let url = self.stranger().filter(|_| keys == Keys::Home)?;
         std::env::var_os(home.key_env).filter(|key| !key.is_empty())?;
         let url = printable(&redact::url(url), 300);

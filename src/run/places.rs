@@ -2,6 +2,7 @@
 
 use super::model::{ModelSettings, is_at};
 use super::wiki::WIKIPEDIA;
+use crate::experiment::extra::HeaderValue;
 use crate::experiment::{Experiment, VariantSettings};
 use crate::net::redact;
 use std::path::Path;
@@ -63,6 +64,11 @@ fn of_variant(settings: &VariantSettings) -> Vec<Place> {
             add(setting, value.clone());
         }
     }
+    for (name, value) in settings.extra_header.iter().flatten() {
+        if let HeaderValue::Variable(_) = HeaderValue::of(value) {
+            add("extra_header", format!("{name}={value}"));
+        }
+    }
     for address in settings.wiki_url.iter().filter(|address| !is_at(address, WIKIPEDIA)) {
         add("wiki_url", redact::url(address));
     }
@@ -83,6 +89,7 @@ mod tests {
             model: text("openai:m"),
             base_url: Some(vec![home.to_owned(), stranger.to_owned()]),
             key_env: text("NAME"),
+            extra_header: Some([("a", "b"), ("api-key", "env:X")].map(|(k, v)| (k.to_owned(), v.to_owned())).into()),
             wiki_url: text("https://en.wikipedia.org/"),
             ..VariantSettings::default()
         };
@@ -103,6 +110,7 @@ mod tests {
             [
                 "--base-url http://host.example/v1",
                 "--key-env NAME",
+                "--extra-header api-key=env:X",
                 "--key-file k",
                 "--wiki-url http://127.0.0.1:9/",
                 "--record r",

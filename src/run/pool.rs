@@ -62,7 +62,9 @@ impl Pool {
 
     /// The model behind a server, behind the recording; none for the baseline.
     pub(super) fn server(&mut self, settings: &VariantSettings) -> Result<Option<BuiltModel>, RunError> {
-        let key = values(settings, |setting| setting.heading == "Model")?;
+        // What a server refuses may depend on how much the model reasons.
+        let matters = |setting: &Setting| setting.heading == "Model" || setting.name == "reasoning";
+        let key = values(settings, matters)?;
         if let Some((_, built)) = self.servers.iter().find(|(known, _)| *known == key) {
             return Ok(built.clone());
         }

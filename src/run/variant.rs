@@ -134,7 +134,7 @@ impl<'a> Builder<'a> {
         let server = pool.server(self.settings)?;
         let journaled = server.is_some() && !pool.is_offline();
         let model = server.unwrap_or_else(|| pool.tapes.model(ModelSettings::baseline(self.rules(&label, &approach))));
-        model.fits(&self.decoding(self.method), voting)?;
+        model.fits(&self.decoding(self.method), voting, self.forces_calls())?;
         let (prompts, breaker, learned) = (approach.prompts(), model.breaker.clone(), model.learned.clone());
         let agent = Agent {
             model: Arc::clone(&model.model),
@@ -257,8 +257,16 @@ impl<'a> Builder<'a> {
             top_p: settings.top_p.unwrap_or(1.0),
             max_tokens: settings.max_tokens.unwrap_or(usual),
             seed: settings.seed,
+            reasoning: settings.reasoning,
+            extra_body: ModelSettings(settings).extra_body(),
             typed: typed.into(),
         }
+    }
+
+    /// Whether the model must call a function in each reply.
+    fn forces_calls(&self) -> bool {
+        let forced = self.options.0.get("choice").is_some_and(|choice| choice == "required");
+        forced && self.method.agent().is_some() && self.protocol.observation_role() == Role::Tool
     }
 
     /// A back-off answers directly as the method alone does.

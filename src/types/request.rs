@@ -3,8 +3,10 @@
 use super::digest::sha256_hex;
 use super::function::{FunctionCall, Functions, Verbatim};
 use super::prefix::Prefix;
+use super::reasoning::Reasoning;
 use super::request_option::{RequestOption, RequestOptions};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// One request to a model: the prompt, where to stop, and how to decode.
@@ -104,17 +106,33 @@ pub struct Decoding {
     pub temperature: f64,
     /// Nucleus sampling mass, 0 to 1.
     pub top_p: f64,
-    /// Upper bound of the completion's length, in the model's tokens.
+    /// Upper bound of the completion's length, in the model's tokens; a budget for reasoning comes on top.
     pub max_tokens: u32,
     /// Seed for servers that take one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// How much to reason; the model's own way if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<Reasoning>,
+    /// What is added to the body of each request, key by key.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra_body: Map<String, Value>,
     /// Which of them a person has set. No record has it: an answer is the same however its settings came about.
     #[serde(skip)]
     pub typed: RequestOptions,
 }
 
 impl Decoding {
+    /// Whether the model is asked to reason.
+    pub fn reasons(&self) -> bool {
+        self.reasoning.is_some_and(Reasoning::is_on)
+    }
+
+    /// The most tokens that a completion may have, those of the reasoning included where their number is known.
+    pub fn most_tokens(&self) -> u32 {
+        self.max_tokens.saturating_add(self.reasoning.and_then(Reasoning::budget).unwrap_or(0))
+    }
+
     /// What must not be left out where a server refuses it: settings that a person has set, other than to what a model
     /// does without them.
     pub fn required(&self) -> RequestOptions {
@@ -267,6 +285,14 @@ fn messages_json(messages: &[Message]) -> String {
 impl Default for Decoding {
     /// The paper's: greedy, 100 tokens.
     fn default() -> Self {
-        Self { temperature: 0.0, top_p: 1.0, max_tokens: 100, seed: None, typed: RequestOptions::default() }
+        Self {
+            temperature: 0.0,
+            top_p: 1.0,
+            max_tokens: 100,
+            seed: None,
+            reasoning: None,
+            extra_body: Map::new(),
+            typed: RequestOptions::default(),
+        }
     }
 }

@@ -19,10 +19,12 @@ pub enum RequestOption {
     ParallelCalls,
     /// Encrypted reasoning, to be sent back with the results of calls.
     Include,
+    /// A summary of the reasoning.
+    Summary,
 }
 
 impl RequestOption {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Temperature,
         Self::TopP,
         Self::Seed,
@@ -33,6 +35,7 @@ impl RequestOption {
         Self::Whole,
         Self::ParallelCalls,
         Self::Include,
+        Self::Summary,
     ];
 
     pub fn name(self) -> &'static str {
@@ -47,6 +50,7 @@ impl RequestOption {
             Self::Whole => "whole",
             Self::ParallelCalls => "parallel_tool_calls",
             Self::Include => "include",
+            Self::Summary => "reasoning.summary",
         }
     }
 }

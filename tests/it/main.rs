@@ -46,6 +46,7 @@ mod readers;
 mod recorded_episodes;
 mod replay;
 mod reproduce_command;
+mod request_settings;
 mod responses_run;
 mod robust_protocol;
 mod schemas;

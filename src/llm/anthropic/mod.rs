@@ -6,6 +6,7 @@
 //! | stops | as `stop_sequences`, except blank ones, which are refused and applied by the client |
 //! | a temperature of 1, a `top_p` of 1 | left out: they are the defaults, and newer models accept no other |
 //! | a temperature above 1 | an error |
+//! | how much to reason | as `thinking`: by a name `adaptive`, with `effort`; by a number of tokens `enabled`; no temperature then |
 //! | a seed | left out: not supported |
 //! | functions | as `tools`; `tool_choice` only where it is not what the API does anyway |
 //!
@@ -13,16 +14,19 @@
 //! stops of white space: <https://github.com/BerriAI/litellm/issues/3286>; temperature and `top_p` together:
 //! <https://github.com/BerriAI/litellm/issues/15097>; models without temperature:
 //! <https://github.com/The-PR-Agent/pr-agent/issues/2456>; models without prefill:
-//! <https://github.com/vercel/ai/issues/12296>.
+//! <https://github.com/vercel/ai/issues/12296>; reasoning, and what does not go with it:
+//! <https://platform.claude.com/docs/en/build-with-claude/thinking>,
+//! <https://platform.claude.com/docs/en/build-with-claude/extended-thinking>,
+//! <https://github.com/diegosouzapw/OmniRoute/pull/4389>.
 
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, join, streams, temperature, top_p};
+use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, streams, temperature, top_p};
 use super::remote::turns::{Part, Turn, Turns};
-use super::{ModelError, Remote, RemoteSettings};
+use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Function, Functions, Request, RequestOption, RequestOptions};
+use crate::types::{Decoding, Function, Functions, Reasoning, Request, RequestOption, RequestOptions};
 use secrecy::SecretString;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -31,6 +35,8 @@ pub const ANTHROPIC_URL: &str = "https://api.anthropic.com";
 
 const VERSION: &str = "2023-06-01";
 const ENDPOINT: &str = "messages";
+/// The smallest number of tokens for reasoning.
+const LEAST_BUDGET: u32 = 1024;
 
 /// A model behind such a server; with `prefill`, the last line of a text prompt, if it is a label, is sent as the
 /// beginning of the model's answer. Sends nothing yet.
@@ -58,6 +64,10 @@ struct Body<'a> {
     tools: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<Value>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stop_sequences: &'a [&'a str],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -129,6 +139,41 @@ fn tools(functions: &Functions) -> (Vec<Value>, Option<Value>) {
     (functions.list.iter().map(tool).collect(), choice)
 }
 
+/// How much to reason, as `thinking` and `output_config`. The newest models show their reasoning only if asked to.
+fn thinking(reasoning: Reasoning) -> (Value, Option<Value>) {
+    match (reasoning.budget(), reasoning.name()) {
+        (Some(budget), _) => (json!({ "type": "enabled", "budget_tokens": budget }), None),
+        (None, effort) if reasoning.is_on() => {
+            (json!({ "type": "adaptive", "display": "summarized" }), Some(json!({ "effort": effort })))
+        }
+        (None, _) => (json!({ "type": "disabled" }), None),
+    }
+}
+
+/// Why the API would refuse a request with reasoning, as far as its rules are known.
+fn not_with_reasoning(decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+    let budget = decoding.reasoning.and_then(Reasoning::budget);
+    let (reason, hint) = if budget.is_some_and(|tokens| tokens < LEAST_BUDGET) {
+        (
+            format!("a budget of {} tokens for reasoning is below {LEAST_BUDGET}, Anthropic's minimum", budget?),
+            format!("use --reasoning {LEAST_BUDGET} or more, or off, low, medium or high"),
+        )
+    } else if decoding.required().contains(RequestOption::Temperature) {
+        (
+            "Anthropic's models take no temperature but 1 while they reason".to_owned(),
+            "leave out --temperature and --sample-temperature (none is sent then), or use --reasoning off".to_owned(),
+        )
+    } else if forced {
+        (
+            "Anthropic's models cannot be made to call a function while they reason".to_owned(),
+            "leave out --option choice=required, or use --reasoning off".to_owned(),
+        )
+    } else {
+        return None;
+    };
+    Some(Unsupported { reason, hint })
+}
+
 impl Interface for Anthropic {
     fn endpoint(&self) -> &'static str {
         if self.prefill { "messages+prefill" } else { ENDPOINT }
@@ -146,11 +191,22 @@ impl Interface for Anthropic {
         join(base, &["/messages", "/v1"], "v1/messages")
     }
 
-    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
-        let too_warm = decoding.temperature > 1.0;
-        too_warm.then(|| {
-            format!("a temperature of {} is above 1, the maximum that Anthropic supports", decoding.temperature)
-        })
+    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+        if decoding.temperature > 1.0 {
+            let temperature = decoding.temperature;
+            return Some(Unsupported {
+                reason: format!("a temperature of {temperature} is above 1, the maximum that Anthropic supports"),
+                hint: "set it lower with --temperature or --sample-temperature".to_owned(),
+            });
+        }
+        if !decoding.reasons() {
+            return None;
+        }
+        not_with_reasoning(decoding, forced).or_else(|| no_prefill(self.prefill))
+    }
+
+    fn left_out(&self, decoding: &Decoding) -> RequestOptions {
+        [(RequestOption::Temperature, decoding.reasons())].into()
     }
 
     fn known_refusals(&self) -> RequestOptions {
@@ -170,15 +226,18 @@ impl Interface for Anthropic {
         let stops: Vec<&str> = request.stop.iter().map(String::as_str).filter(taken).collect();
         let stream = streams(watched, stops.len(), request, refused);
         let (tools, tool_choice) = request.functions.as_deref().map(tools).unwrap_or_default();
+        let (thinking, output_config) = decoding.reasoning.map(thinking).unzip();
         let body = Body {
             model,
             tools,
             tool_choice,
-            max_tokens: decoding.max_tokens,
+            max_tokens: decoding.most_tokens(),
             system: &turns.system,
             messages: said(&turns.said),
             temperature: temperature(decoding, refused).filter(|temperature| *temperature < 1.0),
             top_p: top_p(decoding, Some(1.0), refused).filter(|top_p| *top_p < 1.0),
+            thinking,
+            output_config: output_config.flatten(),
             stop_sequences: &stops,
             stream,
         };

@@ -5,19 +5,22 @@
 //! | the prompt | a system instruction and turns of `user` and `model` (see `remote/turns.rs`) |
 //! | stops | as `stopSequences`, at most five; the client applies all of them |
 //! | functions | as `functionDeclarations`; `toolConfig` only where one must be called |
+//! | how much to reason | as `thinkingConfig`: by a name `thinkingLevel`, by a number of tokens or `off` `thinkingBudget` |
 //! | a seed above 2,147,483,647 | an error |
 //!
 //! Sources: <https://ai.google.dev/api/generate-content>; five stops:
-//! <https://github.com/continuedev/continue/issues/2702>.
+//! <https://github.com/continuedev/continue/issues/2702>; reasoning: <https://ai.google.dev/gemini-api/docs/thinking>,
+//! <https://github.com/spring-projects/spring-ai/issues/4983>; that it counts against the limit of tokens:
+//! <https://github.com/googleapis/python-genai/issues/2062>.
 
 mod answer;
 
 use super::remote::answer::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
 use super::remote::turns::{Part, Turn, Turns};
-use super::{ModelError, Remote, RemoteSettings};
+use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::net::{Answer, Credential};
-use crate::types::{Decoding, Function, Functions, Request, RequestOption, RequestOptions};
+use crate::types::{Decoding, Function, Functions, Reasoning, Request, RequestOption, RequestOptions};
 use secrecy::SecretString;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -68,6 +71,9 @@ struct Config<'a> {
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "thinkingConfig")]
+    thinking: Option<Value>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stop_sequences: &'a [String],
 }
@@ -111,6 +117,17 @@ fn tools(functions: &Functions) -> (Value, Option<Value>) {
     (json!([{ "functionDeclarations": declarations }]), any)
 }
 
+/// How much to reason, and that the reasoning is to be shown. Levels are of Gemini 3 and later, numbers of tokens of 2.5.
+fn thinking(reasoning: Reasoning) -> Value {
+    match (reasoning.budget(), reasoning.name()) {
+        (None, Some(name)) if reasoning.is_on() => {
+            json!({ "includeThoughts": true, "thinkingLevel": name.to_ascii_uppercase() })
+        }
+        (None, _) => json!({ "thinkingBudget": 0 }),
+        (Some(budget), _) => json!({ "includeThoughts": true, "thinkingBudget": budget }),
+    }
+}
+
 impl Interface for Gemini {
     fn endpoint(&self) -> &'static str {
         ENDPOINT
@@ -129,9 +146,12 @@ impl Interface for Gemini {
         join(base, &[], &format!("{version}{folder}{}:{method}", escaped(model)))
     }
 
-    fn unsupported(&self, decoding: &Decoding) -> Option<String> {
+    fn unsupported(&self, decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
         let seed = decoding.seed.filter(|seed| i32::try_from(*seed).is_err())?;
-        Some(format!("the seed {seed} is above {}, the maximum that Gemini supports", i32::MAX))
+        Some(Unsupported {
+            reason: format!("the seed {seed} is above {}, the maximum that Gemini supports", i32::MAX),
+            hint: "set it lower with --seed".to_owned(),
+        })
     }
 
     fn encode(
@@ -155,8 +175,9 @@ impl Interface for Gemini {
                 temperature: temperature(decoding, refused),
                 // What is usual differs between models.
                 top_p: top_p(decoding, None, refused),
-                max_output_tokens: decoding.max_tokens,
+                max_output_tokens: decoding.most_tokens(),
                 seed: seed(decoding, refused),
+                thinking: decoding.reasoning.map(thinking),
                 stop_sequences: &request.stop[..stops],
             },
         };

@@ -10,13 +10,13 @@
 //!
 //! Functions are `tools`. `tool_choice` and `parallel_tool_calls` are sent only where they are not what servers do anyway.
 
-use super::{ENDPOINT, Endpoint};
-use crate::llm::capability::Prefill;
+use super::{ENDPOINT, Endpoint, reasoning};
+use crate::llm::capability::{Control, Prefill};
 use crate::llm::remote::interface::lines;
 use crate::llm::remote::label;
 use crate::types::{FunctionCall, Functions, Message, Prefix, Prompt, Request, RequestOption, RequestOptions, Role};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BodyOptions {
@@ -26,6 +26,8 @@ pub(super) struct BodyOptions {
     pub(super) sent: RequestOptions,
     /// How the server is told to continue the last message, if it should.
     pub(super) prefill: Option<Prefill>,
+    /// How the server is told how much to reason.
+    pub(super) control: Control,
 }
 
 /// What follows the prompt.
@@ -49,6 +51,8 @@ struct Settings<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(flatten)]
+    reasoning: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seed: Option<u64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -73,6 +77,7 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
     let messages = Messages::new(&request.prompt, options);
     let flags = messages.continued == Some(Prefill::Flags);
     let functions = request.functions.as_deref();
+    let limit = decoding.most_tokens();
     let settings = Settings {
         tools: functions.map(Functions::openai),
         tool_choice: functions.filter(|functions| functions.required).map(|_| "required"),
@@ -81,8 +86,9 @@ pub(super) fn bytes(model: &str, request: &Request, options: BodyOptions) -> ser
         continue_final_message: flags.then_some(true),
         temperature: sends(Temperature).then_some(decoding.temperature),
         top_p: sends(TopP).then_some(decoding.top_p),
-        max_tokens: sends(MaxTokens).then_some(decoding.max_tokens),
-        max_completion_tokens: (!sends(MaxTokens)).then_some(decoding.max_tokens),
+        max_tokens: sends(MaxTokens).then_some(limit),
+        max_completion_tokens: (!sends(MaxTokens)).then_some(limit),
+        reasoning: decoding.reasoning.and_then(|asked| reasoning::fields(options.control, asked)).unwrap_or_default(),
         seed: decoding.seed.filter(|_| sends(Seed)),
         stop: &request.stop[..options.stops.min(request.stop.len())],
         stream: sends(Stream),

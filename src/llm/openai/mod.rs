@@ -7,14 +7,15 @@
 
 mod answer;
 mod body;
+mod reasoning;
 mod responses;
 
 use super::capability::{AUTO, Capability, IN_TEXT};
 use super::remote::answer::{Decoded, Fault, Progress};
-use super::remote::interface::{EncodedRequest, Interface, join, seed, streams, temperature, top_p};
-use super::{ModelError, Remote, RemoteSettings};
+use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, seed, streams, temperature, top_p};
+use super::{ModelError, Remote, RemoteSettings, Unsupported};
 use crate::net::{Answer, Credential};
-use crate::types::{Request, RequestOption, RequestOptions};
+use crate::types::{Decoding, Request, RequestOption, RequestOptions};
 use body::BodyOptions;
 use secrecy::SecretString;
 
@@ -85,6 +86,7 @@ impl OpenAi {
             stops,
             sent: sent.into(),
             prefill: server.prefill.filter(|_| prefill && endpoint == Endpoint::Chat),
+            control: server.control,
         }
     }
 }
@@ -114,6 +116,24 @@ impl Interface for OpenAi {
 
     fn takes_functions(&self) -> bool {
         self.settings.endpoint != Endpoint::Completions
+    }
+
+    fn unsupported(&self, decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
+        let OpenAiSettings { endpoint, server, prefill } = self.settings;
+        let reasoning = decoding.reasoning?;
+        if endpoint == Endpoint::Completions {
+            return Some(Unsupported {
+                reason: format!("text completions have no setting for --reasoning {reasoning}"),
+                hint: "leave out --reasoning, or use the chat endpoint (without --completions)".to_owned(),
+            });
+        }
+        if endpoint == Endpoint::Responses {
+            return reasoning.budget().map(|_| Unsupported {
+                reason: format!("the Responses API has no setting for --reasoning {reasoning}"),
+                hint: "use off, low, medium or high".to_owned(),
+            });
+        }
+        reasoning::unsupported(server, reasoning).or_else(|| no_prefill(prefill && reasoning.is_on()))
     }
 
     fn known_refusals(&self) -> RequestOptions {

@@ -242,5 +242,5 @@ fn wrappers_report_unsupported_settings() {
     let recorder = Arc::new(Recorder::open(&dir.path().join("t.jsonl")).expect("opens"));
     let warm = |temperature| Decoding { temperature, ..Decoding::default() };
     let model = Recording::new(cached, identity, recorder);
-    assert!(model.unsupported(&warm(1.5)).is_some() && model.unsupported(&warm(0.5)).is_none());
+    assert!(model.unsupported(&warm(1.5), false).is_some() && model.unsupported(&warm(0.5), false).is_none());
 }

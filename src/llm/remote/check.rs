@@ -3,7 +3,7 @@
 use super::answer::Decoded;
 use super::{ModelError, Raw, Remote, redactor};
 use crate::types::text::printable;
-use crate::types::{Cause, Decoding, Prompt, Request, RequestOption, RequestOptions};
+use crate::types::{Cause, Decoding, Prompt, Reasoning, Request, RequestOption, RequestOptions};
 use serde::Serialize;
 
 /// Token limit of the first request, which asks for a text several times as long.
@@ -45,6 +45,11 @@ pub struct Check {
     pub usage: bool,
     /// Where the model's reasoning was, or was counted: a field's name, or `<think>`.
     pub reasoning: Option<&'static str>,
+    /// How much reasoning was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_reasoning: Option<Reasoning>,
+    /// Tokens of reasoning in the first answer, as the server counts them.
+    pub reasoning_tokens: u64,
     /// Options that the server refuses, or that the provider does not know: requests are sent without them.
     pub left_out: Vec<&'static str>,
     /// Why the server stopped the first answer.
@@ -61,12 +66,14 @@ pub struct Check {
 
 impl Remote {
     /// Asks for a long text under a small limit, then for the same text with one of its own words as stop.
-    pub async fn check(&self) -> Result<Check, ModelError> {
+    /// Both ask for reasoning, and have fields added, as `asked` says.
+    pub async fn check(&self, asked: &Decoding) -> Result<Check, ModelError> {
         let prompt = Prompt::text(
             "".into(),
             "Count from one to one hundred in English words, separated by commas:\none, two, three, ",
         );
-        let decoding = Decoding { max_tokens: FEW_TOKENS, ..Decoding::default() };
+        let decoding = Decoding { max_tokens: FEW_TOKENS, ..asked.clone() };
+        let most = decoding.most_tokens();
         let mut request = Request::new(prompt, Vec::new(), decoding);
         let first = self.ask(&request, None).await?;
         let mut requests = first.attempts;
@@ -85,11 +92,13 @@ impl Remote {
             asked: self.model.clone(),
             answered: first.decoded.model.clone(),
             stop,
-            max_tokens: judge_limit(&first),
+            max_tokens: judge_limit(&first, most),
             max_tokens_name: self.interface.limit_name(refused),
             temperature: if temperature { Verdict::Refused } else { Verdict::Honoured },
             usage: first.decoded.usage.is_some(),
             reasoning: first.decoded.reasoning.as_ref().map(|reasoning| reasoning.place),
+            asked_reasoning: asked.reasoning,
+            reasoning_tokens: first.decoded.usage.map_or(0, |usage| usage.reasoning_tokens),
             left_out: refused.and(RequestOptions::told()).names(),
             finish_reason: first.decoded.finish_reason.clone(),
             latency_ms: u64::try_from(first.elapsed.as_millis()).unwrap_or(u64::MAX),
@@ -139,10 +148,10 @@ fn later_word(text: &str) -> Option<&str> {
     words.into_iter().take(200).find(|word| text.find(word).is_some_and(|at| at >= middle))
 }
 
-fn judge_limit(first: &Raw) -> Verdict {
+fn judge_limit(first: &Raw, most: u32) -> Verdict {
     let decoded = &first.decoded;
     if let Some(usage) = decoded.usage.filter(|usage| usage.completion_tokens > 0) {
-        return if usage.completion_tokens <= u64::from(FEW_TOKENS) { Verdict::Honoured } else { Verdict::Ignored };
+        return if usage.completion_tokens <= u64::from(most) { Verdict::Honoured } else { Verdict::Ignored };
     }
     if decoded.text.chars().count() > FEW_CHARS {
         return Verdict::Ignored;

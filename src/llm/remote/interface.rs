@@ -1,6 +1,7 @@
 //! What differs between providers: how requests are encoded and answers decoded.
 
 use super::answer::{Decoded, Fault, Progress};
+use crate::llm::Unsupported;
 use crate::net::{Answer, Credential};
 use crate::types::{Decoding, Message, Request, RequestOption, RequestOptions};
 use secrecy::SecretString;
@@ -23,9 +24,13 @@ pub(in crate::llm) trait Interface: Send + Sync {
     }
     /// The URL of a model below a base URL.
     fn address(&self, base: &str, model: &str, stream: bool) -> String;
-    /// Why every request with these settings would fail, if so.
-    fn unsupported(&self, _decoding: &Decoding) -> Option<String> {
+    /// Why every request with these settings would fail, if so; `forced` where a function must be called.
+    fn unsupported(&self, _decoding: &Decoding, _forced: bool) -> Option<Unsupported> {
         None
+    }
+    /// Options that cannot be sent together with these settings.
+    fn left_out(&self, _decoding: &Decoding) -> RequestOptions {
+        RequestOptions::default()
     }
     /// Whether functions can be offered.
     fn takes_functions(&self) -> bool {
@@ -77,6 +82,14 @@ pub(in crate::llm) fn top_p(decoding: &Decoding, usual: Option<f64>, refused: Re
 /// The seed to send, if any.
 pub(in crate::llm) fn seed(decoding: &Decoding, refused: RequestOptions) -> Option<u64> {
     decoding.seed.filter(|_| !refused.contains(RequestOption::Seed))
+}
+
+/// What is wrong if a model is to reason, and to continue what is given as the beginning of its answer.
+pub(in crate::llm) fn no_prefill(both: bool) -> Option<Unsupported> {
+    both.then(|| Unsupported {
+        reason: "a model that reasons first does not continue the beginning of an answer".to_owned(),
+        hint: "leave out --prefill, or use --reasoning off".to_owned(),
+    })
 }
 
 /// The URL of `tail` below `base`, from which a `known` tail is removed first. A query of the base is kept.

@@ -21,6 +21,12 @@ impl LearnedOptions {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes options that are refused, as is known without asking.
+    pub(super) fn know(&self, refused: RequestOptions) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.iter().for_each(|option| known.insert(option));
+    }
+
     /// Notes a refusal. Returns whether a request without that option may succeed, and may be sent: not if the option is
     /// `required`.
     pub(super) fn learn(&self, sent: RequestOptions, required: RequestOptions, status: u16, refusal: &Refusal) -> bool {
@@ -39,7 +45,9 @@ impl LearnedOptions {
 
 /// The sent option that the server refuses, if leaving it out may help.
 fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<RequestOption> {
-    use RequestOption::{Include, MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Temperature, TopP, Whole};
+    use RequestOption::{
+        Include, MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP, Whole,
+    };
     if !matches!(status, 400 | 422) {
         return None;
     }
@@ -62,6 +70,7 @@ fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<Reques
         (Seed, names(&["seed"]) && unknown),
         (ParallelCalls, names(&["parallel_tool_calls"])),
         (Include, names(&["include", "encrypted_content"]) || text.contains("encrypted content")),
+        (Summary, param == "reasoning.summary" || text.contains("reasoning summar")),
         (Stop, names(&["stop", "stop_sequences", "stopsequences"])),
         (Stream, stream),
         (Whole, whole),
@@ -93,7 +102,7 @@ mod tests {
     use super::{LearnedOptions, option};
     use crate::llm::remote::refusal::Refusal;
     use crate::types::RequestOption::{
-        self, Include, MaxTokens, Seed, Stop, Stream, StreamUsage, Temperature, TopP, Whole,
+        self, Include, MaxTokens, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP, Whole,
     };
     use crate::types::RequestOptions;
 
@@ -111,6 +120,7 @@ mod tests {
         let large = "max_tokens is too large: 5000. This model supports at most 4096 tokens";
         let verify = "Your organization must be verified to stream this model.";
         let fixed = "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.";
+        let summary = "Your organization must be verified to generate reasoning summaries.";
         let mass = "Unsupported parameter: 'top_p' is not supported with this model.";
         let both = "`temperature` and `top_p` cannot both be specified for this model. Please use only one.";
         for (status, body, expected) in [
@@ -125,6 +135,7 @@ mod tests {
             (400, openai(large, "max_tokens", ""), None),
             (400, openai("maximum context length is 4097 tokens", "", ""), None),
             (400, openai(verify, "stream", "unsupported_value"), Some(Stream)),
+            (400, openai(summary, "reasoning.summary", "unsupported_value"), Some(Summary)),
             (422, detail("stream_options"), Some(StreamUsage)),
             (400, openai(fixed, "temperature", "unsupported_value"), Some(Temperature)),
             (400, openai("`temperature` is deprecated for this model.", "", ""), Some(Temperature)),

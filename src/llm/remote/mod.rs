@@ -10,6 +10,7 @@
 //! | `answer` | a decoded answer |
 //! | `incoming` | an answer as it arrives, whole or streamed |
 //! | `learned` | which options the server refuses |
+//! | `extra` | fields that are added to a body |
 //! | `label` | the end of a prompt that a chat model may continue |
 //! | `reasoning` | removes reasoning and an echoed label from the start of a text |
 //! | `turns` | a prompt as alternating turns |
@@ -20,6 +21,7 @@
 
 pub(super) mod answer;
 mod check;
+mod extra;
 mod incoming;
 pub(super) mod interface;
 pub(super) mod label;
@@ -35,7 +37,7 @@ pub use learned::LearnedOptions;
 
 use super::{ModelError, OnEvent};
 use crate::net::limit::{Limiter, Settings};
-use crate::net::{Answer, Balance, Client, ClientSettings, RetrySettings, redact};
+use crate::net::{Answer, Balance, Client, ClientSettings, Credential, RetrySettings, redact};
 use crate::types::request::BYTES_PER_TOKEN;
 use crate::types::{Cause, Completion, Decoding, Request, RequestOption};
 use answer::{Decoded, Fault};
@@ -60,6 +62,10 @@ pub struct RemoteSettings {
     /// may hold a key. Of several servers, each request goes to the one with the fewest requests in flight.
     pub base_urls: Vec<String>,
     pub key: Option<SecretString>,
+    /// Headers that are added to each request, by name.
+    pub headers: Vec<(String, String)>,
+    /// The same with values that must appear nowhere, as the key.
+    pub secret_headers: Vec<(String, SecretString)>,
     /// Limits the requests at once. Models of one provider and key share it.
     pub limiter: Arc<Limiter>,
     /// Time limit of one attempt, from sending to the last byte, streamed or not.
@@ -76,6 +82,8 @@ impl Default for RemoteSettings {
             model: String::new(),
             base_urls: Vec::new(),
             key: None,
+            headers: Vec::new(),
+            secret_headers: Vec::new(),
             limiter: Arc::new(Limiter::new(&Settings::fixed(16))),
             timeout: Duration::from_mins(2),
             max_body: 8 << 20,
@@ -90,6 +98,8 @@ impl fmt::Debug for RemoteSettings {
             .field("model", &self.model)
             .field("base_urls", &shown_urls(&self.base_urls))
             .field("key", &self.key.is_some())
+            .field("headers", &self.headers)
+            .field("secret_headers", &self.secret_headers.len())
             .field("limiter", &self.limiter)
             .field("timeout", &self.timeout)
             .field("max_body", &self.max_body)
@@ -111,6 +121,8 @@ pub struct Remote {
     stream_urls: Vec<String>,
     model: String,
     secrets: Secrets,
+    headers: Vec<(String, String)>,
+    secret_headers: Vec<(String, SecretString)>,
     learned: LearnedOptions,
     interface: Box<dyn Interface>,
 }
@@ -150,7 +162,9 @@ impl Remote {
             whole_urls,
             stream_urls,
             model: settings.model,
-            secrets: Secrets::new(settings.key, &settings.base_urls),
+            secrets: Secrets::new(settings.key, &settings.secret_headers, &settings.base_urls),
+            headers: settings.headers,
+            secret_headers: settings.secret_headers,
             learned: LearnedOptions::new(interface.known_refusals()),
             interface,
         })
@@ -194,14 +208,16 @@ impl Remote {
 
     /// Sends the request; again without an option that the server refuses.
     async fn ask(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Raw, ModelError> {
-        if let Some(reason) = self.interface.unsupported(&request.decoding) {
-            return Err(ModelError::Other(reason));
+        let forced = request.functions.as_ref().is_some_and(|functions| functions.required);
+        if let Some(unsupported) = self.interface.unsupported(&request.decoding, forced) {
+            return Err(ModelError::Other(unsupported.reason));
         }
         let interface = self.interface.as_ref();
         if request.functions.is_some() && !interface.takes_functions() {
             return Err(ModelError::Other("text completions cannot call functions: use the chat endpoint".to_owned()));
         }
         let required = request.decoding.required();
+        self.learned.know(interface.left_out(&request.decoding));
         let mut incoming =
             Incoming::new(interface, on_event, StreamRedactor::new(&request.stop, self.secrets.hidden.all()));
         let mut attempts = 0;
@@ -209,9 +225,11 @@ impl Remote {
         loop {
             let refused = self.learned.refused().without(required);
             let encoded = interface.encode(&self.model, request, refused, on_event.is_some());
-            let EncodedRequest { body, sent, label } = encoded
-                .map_err(|error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}")))?;
-            let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.max_tokens);
+            let unencoded =
+                |error: serde_json::Error| ModelError::Other(format!("the request cannot be encoded as JSON: {error}"));
+            let EncodedRequest { body, sent, label } = encoded.map_err(unencoded)?;
+            let body = extra::added(body, &request.decoding.extra_body).map_err(unencoded)?;
+            let estimate = (body.len() / BYTES_PER_TOKEN) as u64 + u64::from(request.decoding.most_tokens());
             let stream = sent.contains(RequestOption::Stream);
             incoming.expect(stream, label, estimate);
             let answer = self.post(body, stream, &mut incoming).await?;
@@ -245,9 +263,12 @@ impl Remote {
         let accept = if stream { "text/event-stream, application/json" } else { "application/json" };
         let mut headers = vec![("accept", accept)];
         headers.extend(self.interface.headers());
+        headers.extend(self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         let urls = if stream { &self.stream_urls } else { &self.whole_urls };
-        let credential = self.secrets.key.as_ref().map(|key| self.interface.credential(key));
-        let answer = self.client.post_json(urls, &self.balance, &headers, credential, body, incoming).await;
+        let key = self.secrets.key.as_ref().map(|key| self.interface.credential(key));
+        let others = self.secret_headers.iter().map(|(name, value)| Credential::Header(name, value));
+        let credentials: Vec<Credential<'_>> = key.into_iter().chain(others).collect();
+        let answer = self.client.post_json(urls, &self.balance, &headers, &credentials, body, incoming).await;
         answer.map_err(|error| self.secrets.hidden.out_of_error(error).into())
     }
 

@@ -3,6 +3,7 @@
 mod answers;
 mod calls;
 mod openai;
+mod reasoning;
 mod requests;
 mod responses;
 mod streams;

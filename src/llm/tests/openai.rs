@@ -5,6 +5,7 @@ use crate::llm::openai;
 use crate::llm::remote::{Remote, Verdict};
 use crate::llm::{Endpoint, Model as _, ModelError, OpenAiSettings, RemoteSettings, capability};
 use crate::net::testing::{Reply, Server, reply};
+use crate::types::Decoding;
 
 fn text(text: &str) -> Vec<u8> {
     Api::Chat.whole(text)
@@ -66,7 +67,7 @@ async fn a_check_shows_which_settings_the_server_honours() {
     let cut = text("four, five, six, ");
     for (second, stop) in [(&cut, Verdict::Honoured), (&long, Verdict::Ignored)] {
         let server = Server::start(vec![reply(200, "", &long), reply(200, "", second)]).await;
-        let check = Api::Completions.model(&server.url).check().await.expect("a server");
+        let check = Api::Completions.model(&server.url).check(&Decoding::default()).await.expect("a server");
         assert_eq!((check.stop, check.max_tokens, check.usage), (stop, Verdict::Honoured, true));
         assert_eq!((check.requests, check.answered.as_deref(), check.endpoint), (2, Some("m-1"), "completions"));
         assert_eq!(check.sample, "four, five, six, seven, eight, nine, ten");
@@ -74,15 +75,15 @@ async fn a_check_shows_which_settings_the_server_honours() {
     }
     let no = reply(400, "", br#"{"error":{"message":"no stop","param":"stop"}}"#);
     let server = Server::start(vec![reply(200, "", &long), no, reply(200, "", &long)]).await;
-    let check = Api::Chat.model(&server.url).check().await.expect("a server");
+    let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
     assert_eq!((check.stop, check.requests), (Verdict::Refused, 3));
     let server =
         Server::start(vec![reply(200, "", br#"{"choices":[{"message":{"content":null}}],"model":"m-2"}"#)]).await;
-    let check = Api::Chat.model(&server.url).check().await.expect("a server");
+    let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
     assert_eq!((check.stop, check.max_tokens, check.usage), (Verdict::Unclear, Verdict::Unclear, false));
     assert_eq!((check.requests, check.answered.as_deref()), (1, Some("m-2")));
     let server = Server::start(vec![reply(200, "", &Api::Messages.whole("four, five, six, seven, eight"))]).await;
-    let check = Api::Messages.model(&server.url).check().await.expect("a server");
+    let check = Api::Messages.model(&server.url).check(&Decoding::default()).await.expect("a server");
     assert_eq!((check.endpoint, check.max_tokens_name, check.left_out), ("messages", "max_tokens", vec!["seed"]));
     assert_eq!(check.stop, Verdict::Ignored);
 }
@@ -162,7 +163,7 @@ async fn reasoning_is_not_part_of_the_text_wherever_it_is() {
         (r#"{"content":"<think>hm</think>four, five"}"#, "<think>"),
     ] {
         let server = Server::start(vec![whole(message)]).await;
-        let check = Api::Chat.model(&server.url).check().await.expect("a server");
+        let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
         assert_eq!((check.reasoning, check.sample.as_str()), (Some(place), "four, five"));
         assert!(check.warning.is_some_and(|warning| warning.starts_with("reasoning counts against the limit")));
     }
@@ -172,7 +173,7 @@ async fn reasoning_is_not_part_of_the_text_wherever_it_is() {
         (r#"{"content":""}"#, "is empty"),
     ] {
         let server = Server::start(vec![whole(message)]).await;
-        let check = Api::Chat.model(&server.url).check().await.expect("a server");
+        let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
         assert!(check.warning.is_some_and(|warning| warning.contains(told)), "{message}: {:?}", check.warning);
     }
     let server = Server::start(vec![whole(r#"{"content":"<think>hm</think>ok"}"#)]).await;
@@ -184,7 +185,7 @@ async fn reasoning_is_not_part_of_the_text_wherever_it_is() {
 async fn a_model_with_a_fixed_temperature_is_checked_with_that() {
     let no = reply(400, "", br#"{"error":{"message":"Unsupported value: 'temperature' does not support 0"}}"#);
     let server = Server::start(vec![no, reply(200, "", &text("ok"))]).await;
-    let check = Api::Chat.model(&server.url).check().await.expect("a server");
+    let check = Api::Chat.model(&server.url).check(&Decoding::default()).await.expect("a server");
     assert_eq!((check.temperature, check.requests), (Verdict::Refused, 2));
     assert!(!server.requests()[1].contains("temperature"));
 }

@@ -207,7 +207,7 @@ async fn unsupported_settings_are_errors_before_anything_is_sent() {
     ] {
         let server = Server::start(vec![reply(200, "", &api.whole("ok"))]).await;
         let model = api.model(&server.url);
-        assert_eq!(model.unsupported(&decoding).as_deref(), reason);
+        assert_eq!(model.unsupported(&decoding, false).map(|unsupported| unsupported.reason).as_deref(), reason);
         let answer = model.complete(&Request { decoding, ..request() }).await;
         assert_eq!(answer.err(), reason.map(|reason| ModelError::Other(reason.into())));
         assert_eq!(server.requests().len(), usize::from(reason.is_none()));

@@ -5,7 +5,7 @@ use super::{Api, ask, event, request, response, stream, watch_of};
 use crate::llm::remote::Verdict;
 use crate::llm::{Model as _, ModelError};
 use crate::net::testing::{Reply, Server, reply};
-use crate::types::{Cause, Completion, Function, Functions, Message, Prompt, Request};
+use crate::types::{Cause, Completion, Decoding, Function, Functions, Message, Prompt, Request};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -157,7 +157,7 @@ async fn options_that_only_this_api_has_are_learned() {
 #[tokio::test]
 async fn a_check_knows_that_there_are_no_stops() {
     let server = Server::start(vec![reply(200, "", &API.whole("four, five, six, seven, eight, nine, ten"))]).await;
-    let check = API.model(&server.url).check().await.expect("a server");
+    let check = API.model(&server.url).check(&Decoding::default()).await.expect("a server");
     assert_eq!((check.endpoint, check.max_tokens_name), ("responses", "max_output_tokens"));
     assert_eq!(
         (check.stop, check.max_tokens, check.left_out),

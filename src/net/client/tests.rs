@@ -168,7 +168,7 @@ async fn temporary_failures_are_retried_and_the_last_answer_is_returned() {
         assert_eq!((answer.status, answer.attempts, server.requests().len()), (status, attempts, attempts as usize));
     }
     let post = async |server: &Server| {
-        client(3).post_json(std::slice::from_ref(&server.url), &Balance::new(1), &[], None, vec![], &mut Whole).await
+        client(3).post_json(std::slice::from_ref(&server.url), &Balance::new(1), &[], &[], vec![], &mut Whole).await
     };
     for (replies, attempts) in [(vec!["{\"cut", "{}"], 2), (vec!["{\"cut"], 3)] {
         let server = Server::start(replies.iter().map(|body| reply(200, "", body.as_bytes())).collect()).await;
@@ -267,7 +267,7 @@ async fn credentials_go_to_their_own_host_only() {
         let server = Server::start(vec![reply(307, "location: /y\r\n", b""), away]).await;
         let urls = [server.url.replace("://", &format!("://{user}"))];
         let body = b"{\"a\":1}".to_vec();
-        let answer = client(1).post_json(&urls, &Balance::new(1), &[], credential, body, &mut Keep).await;
+        let answer = client(1).post_json(&urls, &Balance::new(1), &[], credential.as_slice(), body, &mut Keep).await;
         let answer = answer.expect("an answer");
         let (requests, taken) = (server.requests(), &other.requests()[0]);
         assert_eq!(requests.len(), 2);
@@ -286,7 +286,7 @@ async fn credentials_go_to_their_own_host_only() {
     let bad = SecretString::from("two\nlines");
     let credential = Some(Credential::Bearer(&bad));
     let urls = [server.url.clone()];
-    let error = client(1).post_json(&urls, &Balance::new(1), &[], credential, vec![], &mut Keep).await;
+    let error = client(1).post_json(&urls, &Balance::new(1), &[], credential.as_slice(), vec![], &mut Keep).await;
     assert_eq!(error.expect_err("no header"), NetError::BadHeader { name: "authorization".into() });
 }
 
@@ -296,7 +296,7 @@ async fn requests_and_retries_go_to_the_servers_that_answer() {
     let busy = Server::start(vec![reply(503, "", b"")]).await;
     let client = client(3);
     let post = async |urls: [String; 2], balance: &Balance| {
-        client.post_json(&urls, balance, &[], None, vec![], &mut Keep).await
+        client.post_json(&urls, balance, &[], &[], vec![], &mut Keep).await
     };
     let (gone, balance) = (closed(), Balance::new(2));
     for attempts in [2, 1, 1] {

@@ -1,11 +1,11 @@
 //! Settings, and the models that they make.
 
 use super::{BuiltModel, Keys, ModelSettings, Provider};
-use crate::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, variant_setting};
+use crate::experiment::{Kind, Pace, VARIANT_SETTINGS, VariantSettings, extra, variant_setting};
 use crate::llm::capability;
 use crate::run::RunError;
 use crate::run::pace::Pacer;
-use crate::types::{Decoding, Voting};
+use crate::types::{Decoding, Reasoning, RequestOption, Voting};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
@@ -20,6 +20,7 @@ fn args(line: &str) -> VariantSettings {
         let setting = variant_setting(&flag[2..].replace('-', "_")).expect(flag);
         let value = match setting.kind {
             Kind::Switch => true.into(),
+            Kind::Headers => serde_json::json!(extra::parse_headers(words.next()).expect("headers")),
             Kind::Urls => {
                 let earlier = all.get(setting.name).and_then(|urls: &Value| urls.as_array().cloned());
                 [earlier.unwrap_or_default(), vec![words.next().expect("an address").into()]].concat().into()
@@ -161,16 +162,92 @@ fn flags_that_have_no_meaning_together_are_refused() {
 #[test]
 fn settings_that_a_provider_cannot_take_are_refused_before_anything_is_asked() {
     let warm = Decoding { temperature: 1.2, ..Decoding::default() };
-    let error = built("--model anthropic:m").fits(&warm, None).expect_err("too warm");
+    let error = built("--model anthropic:m").fits(&warm, None, false).expect_err("too warm");
     assert_eq!(error.to_string(), "a temperature of 1.2 is above 1, the maximum that Anthropic supports");
     let voting = Voting { temperature: 1.5, ..Voting::default() };
-    assert!(built("--model anthropic:m").fits(&Decoding::default(), Some(voting)).is_err());
+    assert!(built("--model anthropic:m").fits(&Decoding::default(), Some(voting), false).is_err());
     for line in ["--model openai:m", "--model gemini:m"] {
-        assert!(built(line).fits(&warm, Some(voting)).is_ok(), "{line}");
+        assert!(built(line).fits(&warm, Some(voting), false).is_ok(), "{line}");
     }
     let seed = Decoding { seed: Some(1 << 40), ..Decoding::default() };
-    assert!(built("--model gemini:m").fits(&seed, None).is_err());
-    assert!(built("--model anthropic:m").fits(&seed, None).is_ok(), "it has no seed, and is sent none");
+    assert!(built("--model gemini:m").fits(&seed, None, false).is_err());
+    assert!(built("--model anthropic:m").fits(&seed, None, false).is_ok(), "it has no seed, and is sent none");
+}
+
+#[test]
+fn a_header_with_a_variable_replaces_the_key_and_goes_nowhere_else() {
+    // Any variable that is set will do.
+    let variable = "PATH";
+    let azure = format!("--extra-header api-key=env:{variable}");
+    let of = |line: &str, keys| {
+        let all = args(&format!("--model openai:m {line}"));
+        ModelSettings(&all).built(&Pacer::of(&Pace::default()), keys).map(|built| built.is_some())
+    };
+    let refused = |line: &str, keys| of(line, keys).expect_err(line).to_string();
+    // No key is missing, at the provider's own server either.
+    assert!(of(&azure, Keys::Anywhere).expect("sound"));
+    assert!(of(&format!("{azure} {AT}"), Keys::Anywhere).expect("sound"));
+    let missing = "--extra-header helicone-auth=env:WIKITRAIL_NO_SUCH_VARIABLE";
+    assert_eq!(
+        refused(&format!("{missing} {AT}"), Keys::Anywhere),
+        "the variable `WIKITRAIL_NO_SUCH_VARIABLE` of --extra-header `helicone-auth` is not set, or is empty"
+    );
+    // Offline, nothing is looked for.
+    assert!(of(&format!("{missing} {AT}"), Keys::Nowhere).expect("sound"));
+    assert_eq!(
+        refused(&format!("{azure} --key-env {variable} {AT}"), Keys::Anywhere),
+        "--extra-header `api-key` sends a key, and --key-env names another one"
+    );
+    // A server that only a file names gets no secret.
+    assert_eq!(
+        refused(&format!("{azure} {AT}"), Keys::Home),
+        "--extra-header names a key, but `http://127.0.0.1:1/` was not typed and is not openai's own server"
+    );
+    assert!(of(&format!("--extra-header x-title=test {AT}"), Keys::Home).expect("no secret"));
+}
+
+#[test]
+fn reasoning_that_cannot_be_asked_for_is_refused_before_anything_is_asked() {
+    let of = |text: &str| Decoding { reasoning: Reasoning::parse(text), ..Decoding::default() };
+    for (line, reasoning, forced, message) in [
+        ("--model openai:m", "4096", false, "--server auto has no setting for --reasoning 4096"),
+        ("--model openai:m --server dashscope", "low", false, "--server dashscope has no setting for --reasoning low"),
+        ("--model openai:m --completions", "off", false, "text completions have no setting for --reasoning off"),
+        (
+            "--model anthropic:m",
+            "1000",
+            false,
+            "a budget of 1000 tokens for reasoning is below 1024, Anthropic's minimum",
+        ),
+        ("--model anthropic:m", "high", true, "Anthropic's models cannot be made to call a function while they reason"),
+        (
+            "--model anthropic:m --prefill",
+            "low",
+            false,
+            "a model that reasons first does not continue the beginning of an answer",
+        ),
+        (
+            "--model openai:m --server vllm --prefill",
+            "low",
+            false,
+            "a model that reasons first does not continue the beginning of an answer",
+        ),
+    ] {
+        let error = built(line).fits(&of(reasoning), None, forced).expect_err(line);
+        assert_eq!((error.to_string().as_str(), error.hint().is_empty()), (message, false), "{line}");
+    }
+    let typed = [RequestOption::Temperature].into_iter().collect();
+    let warm = Decoding { temperature: 0.5, typed, ..of("high") };
+    let error = built("--model anthropic:m").fits(&warm, None, false).expect_err("two temperatures");
+    assert_eq!(error.to_string(), "Anthropic's models take no temperature but 1 while they reason");
+    for (line, reasoning, forced) in [
+        ("--model anthropic:m", "off", true),
+        ("--model anthropic:m --prefill", "off", false),
+        ("--model gemini:m", "1", true),
+        ("--model openai:m --server openrouter", "4096", true),
+    ] {
+        assert!(built(line).fits(&of(reasoning), None, forced).is_ok(), "{line}");
+    }
 }
 
 #[test]

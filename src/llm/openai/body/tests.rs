@@ -1,7 +1,7 @@
 //! The bytes that are sent.
 
 use super::{BodyOptions, bytes, label};
-use crate::llm::capability::Prefill;
+use crate::llm::capability::{Control, Prefill};
 use crate::llm::openai::Endpoint;
 use crate::types::RequestOption::{self, MaxTokens, Seed, Stop, Stream, StreamUsage, Temperature, TopP};
 use crate::types::{Decoding, Message, Prompt, Request, Role};
@@ -12,7 +12,13 @@ fn request(prompt: Prompt, stops: usize) -> Request {
 }
 
 fn options(sent: &[RequestOption]) -> BodyOptions {
-    BodyOptions { endpoint: Endpoint::Chat, stops: 4, sent: sent.iter().copied().collect(), prefill: None }
+    BodyOptions {
+        endpoint: Endpoint::Chat,
+        stops: 4,
+        sent: sent.iter().copied().collect(),
+        prefill: None,
+        control: Control::Effort,
+    }
 }
 
 /// What is sent to an unknown server.

@@ -2,6 +2,7 @@
 
 use super::ENDPOINT;
 use crate::llm::openai::body::Body;
+use crate::llm::openai::reasoning;
 use crate::types::{Function, FunctionCall, Functions, Message, Prompt, Request, RequestOption, RequestOptions};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -23,6 +24,8 @@ struct Settings {
     max_output_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     include: Option<[&'static str; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Value>,
     store: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stream: bool,
@@ -30,7 +33,7 @@ struct Settings {
 
 /// The JSON to send, with the options of `sent`.
 pub(super) fn bytes(model: &str, request: &Request, sent: RequestOptions) -> serde_json::Result<Vec<u8>> {
-    use RequestOption::{Include, MaxTokens, ParallelCalls, Stream, Temperature, TopP};
+    use RequestOption::{Include, MaxTokens, ParallelCalls, Stream, Summary, Temperature, TopP};
     let decoding = &request.decoding;
     let functions = request.functions.as_deref();
     let settings = Settings {
@@ -41,6 +44,7 @@ pub(super) fn bytes(model: &str, request: &Request, sent: RequestOptions) -> ser
         top_p: sent.contains(TopP).then_some(decoding.top_p),
         max_output_tokens: sent.contains(MaxTokens).then_some(decoding.max_tokens),
         include: sent.contains(Include).then_some(["reasoning.encrypted_content"]),
+        reasoning: decoding.reasoning.and_then(|asked| reasoning::of_response(asked, sent.contains(Summary))),
         store: false,
         stream: sent.contains(Stream),
     };

@@ -7,6 +7,7 @@
 //! | a reply with reasoning before calls | the items as they came: they hold the reasoning, encrypted or as a text |
 //! | stops, a seed | left out: the API has neither; the client applies stops |
 //! | the limit of tokens | as `max_output_tokens` |
+//! | `--reasoning` | as `reasoning`, with a summary; a number of tokens is refused |
 //! | functions | as `tools`, with `strict` in any case: the API takes a missing one for true |
 //! | what is kept on the server | nothing: `store` is false |
 //!
@@ -28,7 +29,7 @@ mod body;
 pub(super) use answer::{decode, event};
 
 use crate::llm::remote::interface::{EncodedRequest, streams, temperature, top_p};
-use crate::types::{Request, RequestOption, RequestOptions};
+use crate::types::{Reasoning, Request, RequestOption, RequestOptions};
 
 /// The name under which the endpoint is stored.
 pub(super) const ENDPOINT: &str = "responses";
@@ -47,7 +48,7 @@ pub(super) fn encode(
     refused: RequestOptions,
     watched: bool,
 ) -> serde_json::Result<EncodedRequest> {
-    use RequestOption::{Include, MaxTokens, ParallelCalls, Stream, Temperature, TopP};
+    use RequestOption::{Include, MaxTokens, ParallelCalls, Stream, Summary, Temperature, TopP};
     let functions = request.functions.as_deref();
     let sent = [
         (Temperature, temperature(&request.decoding, refused).is_some()),
@@ -56,6 +57,7 @@ pub(super) fn encode(
         (Stream, streams(watched, 0, request, refused)),
         (ParallelCalls, functions.is_some_and(|functions| !functions.parallel) && !refused.contains(ParallelCalls)),
         // Only a reply with calls is followed by another request.
+        (Summary, request.decoding.reasoning.is_some_and(Reasoning::is_on) && !refused.contains(Summary)),
         (Include, functions.is_some() && !refused.contains(Include)),
     ]
     .into();
