@@ -52,11 +52,15 @@ pub struct Message {
     /// The message as the model's provider wrote it. It is what the other fields say, and so not part of any digest.
     #[serde(skip)]
     pub verbatim: Option<Arc<Verbatim>>,
+    /// Whether it ends what all questions share: the instructions and exemplars at the start of the messages. It says
+    /// nothing to the model, and so is not part of any digest.
+    #[serde(skip)]
+    pub ends_shared: bool,
 }
 
 impl Message {
     pub fn new(role: Role, content: impl Into<Arc<str>>) -> Self {
-        Self { role, content: content.into(), calls: Vec::new(), answers: None, verbatim: None }
+        Self { role, content: content.into(), calls: Vec::new(), answers: None, verbatim: None, ends_shared: false }
     }
 
     /// A message of the instructions above the conversation.

@@ -19,10 +19,12 @@ pub enum RequestOption {
     ParallelCalls,
     /// Encrypted reasoning, to be sent back with the results of calls.
     Include,
+    /// Which part of the prompt the provider is to keep for later requests.
+    CacheControl,
 }
 
 impl RequestOption {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Temperature,
         Self::TopP,
         Self::Seed,
@@ -33,6 +35,7 @@ impl RequestOption {
         Self::Whole,
         Self::ParallelCalls,
         Self::Include,
+        Self::CacheControl,
     ];
 
     pub fn name(self) -> &'static str {
@@ -47,6 +50,7 @@ impl RequestOption {
             Self::Whole => "whole",
             Self::ParallelCalls => "parallel_tool_calls",
             Self::Include => "include",
+            Self::CacheControl => "cache_control",
         }
     }
 }
@@ -56,10 +60,11 @@ impl RequestOption {
 pub struct RequestOptions(u16);
 
 impl RequestOptions {
-    /// The settings by which a model chooses its words, and the stops: what a person should know if it is not sent.
+    /// The settings by which a model chooses its words, the stops, and what decides about costs: what a person should know if
+    /// it is not sent.
     pub fn told() -> Self {
-        use RequestOption::{Seed, Stop, Temperature, TopP};
-        [Temperature, TopP, Seed, Stop].into_iter().collect()
+        use RequestOption::{CacheControl, Seed, Stop, Temperature, TopP};
+        [Temperature, TopP, Seed, Stop, CacheControl].into_iter().collect()
     }
 
     pub fn contains(self, option: RequestOption) -> bool {
