@@ -44,7 +44,7 @@ pub(super) fn replying(
     answer: impl Fn(&str, usize) -> Option<Completion> + Send + Sync + 'static,
 ) -> (Agent, Arc<Scripted>) {
     let model = Arc::new(Scripted { answer: Box::new(answer), asked: Mutex::default() });
-    let price = Some(Price { prompt: 1.0, completion: 2.0 });
+    let price = Some(Price::new(1.0, 2.0));
     let (source, session) = (Arc::new(OnePage), SessionOptions::default());
     (Agent { model: model.clone(), source, session, approach, price, journaled: true }, model)
 }

@@ -1,6 +1,6 @@
 //! How a setting is declared, and what follows from the declaration.
 
-use crate::types::{Method, Reasoning, Variant};
+use crate::types::{Method, PriceRecord, Reasoning, Variant};
 use serde_json::{Map, Value};
 
 /// Which values a setting takes.
@@ -177,7 +177,7 @@ impl Kind {
             Self::Text | Self::Path | Self::Prompt | Self::Source | Self::Url => "a string".to_owned(),
             Self::Texts | Self::Urls => "a string or a list of strings".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
-            Self::Price => "two amounts such as \"0.15/0.60\"".to_owned(),
+            Self::Price => "two or three amounts such as \"0.15/0.60\"".to_owned(),
             Self::Number(low, f64::MAX) if low > 0.0 => "a number above 0".to_owned(),
             Self::Number(low, high) if low > 0.0 => format!("a number above 0, up to {high}"),
             Self::Number(low, high) => format!("a number from {low} to {high}"),
@@ -205,11 +205,17 @@ impl Kind {
     }
 }
 
-/// A price as it is written: US dollars of a million prompt tokens and of a million completion tokens.
-pub fn price(text: &str) -> Option<(f64, f64)> {
-    let (prompt, completion) = text.split_once('/')?;
+/// A price as it is written: US dollars of a million prompt tokens and of a million completion tokens; and of a million
+/// prompt tokens from the provider's cache, where they have another price.
+pub fn price(text: &str) -> Option<PriceRecord> {
     let amount = |text: &str| text.parse::<f64>().ok().filter(|amount| (0.0..=1e6).contains(amount));
-    Some((amount(prompt)?, amount(completion)?))
+    let amounts = text.split('/').map(amount).collect::<Option<Vec<f64>>>()?;
+    let (prompt, completion, cached) = match amounts[..] {
+        [prompt, completion] => (prompt, completion, None),
+        [prompt, completion, cached] => (prompt, completion, Some(cached)),
+        _ => return None,
+    };
+    Some(PriceRecord { prompt, completion, cached, cache_write: None, as_of: None, source: None })
 }
 
 /// A value for reading.

@@ -254,10 +254,15 @@ settings! {
 
     ["Budget"]
 
-    /// Price in US dollars of a million prompt tokens and of a million completion tokens, such as 0.15/0.60.
-    price: String = Price, "IN/OUT", {
+    /// Price in US dollars of a million prompt tokens and of a million completion tokens, such as 0.15/0.60; a third amount
+    /// is that of prompt tokens from the provider's cache, such as 0.15/0.60/0.075.
+    price: String = Price, "IN/OUT[/CACHED]", {
         default: "the model's, where it is known", effect: Effect::Nothing,
-        recorded: Some(|variant| variant.price.as_ref().map(|price| format!("{}/{}", price.prompt, price.completion))),
+        recorded: Some(|variant| {
+            let price = variant.price.as_ref()?;
+            let amounts = [Some(price.prompt), Some(price.completion), price.cached];
+            Some(amounts.iter().flatten().map(f64::to_string).collect::<Vec<_>>().join("/"))
+        }),
     }
 
     ["Wikipedia"]
@@ -383,6 +388,7 @@ mod tests {
             ("method", "raect"),
             ("price", "1"),
             ("price", "1/-2"),
+            ("price", "1/2/3/4"),
             ("model_timeout", "0"),
             ("base_url", ""),
             ("max_tokens", "4294967296"),

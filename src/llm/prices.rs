@@ -1,31 +1,48 @@
 //! What models cost: the built-in table, and files in the same format.
 
 use crate::types::{PriceRecord, Usage};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 const SHIPPED: &str = include_str!("prices.toml");
 /// Higher prices, in US dollars per million tokens, are rejected as a wrong unit.
 const MAX_PRICE: f64 = 1e6;
 
 /// What a model's tokens cost, in US dollars per million.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     pub prompt: f64,
+    /// Reasoning included.
     pub completion: f64,
+    /// Tokens of the prompt that the provider had kept from earlier requests; as other tokens of it where absent.
+    pub cached: Option<f64>,
+    /// Tokens of the prompt that the provider keeps for later requests; as other tokens of it where absent.
+    pub cache_write: Option<f64>,
 }
 
 impl Price {
+    pub const fn new(prompt: f64, completion: f64) -> Self {
+        Self { prompt, completion, cached: None, cache_write: None }
+    }
+
     /// Cost of `usage` in US dollars.
     pub fn of(self, usage: Usage) -> f64 {
+        let Usage { prompt_tokens, completion_tokens, cached_tokens, cache_write_tokens, .. } = usage;
         #[expect(clippy::cast_precision_loss, reason = "token counts are far below 2^52")]
-        let (prompt, completion) = (usage.prompt_tokens as f64, usage.completion_tokens as f64);
-        (prompt * self.prompt + completion * self.completion) / 1e6
+        let cost = |tokens: u64, price: f64| tokens as f64 * price;
+        // Servers that count more tokens as kept than there are do not make a prompt cheaper than nothing.
+        let cached = cached_tokens.min(prompt_tokens);
+        let written = cache_write_tokens.min(prompt_tokens - cached);
+        let prompt = cost(prompt_tokens - cached - written, self.prompt)
+            + cost(cached, self.cached.unwrap_or(self.prompt))
+            + cost(written, self.cache_write.unwrap_or(self.prompt));
+        (prompt + cost(completion_tokens, self.completion)) / 1e6
     }
 }
 
 impl From<&PriceRecord> for Price {
     fn from(record: &PriceRecord) -> Self {
-        Self { prompt: record.prompt, completion: record.completion }
+        let PriceRecord { prompt, completion, cached, cache_write, .. } = *record;
+        Self { prompt, completion, cached, cache_write }
     }
 }
 
@@ -47,6 +64,12 @@ pub struct PriceEntry {
     pub name: String,
     pub prompt: f64,
     pub completion: f64,
+    /// Tokens of the prompt from the provider's cache, and into it; absent where they cost what others cost, or where
+    /// nothing is known.
+    #[serde(default)]
+    pub cached: Option<f64>,
+    #[serde(default)]
+    pub cache_write: Option<f64>,
     /// The day of the price, or on which the source was read, as `YYYY-MM-DD`.
     pub as_of: String,
     #[serde(default)]
@@ -72,7 +95,8 @@ impl Prices {
     pub fn parse(text: &str) -> Result<Self, PricesError> {
         let prices: Self = toml::from_str(text).map_err(|error| PricesError::Form(error.to_string()))?;
         for entry in &prices.entries {
-            if ![entry.prompt, entry.completion].iter().all(|amount| (0.0..=MAX_PRICE).contains(amount)) {
+            let amounts = [Some(entry.prompt), Some(entry.completion), entry.cached, entry.cache_write];
+            if !amounts.iter().flatten().all(|amount| (0.0..=MAX_PRICE).contains(amount)) {
                 return Err(PricesError::Amount(entry.name.clone()));
             }
             if !is_day(&entry.as_of) {
@@ -92,8 +116,9 @@ impl Prices {
 
 impl PriceEntry {
     pub fn record(&self) -> PriceRecord {
+        let Self { prompt, completion, cached, cache_write, .. } = *self;
         let (as_of, source) = (Some(self.as_of.clone()), self.source.clone());
-        PriceRecord { prompt: self.prompt, completion: self.completion, as_of, source }
+        PriceRecord { prompt, completion, cached, cache_write, as_of, source }
     }
 }
 
@@ -122,6 +147,8 @@ mod tests {
         for entry in &prices.entries {
             assert!(entry.source.as_ref().is_some_and(|source| source.starts_with("https://")), "{entry:?}");
             assert!(entry.host.is_some() && entry.completion >= entry.prompt, "{entry:?}");
+            assert!(entry.cached.is_none_or(|cached| cached < entry.prompt), "{entry:?}");
+            assert!(entry.cache_write.is_none_or(|write| write > entry.prompt), "{entry:?}");
         }
         assert_eq!(Prices::shipped(), prices);
     }
@@ -147,6 +174,25 @@ mod tests {
     }
 
     #[test]
+    fn cached_tokens_have_a_price_of_their_own_where_one_is_known() {
+        let plain = Price::new(3.0, 15.0);
+        let usage = Usage { cached_tokens: 900, reasoning_tokens: 80, ..Usage::new(1_000, 100) };
+        let written = Usage { cached_tokens: 0, cache_write_tokens: 900, ..usage };
+        let wrong = Usage { cached_tokens: 5_000, cache_write_tokens: 5_000, ..usage };
+        let cheap = Price { cached: Some(0.3), ..plain };
+        for (price, usage, micros) in [
+            // Without a price for them, they cost what they did before; reasoning is part of the completion.
+            (plain, usage, 1_000.0 * 3.0 + 100.0 * 15.0),
+            (cheap, usage, 100.0 * 3.0 + 900.0 * 0.3 + 100.0 * 15.0),
+            (cheap, written, 1_000.0 * 3.0 + 100.0 * 15.0),
+            (Price { cache_write: Some(3.75), ..cheap }, written, 100.0 * 3.0 + 900.0 * 3.75 + 100.0 * 15.0),
+            (cheap, wrong, 1_000.0 * 0.3 + 100.0 * 15.0),
+        ] {
+            assert!((price.of(usage) - micros / 1e6).abs() < 1e-12, "{price:?} {usage:?}");
+        }
+    }
+
+    #[test]
     fn a_file_without_hosts_holds_for_every_server() {
         let entry = |prompt: &str, as_of: &str| {
             Prices::parse(&format!("[[model]]\nname = \"m\"\nprompt = {prompt}\ncompletion = 2\nas_of = \"{as_of}\""))
@@ -155,9 +201,10 @@ mod tests {
         let record = prices.find("127.0.0.1", "m").expect("an entry").record();
         assert_eq!((record.as_of.as_deref(), record.source.as_deref()), (Some("2026-01-31"), None));
         let price = Price::from(&record);
-        assert_eq!(price, Price { prompt: 1.5, completion: 2.0 });
+        assert_eq!(price, Price::new(1.5, 2.0));
         let usage = Usage::new(2_000_000, 500_000);
         assert!((price.of(usage) - 4.0).abs() < 1e-12);
+        assert_eq!(entry("1\ncached = -1", "2026-01-31"), Err(PricesError::Amount("m".to_owned())));
         assert_eq!(entry("-1", "2026-01-31"), Err(PricesError::Amount("m".to_owned())));
         assert_eq!(entry("nan", "2026-01-31"), Err(PricesError::Amount("m".to_owned())));
         assert_eq!(entry("1", "January"), Err(PricesError::Date("m".to_owned())));

@@ -17,6 +17,14 @@ pub(super) struct Episode {
     discarded: Option<String>,
 }
 
+/// The messages before the question, of which a provider may keep what it made.
+pub(super) fn shared(mut messages: Vec<Message>) -> Vec<Message> {
+    if let Some(last) = messages.last_mut() {
+        last.ends_shared = true;
+    }
+    messages
+}
+
 impl Episode {
     pub(super) fn new(setup: &Arc<Setup>) -> Self {
         Self { setup: Arc::clone(setup), step: 1, repairs: Vec::new(), answer: None, discarded: None }
@@ -51,7 +59,7 @@ impl Episode {
     pub(super) fn before_question(&self) -> Vec<Message> {
         let Setup { frame, history, .. } = self.setup.as_ref();
         let system = frame.system.iter().map(|text| Message::system(Arc::clone(text)));
-        system.chain(frame.examples.iter().chain(history).cloned()).collect()
+        shared(system.chain(frame.examples.iter().chain(history).cloned()).collect())
     }
 
     /// The frame's request to come to an end, if it has one.

@@ -5,7 +5,7 @@
 //! first line is none, because the label is looked for with the newline before it. A reply without an action ends
 //! the run, whatever it says: the system never looks for `Final Answer:`, which only whoever asked cuts out.
 
-use super::episode::Episode;
+use super::episode::{Episode, shared};
 use super::python::strip;
 use super::tools::{self, Misfit, Resolved};
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
@@ -109,9 +109,8 @@ impl ReActChat {
         }
         let setup = &self.episode.setup;
         let system = setup.frame.system.as_ref().filter(|text| !text.is_empty());
-        let mut messages = Vec::with_capacity(setup.history.len() + 2);
-        messages.extend(system.map(|text| Message::system(Arc::clone(text))));
-        messages.extend_from_slice(&setup.history);
+        let system = system.map(|text| Message::system(Arc::clone(text)));
+        let mut messages = shared(system.into_iter().chain(setup.history.iter().cloned()).collect());
         messages.push(Message::user(self.content.as_str()));
         self.episode.ask(Prompt::Messages(messages), STOPS.map(str::to_owned).to_vec())
     }

@@ -12,7 +12,7 @@ use crate::types::text::{counted, thousands};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-const FREE: Price = Price { prompt: 0.0, completion: 0.0 };
+const FREE: Price = Price::new(0.0, 0.0);
 
 /// Calls, tokens and cost of the episodes that are due.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -294,8 +294,11 @@ fn price_notes(job: &Job) -> Vec<String> {
         let Some(origin) = prices::origin(price) else { continue };
         if told.insert(&variant.model) {
             let (prompt, completion) = (price.prompt, price.completion);
+            let other =
+                |price: Option<f64>, what: &str| price.map(|price| format!(", {price} {what}")).unwrap_or_default();
+            let kept = other(price.cached, "cached") + &other(price.cache_write, "into the cache");
             let of = if job.manifest.variants.len() > 1 { format!(" of {}", variant.model) } else { String::new() };
-            lines.push(format!("price{of}: {prompt} in, {completion} out US $ a million tokens ({origin})"));
+            lines.push(format!("price{of}: {prompt} in{kept}, {completion} out US $ a million tokens ({origin})"));
         }
     }
     lines

@@ -23,8 +23,8 @@ impl PriceList {
 
     /// The price that was set, else that of the list; nothing where neither names the model.
     pub(super) fn of(&self, settings: &VariantSettings) -> Option<PriceRecord> {
-        if let Some((prompt, completion)) = settings.price.as_deref().and_then(price) {
-            return Some(PriceRecord { prompt, completion, as_of: None, source: None });
+        if let Some(typed) = settings.price.as_deref().and_then(price) {
+            return Some(typed);
         }
         let (host, name) = ModelSettings(settings).host_and_name()?;
         self.0.find(&host, &name).map(PriceEntry::record)
@@ -45,7 +45,7 @@ fn read(path: &Path) -> Result<Prices, RunError> {
     Prices::parse(&text).map_err(|error| {
         RunError::input(
             format!("--prices `{shown}`: {error}"),
-            "one table [[model]] a model, with name, prompt, completion, as_of and, if they matter, host and source",
+            "one table [[model]] a model, with name, prompt, completion, as_of and, if they matter, cached, cache_write, host and source",
         )
     })
 }

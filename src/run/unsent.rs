@@ -26,6 +26,7 @@ pub(super) fn notes(variant: &Variant, learned: &LearnedOptions) -> Vec<String> 
         let means = match option {
             RequestOption::Stop => "stops are applied here",
             RequestOption::Seed => "repeats may differ",
+            RequestOption::CacheControl => "every prompt costs its full price",
             _ => "the model uses its own",
         };
         format!("note: {model} does not take {name}: requests are sent without it, and {means}")

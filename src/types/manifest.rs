@@ -237,8 +237,16 @@ fn is_first_version(version: &u32) -> bool {
 pub struct PriceRecord {
     /// A million tokens of prompt.
     pub prompt: f64,
-    /// A million tokens of completion.
+    /// A million tokens of completion, reasoning included.
     pub completion: f64,
+    /// A million tokens of prompt that the provider had kept from earlier requests; absent where no price of their own is
+    /// known, so that they cost what other tokens cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached: Option<f64>,
+    /// A million tokens of prompt that the provider keeps for later requests; absent where no price of their own is
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
     /// The day for which it is said, `YYYY-MM-DD`; absent for a price that was typed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,

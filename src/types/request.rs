@@ -54,11 +54,15 @@ pub struct Message {
     /// The message as the model's provider wrote it. It is what the other fields say, and so not part of any digest.
     #[serde(skip)]
     pub verbatim: Option<Arc<Verbatim>>,
+    /// Whether it ends what all questions share: the instructions and exemplars at the start of the messages. It says
+    /// nothing to the model, and so is not part of any digest.
+    #[serde(skip)]
+    pub ends_shared: bool,
 }
 
 impl Message {
     pub fn new(role: Role, content: impl Into<Arc<str>>) -> Self {
-        Self { role, content: content.into(), calls: Vec::new(), answers: None, verbatim: None }
+        Self { role, content: content.into(), calls: Vec::new(), answers: None, verbatim: None, ends_shared: false }
     }
 
     /// A message of the instructions above the conversation.
@@ -178,6 +182,9 @@ pub struct Usage {
     /// How many of the prompt's tokens the provider had kept from earlier requests.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
+    /// How many of the prompt's tokens the provider kept for later requests, where it asks another price for that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
     /// How many of the completion's tokens were reasoning.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
@@ -215,6 +222,7 @@ impl Usage {
             prompt_tokens: self.prompt_tokens.saturating_sub(other.prompt_tokens),
             completion_tokens: self.completion_tokens.saturating_sub(other.completion_tokens),
             cached_tokens: self.cached_tokens.saturating_sub(other.cached_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_sub(other.cache_write_tokens),
             reasoning_tokens: self.reasoning_tokens.saturating_sub(other.reasoning_tokens),
         }
     }
@@ -234,6 +242,7 @@ impl std::ops::AddAssign for Usage {
         self.prompt_tokens += other.prompt_tokens;
         self.completion_tokens += other.completion_tokens;
         self.cached_tokens += other.cached_tokens;
+        self.cache_write_tokens += other.cache_write_tokens;
         self.reasoning_tokens += other.reasoning_tokens;
     }
 }

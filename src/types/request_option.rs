@@ -21,10 +21,12 @@ pub enum RequestOption {
     Include,
     /// A summary of the reasoning.
     Summary,
+    /// Which part of the prompt the provider is to keep for later requests.
+    CacheControl,
 }
 
 impl RequestOption {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Temperature,
         Self::TopP,
         Self::Seed,
@@ -36,6 +38,7 @@ impl RequestOption {
         Self::ParallelCalls,
         Self::Include,
         Self::Summary,
+        Self::CacheControl,
     ];
 
     pub fn name(self) -> &'static str {
@@ -51,6 +54,7 @@ impl RequestOption {
             Self::ParallelCalls => "parallel_tool_calls",
             Self::Include => "include",
             Self::Summary => "reasoning.summary",
+            Self::CacheControl => "cache_control",
         }
     }
 }
@@ -60,10 +64,11 @@ impl RequestOption {
 pub struct RequestOptions(u16);
 
 impl RequestOptions {
-    /// The settings by which a model chooses its words, and the stops: what a person should know if it is not sent.
+    /// The settings by which a model chooses its words, the stops, and what decides about costs: what a person should know if
+    /// it is not sent.
     pub fn told() -> Self {
-        use RequestOption::{Seed, Stop, Temperature, TopP};
-        [Temperature, TopP, Seed, Stop].into_iter().collect()
+        use RequestOption::{CacheControl, Seed, Stop, Temperature, TopP};
+        [Temperature, TopP, Seed, Stop, CacheControl].into_iter().collect()
     }
 
     pub fn contains(self, option: RequestOption) -> bool {

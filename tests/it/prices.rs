@@ -46,3 +46,38 @@ fn the_price_that_was_used_is_recorded_and_ask_takes_what_run_takes() {
     let missing = wikitrail(dir.path(), &server, &["ask", "Is it?", "--prices", "absent.toml"]);
     missing.refused(3, &["absent.toml"]);
 }
+
+/// 900 of 1,000 prompt tokens come from the provider's cache.
+#[test]
+fn tokens_from_the_providers_cache_have_their_own_price_everywhere() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let server = Server::start(|_, _, stream| {
+        let usage = json!({"prompt_tokens": 1000, "completion_tokens": 100, "prompt_tokens_details": {"cached_tokens": 900},
+            "completion_tokens_details": {"reasoning_tokens": 80}});
+        let message = json!({"content": " I know.\nAction 1: Finish[yes]"});
+        server::json(stream, &json!({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}));
+    });
+    let entry = "[[model]]\nname = \"m\"\nprompt = 10\ncompletion = 20\ncached = 1\ncache_write = 12.5\nas_of = \"2026-01-31\"\n";
+    std::fs::write(dir.path().join("prices.toml"), entry).expect("a file");
+    let recorded = json!({"prompt": 10.0, "completion": 20.0, "cached": 1.0});
+    let listed = json!({"prompt": 10.0, "completion": 20.0, "cached": 1.0, "cache_write": 12.5, "as_of": "2026-01-31"});
+    for (name, flags, price, cost) in [
+        ("full", &["--price", "10/20"][..], json!({"prompt": 10.0, "completion": 20.0}), 0.012),
+        ("typed", &["--price", "10/20/1"], recorded, 0.0039),
+        ("listed", &["--prices", "prices.toml"], listed, 0.0039),
+    ] {
+        let same = |found: &Value| assert!((found.as_f64().expect("a cost") - cost).abs() < 1e-12, "{name}: {found}");
+        let run = [&["run", "--limit", "1", "--json", "--out", name], flags].concat();
+        let ran = wikitrail(dir.path(), &server, &run);
+        if name == "listed" {
+            assert!(ran.stderr.contains("10 in, 1 cached, 12.5 into the cache, 20 out US $"), "{}", ran.stderr);
+        }
+        let summary = ran.json();
+        same(&summary["variants"][0]["cost_usd"]);
+        assert_eq!(common::manifest(dir.path().join(name))["variants"][0]["price"], price, "{name}");
+        same(&common::records(dir.path().join(name))[0]["cost_usd"]);
+        let scored = common::wikitrail(dir.path(), &["score", name, "--json"]).json();
+        same(&scored["variants"][0]["cost_usd"]);
+        same(&scored["spending"]["total"]["cost_usd"]);
+    }
+}

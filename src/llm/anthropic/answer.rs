@@ -102,7 +102,7 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Faul
     match event["type"].as_str().unwrap_or_default() {
         "message_start" => {
             progress.started = true;
-            progress.prompt_tokens = prompt(&event["message"]["usage"]);
+            progress.prompt = Some(prompt(&event["message"]["usage"]));
             rest.model = string(&event["message"]["model"]);
         }
         "content_block_start" => {
@@ -129,7 +129,8 @@ pub(super) fn event(data: &[u8], progress: &mut Progress) -> Result<String, Faul
         "content_block_stop" => close(&mut progress.blocks, &mut rest.calls),
         "message_delta" => {
             rest.finish_reason = reason(&event["delta"]["stop_reason"]).or_else(|| rest.finish_reason.take());
-            let prompt = prompt(&event["usage"]).or(progress.prompt_tokens);
+            let counted = prompt(&event["usage"]);
+            let prompt = if counted.prompt_tokens > 0 { counted } else { progress.prompt.unwrap_or_default() };
             rest.usage = used(prompt, &event["usage"]).or(rest.usage);
         }
         "message_stop" => {
@@ -163,17 +164,18 @@ fn reason(value: &Value) -> Option<String> {
     })
 }
 
-/// Prompt tokens, if counted.
-fn prompt(usage: &Value) -> Option<u64> {
-    let all = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
-    let counts = all.iter().filter_map(|name| count(usage, name));
-    counts.reduce(|sum, tokens| sum + tokens)
+/// What is counted of a prompt.
+fn prompt(usage: &Value) -> Usage {
+    let counted = |name: &str| count(usage, name).unwrap_or(0);
+    let (cached_tokens, cache_write_tokens) =
+        (counted("cache_read_input_tokens"), counted("cache_creation_input_tokens"));
+    let prompt_tokens = counted("input_tokens") + cached_tokens + cache_write_tokens;
+    Usage { prompt_tokens, cached_tokens, cache_write_tokens, ..Usage::default() }
 }
 
 /// Tokens used, if completion tokens are counted.
-fn used(prompt: Option<u64>, usage: &Value) -> Option<Usage> {
-    let completion = count(usage, "output_tokens")?;
-    let cached_tokens = count(usage, "cache_read_input_tokens").unwrap_or(0);
+fn used(prompt: Usage, usage: &Value) -> Option<Usage> {
+    let completion_tokens = count(usage, "output_tokens")?;
     let reasoning_tokens = count(&usage[TOKEN_DETAILS], THINKING_TOKENS).unwrap_or(0);
-    Some(Usage { cached_tokens, reasoning_tokens, ..Usage::new(prompt.unwrap_or(0), completion) })
+    Some(Usage { completion_tokens, reasoning_tokens, ..prompt })
 }

@@ -8,6 +8,7 @@
 //! | a temperature above 1 | an error |
 //! | how much to reason | as `thinking`: by a name `adaptive`, with `effort`; by a number of tokens `enabled`; no temperature then |
 //! | a seed | left out: not supported |
+//! | what is worth keeping for later requests | with `cache_control` (see `anthropic/cache.rs`) |
 //! | functions | as `tools`; `tool_choice` only where it is not what the API does anyway |
 //!
 //! Sources: <https://docs.claude.com/en/api/messages>, <https://docs.claude.com/en/docs/build-with-claude/streaming>;
@@ -20,6 +21,7 @@
 //! <https://github.com/diegosouzapw/OmniRoute/pull/4389>.
 
 mod answer;
+mod cache;
 
 use super::remote::answer::{Decoded, Fault, Progress};
 use super::remote::interface::{EncodedRequest, Interface, join, no_prefill, streams, temperature, top_p};
@@ -53,8 +55,11 @@ struct Anthropic {
 struct Body<'a> {
     model: &'a str,
     max_tokens: u32,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    system: &'a str,
+    /// Marks the end of the conversation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Value>,
+    #[serde(skip_serializing_if = "Content::is_empty")]
+    system: Content<'a>,
     messages: Vec<Said<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
@@ -86,6 +91,12 @@ struct Said<'a> {
 enum Content<'a> {
     Text(&'a str),
     Blocks(Vec<Value>),
+}
+
+impl Content<'_> {
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Text(""))
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
@@ -227,12 +238,13 @@ impl Interface for Anthropic {
         let stream = streams(watched, stops.len(), request, refused);
         let (tools, tool_choice) = request.functions.as_deref().map(tools).unwrap_or_default();
         let (thinking, output_config) = decoding.reasoning.map(thinking).unzip();
-        let body = Body {
+        let mut body = Body {
             model,
+            cache_control: None,
             tools,
             tool_choice,
             max_tokens: decoding.most_tokens(),
-            system: &turns.system,
+            system: Content::Text(&turns.system),
             messages: said(&turns.said),
             temperature: temperature(decoding, refused).filter(|temperature| *temperature < 1.0),
             top_p: top_p(decoding, Some(1.0), refused).filter(|top_p| *top_p < 1.0),
@@ -241,7 +253,9 @@ impl Interface for Anthropic {
             stop_sequences: &stops,
             stream,
         };
+        let cached = !refused.contains(RequestOption::CacheControl) && cache::mark(&mut body, &turns);
         let sent = [
+            (RequestOption::CacheControl, cached),
             (RequestOption::Temperature, body.temperature.is_some()),
             (RequestOption::TopP, body.top_p.is_some()),
             (RequestOption::Stop, !stops.is_empty()),

@@ -38,7 +38,7 @@ fn bench(limits: Limits, answer: Result<Completion, ModelError>) -> Bench {
     let (budget, gate) = (Arc::new(Budget::new(limits)), Arc::new(Semaphore::new(0)));
     let asked = Arc::new(AtomicUsize::new(0));
     let inner = Gated { gate: Arc::clone(&gate), asked: Arc::clone(&asked), answer };
-    let price = Some(Price { prompt: 1000.0, completion: 2000.0 });
+    let price = Some(Price::new(1000.0, 2000.0));
     let model = Budgeted::new(Arc::new(inner), Arc::clone(&budget), price);
     Bench { budget, gate, asked, model }
 }

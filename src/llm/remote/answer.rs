@@ -79,8 +79,8 @@ pub(in crate::llm) struct Progress {
     pub(in crate::llm) refused: bool,
     /// Whether a piece of the text has arrived, from servers that send the whole at the end once more.
     pub(in crate::llm) said: bool,
-    /// Tokens of the prompt, from servers that count them first.
-    pub(in crate::llm) prompt_tokens: Option<u64>,
+    /// What was counted of the prompt, from servers that count it first.
+    pub(in crate::llm) prompt: Option<Usage>,
     /// The blocks of the content so far, from servers that send them in pieces.
     pub(in crate::llm) blocks: Vec<Value>,
     /// Everything except the text.

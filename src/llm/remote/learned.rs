@@ -46,7 +46,8 @@ impl LearnedOptions {
 /// The sent option that the server refuses, if leaving it out may help.
 fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<RequestOption> {
     use RequestOption::{
-        Include, MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP, Whole,
+        CacheControl, Include, MaxTokens, ParallelCalls, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP,
+        Whole,
     };
     if !matches!(status, 400 | 422) {
         return None;
@@ -71,6 +72,7 @@ fn option(refusal: &Refusal, status: u16, sent: RequestOptions) -> Option<Reques
         (ParallelCalls, names(&["parallel_tool_calls"])),
         (Include, names(&["include", "encrypted_content"]) || text.contains("encrypted content")),
         (Summary, param == "reasoning.summary" || text.contains("reasoning summar")),
+        (CacheControl, names(&["cache_control"]) && unknown),
         (Stop, names(&["stop", "stop_sequences", "stopsequences"])),
         (Stream, stream),
         (Whole, whole),
@@ -102,7 +104,7 @@ mod tests {
     use super::{LearnedOptions, option};
     use crate::llm::remote::refusal::Refusal;
     use crate::types::RequestOption::{
-        self, Include, MaxTokens, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP, Whole,
+        self, CacheControl, Include, MaxTokens, Seed, Stop, Stream, StreamUsage, Summary, Temperature, TopP, Whole,
     };
     use crate::types::RequestOptions;
 
@@ -146,6 +148,7 @@ mod tests {
             (400, openai(both, "", ""), None),
             (400, openai("Unknown name \"seed\" at 'generation_config': Cannot find field.", "", ""), Some(Seed)),
             (400, openai("Encrypted content is not supported with this model.", "include", ""), Some(Include)),
+            (400, openai("system.0.cache_control: Extra inputs are not permitted", "", ""), Some(CacheControl)),
             (400, openai("Unsupported parameter: max_output_tokens", "", ""), Some(MaxTokens)),
             (400, openai("Invalid 'max_output_tokens': integer below minimum value.", "max_output_tokens", ""), None),
             (501, openai("no streaming", "", ""), None),

@@ -24,6 +24,10 @@ pub(in crate::llm) struct Turns {
     pub(in crate::llm) system: String,
     /// The turns; speakers alternate.
     pub(in crate::llm) said: Vec<Turn>,
+    /// How many turns at the start all questions share.
+    pub(in crate::llm) shared: usize,
+    /// How much of the first turn's text they share, in bytes; of a text prompt only.
+    pub(in crate::llm) prefix: usize,
     /// The label that the model continues, or empty.
     pub(in crate::llm) label: String,
 }
@@ -61,6 +65,7 @@ impl Turns {
                 let (before, label) = rest.split_at(at.unwrap_or(rest.len()));
                 turns.say(false, &[prefix, before].concat());
                 turns.say(true, label);
+                turns.prefix = prefix.len();
                 label.clone_into(&mut turns.label);
             }
             Prompt::Messages(messages) => {
@@ -69,7 +74,15 @@ impl Turns {
                 turns.system = lines(system);
                 let mut names = HashMap::new();
                 for message in rest {
+                    let own = message.role == Role::Assistant;
+                    // A turn that goes on is not shared.
+                    if turns.shared == turns.said.len() && turns.said.last().is_some_and(|last| last.own == own) {
+                        turns.shared -= 1;
+                    }
                     turns.add(message, endpoint, &mut names);
+                    if message.ends_shared {
+                        turns.shared = turns.said.len();
+                    }
                 }
                 if turns.said.is_empty() {
                     let text = std::mem::take(&mut turns.system);

@@ -1,6 +1,7 @@
 //! All providers, against servers that answer well, badly, falsely and not at all.
 
 mod answers;
+mod cached;
 mod calls;
 mod openai;
 mod reasoning;

@@ -199,8 +199,10 @@ async fn extra_headers_are_sent_and_what_they_hold_is_masked() {
         let model = match api {
             Api::Messages => anthropic::model(settings, false),
             Api::Gemini => gemini::model(settings),
-            Api::Chat | Api::Completions | Api::Responses => {
-                crate::llm::openai::model(settings, OpenAiSettings::default())
+            Api::Chat | Api::Completions => crate::llm::openai::model(settings, OpenAiSettings::default()),
+            Api::Responses => {
+                let openai = OpenAiSettings { endpoint: Endpoint::Responses, ..OpenAiSettings::default() };
+                crate::llm::openai::model(settings, openai)
             }
         };
         let answer = model.expect("a model").complete(&request()).await.expect("an answer");

@@ -1,6 +1,6 @@
 //! The conversation: who is told what, which step comes next, how it ends.
 
-use super::super::episode::Episode;
+use super::super::episode::{Episode, shared};
 use super::super::{Dialogue, Setup, Turn};
 use super::placeholder::Placeholders;
 use super::reply::{Action, Refused, Reply};
@@ -147,8 +147,8 @@ impl Dialogue for Robust {
     fn begin(&mut self, question: &Question) -> Turn {
         let Setup { frame, history, question_label, .. } = self.episode.setup.as_ref();
         let question = Message::user(Form::default().question(question_label, &question.question));
-        self.messages.extend(frame.system.clone().filter(|text| !text.is_empty()).map(Message::system));
-        self.messages.extend(frame.examples.iter().chain(history).cloned());
+        let system = frame.system.clone().filter(|text| !text.is_empty()).map(Message::system);
+        self.messages = shared(system.into_iter().chain(frame.examples.iter().chain(history).cloned()).collect());
         self.question = Some((self.messages.len(), question.clone()));
         self.messages.push(question);
         self.ask()

@@ -9,7 +9,8 @@ fn differing_settings_are_named() {
     let recorded = manifest(variant("a"));
     assert_eq!(differences(&recorded, &recorded), Vec::<String>::new());
     // A run from before prices were recorded may be resumed with one, and one of its own may have changed since.
-    let price = PriceRecord { prompt: 1.0, completion: 2.0, as_of: None, source: None };
+    let price =
+        PriceRecord { prompt: 1.0, completion: 2.0, cached: None, cache_write: None, as_of: None, source: None };
     let priced = manifest(Variant { price: Some(price), ..variant("a") });
     assert_eq!(differences(&recorded, &priced), Vec::<String>::new());
     assert!(!serde_json::to_string(&recorded).expect("JSON").contains("price"));

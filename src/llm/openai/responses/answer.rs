@@ -20,6 +20,7 @@ use serde_json::Value;
 /// The type of an item with reasoning, and where reasoning is found.
 const REASONING: &str = "reasoning";
 const REASONING_TOKENS: &str = "reasoning_tokens";
+const INPUT_DETAILS: &str = "input_tokens_details";
 const OUTPUT_DETAILS: &str = "output_tokens_details";
 
 /// Decodes a whole answer; the error says why it is not a completion.
@@ -109,7 +110,8 @@ fn complete(body: &Value, items: Vec<Value>, decoded: &mut Decoded) {
     let counted = &body["usage"];
     decoded.counted_reasoning(&counted[OUTPUT_DETAILS], REASONING_TOKENS);
     decoded.usage = usage(counted, "input_tokens", "output_tokens").map(|usage| Usage {
-        cached_tokens: count(&counted["input_tokens_details"], "cached_tokens").unwrap_or(0),
+        cached_tokens: count(&counted[INPUT_DETAILS], "cached_tokens").unwrap_or(0),
+        cache_write_tokens: count(&counted[INPUT_DETAILS], "cache_write_tokens").unwrap_or(0),
         reasoning_tokens: count(&counted[OUTPUT_DETAILS], REASONING_TOKENS).unwrap_or(0),
         ..usage
     });
