@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from sdk_apis import APIS, Gemini, Messages, Reply
+from sdk_apis import APIS, Gemini, Messages, Reply, Responses
 
 KEY = "sk-test-0123456789"
 # Faults of this file, or of its tables.
@@ -89,6 +89,7 @@ def answers(api):
         kinds["parts"] = Reply(ANSWER.text, parts=True, reasoning="hm")
     if api.name == "chat":
         kinds["reasoning in the text"] = Reply(ANSWER.text, reasoning="First, the wrong answer: 1944", inside=True)
+    if api.name in ("chat", "responses"):
         kinds["refusal"] = Reply(refusal="I cannot help with that.")
     for (kind, reply), ask in itertools.product(kinds.items(), (False, True)):
         if kind == "parts" and ask and api.name == "chat":
@@ -98,7 +99,7 @@ def answers(api):
 
 def text_protocols(api):
     """Protocols of text: prompts, messages, exemplars, stops, decoding."""
-    seed = {} if api.name == "messages" else {"seed": 7}
+    seed = {} if api.name in ("messages", "responses") else {"seed": 7}
     decoding = ["--seed", "7", "--temperature", "1"] + ([] if api.name == "messages" else ["--top-p", "0.9"])
     paper = [Reply(" I look for the element.\nAction 1: Search[Hafnium]"), Reply(" It says 1943.\nAction 2: Finish[1943]")]
     for ask in (False, True):
@@ -152,7 +153,7 @@ def tool_calls(api):
         Row(api.name, "tools, wrong arguments", [wrong, search(), finish()], answer="1943", repairs=("malformed_arguments",)),
         Row(api.name, "tools, no call", [Reply("I think of 1943."), finish()], answer="1943", repairs=("missing_call",)),
     ]
-    if api.name == "chat":
+    if api.name in ("chat", "responses"):
         broken = Reply(calls=[("search", '{"query": "Hafn')])
         rows.append(Row(api.name, "tools, broken arguments", [broken, finish()], answer="1943", repairs=("malformed_arguments",)))
     for row, ask in itertools.product(rows, (False, True)):
@@ -164,6 +165,10 @@ def tool_calls(api):
 ERRORS = {
     "chat": {"server_error": None, "rate_limit_exceeded": None, "insufficient_quota": "quota"},
     "completions": {"server_error": None},
+    # Requests hold no images, so these cannot fail.
+    "responses": {**{code: "content_filter" if "policy" in code or code == "invalid_prompt" else None
+                     for code in Responses.failures if "image" not in code},
+                  **{status: None for status in Responses.unfinished}},
     "messages": {"invalid_request_error": "bad_request", "authentication_error": "key", "billing_error": "payment",
                  "permission_error": "forbidden", "not_found_error": "not_found", "rate_limit_error": None, "timeout_error": None,
                  "api_error": None, "overloaded_error": None},
@@ -310,9 +315,9 @@ class Scenario:
                     self.fail(f"a later body lacks {json.dumps(part)}")
         model = body.get("model", "m")
         if reply.error:
-            error = json.dumps(self.api.error(reply))
+            error = json.dumps(self.api.error_event(reply) if stream else self.api.error(reply))
             # Of a stream, the first event.
-            return 200, f"event: error\ndata: {error}\n\n" if stream else error, stream
+            return 200, f"data: {error}\n\n" if stream else error, stream
         return 200, "".join(self.api.events(reply, model, body)) if stream else json.dumps(self.api.whole(reply, model)), stream
 
 
@@ -429,6 +434,9 @@ def planted():
     bodies = {
         "chat": {"model": "m", "messages": [{"role": "user", "content": "q"}], "tools": [{"type": "function", "function": function}]},
         "completions": {"model": "m", "prompt": "q", "stream_options": {"include_usage": True}, "stream": True},
+        "responses": {"model": "m", "input": [{"type": "message", "role": "user", "content": "q"},
+                                              {"type": "function_call_output", "call_id": "c", "output": "o"}],
+                      "tools": [{"type": "function", "strict": False, **function}]},
         "messages": {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": [{"type": "text", "text": "q"}]}],
                      "tools": [{"name": "search", "input_schema": {"type": "object"}}]},
         "gemini": {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "generationConfig": {"maxOutputTokens": 9},

@@ -15,12 +15,12 @@ import typing_extensions
 # `Iterable` is checked when it is read, so never; a list is checked at once. The SDKs see this while they are imported.
 typing.Iterable, iterable = typing.List, typing.Iterable
 import anthropic.types as messages
-import openai
 import openai.types as completions
 import openai.types.chat as chat
 import openai.types.chat.chat_completion as chat_whole
 import openai.types.chat.chat_completion_chunk as chat_piece
-import openai.types.responses
+import openai.types.responses as responses
+import openai.types.responses.response_create_params as response_params
 from google import genai
 from google.genai import models as gemini_wire
 from google.genai import types as gemini
@@ -126,6 +126,10 @@ class Api:
 
     def wants_stream(self, path, body):
         return body.get("stream", False)
+
+    def error_event(self, reply):
+        """The error as an event of a stream."""
+        return self.error(reply)
 
     def sent_back(self, reply):
         """What of a reply with calls has to be in the next request, unchanged."""
@@ -235,6 +239,117 @@ class Completions(OpenAi):
         if (body.get("stream_options") or {}).get("include_usage"):
             yield sse(self.answer(model, [], usage=self.usage(reply)))
         yield sse("[DONE]")
+
+
+class Responses(OpenAi):
+    name, tail, provider, flags = "responses", "/responses", "openai", ["--responses"]
+    unstreamed = pydantic.TypeAdapter(response_params.ResponseCreateParamsNonStreaming)
+    streamed = pydantic.TypeAdapter(response_params.ResponseCreateParamsStreaming)
+    usual = calling = "completed"
+    reasons = [usual, *literals(responses.response.IncompleteDetails.model_fields["reason"].annotation)]
+    # Why one has failed, and states that are no end.
+    failures = literals(responses.ResponseError.model_fields["code"].annotation)
+    unfinished = [status for status in literals(responses.Response.model_fields["status"].annotation) if status not in ("completed", "incomplete")]
+    prefill = False
+
+    def finish(self, reason):
+        return {"completed": "stop", "max_output_tokens": "length"}.get(reason, reason)
+
+    def expected(self, reply):
+        wanted = super().expected(reply)
+        if reply.calls and self.ended(reply) == "completed":
+            wanted["finish_reason"] = "tool_calls"
+        return wanted
+
+    def usage(self, reply):
+        prompt, completion, thought = reply.tokens
+        return {"input_tokens": prompt, "output_tokens": completion, "total_tokens": prompt + completion,
+                "input_tokens_details": {"cached_tokens": reply.cached, "cache_write_tokens": 0},
+                "output_tokens_details": {"reasoning_tokens": thought}}
+
+    def items(self, reply):
+        if reply.reasoning or reply.hidden:
+            summary = [{"type": "summary_text", "text": reply.reasoning}] if reply.reasoning else []
+            yield responses.ResponseReasoningItem(id="rs_1", type="reasoning", summary=summary, encrypted_content="c2VjcmV0")
+        parts = [responses.ResponseOutputText(type="output_text", text=piece, annotations=[])
+                 for piece in (pieces(reply.text) if reply.parts else [reply.text]) if piece]
+        if reply.refusal:
+            parts.append(responses.ResponseOutputRefusal(type="refusal", refusal=reply.refusal))
+        if parts:
+            yield responses.ResponseOutputMessage(id="msg_1", type="message", role="assistant", status="completed", content=parts)
+        for at, (name, arguments) in enumerate(reply.calls):
+            yield responses.ResponseFunctionToolCall(id=f"fc_{at}", call_id=f"call_{at}", type="function_call", name=name,
+                                                     arguments=arguments, status="completed")
+
+    def sent_back(self, reply):
+        """All items as they came, if there is reasoning among them."""
+        whole = [dumped(item, exclude_unset=True) for item in self.items(reply)] if reply.calls else []
+        return whole if reply.reasoning or reply.hidden else [arguments for _, arguments in reply.calls]
+
+    def response(self, model, status, **rest):
+        fields = {"id": "resp_1", "created_at": 1, "object": "response", "model": model, "output": [], "parallel_tool_calls": True,
+                  "tool_choice": "auto", "tools": [], "error": None, "incomplete_details": None, "status": status}
+        return responses.Response(**{**fields, **rest})
+
+    def ending(self, reply, model):
+        reason = self.ended(reply)
+        status = "completed" if reason == "completed" else "incomplete"
+        details = {"reason": reason} if status == "incomplete" else None
+        return self.response(model, status, output=list(self.items(reply)), usage=self.usage(reply), incomplete_details=details)
+
+    def whole(self, reply, model):
+        return dumped(self.ending(reply, model), exclude_unset=True)
+
+    def events(self, reply, model, body):
+        numbers = iter(range(10_000))
+
+        def event(kind, **fields):
+            name = literals(kind.model_fields["type"].annotation)[0]
+            return sse(dumped(kind(**{"type": name, "sequence_number": next(numbers), **fields}), exclude_unset=True), name)
+
+        def within(kind, at, **fields):
+            return event(kind, item_id=f"item_{at}", output_index=at, **fields)
+
+        begun = self.response(model, "in_progress")
+        yield event(responses.ResponseCreatedEvent, response=begun)
+        yield event(responses.ResponseInProgressEvent, response=begun)
+        for at, item in enumerate(self.items(reply)):
+            yield event(responses.ResponseOutputItemAddedEvent, output_index=at, item=item)
+            if item.type == "reasoning":
+                for part in item.summary:
+                    yield within(responses.ResponseReasoningSummaryPartAddedEvent, at, summary_index=0, part={"type": "summary_text", "text": ""})
+                    for piece in pieces(part.text):
+                        yield within(responses.ResponseReasoningSummaryTextDeltaEvent, at, summary_index=0, delta=piece)
+                    yield within(responses.ResponseReasoningSummaryTextDoneEvent, at, summary_index=0, text=part.text)
+            elif item.type == "message":
+                for n, part in enumerate(item.content):
+                    yield within(responses.ResponseContentPartAddedEvent, at, content_index=n, part=part)
+                    if part.type == "output_text":
+                        for piece in pieces(part.text):
+                            yield within(responses.ResponseTextDeltaEvent, at, content_index=n, delta=piece, logprobs=[])
+                        yield within(responses.ResponseTextDoneEvent, at, content_index=n, text=part.text, logprobs=[])
+                    else:
+                        for piece in pieces(part.refusal):
+                            yield within(responses.ResponseRefusalDeltaEvent, at, content_index=n, delta=piece)
+                    yield within(responses.ResponseContentPartDoneEvent, at, content_index=n, part=part)
+            else:
+                for piece in pieces(item.arguments):
+                    yield within(responses.ResponseFunctionCallArgumentsDeltaEvent, at, delta=piece)
+                yield within(responses.ResponseFunctionCallArgumentsDoneEvent, at, arguments=item.arguments)
+            yield event(responses.ResponseOutputItemDoneEvent, output_index=at, item=item)
+        ending = self.ending(reply, model)
+        kind = responses.ResponseCompletedEvent if ending.status == "completed" else responses.ResponseIncompleteEvent
+        yield event(kind, response=ending)
+
+    def error(self, reply):
+        if reply.error in self.failures:
+            error = {"code": reply.error, "message": f"The server says {reply.error}"}
+            return dumped(self.response("m", "failed", error=error), exclude_unset=True)
+        return dumped(self.response("m", reply.error), exclude_unset=True)
+
+    def error_event(self, reply):
+        kind = responses.ResponseFailedEvent
+        return {"type": literals(kind.model_fields["type"].annotation)[0], "sequence_number": 0, "response": self.error(reply)}
 
 
 class Messages(Api):
@@ -417,4 +532,4 @@ def differing(written, sent, path=""):
         yield path, f"the SDK writes {json.dumps(written)}, not {json.dumps(sent)}"
 
 
-APIS = {api.name: api for api in (Chat(), Completions(), Messages(), Gemini())}
+APIS = {api.name: api for api in (Chat(), Completions(), Responses(), Messages(), Gemini())}

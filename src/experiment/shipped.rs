@@ -27,6 +27,7 @@ macro_rules! shipped {
 }
 
 const SHIPPED: &[(&str, &[u8])] = shipped![
+    "experiments/interface.toml",
     "experiments/sample.toml",
     "experiments/table1.toml",
     "datasets/sample.jsonl",

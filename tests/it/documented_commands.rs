@@ -13,7 +13,7 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 7] = [
+const PAGES: [(&str, usize); 8] = [
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
@@ -21,6 +21,8 @@ const PAGES: [(&str, usize); 7] = [
     ("guide.md", 25),
     ("reproduce.md", 3),
     ("cluster.md", 7),
+    // All of its commands need a server.
+    ("models.md", 0),
 ];
 
 fn page(name: &str) -> String {
@@ -93,6 +95,21 @@ fn every_command_that_is_shown_works() {
     for (name, least) in PAGES {
         let count = follow(&page(name));
         assert!(count >= least, "{name} shows {count} commands");
+    }
+}
+
+/// Runs that need a server are planned, so that their flags are right; `models check` takes the same.
+#[test]
+fn runs_that_need_a_server_can_be_planned() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let all = blocks(&page("models.md"));
+    let lines = all.iter().filter(|(kind, _)| kind == "sh").flat_map(|(_, text)| text.lines());
+    let runs: Vec<&str> = lines.filter(|line| line.starts_with("wikitrail run ")).collect();
+    assert!(runs.len() >= 9, "{runs:?}");
+    for line in runs {
+        let command = line.split("  #").next().unwrap_or(line);
+        let planned = shell(folder.path(), &format!("{command} --dry-run")).ok();
+        assert!(planned.stderr.contains("10 questions of"), "{line}: {}", planned.stderr);
     }
 }
 
