@@ -9,6 +9,9 @@ use crate::types::{Cause, Failure, Manifest, Reasoning, Service, Variant};
 
 /// Longest address in a hint, in characters.
 const ADDRESS: usize = 120;
+/// What to do about answers with nothing in them.
+const EMPTY: &str =
+    "`wikitrail models check` with the same flags shows what the server sends; look at its log, and at --server";
 
 /// A hint for whoever must act; `detail` is the reason in words.
 pub(super) fn hint(failure: Option<Failure>, detail: &str, variant: &Variant, manifest: &Manifest) -> String {
@@ -63,6 +66,7 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
             "the provider's filter withholds these answers: another model may give them".to_owned()
         }
         Cause::TokenLimit => "raise --max-tokens".to_owned(),
+        Cause::Empty => EMPTY.to_owned(),
         Cause::Recording => {
             "the recording has other requests: replay with the settings it was made with, or record again".to_owned()
         }
@@ -86,6 +90,7 @@ pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
     let remedy = |cause: Cause| match cause {
         Cause::TokenLimit => format!("raise --max-tokens (now {limit}){less}"),
         Cause::ContextOverflow => "lower --max-steps or --observation-chars, or use a larger context".to_owned(),
+        Cause::Empty => EMPTY.to_owned(),
         Cause::Refusal => "the words of the refusal are in the record; another model may answer".to_owned(),
         _ => "another model may answer".to_owned(),
     };
@@ -142,6 +147,8 @@ fn wikipedia(cause: Cause, variant: &Variant) -> String {
         Cause::Recording => {
             "the recording has other searches: replay with the settings it was made with, or record again".to_owned()
         }
-        Cause::TokenLimit | Cause::ContextOverflow | Cause::Other => "--resume runs these episodes again".to_owned(),
+        Cause::TokenLimit | Cause::ContextOverflow | Cause::Empty | Cause::Other => {
+            "--resume runs these episodes again".to_owned()
+        }
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! | class | rule |
 //! |---|---|
-//! | `declined` | the model or a filter of its provider withheld the last answer; or no answer, and at least half of the calls were withheld |
+//! | `declined` | the model or a filter of its provider withheld the last answer, or the server sent nothing; or no answer, and that is true of at least half of the calls |
 //! | `cut` | no answer, and the conversation outgrew the context, the last reply could not be parsed because the limit of tokens cut it, or at least half of the calls were cut |
 //! | `format` | the outcome is a format failure; or no answer, and at least half of the actions, refused replies among them, named no tool; or the agent ended with an answer without words |
 //! | `label` | F1 of at least 0.5 with a gold answer, or one contains the other, word by word |
@@ -132,7 +132,7 @@ impl Case<'_> {
         let most = |count: u64| unanswered && count > 0 && 2 * count >= calls.calls;
         let say =
             |class| Some((class, calls.described().into_iter().map(|(_, what)| what).collect::<Vec<_>>().join("; ")));
-        if matches!(last, Some(Cause::Refusal | Cause::ContentFilter)) || most(calls.declined()) {
+        if matches!(last, Some(Cause::Refusal | Cause::ContentFilter | Cause::Empty)) || most(calls.declined()) {
             return say(FailureClass::Declined);
         }
         // A reply that was cut after its action did no harm.

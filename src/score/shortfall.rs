@@ -18,6 +18,8 @@ pub struct Shortfalls {
     pub refusal: u64,
     /// A filter of the provider withheld the answer.
     pub content_filter: u64,
+    /// Neither a text nor a call came, and no reason.
+    pub empty: u64,
 }
 
 impl Shortfalls {
@@ -37,6 +39,7 @@ impl Shortfalls {
             Some(Cause::ContextOverflow) => &mut self.context_overflow,
             Some(Cause::Refusal) => &mut self.refusal,
             Some(Cause::ContentFilter) => &mut self.content_filter,
+            Some(Cause::Empty) => &mut self.empty,
             _ => return,
         };
         *count += 1;
@@ -47,9 +50,9 @@ impl Shortfalls {
         self.token_limit + self.context_overflow
     }
 
-    /// Calls whose answer the model or its provider kept back.
+    /// Calls whose answer the model or its provider kept back, or the server left out.
     pub fn declined(&self) -> u64 {
-        self.refusal + self.content_filter
+        self.refusal + self.content_filter + self.empty
     }
 
     /// What happened, by its cause, for a person: `16 of 16 calls cut at the limit of tokens, all inside reasoning`. Nothing
@@ -69,6 +72,7 @@ impl Shortfalls {
             of(Cause::ContextOverflow, self.context_overflow, "did not fit into the model's context"),
             of(Cause::Refusal, self.refusal, "declined by the model"),
             of(Cause::ContentFilter, self.content_filter, "withheld by a filter of the provider"),
+            of(Cause::Empty, self.empty, "answered with nothing, and no reason"),
         ]
         .into_iter()
         .flatten()
@@ -84,6 +88,7 @@ impl std::ops::AddAssign for Shortfalls {
         self.context_overflow += other.context_overflow;
         self.refusal += other.refusal;
         self.content_filter += other.content_filter;
+        self.empty += other.empty;
     }
 }
 
@@ -108,17 +113,19 @@ mod tests {
             call("refusal", "", None),
             call("content_filter", "", None),
             Call { cause: Some(crate::types::Cause::ContextOverflow), ..Call::default() },
+            Call { cause: Some(crate::types::Cause::Empty), ..Call::default() },
         ];
         let step = Step { n: 1, calls, ..Step::default() };
         let all = Shortfalls::of(&fixtures::episode(vec![step], None, &["x"], Outcome::FormatFailure));
-        assert_eq!((all.calls, all.token_limit, all.in_reasoning, all.cut(), all.declined()), (6, 2, 1, 3, 2));
+        assert_eq!((all.calls, all.token_limit, all.in_reasoning, all.cut(), all.declined()), (7, 2, 1, 3, 3));
         assert_eq!(
             all.described().into_iter().map(|(_, what)| what).collect::<Vec<_>>(),
             [
-                "2 of 6 calls cut at the limit of tokens, 1 inside reasoning",
-                "1 of 6 calls did not fit into the model's context",
-                "1 of 6 calls declined by the model",
-                "1 of 6 calls withheld by a filter of the provider",
+                "2 of 7 calls cut at the limit of tokens, 1 inside reasoning",
+                "1 of 7 calls did not fit into the model's context",
+                "1 of 7 calls declined by the model",
+                "1 of 7 calls withheld by a filter of the provider",
+                "1 of 7 calls answered with nothing, and no reason",
             ]
         );
     }

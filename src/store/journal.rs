@@ -188,7 +188,10 @@ impl Journal {
         event: Event,
     ) -> Result<(), TapeError> {
         let line = line(&Line { key: key.into(), variant: variant.into(), sample, event });
-        let line = line.map_err(|error| failed("append to", self.writer.path(), error))?;
+        let line = line.map_err(|error| {
+            let path = self.writer.path();
+            failed("append to", path, StoreError::io("append to", path)(error.into()))
+        })?;
         self.writer.write(Item::Line(key.to_owned(), line)).await
     }
 
@@ -289,8 +292,13 @@ impl JournalFile {
     }
 }
 
-fn failed(action: &'static str, path: &Path, error: impl std::error::Error + Send + Sync + 'static) -> TapeError {
-    FileError { action, path: path.to_owned(), source: std::io::Error::other(error) }.into()
+fn failed(action: &'static str, path: &Path, error: StoreError) -> TapeError {
+    match error {
+        // It says already what failed where, and knows a full disk.
+        StoreError::Io { action, path, source } => FileError { action, path, source },
+        error => FileError { action, path: path.to_owned(), source: std::io::Error::other(error) },
+    }
+    .into()
 }
 
 fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {

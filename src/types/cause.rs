@@ -21,7 +21,7 @@ pub struct Failure {
     pub cause: Cause,
 }
 
-/// What went wrong. The first four also say why a completion is less than the model's whole answer.
+/// What went wrong. The first five also say why a completion is less than the model's whole answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -33,6 +33,8 @@ pub enum Cause {
     Refusal,
     /// The prompt, or prompt and answer, do not fit into the model's context.
     ContextOverflow,
+    /// The server sent neither a text nor a call, and no reason.
+    Empty,
     /// The key was rejected (401).
     Key,
     /// The account has to be paid for (402).
@@ -80,6 +82,7 @@ impl Cause {
             Self::ContentFilter => "content_filter",
             Self::Refusal => "refusal",
             Self::ContextOverflow => "context_overflow",
+            Self::Empty => "empty",
             Self::Key => "key",
             Self::Payment => "payment",
             Self::Forbidden => "forbidden",

@@ -1,5 +1,6 @@
 //! What a dialogue asks of a model, and what comes back.
 
+use super::cause::Cause;
 use super::digest::sha256_hex;
 use super::function::{FunctionCall, Functions, Verbatim};
 use super::prefix::Prefix;
@@ -172,6 +173,16 @@ pub struct Completion {
     /// The reply as its provider wrote it, where that has to be sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verbatim: Option<Verbatim>,
+}
+
+impl Completion {
+    /// Why it is less than the model's whole answer, if it is.
+    pub fn shortfall(&self) -> Option<Cause> {
+        match &self.finish_reason {
+            Some(reason) => Cause::of_finish(reason),
+            None => (self.text.trim().is_empty() && self.calls.is_empty()).then_some(Cause::Empty),
+        }
+    }
 }
 
 /// Counted use of a model.

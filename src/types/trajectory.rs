@@ -294,6 +294,7 @@ impl Call {
     /// The record of a request and its completion.
     pub fn of(request: &Request, completion: Completion) -> Self {
         Self {
+            cause: completion.shortfall(),
             prompt_sha256: request.prompt.sha256(),
             prompt_chars: request.prompt.chars(),
             stop: request.stop.clone(),
@@ -301,7 +302,6 @@ impl Call {
             calls: completion.calls,
             verbatim: completion.verbatim,
             reasoning: completion.reasoning,
-            cause: completion.finish_reason.as_deref().and_then(Cause::of_finish),
             finish_reason: completion.finish_reason,
             usage: completion.usage,
             latency_ms: completion.latency_ms,

@@ -115,6 +115,12 @@ fn answers_that_are_cut_inside_reasoning_are_no_silent_zero() {
         (json!({"content": "Thought: The ans"}), "length", "cut", "cut at the limit of tokens: raise --max-tokens"),
         (json!({"content": null, "refusal": "I can't help."}), "stop", "declined", "declined by the model: "),
         (json!({"content": ""}), "content_filter", "declined", "withheld by a filter of the provider: "),
+        (
+            json!({"content": null}),
+            "",
+            "declined",
+            "2 of 2 calls answered with nothing, and no reason: `wikitrail models check`",
+        ),
     ];
     for (message, reason, class, told) in cases {
         let server = Server::start(move |_, _, stream| say(stream, &message, reason));
@@ -126,7 +132,8 @@ fn answers_that_are_cut_inside_reasoning_are_no_silent_zero() {
         let short = &summary["variants"][0]["shortfalls"];
         assert_eq!(short["calls"], json!(calls(&dir.records("r"))), "{short}");
         let exported = dir.wikitrail(&["export", "r", "--format", "csv", "--rows", "steps"]).ok();
-        let cause = ["token_limit", "refusal", "content_filter"].iter().any(|cause| exported.stdout.contains(cause));
+        let cause =
+            ["token_limit", "refusal", "content_filter", "empty"].iter().any(|cause| exported.stdout.contains(cause));
         assert!(cause, "{}", exported.stdout);
     }
 }

@@ -2,8 +2,9 @@
 //! recorded and compared; secrets are sent only, and only where a key may go.
 
 use crate::common::server::{self, Server};
-use crate::common::{WorkDir, variant_names};
+use crate::common::{Ran, WorkDir, variant_names};
 use serde_json::{Value, json};
+use std::io::Write as _;
 use std::path::Path;
 
 /// The value of the variable `TEAM_KEY`.
@@ -188,7 +189,7 @@ fn azure_gets_its_key_by_a_header_and_no_other_and_nothing_keeps_it() {
     let run = |base: &str, words: &[&str]| {
         let mut command = dir.command(&[&["run"], &flags(base, "r")[..], words].concat());
         command.env("TEAM_KEY", SECRET).env("OPENAI_API_KEY", "sk-of-somebody-else");
-        crate::common::Ran::from(&command.output().expect("it runs"))
+        Ran::from(&command.output().expect("it runs"))
     };
     let key = ["--extra-header", "api-key=env:TEAM_KEY"];
     let kept = ["--record", "tape", "--cache", "cache"];
@@ -218,6 +219,18 @@ fn azure_gets_its_key_by_a_header_and_no_other_and_nothing_keeps_it() {
 }
 
 #[test]
+fn a_rejected_header_is_named_with_its_variable() {
+    let server = Server::start(|_, _, stream| {
+        let _ = write!(stream, "HTTP/1.1 401 X\r\nconnection: close\r\ncontent-length: 2\r\n\r\n{{}}");
+    });
+    let (dir, base) = (folder(), format!("{}/v1", server.url));
+    let words = [&["run"], &flags(&base, "r")[..], &["--extra-header", "api-key=env:TEAM_KEY"]].concat();
+    let ran = Ran::from(&dir.command(&words).env("TEAM_KEY", SECRET).output().expect("it runs"));
+    let hint = "check the value of the variable TEAM_KEY, which --extra-header api-key sends";
+    assert!(ran.code == Some(4) && (ran.stdout.clone() + &ran.stderr).contains(hint), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
 fn a_variable_goes_to_no_server_and_into_no_header_that_a_file_names() {
     let (server, dir) = (echo(), folder());
     let file =
@@ -225,7 +238,7 @@ fn a_variable_goes_to_no_server_and_into_no_header_that_a_file_names() {
     let at = format!("base_url = \"{}/v1\"", server.url);
     let run = |words: &[&str]| {
         let mut command = dir.command(&[&["run", "x.toml", "--out", "r", "--model-attempts", "1"], words].concat());
-        crate::common::Ran::from(&command.env("TEAM_KEY", SECRET).output().expect("it runs"))
+        Ran::from(&command.env("TEAM_KEY", SECRET).output().expect("it runs"))
     };
     dir.write("x.toml", file("extra_header = { x-team = \"env:TEAM_KEY\" }"));
     run(&["--base-url", &server.url, "--confirm"])

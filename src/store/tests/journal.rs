@@ -108,3 +108,15 @@ async fn a_journal_of_a_newer_version_is_refused() {
     let refused = folder.journal(&lock, &folder.records().unwrap(), |_| true).unwrap_err();
     assert!(refused.to_string().contains("format version 2"), "{refused}");
 }
+
+#[tokio::test]
+async fn a_journal_that_cannot_be_written_is_named_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::at(dir.path());
+    let lock = folder.lock(None).unwrap();
+    let journal = folder.journal(&lock, &folder.records().unwrap(), |_| true).unwrap();
+    fs::create_dir(dir.path().join("journal.jsonl")).unwrap();
+    let failed = journal.keep("key-a", "main", None, call(1)).await.unwrap_err().to_string();
+    assert!(failed.starts_with("cannot write `"), "{failed}");
+    assert_eq!((failed.matches("cannot ").count(), failed.matches("journal.jsonl").count()), (1, 1), "{failed}");
+}
