@@ -92,6 +92,11 @@ impl<G: Group> Typed<G> {
         self.lists.iter().filter_map(first).chain(self.settings.iter().cloned()).collect()
     }
 
+    /// Whether several values of a setting may be typed.
+    pub(super) fn is_list(&self, setting: &Setting) -> bool {
+        self.lists.iter().any(|(listed, _)| listed.name == setting.name)
+    }
+
     /// The value of a setting, if it is a text.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()

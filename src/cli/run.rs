@@ -117,20 +117,35 @@ impl Args {
         Ok(experiment)
     }
 
-    /// Flags of what the file itself says would be two answers to one question.
+    /// Flags of what the file itself says would be two answers to one question. What it leaves open may be typed, but for
+    /// settings of which several may be typed, and those of datasets.
     fn refuse_flags_of_the_file(&self) -> anyhow::Result<()> {
-        // A header with a secret is never the file's.
-        let of_file = |setting: &&Setting| setting.effect != Effect::Nothing && setting.kind != Kind::Headers;
-        let variant = VARIANT_SETTINGS.iter().filter(of_file);
-        let variant = variant.map(|setting| (setting, "[settings] or [matrix]"));
-        let dataset = DATASET_SETTINGS.iter().filter(|setting| setting.name != "limit");
-        let mut refused = variant.chain(dataset.map(|setting| (setting, "[[dataset]]")));
-        match refused.find(|(setting, _)| self.explicit.has(setting.name)) {
-            None => Ok(()),
-            Some((setting, table)) => Err(Failure::usage(
+        let refuse = |setting: &Setting, table: &str| {
+            Failure::usage(
                 format!("{} is set by the experiment file", setting.flag()),
                 format!("set `{}` in {table} of {}, or run a dataset with flags", setting.name, self.dataset.display()),
-            )),
+            )
+        };
+        let typed = |setting: &&Setting| self.explicit.has(setting.name);
+        if let Some(setting) = DATASET_SETTINGS.iter().filter(|setting| setting.name != "limit").find(typed) {
+            return Err(refuse(setting, "[[dataset]]"));
+        }
+        // A header with a secret is never the file's.
+        let of_file = |setting: &&Setting| setting.effect != Effect::Nothing && setting.kind != Kind::Headers;
+        let typed: Vec<&Setting> = VARIANT_SETTINGS.iter().filter(of_file).filter(typed).collect();
+        if typed.is_empty() {
+            return Ok(());
+        }
+        let file = if typed.iter().any(|setting| self.variant.is_list(setting)) {
+            None
+        } else {
+            Some(ExperimentFile::load(&self.dataset)?)
+        };
+        let is_set =
+            |setting: &&&Setting| self.variant.is_list(setting) || file.as_ref().is_some_and(|file| file.sets(setting));
+        match typed.iter().find(is_set) {
+            None => Ok(()),
+            Some(setting) => Err(refuse(setting, "[settings] or [matrix]")),
         }
     }
 }

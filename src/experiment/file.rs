@@ -5,7 +5,7 @@ use super::model::{DatasetSpec, Experiment, FileText, VariantSpec};
 use super::problem::ProblemKind;
 use super::published::{self, Published};
 use super::reader::{Notes, TOP_KEYS};
-use super::setting::{Assignment, Kind};
+use super::setting::{Assignment, Kind, Setting};
 use super::settings::{DatasetSettings, VariantSettings};
 use super::{datasets, planned, shipped, variants};
 use crate::prompt::Problems;
@@ -175,6 +175,13 @@ impl ExperimentFile {
             file: Some(FileText { path: self.path.clone(), text: self.text.clone() }),
             ..Experiment::default()
         })
+    }
+
+    /// Whether the file sets it for any variant.
+    pub fn sets(&self, setting: &Setting) -> bool {
+        let variants = self.variants.iter().flat_map(|draft| &draft.settings);
+        let datasets = self.datasets.iter().flat_map(|dataset| &dataset.variant_settings);
+        variants.chain(datasets).any(|assignment| assignment.sets(setting))
     }
 
     /// Refuses a value that was given for all variants and that none of them uses.

@@ -37,6 +37,9 @@ fn what_makes_no_sense_is_refused_with_its_line() {
     with("");
     bench.run(&["x/bad.toml", "--protocol", "robust"]).refused(2, &["--protocol is set by the experiment file"]);
     bench.run(&["x/bad.toml", "--prompt", "a.toml"]).refused(2, &["--prompt is set by the experiment file"]);
+    with("[settings]\nmodel = \"baseline\"\n");
+    bench.run(&["x/bad.toml", "--model", "openai:m"]).refused(2, &["--model is set by the experiment file"]);
+    with("");
     bench.run(&["x/bad.toml", "--shuffle", "3"]).refused(2, &["set `shuffle` in [[dataset]] of x/bad.toml"]);
     bench.run(&["none.toml"]).refused(3, &["cannot read `none.toml`"]);
     bench.write("two.toml", "name = \"two\"\n[[dataset]]\npath = \"datasets/sample.jsonl\"\nlimit = -1\n");
