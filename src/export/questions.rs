@@ -60,6 +60,9 @@ pub(super) const COLUMNS: &[QuestionColumn] = &[
     text("started_at", |scored| Cell::Name(&scored.trajectory.started_at)),
     text("compat", |scored| Cell::Name(scored.trajectory.compat.name())),
     text("key", |scored| Cell::Name(&scored.trajectory.key)),
+    figure(&figure::CACHED_TOKENS),
+    figure(&figure::CACHE_WRITE_TOKENS),
+    figure(&figure::REASONING_TOKENS),
 ];
 
 const fn own(column: Column, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> QuestionColumn {

@@ -43,10 +43,18 @@ pub(super) const COLUMNS: &[(Column, Content)] = &[
         Cell::of(step.calls.last().and_then(Call::shortfall), |cause| Cell::Name(cause.name()))
     }),
     (Column::text("prompt_sha256"), |_, step| Cell::of(step.calls.first(), |call| Cell::Name(&call.prompt_sha256))),
+    (Column::integer("cached_tokens"), |_, step| counted(step, |usage| usage.cached_tokens)),
+    (Column::integer("cache_write_tokens"), |_, step| counted(step, |usage| usage.cache_write_tokens)),
+    (Column::integer("reasoning_tokens"), |_, step| counted(step, |usage| usage.reasoning_tokens)),
 ];
 
 fn page<'a>(step: &'a Step, cell: fn(&'a Provenance) -> Cell<'a>) -> Cell<'a> {
     Cell::of(step.provenance.as_ref(), cell)
+}
+
+/// A count that only some providers make; empty where it is 0.
+fn counted(step: &Step, tokens: fn(Usage) -> u64) -> Cell<'_> {
+    Cell::of(usage(step).map(tokens).filter(|tokens| *tokens > 0), Cell::Integer)
 }
 
 /// Tokens over the step's calls; absent if no server counted any.

@@ -21,12 +21,12 @@ fn trajectories() -> Vec<Trajectory> {
              "provenance": {"source": "corpus", "url": "u", "title": "-T", "pageid": 7, "status": 200,
                 "fetched_at": "", "sha256": "ab"},
              "note": "n", "discarded": "@d", "calls": [
-                call(10, json!({"prompt_tokens": 5, "completion_tokens": 2})), call(30, Value::Null)]},
+                call(10, json!({"prompt_tokens": 5, "completion_tokens": 2, "cached_tokens": 4, "reasoning_tokens": 1})), call(30, Value::Null)]},
             {"n": 2, "thought": null, "tool": "lookup", "input": "x", "action_text": "Lookup[x]",
              "observation": "No more results.\n", "provenance": null, "calls": []},
             {"n": 3, "sample": 2, "thought": "t", "tool": null, "input": null, "action_text": null, "observation": null,
              "provenance": null, "calls": [call(1, Value::Null)]}],
-        "answer": "-5", "outcome": "finished", "usage": {"prompt_tokens": 5, "completion_tokens": 2},
+        "answer": "-5", "outcome": "finished", "usage": {"prompt_tokens": 5, "completion_tokens": 2, "cached_tokens": 4, "reasoning_tokens": 1},
         "cost_usd": 0.25, "started_at": "2026-01-02T03:04:05Z", "wall_ms": 99, "compat": "fixed",
         "votes": [{"answer": "-5", "normalized": "5", "count": 2}, {"answer": "a, \"b\"", "normalized": "b", "count": 1}],
         "repairs": [{"step": 1, "kind": "missing_action"}, {"step": 1, "kind": "other"}], "key": "k1"});
@@ -86,8 +86,8 @@ const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai
 const QUESTIONS: [&str; 2] = [
     "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",'-5,0,0.4,1,0.25,finished,,\
      2,3,1,0,0,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
-     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1",
-    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2",
+     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1",
+    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,",
 ];
 
 #[test]
@@ -108,9 +108,9 @@ fn steps_are_written_cell_by_cell() {
     let expected = format!(
         "{}\r\n\
          main,0,'=1,1,,'+think,search,Ada,Search[Ada],\"Could not find Ada. Similar: ['A', 'B'].\n\u{1b}[31m\",\
-         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,,{:064},{ORIGIN}\r\n\
-         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,,{ORIGIN}\r\n\
-         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,,{:064},{ORIGIN}\r\n",
+         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,,{:064},4,,1,{ORIGIN}\r\n\
+         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,,,,,{ORIGIN}\r\n\
+         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,,{:064},,,,{ORIGIN}\r\n",
         names(Table::Steps).join(","),
         10,
         1,

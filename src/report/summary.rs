@@ -130,6 +130,7 @@ fn notes(row: &SummaryRow) -> Vec<String> {
         notes.push(format!("{variant}: {} without a gold answer, not scored", counted(score.hidden, "episode")));
     }
     notes.extend(prices(&variant, score));
+    notes.extend(score.usage.details().map(|details| format!("{variant}: of the tokens {details}")));
     notes
 }
 

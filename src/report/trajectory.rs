@@ -8,7 +8,7 @@ pub(crate) mod verdict;
 use super::number::duration;
 use super::view::View;
 use crate::types::text::{counted, visible_line};
-use crate::types::{Outcome, Provenance, Step, Trajectory};
+use crate::types::{Outcome, Provenance, Step, Trajectory, Usage};
 use page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 use std::fmt::Write as _;
 pub(crate) use verdict::Verdict;
@@ -95,7 +95,7 @@ fn calls(step: &Step) -> String {
         .map(|call| {
             let mut text = duration(call.latency_ms);
             if let Some(usage) = call.usage {
-                let _ = write!(text, ", {} + {} tokens", usage.prompt_tokens, usage.completion_tokens);
+                let _ = write!(text, ", {}", tokens(usage));
             }
             if let Some(reason) = &call.finish_reason {
                 let _ = write!(text, ", {reason}");
@@ -118,6 +118,12 @@ fn calls(step: &Step) -> String {
     parts.join("; ")
 }
 
+/// Tokens of prompts and completions, and what only some providers count of them.
+fn tokens(usage: Usage) -> String {
+    let details = usage.details().map(|details| format!(" ({details})")).unwrap_or_default();
+    format!("{} + {} tokens{details}", usage.prompt_tokens, usage.completion_tokens)
+}
+
 fn end(page: &mut Page, trajectory: &Trajectory) {
     let style = if trajectory.outcome == Outcome::Finished { GREEN } else { RED };
     page.field("outcome", trajectory.outcome.name(), style);
@@ -132,14 +138,12 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
             trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)).collect();
         page.field("repairs", &repairs.join("; "), YELLOW);
     }
-    let usage = trajectory.usage;
     let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
     let sum = format!(
-        "{}, {}, {} + {} tokens{cost}, {} from {}",
+        "{}, {}, {}{cost}, {} from {}",
         counted(trajectory.agent_steps().count(), "step"),
         counted(trajectory.call_count(), "call"),
-        usage.prompt_tokens,
-        usage.completion_tokens,
+        tokens(trajectory.usage),
         duration(trajectory.wall_ms),
         trajectory.started_at,
     );

@@ -140,6 +140,12 @@ figures! {
     COMPLETION_TOKENS "completion_tokens" Lower Count(|episode| Some(episode.trajectory.usage.completion_tokens))
         "tokens of all completions whose server counted them";
     TOKENS "tokens" Lower Count(|episode| Some(episode.trajectory.usage.total())) "all tokens, of prompts and completions";
+    CACHED_TOKENS "cached_tokens" Neither Count(|episode| counted(episode.trajectory.usage.cached_tokens))
+        "tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none";
+    CACHE_WRITE_TOKENS "cache_write_tokens" Neither Count(|episode| counted(episode.trajectory.usage.cache_write_tokens))
+        "tokens of the prompts that the provider kept for later requests";
+    REASONING_TOKENS "reasoning_tokens" Neither Count(|episode| counted(episode.trajectory.usage.reasoning_tokens))
+        "tokens of the completions that were reasoning";
     COST_USD "cost_usd" Lower Amount(|episode| episode.trajectory.cost_usd)
         "cost in US dollars; empty where no price is known";
     WALL_MS "wall_ms" Lower Count(|episode| Some(episode.trajectory.wall_ms))
@@ -148,6 +154,11 @@ figures! {
 
 fn count<T>(items: impl Iterator<Item = T>) -> Option<u64> {
     u64::try_from(items.count()).ok()
+}
+
+/// A count that only some providers make.
+fn counted(tokens: u64) -> Option<u64> {
+    Some(tokens).filter(|tokens| *tokens > 0)
 }
 
 fn repairs<'a>(episode: &AssessedEpisode<'a>) -> impl Iterator<Item = &'a Repair> {

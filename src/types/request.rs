@@ -6,6 +6,7 @@ use super::function::{FunctionCall, Functions, Verbatim};
 use super::prefix::Prefix;
 use super::reasoning::Reasoning;
 use super::request_option::{RequestOption, RequestOptions};
+use super::text::thousands;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -41,7 +42,7 @@ pub enum Prompt {
     Messages(Vec<Message>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Message {
     pub role: Role,
     /// What is said. Shared, because a conversation is sent again at every step.
@@ -60,6 +61,19 @@ pub struct Message {
     #[serde(skip)]
     pub ends_shared: bool,
 }
+
+/// Messages are equal that say the same.
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.role == other.role
+            && self.content == other.content
+            && self.answers == other.answers
+            && self.calls == other.calls
+            && self.verbatim == other.verbatim
+    }
+}
+
+impl Eq for Message {}
 
 impl Message {
     pub fn new(role: Role, content: impl Into<Arc<str>>) -> Self {
@@ -211,6 +225,18 @@ fn is_zero(tokens: &u64) -> bool {
 pub const BYTES_PER_TOKEN: usize = 4;
 
 impl Usage {
+    /// The counts that only some providers make, in words; nothing where none was made.
+    pub fn details(self) -> Option<String> {
+        let part = |tokens: u64, what: &str| (tokens > 0).then(|| format!("{} {what}", thousands(tokens)));
+        let parts = [
+            part(self.cached_tokens, "cached"),
+            part(self.cache_write_tokens, "into the cache"),
+            part(self.reasoning_tokens, "of reasoning"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self { prompt_tokens, completion_tokens, ..Self::default() }
     }

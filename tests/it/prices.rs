@@ -80,4 +80,22 @@ fn tokens_from_the_providers_cache_have_their_own_price_everywhere() {
         same(&scored["variants"][0]["cost_usd"]);
         same(&scored["spending"]["total"]["cost_usd"]);
     }
+    // The counts are shown wherever tokens are.
+    let id = common::records(dir.path().join("full"))[0]["id"].as_str().expect("an id").to_owned();
+    let of = |args: &[&str]| common::wikitrail(dir.path(), args).ok().stdout;
+    assert!(of(&["score", "full"]).contains("main: of the tokens 900 cached, 80 of reasoning"));
+    assert_eq!(of(&["show", "full", &id]).matches("1000 + 100 tokens (900 cached, 80 of reasoning)").count(), 2);
+    let scored = common::wikitrail(dir.path(), &["score", "full", "--json"]).json();
+    assert_eq!(scored["variants"][0]["usage"]["cached_tokens"], 900);
+    for rows in ["questions", "steps"] {
+        let table = of(&["export", "full", "--format", "csv", "--rows", rows]);
+        let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let at = lines.next().expect("a header").iter().position(|name| *name == "cached_tokens").expect("a column");
+        assert!(table.starts_with('\u{feff}') || at > 20, "after all older ones");
+        // The origin follows.
+        let row = table.lines().last().expect("a row");
+        assert!(row.contains(",900,,80,"), "{rows}: {row}");
+    }
+    let compared = of(&["compare", "full", "typed", "--metric", "cached_tokens,reasoning_tokens"]);
+    assert!(compared.contains("cached_tokens") && compared.contains("900"), "{compared}");
 }
