@@ -161,6 +161,42 @@ def tool_calls(api):
         yield Row(**{**vars(row), "flags": flags, "ask": ask, "questions": 1 if ask else row.questions})
 
 
+# `--reasoning` in the words of each API.
+REASONING = {
+    "chat": {effort: {"reasoning_effort": word} for effort, word in [("off", "none"), ("low", "low"), ("medium", "medium"), ("high", "high")]},
+    "responses": {"off": {"reasoning": {"effort": "none"}},
+                  **{effort: {"reasoning": {"effort": effort, "summary": "auto"}} for effort in ("low", "medium", "high")}},
+    "messages": {"off": {"thinking": {"type": "disabled"}}, "2048": {"thinking": {"type": "enabled", "budget_tokens": 2048}},
+                 **{effort: {"thinking": {"type": "adaptive", "display": "summarized"}, "output_config": {"effort": effort}}
+                    for effort in ("low", "medium", "high")}},
+    "gemini": {"off": {"thinkingConfig": {"thinkingBudget": 0}},
+               "2048": {"thinkingConfig": {"thinkingBudget": 2048, "includeThoughts": True}},
+               **{effort: {"thinkingConfig": {"thinkingLevel": effort.upper(), "includeThoughts": True}} for effort in ("low", "medium", "high")}},
+}
+# Fields that the types know and that no flag sets.
+EXTRA_BODY = {
+    "chat": {"service_tier": "flex"}, "completions": {"user": "a"}, "responses": {"truncation": "auto"},
+    "messages": {"metadata": {"user_id": "a"}}, "gemini": {"safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "OFF"}]},
+}
+
+
+def settings(api):
+    """How much to reason, fields of a person's own, and what is to be kept for later requests."""
+    for (effort, sends), ask in itertools.product(REASONING.get(api.name, {}).items(), (False, True)):
+        flags = ["--protocol", "tools", "--shots", "0", "--reasoning", effort]
+        replies = [search(reasoning="Let me see"), finish()] if effort != "off" else [search(), finish()]
+        back = ("messages.reasoning_content",) if api.name == "chat" and effort != "off" else ()
+        yield Row(api.name, f"reasoning {effort}", replies, flags, ask=ask, sends=sends, extra=back, answer="1943")
+    body = EXTRA_BODY[api.name]
+    yield Row(api.name, "extra body", [ANSWER], [*DIRECT, "--extra-body", json.dumps(body)], sends=body, answer="1943")
+    if api.name == "messages":
+        kept = {"cache_control": {"type": "ephemeral"}}
+        paper = [Reply(" I look.\nAction 1: Search[Hafnium]"), Reply(" It says 1943.\nAction 2: Finish[1943]")]
+        yield Row(api.name, "kept, a text", paper, ["--protocol", "react-paper"], sends=kept, answer="1943")
+        yield Row(api.name, "kept, messages", agent(), ["--protocol", "robust"], sends=kept, answer="1943")
+        yield Row(api.name, "kept, calls", [search(), finish()], ["--protocol", "tools"], sends=kept, answer="1943")
+
+
 # Errors inside answers, by the cause that an episode without a measurement gets; `None` is tried again.
 ERRORS = {
     "chat": {"server_error": None, "rate_limit_exceeded": None, "insufficient_quota": "quota"},
@@ -200,7 +236,7 @@ def refusals(api):
 
 def rows():
     for api in APIS.values():
-        for kind in (reasons, answers, text_protocols, tool_calls, errors, refusals):
+        for kind in (reasons, answers, text_protocols, tool_calls, settings, errors, refusals):
             yield from kind(api)
 
 
