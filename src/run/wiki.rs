@@ -123,14 +123,14 @@ fn corpus(dir: &str) -> Result<(Arc<dyn Source>, String), RunError> {
     let shipped = shipped::file(&file).filter(|_| !Path::new(dir).exists());
     let corpus = match shipped {
         Some(bytes) => Corpus::from_jsonl(dir, bytes),
-        None => Corpus::from_dir(Path::new(dir)),
+        None => Corpus::open(Path::new(dir)),
     };
     let corpus = corpus.map_err(|error| {
         let hint = error.hint().unwrap_or("is there enough memory?");
         RunError::input(error, hint)
     })?;
-    let sha256 = corpus.sha256().to_owned();
-    Ok((Arc::new(corpus), sha256))
+    let id = corpus.id().to_owned();
+    Ok((Arc::new(corpus), id))
 }
 
 #[cfg(not(feature = "index"))]

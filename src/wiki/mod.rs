@@ -48,4 +48,5 @@ pub use recorded_source::SourceIdentity;
 pub use search_cache::SearchCache;
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
 pub use site_policy::{LiveSettings, SitePolicyError};
+pub(crate) use source::CORPUS_FORM;
 pub use source::{Found, Source, SourceError};
