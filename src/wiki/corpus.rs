@@ -5,23 +5,37 @@
 //! straight to the text search, which is how the paper's environment gets past disambiguation pages.
 
 mod articles;
+mod build;
+mod directory;
 mod error;
 mod fold;
+mod folder;
+mod frame;
+mod import;
 mod index;
+mod manifest;
+mod names;
+mod pages;
 mod plain;
 mod record;
+mod verify;
 
+pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, Progress, build};
 pub use error::CorpusError;
+pub use import::{FORMATS, Format};
+pub use manifest::{Build, Digest, Extent, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use verify::verify;
 
 use super::near_match;
 use super::source::{Found, Source, SourceError, no_results};
 use crate::types::{Provenance, sha256_hex};
 use articles::{Articles, Page};
+use folder::Folder;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use plain::Plain;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name under which this source is recorded.
@@ -29,17 +43,28 @@ const NAME: &str = "corpus";
 /// Files that make a folder a corpus, the first that is there.
 const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
 
+/// The lines in a folder.
+fn lines_of(dir: &Path) -> Option<PathBuf> {
+    FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
+}
+
 pub struct Corpus {
     name: String,
     id: String,
+    contents: Option<String>,
     articles: Box<dyn Articles>,
 }
 
 impl Corpus {
-    /// Reads a file of lines, the lines in a folder, or the texts in it.
+    /// Opens a folder that was built, or reads a file of lines, the lines in a folder, or the texts in it.
     pub fn open(path: &Path) -> Result<Self, CorpusError> {
         let name = path.display().to_string();
-        let lines = match FILES.map(|file| path.join(file)).into_iter().find(|file| file.is_file()) {
+        if path.join(manifest::FILE).is_file() {
+            let manifest = Manifest::read(path)?;
+            let articles = Box::new(Folder::open(path, &manifest)?);
+            return Ok(Self { name, contents: Some(manifest.contents()), id: manifest.id, articles });
+        }
+        let lines = match lines_of(path) {
             _ if path.is_file() => path.to_owned(),
             Some(file) => file,
             None if path.is_dir() => {
@@ -65,12 +90,17 @@ impl Corpus {
     fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         let bytes = plain::unpacked(file, bytes)?;
         let articles = Box::new(Plain::read(file, &bytes)?);
-        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), articles })
+        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), contents: None, articles })
     }
 
-    /// The identity: SHA-256 of the lines, unpacked.
+    /// The identity: `wt1:…` of a folder that was built, SHA-256 of the lines, unpacked, of others.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// How many articles of what kind a folder has that was built, in words.
+    pub fn contents(&self) -> Option<&str> {
+        self.contents.as_deref()
     }
 
     /// The article that a query names, if it names one.

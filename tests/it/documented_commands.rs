@@ -13,7 +13,7 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 7] = [
+const PAGES: [(&str, usize); 8] = [
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
@@ -21,6 +21,7 @@ const PAGES: [(&str, usize); 7] = [
     ("guide.md", 25),
     ("reproduce.md", 3),
     ("cluster.md", 7),
+    ("corpora.md", 3),
 ];
 
 fn page(name: &str) -> String {

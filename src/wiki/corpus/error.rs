@@ -16,6 +16,12 @@ pub enum CorpusError {
     Taken { file: String, line: usize, what: &'static str, name: String, taken: &'static str, first: usize },
     #[error("there are no articles in `{path}`")]
     Nothing { path: String },
+    /// A file of a folder that was built is not what was written.
+    #[error("`{file}` is damaged: {reason}")]
+    Damaged { file: String, reason: String },
+    /// A folder that was built by another version.
+    #[error("`{file}` {what}")]
+    Other { file: String, what: String },
     #[error("text index: {reason}")]
     Index { reason: String },
 }
@@ -30,6 +36,10 @@ impl CorpusError {
                  [str]} with \"entries\": [[title, description], …] on disambiguation pages"
             }
             Self::Taken { .. } => "every title and redirect stands for one article; remove or rename one of the two",
+            Self::Damaged { .. } => {
+                "`wikitrail corpus verify DIR` lists what is wrong; copy the folder again, or build it again"
+            }
+            Self::Other { .. } => "build it again with `wikitrail corpus build`; its identity stays the same",
             Self::Index { .. } => return None,
         })
     }

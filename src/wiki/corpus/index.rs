@@ -6,10 +6,12 @@ use tantivy::directory::{Directory, RamDirectory};
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{RemoveLongFilter, TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
-use tantivy::{Index, IndexReader, ReloadPolicy, SingleSegmentIndexWriter, TantivyDocument, TantivyError, Term};
+use tantivy::{
+    Index, IndexReader, ReloadPolicy, SingleSegmentIndexWriter, TantivyDocument, TantivyError, Term, indexer,
+};
 
 /// How many articles a search gives.
-const SHOWN: usize = 20;
+pub(super) const SHOWN: usize = 20;
 /// How many different words of a query count; model text has no other bound.
 const WORDS: usize = 64;
 /// What a word in the title weighs, against one in the text.
@@ -67,6 +69,11 @@ impl IndexWriter {
     }
 }
 
+/// Lays indexes one behind the other, as one segment in an empty `directory`.
+pub(super) fn merged(parts: &[Index], directory: impl Into<Box<dyn Directory>>) -> Result<Index, TantivyError> {
+    indexer::merge_indices(parts, directory)
+}
+
 fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let words = TextFieldIndexing::default().set_tokenizer(GAPS).set_index_option(IndexRecordOption::WithFreqs);
@@ -85,6 +92,14 @@ impl TextIndex {
         }
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Self { reader, fields })
+    }
+
+    /// How many articles it has, if they are one behind the other.
+    pub(super) fn articles(&self) -> Option<u32> {
+        match self.reader.searcher().segment_readers() {
+            [segment] if !segment.has_deletes() => Some(segment.max_doc()),
+            _ => None,
+        }
     }
 
     /// The best articles for the words of `query`, by score, then by title; the best are looked for among `taken`.

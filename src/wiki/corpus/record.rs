@@ -1,5 +1,6 @@
 //! The canonical record of an article, and the lines in which people write articles.
 
+use crate::types::Digester;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -12,6 +13,7 @@ pub(super) enum Record {
     /// Another name of a page.
     Redirect {
         title: String,
+        to: String,
     },
 }
 
@@ -58,6 +60,20 @@ impl Block {
         }
     }
 
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.len() as u64,
+            Self::Sentences(sentences) => sentences.iter().map(|sentence| sentence.len() as u64).sum(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.trim().is_empty(),
+            Self::Sentences(sentences) => sentences.iter().all(|sentence| sentence.trim().is_empty()),
+        }
+    }
+
     /// Sentences without spaces between them, with one before each but the first.
     pub(super) fn spaced(mut sentences: Vec<String>) -> Self {
         for sentence in sentences.iter_mut().skip(1).filter(|sentence| !sentence.starts_with(char::is_whitespace)) {
@@ -68,10 +84,31 @@ impl Block {
 }
 
 impl Article {
+    /// Whether there is nothing to read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.iter().all(Block::is_empty)
+    }
+
     /// Writes the canonical line: JSON without spaces, its keys in the order of the fields, and a line feed.
     pub(super) fn write_line(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
         serde_json::to_writer(&mut *out, self)?;
         out.write_all(b"\n")
+    }
+}
+
+/// The identity of a corpus: SHA-256 over the canonical lines in title order. The prefix names this rule.
+#[derive(Default)]
+pub(super) struct Identity(Digester, Vec<u8>);
+
+impl Identity {
+    pub(super) fn add(&mut self, article: &Article) -> std::io::Result<()> {
+        self.1.clear();
+        article.write_line(&mut self.1)?;
+        std::io::Write::write_all(&mut self.0, &self.1)
+    }
+
+    pub(super) fn finish(self) -> String {
+        format!("wt1:{}", self.0.hex())
     }
 }
 
@@ -118,8 +155,8 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
         (None, Some(Block::Sentences(sentences))) => Some(vec![Block::spaced(sentences)]),
         (None, None) => None,
     };
-    if let (None, None, Some(_)) = (&blocks, &entries, redirect) {
-        return Ok(Record::Redirect { title });
+    if let (None, None, Some(to)) = (&blocks, &entries, redirect) {
+        return Ok(Record::Redirect { title, to });
     }
     if blocks.is_none() && entries.is_none() {
         return Err("there are neither `blocks` nor `entries` nor `text`".to_owned());
@@ -244,7 +281,7 @@ impl<'de> Deserialize<'de> for Block {
 
 #[cfg(test)]
 mod tests {
-    use super::{Article, Block, Record, parse};
+    use super::{Article, Block, Identity, Record, parse};
 
     fn article(line: &str) -> Article {
         match parse(line.as_bytes()) {
@@ -263,7 +300,7 @@ mod tests {
         assert_eq!(sentences.pageid, None);
         let given = article(r#"{"title": "A", "blocks": ["One.", ["Two", " three."]]}"#);
         assert_eq!(given.blocks[1], Block::Sentences(vec!["Two".into(), " three.".into()]));
-        let redirect = Record::Redirect { title: "B".into() };
+        let redirect = Record::Redirect { title: "B".into(), to: "A".into() };
         assert_eq!(parse(br#"{"title": "B", "redirect": "A"}"#), Ok(redirect));
         assert_eq!(
             parse(br#"{"title": "B", "text": 3}"#),
@@ -278,5 +315,9 @@ mod tests {
         let mut line = Vec::new();
         article.write_line(&mut line).expect("memory");
         assert_eq!(String::from_utf8(line).expect("text"), format!("{written}\n"));
+        let mut identity = Identity::default();
+        identity.add(&article).expect("memory");
+        let expected = crate::types::sha256_hex([format!("{written}\n").as_bytes()]);
+        assert_eq!(identity.finish(), format!("wt1:{expected}"));
     }
 }

@@ -135,7 +135,9 @@ fn a_packed_corpus_is_the_same_corpus() {
 /// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a folder");
-    files.iter().for_each(|(name, text)| std::fs::write(dir.path().join(name), text).expect("a file"));
+    for (name, text) in files {
+        std::fs::write(dir.path().join(name), text).expect("a file");
+    }
     dir
 }
 
