@@ -141,7 +141,7 @@ fn dialogue(criterion: &mut Criterion) {
 
 fn loops(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let corpus = Corpus::from_dir(&shipped("datasets/sample-wiki")).expect("the shipped encyclopedia");
+    let corpus = Corpus::open(&shipped("datasets/sample-wiki")).expect("the shipped encyclopedia");
     let source: Arc<dyn Source> = Arc::new(corpus);
     let rules = BaselineSettings { protocol: Some(Arc::new(Paper)), ..BaselineSettings::default() };
     let agents = [

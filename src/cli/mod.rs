@@ -6,6 +6,8 @@ mod ask;
 mod compare;
 mod completions;
 mod confirm;
+#[cfg(feature = "index")]
+mod corpus;
 mod dataset;
 mod examples;
 mod explicit_args;
@@ -47,7 +49,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok; 1 unexpected; 2 usage; 3 bad input file, prompt or run folder;
-4 finished, but some episodes were not measured; 5 a replay found a difference, or a --fail-if condition holds; 130 interrupted (finished episodes are kept)";
+4 finished, but some episodes were not measured; 5 a replay or a check found a difference, or a --fail-if condition holds; 130 interrupted (finished episodes are kept)";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -72,6 +74,10 @@ enum Command {
     /// Use the Wikipedia tool by hand or from a script.
     #[command(subcommand)]
     Wiki(wiki::Command),
+    /// Build, describe and check frozen encyclopedias.
+    #[cfg(feature = "index")]
+    #[command(subcommand)]
+    Corpus(corpus::Command),
     /// Describe, convert and fetch dataset files.
     #[command(subcommand)]
     Dataset(dataset::Command),
@@ -157,6 +163,8 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Reproduce(args) => reproduce::execute(*args).await,
         Command::Merge(args) => merge::execute(&args),
         Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
+        #[cfg(feature = "index")]
+        Command::Corpus(command) => corpus::execute(&command),
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),

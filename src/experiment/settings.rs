@@ -267,8 +267,8 @@ settings! {
 
     ["Wikipedia"]
 
-    /// Source of pages: `corpus:DIR` (a folder with articles.jsonl, or a shipped one), `api` (a wiki's API) or `html` (its
-    /// pages).
+    /// Source of pages: `corpus:DIR` (built by `corpus build`, with articles.jsonl, or shipped), `api` (a wiki's API) or `html`
+    /// (its pages).
     wiki: String = Source, "SOURCE", {
         default: "corpus:datasets/sample-wiki", applies: Applies::Tool,
         recorded: Some(|variant| Some(variant.wiki.trim_end_matches("+footnotes").to_owned())),

@@ -146,6 +146,17 @@ pub(crate) fn download_bar(quiet: bool) -> Bar {
     }
 }
 
+/// A line that says how far a build is, on standard error if that is a terminal.
+#[cfg(feature = "index")]
+pub(crate) fn stage_bar(quiet: bool) -> Bar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let bar = ProgressBar::with_draw_target(None, target);
+    match ProgressStyle::with_template("{msg} {elapsed}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
 fn bar(total: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
     let template = "{prefix}{bar:20} {pos}/{len} {speed} {msg}, ETA {eta}";

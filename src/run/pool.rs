@@ -91,6 +91,7 @@ impl Pool {
             built.clone()
         } else {
             let built = self.breakers.wiki(wiki.build(self.pacer.sites())?);
+            self.notes.extend(built.about.clone());
             self.wikis.push((key, built.clone()));
             built
         };

@@ -25,6 +25,8 @@ pub(super) struct BuiltWiki {
     pub(super) origin: Option<String>,
     /// The source as it was named, with `+footnotes` where it keeps their marks.
     pub(super) label: String,
+    /// What a large corpus is, in words.
+    pub(super) about: Option<String>,
 }
 
 impl BuiltWiki {
@@ -57,16 +59,17 @@ impl<'a> WikiSettings<'a> {
         let base = self.0.wiki_url.as_deref().unwrap_or(WIKIPEDIA);
         let settings = self.live(limiters);
         let options = ArticleOptions { drop_footnote_marks: !is_on(self.0.keep_footnotes) };
+        let mut about = None;
         let (source, origin): (Arc<dyn Source>, String) = match label.split_once(':').unwrap_or((label, "")) {
             ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options)?), site(base)),
             ("api", "") => (Arc::new(ApiSource::new(base, &settings, options, LagSettings::default())?), site(base)),
-            ("corpus", dir) if !dir.is_empty() => corpus(dir)?,
+            ("corpus", dir) if !dir.is_empty() => corpus(dir, &mut about)?,
             _ => {
                 let message = format!("`--wiki {}` is not a source", crate::types::text::printable(label, 80));
                 return Err(RunError::usage(message, "sources are `corpus:DIR`, `api` and `html`"));
             }
         };
-        Ok(BuiltWiki { source, origin: Some(origin), label: self.label() })
+        Ok(BuiltWiki { source, origin: Some(origin), label: self.label(), about })
     }
 
     fn name(self) -> &'a str {
@@ -115,7 +118,7 @@ fn site(base: &str) -> String {
 
 /// The corpus in a folder, or the one that the program carries under that path.
 #[cfg(feature = "index")]
-fn corpus(dir: &str) -> Result<(Arc<dyn Source>, String), RunError> {
+fn corpus(dir: &str, about: &mut Option<String>) -> Result<(Arc<dyn Source>, String), RunError> {
     use crate::experiment::shipped;
     use crate::wiki::Corpus;
     use std::path::Path;
@@ -123,18 +126,19 @@ fn corpus(dir: &str) -> Result<(Arc<dyn Source>, String), RunError> {
     let shipped = shipped::file(&file).filter(|_| !Path::new(dir).exists());
     let corpus = match shipped {
         Some(bytes) => Corpus::from_jsonl(dir, bytes),
-        None => Corpus::from_dir(Path::new(dir)),
+        None => Corpus::open(Path::new(dir)),
     };
     let corpus = corpus.map_err(|error| {
         let hint = error.hint().unwrap_or("is there enough memory?");
         RunError::input(error, hint)
     })?;
-    let sha256 = corpus.sha256().to_owned();
-    Ok((Arc::new(corpus), sha256))
+    let id = corpus.id().to_owned();
+    *about = corpus.contents().map(|contents| format!("corpus {dir}: {contents}, {id}"));
+    Ok((Arc::new(corpus), id))
 }
 
 #[cfg(not(feature = "index"))]
-fn corpus(dir: &str) -> Result<(Arc<dyn Source>, String), RunError> {
+fn corpus(dir: &str, _about: &mut Option<String>) -> Result<(Arc<dyn Source>, String), RunError> {
     let message = format!("`--wiki corpus:{dir}` needs the text index, which this program was built without");
     Err(RunError::usage(message, "build with `--features index`, or use `--wiki api`"))
 }

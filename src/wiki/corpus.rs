@@ -1,56 +1,85 @@
-//! A frozen encyclopedia in memory: titles, redirects, and a text index over everything.
+//! A frozen encyclopedia: titles, redirects, and a text index over everything.
 //!
 //! A query is looked for as `MediaWiki` does it, and a little more kindly: exact title, redirect, the near-match ladder,
 //! the title without case, accents and punctuation; then the twenty best articles by BM25. Queries with brackets go
 //! straight to the text search, which is how the paper's environment gets past disambiguation pages.
 
+mod articles;
+mod build;
+mod directory;
 mod error;
 mod fold;
+mod folder;
+mod frame;
+mod import;
 mod index;
+mod manifest;
+mod names;
+mod pages;
+mod plain;
 mod record;
+mod verify;
 
+pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, Progress, build};
 pub use error::CorpusError;
+pub use import::{FORMATS, Format};
+pub use manifest::{Build, Digest, Extent, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use verify::verify;
 
 use super::near_match;
 use super::source::{Found, Source, SourceError, no_results};
 use crate::types::{Provenance, sha256_hex};
+use articles::{Articles, Page};
+use folder::Folder;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use index::TextIndex;
-use record::Article;
-use std::collections::HashMap;
+use plain::Plain;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The name under which this source is recorded.
 const NAME: &str = "corpus";
+/// Files that make a folder a corpus, the first that is there.
+const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
+
+/// The lines in a folder.
+fn lines_of(dir: &Path) -> Option<PathBuf> {
+    FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
+}
 
 pub struct Corpus {
     name: String,
-    sha256: String,
-    articles: Vec<Article>,
-    /// Articles by title and by redirect, as written.
-    titles: HashMap<String, usize>,
-    redirects: HashMap<String, usize>,
-    /// Articles by folded title or redirect; titles win, then the first in the file.
-    folded: HashMap<String, usize>,
-    index: TextIndex,
+    id: String,
+    contents: Option<String>,
+    articles: Box<dyn Articles>,
 }
 
 impl Corpus {
-    /// Reads `DIR/articles.jsonl`, or `articles.jsonl.gz` where there is no other.
-    pub fn from_dir(dir: &Path) -> Result<Self, CorpusError> {
-        let plain = dir.join("articles.jsonl");
-        let packed = dir.join("articles.jsonl.gz");
-        let path = if plain.is_file() || !packed.is_file() { plain } else { packed };
-        let bytes = File::open(&path)
+    /// Opens a folder that was built, or reads a file of lines, the lines in a folder, or the texts in it.
+    pub fn open(path: &Path) -> Result<Self, CorpusError> {
+        let name = path.display().to_string();
+        if path.join(manifest::FILE).is_file() {
+            let manifest = Manifest::read(path)?;
+            let articles = Box::new(Folder::open(path, &manifest)?);
+            return Ok(Self { name, contents: Some(manifest.contents()), id: manifest.id, articles });
+        }
+        let lines = match lines_of(path) {
+            _ if path.is_file() => path.to_owned(),
+            Some(file) => file,
+            None if path.is_dir() => {
+                let lines = plain::texts(path)?.ok_or_else(|| CorpusError::Nothing { path: name.clone() })?;
+                return Self::read(&name, &name, &lines);
+            }
+            None => path.to_owned(),
+        };
+        let bytes = File::open(&lines)
             .and_then(|file| {
                 let size = file.metadata()?.len();
-                record::read_text(file, size)
+                plain::read_text(file, size)
             })
-            .map_err(|error| CorpusError::Read { path: path.display().to_string(), reason: error.to_string() })?;
-        Self::read(&dir.display().to_string(), &path.display().to_string(), &bytes)
+            .map_err(|error| CorpusError::Read { path: lines.display().to_string(), reason: error.to_string() })?;
+        Self::read(&name, &lines.display().to_string(), &bytes)
     }
 
     /// Reads the articles from `bytes`, gzip or plain; `name` is what provenance and messages call the corpus.
@@ -59,60 +88,56 @@ impl Corpus {
     }
 
     fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
-        let bytes = record::unpacked(file, bytes)?;
-        let records = record::read(file, &bytes)?;
-        let (titles, redirects) = record::names(file, &records)?;
-        let articles: Vec<Article> = records.into_iter().map(|(article, _)| article).collect();
-        let mut folded = HashMap::new();
-        let by_place = |names: &HashMap<String, usize>| {
-            let mut names: Vec<(usize, String)> = names.iter().map(|(name, &at)| (at, fold::key(name))).collect();
-            names.sort_unstable();
-            names
-        };
-        for (at, key) in by_place(&titles).into_iter().chain(by_place(&redirects)) {
-            if !key.is_empty() {
-                folded.entry(key).or_insert(at);
-            }
-        }
-        let index = TextIndex::build(&articles).map_err(|reason| CorpusError::Index { reason })?;
-        let sha256 = sha256_hex([&*bytes]);
-        Ok(Self { name: name.to_owned(), sha256, articles, titles, redirects, folded, index })
+        let bytes = plain::unpacked(file, bytes)?;
+        let articles = Box::new(Plain::read(file, &bytes)?);
+        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), contents: None, articles })
     }
 
-    /// SHA-256 of the articles' JSON Lines, unpacked: the identity of the corpus.
-    pub fn sha256(&self) -> &str {
-        &self.sha256
+    /// The identity: `wt1:…` of a folder that was built, SHA-256 of the lines, unpacked, of others.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// How many articles of what kind a folder has that was built, in words.
+    pub fn contents(&self) -> Option<&str> {
+        self.contents.as_deref()
     }
 
     /// The article that a query names, if it names one.
-    fn named(&self, query: &str) -> Option<&Article> {
-        let at = |name: &str| self.titles.get(name).or_else(|| self.redirects.get(name));
+    fn named(&self, query: &str) -> Result<Option<u32>, CorpusError> {
         let query = query.trim();
-        let found = at(query)
-            .or_else(|| near_match::candidates(query).iter().find_map(|candidate| at(candidate)))
-            .or_else(|| self.folded.get(&fold::key(query)));
-        found.and_then(|&at| self.articles.get(at))
+        if let Some(found) = self.articles.exact(query)? {
+            return Ok(Some(found));
+        }
+        for candidate in near_match::candidates(query) {
+            if let Some(found) = self.articles.exact(&candidate)? {
+                return Ok(Some(found));
+            }
+        }
+        match self.articles.folded(&fold::key(query))? {
+            Some(found) => Ok(Some(found)),
+            None => self.articles.instead(query),
+        }
     }
 
-    fn find(&self, query: &str) -> Result<Found, SourceError> {
+    fn find(&self, query: &str) -> Result<Found, CorpusError> {
         let straight = query.trim_start().starts_with('#') || query.contains(['[', ']', '{', '}', '|', '<', '>']);
-        if !straight && let Some(article) = self.named(query) {
-            return Ok(self.page(article));
+        if !straight && let Some(number) = self.named(query)? {
+            return Ok(self.page(&*self.articles.page(number)?));
         }
-        let hits = self.index.search(query).map_err(|reason| SourceError::Internal(format!("text index: {reason}")))?;
-        let titles: Arc<[String]> =
-            hits.iter().filter_map(|&at| self.articles.get(at)).map(|article| article.title.clone()).collect();
-        let provenance = self.provenance(query, self.sha256.clone());
+        let titles = self.articles.similar(query)?.into_iter().map(|number| self.articles.title(number));
+        let titles: Arc<[String]> = titles.collect::<Result<_, _>>()?;
+        let provenance = self.provenance(query, self.id.clone());
         if titles.is_empty() {
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }
         Ok(Found::Titles { titles, provenance })
     }
 
-    fn page(&self, article: &Article) -> Found {
-        let Article { title, blocks, entries } = article;
+    fn page(&self, page: &Page) -> Found {
+        let Page { title, blocks, entries, pageid, revid } = page;
         let parts = blocks.iter().flat_map(|block| [block.as_bytes(), b"\n"]);
-        let provenance = self.provenance(title, sha256_hex(parts));
+        let provenance = Provenance { pageid: *pageid, revid: *revid, ..self.provenance(title, sha256_hex(parts)) };
         let (title, blocks) = (title.clone(), Arc::clone(blocks));
         match entries {
             Some(entries) => Found::Disambiguation { title, entries: Arc::clone(entries), blocks, provenance },
@@ -134,7 +159,8 @@ impl Corpus {
 
 impl Source for Corpus {
     fn search<'a>(&'a self, query: &'a str) -> BoxFuture<'a, Result<Found, SourceError>> {
-        std::future::ready(self.find(query)).boxed()
+        let found = self.find(query).map_err(|error| SourceError::Internal(error.to_string()));
+        std::future::ready(found).boxed()
     }
 }
 

@@ -12,7 +12,7 @@
 //! | `source` | what a source is, what it finds, why it fails |
 //! | `html_source` | a `MediaWiki` site read as a browser would, the paper's way |
 //! | `api_source` | a `MediaWiki` site asked as a program should |
-//! | [`corpus`] | a frozen encyclopedia in memory, with a text index |
+//! | [`corpus`] | a frozen encyclopedia, in memory or in a folder, and how it is built |
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
 //! | [`site_policy`] | who may be asked, how often, and under which name |
 //! | [`recorded_source`] | wrappers that record the answers of a source, replay them, or answer from a cache |
@@ -48,4 +48,5 @@ pub use recorded_source::SourceIdentity;
 pub use search_cache::SearchCache;
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
 pub use site_policy::{LiveSettings, SitePolicyError};
+pub(crate) use source::CORPUS_FORM;
 pub use source::{Found, Source, SourceError};

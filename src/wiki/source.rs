@@ -53,6 +53,10 @@ pub(crate) fn no_results() -> Arc<[String]> {
     Arc::new([NO_RESULTS.to_owned()])
 }
 
+/// What a corpus is, for those who named something else.
+pub(crate) const CORPUS_FORM: &str = "a corpus is a folder with articles.jsonl in it (or articles.jsonl.gz), such a file by its own name, or a folder of texts \
+     (NAME.txt is the article NAME); a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}";
+
 impl Found {
     pub fn provenance(&self) -> &Provenance {
         match self {

@@ -33,10 +33,12 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["types/", "dataset/", "tape/"]),
     ("statrs", &["stats/"]),
     ("tantivy", &["wiki/corpus"]),
+    ("tantivy_fst", &["wiki/corpus"]),
     ("textwrap", &["report/sheet/terminal", "report/trajectory/", "report/view"]),
-    ("toml", &["experiment/", "llm/prices", "prompt/"]),
+    ("toml", &["experiment/", "llm/prices", "prompt/", "wiki/corpus/manifest", "wiki/corpus/build"]),
     ("unicode_general_category", &["score/", "types/python"]),
     ("unicode_normalization", &["score/", "wiki/"]),
+    ("zstd", &["wiki/corpus"]),
 ];
 
 fn floors(list: &str) -> Option<BTreeSet<String>> {

@@ -14,6 +14,8 @@ mod compare_command;
 mod compare_support;
 mod compare_tables;
 mod copied_run;
+#[cfg(unix)]
+mod corpus_command;
 mod dataset_command;
 mod dataset_files;
 mod dead_servers;

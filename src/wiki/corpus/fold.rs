@@ -16,6 +16,9 @@ pub(super) fn words(text: &str) -> String {
 }
 
 fn folded(text: &str, split_ideographs: bool) -> String {
+    if text.is_ascii() {
+        return folded_ascii(text);
+    }
     let mut key = String::with_capacity(text.len());
     let mut gap = false;
     let mut after_ideograph = false;
@@ -37,6 +40,23 @@ fn folded(text: &str, split_ideographs: bool) -> String {
             gap = alone;
             after_ideograph = ideograph;
         }
+    }
+    key
+}
+
+/// The same where there is nothing to decompose and no ideograph, which is most of English.
+fn folded_ascii(text: &str) -> String {
+    let mut key = String::with_capacity(text.len());
+    let mut gap = false;
+    for c in text.chars().filter(|c| *c != '\'') {
+        let kept = is_kept(c);
+        if kept {
+            if gap && !key.is_empty() {
+                key.push(' ');
+            }
+            key.push(c.to_ascii_lowercase());
+        }
+        gap = !kept;
     }
     key
 }
@@ -65,6 +85,10 @@ mod tests {
             ("!?", ""),
         ] {
             assert_eq!(key(text), folded, "{text:?}");
+        }
+        for text in ["", " a'B--C# ", "\u{0}x\ty+\n", "It's 7_8.", "'", "?a", "~"] {
+            // A mark that is no gap and no character leads through the other rule.
+            assert_eq!(key(text), key(&format!("{text}\u{301}")), "{text:?}");
         }
         assert_eq!(words("東京 is 2東京x"), "東 京 is 2 東 京 x");
         assert_eq!(key("東京"), "東京");

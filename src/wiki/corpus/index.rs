@@ -1,73 +1,109 @@
-//! BM25 over titles and texts, in memory.
+//! BM25 over titles and texts: one segment, in memory or in a folder, whose documents are the articles in title order.
 
 use super::fold;
-use super::record::Article;
 use tantivy::collector::TopDocs;
+use tantivy::directory::{Directory, RamDirectory};
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
-use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
-use tantivy::tokenizer::{RemoveLongFilter, TextAnalyzer, WhitespaceTokenizer};
-use tantivy::{Index, IndexReader, TantivyDocument, TantivyError, Term};
+use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
+use tantivy::tokenizer::{RemoveLongFilter, TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
+use tantivy::{
+    Index, IndexReader, ReloadPolicy, SingleSegmentIndexWriter, TantivyDocument, TantivyError, Term, indexer,
+};
 
 /// How many articles a search gives.
-const SHOWN: usize = 20;
-/// How many are taken from the index, so that equal scores at the end of the list are ordered by title, not by chance.
-const TAKEN: usize = 200;
+pub(super) const SHOWN: usize = 20;
 /// How many different words of a query count; model text has no other bound.
 const WORDS: usize = 64;
 /// What a word in the title weighs, against one in the text.
 const TITLE_WEIGHT: f32 = 4.0;
-/// Memory of the writer in bytes.
+/// Memory for which the writer makes its first tables, in bytes.
 const WRITER_BYTES: usize = 64 << 20;
 /// Longest word that is indexed, in bytes.
 const LONGEST_WORD: usize = 64;
 /// The name of the tokenizer: words come folded, so gaps are all that is left to do.
 const GAPS: &str = "gaps";
 
-/// The index of a corpus.
+/// The index of a corpus; an article's number is its place in title order.
 pub(super) struct TextIndex {
     reader: IndexReader,
+    fields: Fields,
+}
+
+#[derive(Clone, Copy)]
+struct Fields {
     title: Field,
     text: Field,
-    /// Articles in title order; a document's number is its place here.
-    order: Vec<usize>,
+}
+
+/// An index that articles are added to, in title order, by one thread, so that equal corpora give equal indexes.
+pub(super) struct IndexWriter {
+    writer: SingleSegmentIndexWriter,
+    fields: Fields,
+}
+
+impl IndexWriter {
+    pub(super) fn in_memory() -> Result<Self, TantivyError> {
+        Self::new(RamDirectory::create())
+    }
+
+    pub(super) fn new(directory: impl Into<Box<dyn Directory>>) -> Result<Self, TantivyError> {
+        let (schema, fields) = schema();
+        let tokenizers = TokenizerManager::new();
+        let gaps = TextAnalyzer::builder(WhitespaceTokenizer::default()).filter(RemoveLongFilter::limit(LONGEST_WORD));
+        tokenizers.register(GAPS, gaps.build());
+        let builder = Index::builder().schema(schema).tokenizers(tokenizers);
+        Ok(Self { writer: builder.single_segment_index_writer(directory, WRITER_BYTES)?, fields })
+    }
+
+    pub(super) fn add<'a>(&mut self, title: &str, blocks: impl Iterator<Item = &'a str>) -> Result<(), TantivyError> {
+        let mut document = TantivyDocument::default();
+        document.add_text(self.fields.title, fold::words(title));
+        for block in blocks {
+            document.add_text(self.fields.text, fold::words(block));
+        }
+        self.writer.add_document(document)
+    }
+
+    pub(super) fn finish(self) -> Result<Index, TantivyError> {
+        self.writer.finalize()
+    }
+}
+
+/// Lays indexes one behind the other, as one segment in an empty `directory`.
+pub(super) fn merged(parts: &[Index], directory: impl Into<Box<dyn Directory>>) -> Result<Index, TantivyError> {
+    indexer::merge_indices(parts, directory)
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut schema = Schema::builder();
+    let words = TextFieldIndexing::default().set_tokenizer(GAPS).set_index_option(IndexRecordOption::WithFreqs);
+    let options = TextOptions::default().set_indexing_options(words);
+    let title = schema.add_text_field("title", options.clone());
+    let text = schema.add_text_field("text", options);
+    (schema.build(), Fields { title, text })
 }
 
 impl TextIndex {
-    /// Builds the index. One thread writes, so that equal corpora give equal indexes.
-    pub(super) fn build(articles: &[Article]) -> Result<Self, String> {
-        let mut order: Vec<usize> = (0..articles.len()).collect();
-        order.sort_by(|&a, &b| articles[a].title.cmp(&articles[b].title));
-        Self::write(articles, order).map_err(|error| error.to_string())
-    }
-
-    fn write(articles: &[Article], order: Vec<usize>) -> Result<Self, TantivyError> {
-        let mut schema = Schema::builder();
-        let words = TextFieldIndexing::default().set_tokenizer(GAPS).set_index_option(IndexRecordOption::WithFreqs);
-        let options = TextOptions::default().set_indexing_options(words);
-        let title = schema.add_text_field("title", options.clone());
-        let text = schema.add_text_field("text", options);
-        let place = schema.add_u64_field("place", FAST);
-        let index = Index::create_in_ram(schema.build());
-        let gaps = TextAnalyzer::builder(WhitespaceTokenizer::default()).filter(RemoveLongFilter::limit(LONGEST_WORD));
-        index.tokenizers().register(GAPS, gaps.build());
-        let mut writer = index.writer_with_num_threads::<TantivyDocument>(1, WRITER_BYTES)?;
-        for (rank, &at) in order.iter().enumerate() {
-            let mut document = TantivyDocument::default();
-            document.add_text(title, fold::words(&articles[at].title));
-            for block in articles[at].blocks.iter() {
-                document.add_text(text, fold::words(block));
-            }
-            document.add_u64(place, rank as u64);
-            writer.add_document(document)?;
+    /// An index that does not change any more.
+    pub(super) fn over(index: &Index) -> Result<Self, TantivyError> {
+        let (schema, fields) = schema();
+        if index.schema() != schema {
+            return Err(TantivyError::SchemaError("it has other fields than this version writes".to_owned()));
         }
-        writer.commit()?;
-        writer.wait_merging_threads()?;
-        let reader = index.reader()?;
-        Ok(Self { reader, title, text, order })
+        let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(Self { reader, fields })
     }
 
-    /// The best articles for the words of `query`, by score, then by title.
-    pub(super) fn search(&self, query: &str) -> Result<Vec<usize>, String> {
+    /// How many articles it has, if they are one behind the other.
+    pub(super) fn articles(&self) -> Option<u32> {
+        match self.reader.searcher().segment_readers() {
+            [segment] if !segment.has_deletes() => Some(segment.max_doc()),
+            _ => None,
+        }
+    }
+
+    /// The best articles for the words of `query`, by score, then by title; the best are looked for among `taken`.
+    pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<u32>, TantivyError> {
         let folded = fold::words(query);
         let mut words: Vec<&str> = Vec::new();
         for word in folded.split(' ').filter(|word| !word.is_empty() && word.len() < LONGEST_WORD) {
@@ -75,11 +111,6 @@ impl TextIndex {
                 words.push(word);
             }
         }
-        let hits = self.ranked(&words).map_err(|error| error.to_string())?;
-        Ok(hits.into_iter().take(SHOWN).filter_map(|rank| self.order.get(rank).copied()).collect())
-    }
-
-    fn ranked(&self, words: &[&str]) -> Result<Vec<usize>, TantivyError> {
         if words.is_empty() {
             return Ok(Vec::new());
         }
@@ -87,18 +118,12 @@ impl TextIndex {
             Box::new(TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs))
         };
         let clauses = words.iter().flat_map(|word| {
-            let title: Box<dyn Query> = Box::new(BoostQuery::new(term(self.title, word), TITLE_WEIGHT));
-            [(Occur::Should, title), (Occur::Should, term(self.text, word))]
+            let title: Box<dyn Query> = Box::new(BoostQuery::new(term(self.fields.title, word), TITLE_WEIGHT));
+            [(Occur::Should, title), (Occur::Should, term(self.fields.text, word))]
         });
         let query = BooleanQuery::new(clauses.collect());
-        let searcher = self.reader.searcher();
-        let mut hits = Vec::new();
-        for (score, address) in searcher.search(&query, &TopDocs::with_limit(TAKEN).order_by_score())? {
-            let places = searcher.segment_reader(address.segment_ord).fast_fields().u64("place")?;
-            let rank = places.first(address.doc_id).and_then(|rank| usize::try_from(rank).ok());
-            hits.extend(rank.map(|rank| (score, rank)));
-        }
-        hits.sort_by(|(a, left), (b, right)| b.total_cmp(a).then(left.cmp(right)));
-        Ok(hits.into_iter().map(|(_, rank)| rank).collect())
+        let mut hits = self.reader.searcher().search(&query, &TopDocs::with_limit(taken).order_by_score())?;
+        hits.sort_by(|(a, left), (b, right)| b.total_cmp(a).then(left.doc_id.cmp(&right.doc_id)));
+        Ok(hits.into_iter().take(SHOWN).map(|(_, hit)| hit.doc_id).collect())
     }
 }

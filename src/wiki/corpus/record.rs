@@ -1,92 +1,189 @@
-//! The lines of `articles.jsonl`.
+//! The canonical record of an article, and the lines in which people write articles.
 
-use super::CorpusError;
-use crate::types::bounded::fill_at_most;
-use flate2::read::MultiGzDecoder;
-use serde::Deserialize;
+use crate::types::Digester;
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::io::{self, Read};
-use std::sync::Arc;
+use std::fmt;
 
-/// How much a packed file may unpack to, in bytes; a corpus lives in memory.
-const LARGEST: u64 = 8 << 30;
-/// Bytes that are looked at before the rest is read.
-const FIRST: u64 = 64 << 10;
-/// How a gzip file begins.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// What an importer finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Record {
+    Article(Article),
+    /// Another name of a page.
+    Redirect {
+        title: String,
+        to: String,
+    },
+}
 
-#[derive(Debug)]
+/// An article, as its canonical record has it. Everything in a corpus follows from these.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub(super) struct Article {
     pub(super) title: String,
-    pub(super) blocks: Arc<[String]>,
+    /// `MediaWiki`'s number of the page.
+    #[serde(rename = "id", skip_serializing_if = "Option::is_none")]
+    pub(super) pageid: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) revid: Option<u64>,
+    /// When the revision was made, as the source writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timestamp: Option<String>,
+    pub(super) blocks: Vec<Block>,
     /// On a disambiguation page: the titles it lists.
-    pub(super) entries: Option<Arc<[String]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) entries: Option<Vec<String>>,
+    /// Other names, sorted.
+    pub(super) redirects: Vec<String>,
 }
 
-/// Where an article's record stands, and what else leads to it.
-#[derive(Debug)]
-pub(super) struct Place {
-    line: usize,
-    redirects: Vec<String>,
+/// A paragraph. Given sentences are one behind the other, with the spaces that they are written with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Block {
+    Text(String),
+    Sentences(Vec<String>),
 }
 
-/// A line as it is written.
+impl Block {
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Sentences(sentences) => Cow::Owned(sentences.concat()),
+        }
+    }
+
+    pub(super) fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Sentences(sentences) => sentences.concat(),
+        }
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        match self {
+            Self::Text(text) => text.len() as u64,
+            Self::Sentences(sentences) => sentences.iter().map(|sentence| sentence.len() as u64).sum(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.trim().is_empty(),
+            Self::Sentences(sentences) => sentences.iter().all(|sentence| sentence.trim().is_empty()),
+        }
+    }
+
+    /// Sentences without spaces between them, with one before each but the first.
+    pub(super) fn spaced(mut sentences: Vec<String>) -> Self {
+        for sentence in sentences.iter_mut().skip(1).filter(|sentence| !sentence.starts_with(char::is_whitespace)) {
+            sentence.insert(0, ' ');
+        }
+        Self::Sentences(sentences)
+    }
+}
+
+impl Article {
+    /// Whether there is nothing to read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.blocks.iter().all(Block::is_empty)
+    }
+
+    /// Writes the canonical line: JSON without spaces, its keys in the order of the fields, and a line feed.
+    pub(super) fn write_line(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")
+    }
+}
+
+/// The identity of a corpus: SHA-256 over the canonical lines in title order. The prefix names this rule.
+#[derive(Default)]
+pub(super) struct Identity(Digester, Vec<u8>);
+
+impl Identity {
+    pub(super) fn add(&mut self, article: &Article) -> std::io::Result<()> {
+        self.1.clear();
+        article.write_line(&mut self.1)?;
+        std::io::Write::write_all(&mut self.0, &self.1)
+    }
+
+    pub(super) fn finish(self) -> String {
+        format!("wt1:{}", self.0.hex())
+    }
+}
+
+/// A line as people write it.
 #[derive(Deserialize)]
 struct Line {
     title: String,
     #[serde(default)]
-    blocks: Option<Vec<String>>,
+    redirect: Option<String>,
+    #[serde(default, deserialize_with = "number")]
+    id: Option<u64>,
+    #[serde(default, deserialize_with = "number")]
+    revid: Option<u64>,
+    #[serde(default, deserialize_with = "text")]
+    timestamp: Option<String>,
+    #[serde(default)]
+    blocks: Option<Vec<Block>>,
+    #[serde(default)]
+    text: Option<Block>,
     #[serde(default)]
     redirects: Vec<String>,
     #[serde(default)]
-    entries: Option<Vec<(String, String)>>,
+    entries: Option<Vec<Entry>>,
 }
 
-/// The bytes of a file, unpacked if they are gzip.
-pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CorpusError> {
-    if !bytes.starts_with(&GZIP) {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    let broken = |error: io::Error| CorpusError::Unpack { file: file.to_owned(), reason: error.to_string() };
-    read_text(MultiGzDecoder::new(bytes), 0).map(Cow::Owned).map_err(broken)
+/// A title on a disambiguation page, and what is said of it.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "an entry is a title, or [title, description]")]
+enum Entry {
+    Title(String),
+    Described(String, String),
 }
 
-/// Bytes of text, packed or not, up to [`LARGEST`], about `size` of them. A device or a packed bomb, which often have nothing but zero bytes, are not read to
-/// their end.
-pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    // Without so much memory it grows as far as it goes.
-    let _ = bytes.try_reserve_exact(usize::try_from(size.min(LARGEST) + 1).unwrap_or_default());
-    (&mut source).take(FIRST).read_to_end(&mut bytes)?;
-    if !bytes.starts_with(&GZIP) && bytes.contains(&0) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains NUL bytes, so it is not text"));
+/// Reads one line; what is wrong with it is said in words.
+pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
+    let line: Line = serde_json::from_slice(line).map_err(|error| said(&error))?;
+    let Line { title, redirect, id, revid, timestamp, blocks, text, mut redirects, entries } = line;
+    if title.trim().is_empty() {
+        return Err("`title` is empty".to_owned());
     }
-    fill_at_most(&mut bytes, source, LARGEST)?;
-    Ok(bytes)
+    let blocks = match (blocks, text) {
+        (Some(blocks), _) => Some(blocks),
+        (None, Some(Block::Text(text))) => Some(paragraphs(&text)),
+        (None, Some(Block::Sentences(sentences))) => Some(vec![Block::spaced(sentences)]),
+        (None, None) => None,
+    };
+    if let (None, None, Some(to)) = (&blocks, &entries, redirect) {
+        return Ok(Record::Redirect { title, to });
+    }
+    if blocks.is_none() && entries.is_none() {
+        return Err("there are neither `blocks` nor `entries` nor `text`".to_owned());
+    }
+    let (blocks, entries) = listed(&title, blocks, entries);
+    redirects.sort_unstable();
+    redirects.dedup();
+    Ok(Record::Article(Article { title, pageid: id, revid, timestamp, blocks, entries, redirects }))
 }
 
-/// Reads all articles; blank lines are passed over.
-pub(super) fn read(file: &str, bytes: &[u8]) -> Result<Vec<(Article, Place)>, CorpusError> {
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let mut records = Vec::new();
-    for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-        if line.trim_ascii().is_empty() {
-            continue;
+/// The paragraphs of a text, which blank lines separate.
+pub(super) fn paragraphs(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        let blank = line.trim().is_empty();
+        match blocks.last_mut().filter(|_| goes_on && !blank) {
+            Some(block) => {
+                block.push('\n');
+                block.push_str(line.trim_end());
+            }
+            None if blank => {}
+            None => blocks.push(line.trim_end().to_owned()),
         }
-        let number = number + 1;
-        let wrong = |reason: String| CorpusError::Line { file: file.to_owned(), line: number, reason };
-        let parsed: Line = serde_json::from_slice(line).map_err(|error| wrong(said(&error)))?;
-        if parsed.title.trim().is_empty() {
-            return Err(wrong("`title` is empty".to_owned()));
-        }
-        if parsed.blocks.is_none() && parsed.entries.is_none() {
-            return Err(wrong("there are neither `blocks` nor `entries`".to_owned()));
-        }
-        let place = Place { line: number, redirects: parsed.redirects };
-        records.push((article(parsed.title, parsed.blocks, parsed.entries), place));
+        goes_on = !blank;
     }
-    Ok(records)
+    blocks.into_iter().map(|block| Block::Text(block.trim().to_owned())).collect()
 }
 
 /// The library's words without its own count of lines, which is always 1 here.
@@ -95,65 +192,132 @@ fn said(error: &serde_json::Error) -> String {
     text.replacen(" at line 1 column", " at column", 1)
 }
 
-fn article(title: String, blocks: Option<Vec<String>>, entries: Option<Vec<(String, String)>>) -> Article {
-    let lists = |entries: &[(String, String)]| {
-        let line = |(entry, description): &(String, String)| match description.trim() {
-            "" => entry.clone(),
-            description => format!("{entry}, {description}"),
+/// The blocks of a page and, if it is a disambiguation page, its entries: given, or by its text alone.
+fn listed(title: &str, blocks: Option<Vec<Block>>, entries: Option<Vec<Entry>>) -> (Vec<Block>, Option<Vec<String>>) {
+    let lines = |entries: &[Entry]| {
+        let line = |entry: &Entry| match entry {
+            Entry::Described(title, description) if !description.trim().is_empty() => {
+                format!("{title}, {}", description.trim())
+            }
+            Entry::Described(title, _) | Entry::Title(title) => title.clone(),
         };
         entries.iter().map(line).collect::<Vec<_>>().join("\n")
     };
-    let blocks = blocks.filter(|blocks| !blocks.is_empty() || entries.is_none());
-    let blocks =
-        blocks.unwrap_or_else(|| vec![format!("{title} may refer to:"), lists(entries.as_deref().unwrap_or_default())]);
-    let entries = entries
-        .map(|entries| entries.into_iter().map(|(entry, _)| entry).collect::<Vec<_>>())
-        .or_else(|| listed_entries(&blocks));
-    Article { title, blocks: blocks.into(), entries: entries.map(Arc::from) }
+    let blocks = blocks.filter(|blocks| !blocks.is_empty() || entries.is_none()).unwrap_or_else(|| {
+        let list = lines(entries.as_deref().unwrap_or_default());
+        vec![Block::Text(format!("{title} may refer to:")), Block::Text(list)]
+    });
+    let entries = match entries {
+        Some(entries) => {
+            let titles = entries.into_iter().map(|entry| match entry {
+                Entry::Title(title) | Entry::Described(title, _) => title,
+            });
+            Some(titles.collect())
+        }
+        None => listed_entries(&blocks),
+    };
+    (blocks, entries)
 }
 
 /// The entries of a disambiguation page that is one by its text alone: the lines below `… may refer to:`, up to the
 /// comma that begins a description.
-fn listed_entries(blocks: &[String]) -> Option<Vec<String>> {
+pub(super) fn listed_entries(blocks: &[Block]) -> Option<Vec<String>> {
     let (first, rest) = blocks.split_first()?;
-    if !first.trim_end().ends_with("may refer to:") {
+    if !first.text().trim_end().ends_with("may refer to:") {
         return None;
     }
-    let lines = rest.iter().flat_map(|block| block.lines());
-    let entries = lines.map(|line| line.split(", ").next().unwrap_or(line).trim().to_owned());
-    Some(entries.filter(|entry| !entry.is_empty()).collect())
+    let mut entries = Vec::new();
+    for block in rest {
+        let text = block.text();
+        let titles = text.lines().map(|line| line.split(", ").next().unwrap_or(line).trim());
+        entries.extend(titles.filter(|entry| !entry.is_empty()).map(str::to_owned));
+    }
+    Some(entries)
 }
 
-/// Places of articles by a name.
-type Names = HashMap<String, usize>;
+/// A number, also where it is written as text; anything else is no number.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok())))
+}
 
-/// Titles and redirects, each leading to the place of one article.
-pub(super) fn names(file: &str, records: &[(Article, Place)]) -> Result<(Names, Names), CorpusError> {
-    let taken = |what, name: &str, taken, at: usize, first: usize| CorpusError::Taken {
-        file: file.to_owned(),
-        line: records[at].1.line,
-        what,
-        name: name.to_owned(),
-        taken,
-        first: records[first].1.line,
-    };
-    let mut titles = Names::with_capacity(records.len());
-    for (at, (article, _)) in records.iter().enumerate() {
-        if let Some(first) = titles.insert(article.title.clone(), at) {
-            return Err(taken("title", &article.title, "a title", at, first));
+/// A text; anything else is none.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(value.as_str().map(str::to_owned))
+}
+
+impl<'de> Deserialize<'de> for Block {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Written;
+
+        impl<'de> Visitor<'de> for Written {
+            type Value = Block;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or a list of sentences")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Block, E> {
+                Ok(Block::Text(text.to_owned()))
+            }
+
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Block, E> {
+                Ok(Block::Text(text))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Block, A::Error> {
+                let mut sentences = Vec::new();
+                while let Some(sentence) = list.next_element()? {
+                    sentences.push(sentence);
+                }
+                Ok(Block::Sentences(sentences))
+            }
+        }
+
+        deserializer.deserialize_any(Written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Article, Block, Identity, Record, parse};
+
+    fn article(line: &str) -> Article {
+        match parse(line.as_bytes()) {
+            Ok(Record::Article(article)) => article,
+            other => panic!("{line}: {other:?}"),
         }
     }
-    let mut redirects = Names::new();
-    for (at, (_, place)) in records.iter().enumerate() {
-        for redirect in &place.redirects {
-            if let Some(&first) = titles.get(redirect) {
-                return Err(taken("redirect", redirect, "a title", at, first));
-            }
-            match redirects.insert(redirect.clone(), at) {
-                Some(first) if first != at => return Err(taken("redirect", redirect, "a redirect", at, first)),
-                _ => {}
-            }
-        }
+
+    #[test]
+    fn lines_come_in_several_forms() {
+        let text = article("{\"title\": \"A\", \"text\": \"One.\\nstill one\\n \\n\\nTwo.\\n\", \"id\": \"7\"}");
+        assert_eq!(text.blocks, [Block::Text("One.\nstill one".into()), Block::Text("Two.".into())]);
+        assert_eq!(text.pageid, Some(7));
+        let sentences = article(r#"{"title": "A", "text": ["One.", "Two.", " Three."], "id": "x"}"#);
+        assert_eq!(sentences.blocks[0].text(), "One. Two. Three.");
+        assert_eq!(sentences.pageid, None);
+        let given = article(r#"{"title": "A", "blocks": ["One.", ["Two", " three."]]}"#);
+        assert_eq!(given.blocks[1], Block::Sentences(vec!["Two".into(), " three.".into()]));
+        let redirect = Record::Redirect { title: "B".into(), to: "A".into() };
+        assert_eq!(parse(br#"{"title": "B", "redirect": "A"}"#), Ok(redirect));
+        assert_eq!(
+            parse(br#"{"title": "B", "text": 3}"#),
+            Err("invalid type: integer `3`, expected a string or a list of sentences at column 24".into())
+        );
     }
-    Ok((titles, redirects))
+
+    #[test]
+    fn the_canonical_line_is_read_as_what_it_was() {
+        let written = r#"{"title":"Ada \"é\"","id":7,"revid":8,"timestamp":"2017","blocks":["Ada may refer to:",["B, c"," d"]],"entries":["B"],"redirects":["x","y"]}"#;
+        let article = article(written);
+        let mut line = Vec::new();
+        article.write_line(&mut line).expect("memory");
+        assert_eq!(String::from_utf8(line).expect("text"), format!("{written}\n"));
+        let mut identity = Identity::default();
+        identity.add(&article).expect("memory");
+        let expected = crate::types::sha256_hex([format!("{written}\n").as_bytes()]);
+        assert_eq!(identity.finish(), format!("wt1:{expected}"));
+    }
 }

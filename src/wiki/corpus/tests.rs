@@ -70,7 +70,7 @@ fn other_queries_are_searched_by_words_in_a_fixed_order() {
 
 #[test]
 fn chinese_names_are_found_by_their_characters() {
-    let corpus = Corpus::from_dir(std::path::Path::new("datasets/sample-wiki-zh")).expect("the shipped corpus");
+    let corpus = Corpus::open(std::path::Path::new("datasets/sample-wiki-zh")).expect("the shipped corpus");
     for (query, title) in [
         ("鲁迅", "鲁迅"),
         ("周树人", "鲁迅"),
@@ -126,10 +126,48 @@ fn a_packed_corpus_is_the_same_corpus() {
     let packed = encoder.finish().expect("memory");
     let dir = tempfile::tempdir().expect("a folder");
     std::fs::write(dir.path().join("articles.jsonl.gz"), &packed).expect("a file");
-    let read = Corpus::from_dir(dir.path()).expect("a corpus");
-    assert_eq!((read.articles.len(), read.sha256()), (5, corpus().sha256()));
+    let read = Corpus::open(dir.path()).expect("a corpus");
+    assert_eq!(read.id(), corpus().id());
     let cut = Corpus::from_jsonl("cut", &packed[..packed.len() / 2]).map(|_| ()).expect_err("cut short");
     assert!(matches!(cut, CorpusError::Unpack { .. }), "{cut}");
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        std::fs::write(dir.path().join(name), text).expect("a file");
+    }
+    dir
+}
+
+fn blocks(corpus: &Corpus, query: &str) -> Vec<String> {
+    match corpus.find(query).expect("an answer") {
+        Found::Page { blocks, .. } | Found::Disambiguation { blocks, .. } => blocks.to_vec(),
+        other => panic!("{query:?} finds {other:?}"),
+    }
+}
+
+#[test]
+fn a_corpus_is_a_file_of_lines_or_a_folder_of_texts_too() {
+    let dir = folder(&[("mine.jsonl", "{\"title\": \"Ada\", \"text\": \"She wrote.\\n\\nShe lived.\"}\n")]);
+    let lines = Corpus::open(&dir.path().join("mine.jsonl")).expect("a file of lines");
+    assert_eq!(blocks(&lines, "ada"), ["She wrote.", "She lived."]);
+    let dir = folder(&[
+        ("Ada Byron.txt", "\u{feff}She wrote\nprograms.  \n\n\n  She lived.\n"),
+        ("Ada.txt", "Ada may refer to:\n\nAda Byron, a mathematician\n"),
+        ("notes.md", "not an article"),
+    ]);
+    let texts = Corpus::open(dir.path()).expect("a folder of texts");
+    assert_eq!(blocks(&texts, "ada byron"), ["She wrote\nprograms.", "She lived."]);
+    assert!(matches!(texts.find("Ada"), Ok(Found::Disambiguation { entries, .. }) if *entries == ["Ada Byron"]));
+    assert_eq!(titles(&texts, "article"), Vec::<String>::new());
+    std::fs::write(dir.path().join("Bad.txt"), b"\xff").expect("a file");
+    let error = Corpus::open(dir.path()).map(|_| ()).expect_err("no text").to_string();
+    assert!(error.ends_with("Bad.txt`: it is not UTF-8 text"), "{error}");
+    let empty = Corpus::open(folder(&[("a.md", "")]).path()).map(|_| ()).expect_err("nothing");
+    assert!(matches!(empty, CorpusError::Nothing { .. }), "{empty}");
+    assert!(empty.hint().is_some_and(|hint| hint.contains(r#"{"title": "Ada Lovelace", "text": "One"#)), "{empty}");
 }
 
 #[test]
@@ -138,7 +176,7 @@ fn faults_name_file_line_and_field() {
     let london = r#"{"title": "London", "blocks": [], "redirects": ["Londinium"]}"#;
     assert_eq!(told("{\"title\": 3}"), "`f`, line 1: invalid type: integer `3`, expected a string at column 11");
     assert_eq!(told(&format!("{london}\n\nnonsense")), "`f`, line 3: expected ident at column 2");
-    assert_eq!(told(r#"{"title": "x"}"#), "`f`, line 1: there are neither `blocks` nor `entries`");
+    assert_eq!(told(r#"{"title": "x"}"#), "`f`, line 1: there are neither `blocks` nor `entries` nor `text`");
     assert_eq!(told(&format!("{london}\n{london}")), "`f`, line 2: title `London` is already a title in line 1");
     let shadow = r#"{"title": "x", "blocks": [], "redirects": ["London"]}"#;
     assert_eq!(told(&format!("{shadow}\n{london}")), "`f`, line 1: redirect `London` is already a title in line 2");
@@ -147,6 +185,6 @@ fn faults_name_file_line_and_field() {
         told(&format!("{london}\n{twice}")),
         "`f`, line 2: redirect `Londinium` is already a redirect in line 1"
     );
-    let error = Corpus::from_dir(std::path::Path::new("/nonexistent")).map(|_| ()).expect_err("no folder");
+    let error = Corpus::open(std::path::Path::new("/nonexistent")).map(|_| ()).expect_err("no folder");
     assert!(error.hint().is_some_and(|hint| hint.contains("articles.jsonl")), "{error}");
 }

@@ -1,0 +1,46 @@
+//! `corpus`: build, describe and check frozen encyclopedias.
+
+mod build;
+mod info;
+mod verify;
+
+use super::failure::Failure;
+use crate::wiki::CorpusError;
+use crate::wiki::corpus::Manifest;
+use std::path::Path;
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// Build a corpus of any size from files in a public format, in a folder of its own.
+    Build(build::BuildArgs),
+    /// Describe a corpus: what it is, where it came from, what was left out.
+    Info(info::InfoArgs),
+    /// Check that a corpus is what was built.
+    Verify(verify::VerifyArgs),
+}
+
+pub(super) fn execute(command: &Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Build(args) => build::execute(args),
+        Command::Info(args) => info::execute(args),
+        Command::Verify(args) => verify::execute(args),
+    }
+}
+
+/// The manifest of a folder, which has to be there.
+fn manifest(dir: &Path) -> anyhow::Result<Manifest> {
+    if !dir.join("corpus.toml").is_file() {
+        let hint = "`wikitrail corpus build NEW --from PATH` makes a corpus of it; without that, `--wiki corpus:PATH` reads small ones into memory";
+        return Err(Failure::bad_input(format!("there is no corpus.toml in `{}`", dir.display()), hint));
+    }
+    Manifest::read(dir).map_err(unusable)
+}
+
+fn unusable(error: CorpusError) -> anyhow::Error {
+    let hint = error.hint().unwrap_or("is there enough memory?");
+    Failure::bad_input(error, hint)
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", crate::report::thousands(bytes / 1_000_000), bytes % 1_000_000 / 100_000)
+}

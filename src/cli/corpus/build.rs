@@ -1,0 +1,212 @@
+//! `corpus build`: from files in a public format to a folder.
+
+use super::{info, megabytes};
+use crate::cli::failure::{self, Failure};
+use crate::cli::output_file::json_line;
+use crate::cli::say::say;
+use crate::report::console::stdout;
+use crate::report::progress::{Bar, stage_bar};
+use crate::report::{counted, thousands};
+use crate::types::text::shell_word;
+use crate::wiki::corpus::{BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct BuildArgs {
+    /// The new folder. It is written as DIR.partial, and has its name when it is whole.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// File or folder to read; may be repeated. FORMAT is `jsonl`; without it, the first bytes and the name decide.
+    #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
+    from: Vec<(Option<Format>, PathBuf)>,
+    /// What to call it [default: the name of the folder].
+    #[arg(long)]
+    name: Option<String>,
+    /// How much of a page an article has.
+    #[arg(long, default_value = "page", value_parser = extent)]
+    extent: Extent,
+    /// Code of the language, such as `en`.
+    #[arg(long, value_name = "CODE")]
+    language: Option<String>,
+    /// The date of the encyclopedia, such as 2017-10-01.
+    #[arg(long, value_name = "DATE")]
+    as_of: Option<String>,
+    /// License of the texts, such as CC-BY-SA-4.0 [default: unknown].
+    #[arg(long, value_name = "SPDX")]
+    license: Option<String>,
+    /// Of articles with the same title, keep the one with the lowest page number, or refuse to build.
+    #[arg(long, value_name = "WHICH", default_value = "lowest-id", value_parser = ["lowest-id", "error"])]
+    on_duplicate: String,
+    /// Threads that work at once [default: all processors].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Memory to sort in, such as 500M or 2G. It changes how long a build takes, and nothing else.
+    #[arg(long, default_value = "1G", value_name = "SIZE", value_parser = memory)]
+    memory: u64,
+    /// Print the manifest and what was left out as one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
+    if let Some((name, path)) = text.split_once(':') {
+        if let Some(format) = Format::named(name) {
+            return if path.is_empty() {
+                Err("a path is expected after the format".to_owned())
+            } else {
+                Ok((Some(format), path.into()))
+            };
+        }
+        let plain = name.chars().all(|c| c.is_ascii_alphanumeric()) && name.len() > 1;
+        if plain && !std::path::Path::new(text).exists() {
+            return Err(format!("`{name}` is no format; formats are {}", names()));
+        }
+    }
+    Ok((None, text.into()))
+}
+
+fn names() -> String {
+    let names: Vec<String> = FORMATS.iter().map(|(name, _)| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+fn extent(text: &str) -> Result<Extent, String> {
+    match text {
+        "lead" => Ok(Extent::Lead),
+        "page" => Ok(Extent::Page),
+        "passages" => Ok(Extent::Passages),
+        _ => Err("`lead`, `page` or `passages` is expected".to_owned()),
+    }
+}
+
+fn memory(text: &str) -> Result<u64, String> {
+    let units = [('K', 10), ('M', 20), ('G', 30)];
+    let (number, shift) = units
+        .iter()
+        .find_map(|(unit, shift)| Some((text.to_uppercase().strip_suffix(*unit)?.to_owned(), *shift)))
+        .unwrap_or((text.to_owned(), 0));
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    match bytes {
+        Some(bytes) if bytes >= LEAST_MEMORY => Ok(bytes),
+        Some(_) => Err(format!("at least {}M is needed", LEAST_MEMORY >> 20)),
+        None => Err("a size such as 500M or 2G is expected".to_owned()),
+    }
+}
+
+pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
+    let sources = args.from.iter().map(|(format, path)| Ok((found(*format, path)?, path.clone())));
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let settings = BuildSettings {
+        sources: sources.collect::<anyhow::Result<_>>()?,
+        name: args.name.clone(),
+        extent: args.extent,
+        language: args.language.clone(),
+        as_of: args.as_of.clone(),
+        license: args.license.clone(),
+        refuse_duplicates: args.on_duplicate == "error",
+        threads: args.threads.map_or(processors, usize::from),
+        memory: args.memory,
+    };
+    let bar = stage_bar(args.quiet);
+    let built = build(&args.dir, &settings, &mut |progress| show(&bar, progress));
+    bar.finish_and_clear();
+    let Built { manifest, notes } = built.map_err(|error| explained(&error))?;
+    left_out(&notes);
+    let mut out = stdout();
+    if args.json {
+        json_line(&mut out, &serde_json::json!({ "manifest": manifest, "left_out": notes }))?;
+        return Ok(failure::OK);
+    }
+    info::write_text(&manifest, &mut out)?;
+    let dir = shell_word(&args.dir.display().to_string());
+    let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
+    writeln!(out, "wrote {dir}, {size}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}")?;
+    Ok(failure::OK)
+}
+
+/// The format of an input, which is said where it was not given.
+fn found(format: Option<Format>, path: &std::path::Path) -> anyhow::Result<Format> {
+    if let Some(format) = format {
+        return Ok(format);
+    }
+    let shown = path.display();
+    if !path.exists() {
+        return Err(Failure::bad_input(
+            format!("cannot read `{shown}`: there is no such file or folder"),
+            "check the path",
+        ));
+    }
+    let found = Format::detect(path).ok_or_else(|| {
+        let hint = format!(
+            "say it with --from FORMAT:PATH; formats are {}. A line of JSON is {{\"title\": str, \"text\": str}}",
+            names()
+        );
+        Failure::bad_input(format!("cannot tell the format of `{shown}`"), hint)
+    })?;
+    say(format_args!("reading `{shown}` as {}", found.name()));
+    Ok(found)
+}
+
+fn show(bar: &Bar, progress: Progress) {
+    bar.set_message(match progress {
+        Progress::Reading(rows) => format!("reading, {}", counted(rows, "row")),
+        Progress::Writing(done, all) => format!("writing, {} of {} articles", thousands(done), thousands(all)),
+        Progress::Finishing => "putting the index together".to_owned(),
+    });
+    bar.tick();
+}
+
+fn left_out(notes: &[String]) {
+    for note in notes {
+        say(format_args!("left out: {note}"));
+    }
+}
+
+fn explained(error: &BuildError) -> anyhow::Error {
+    match error {
+        BuildError::Exists(_) => {
+            Failure::usage(error, "a corpus is never changed; name another folder, or remove this one")
+        }
+        BuildError::InTheWay(_) => Failure::usage(error, "remove it or name another folder"),
+        BuildError::Busy(_) => Failure::unexpected(error, "wait for it to end, or name another folder"),
+        BuildError::Input { .. } => {
+            Failure::bad_input(error, "is the file whole? Compare its size and digest with the source's")
+        }
+        BuildError::Empty(notes) => {
+            left_out(notes);
+            Failure::bad_input(
+                error,
+                "a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}",
+            )
+        }
+        BuildError::Duplicate(_) => Failure::bad_input(error, "remove one of them, or take --on-duplicate lowest-id"),
+        BuildError::Write { .. } => Failure::unexpected(
+            error,
+            "is there space for about three times the unpacked texts, and may the folder be written to?",
+        ),
+        BuildError::Unsound(_) => Failure::unexpected(error, "is the disk sound? Build it again"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{memory, source};
+    use crate::wiki::corpus::Format;
+
+    #[test]
+    fn inputs_and_sizes_are_read_or_refused_in_words() {
+        assert_eq!(source("jsonl:a:b"), Ok((Some(Format::Jsonl), "a:b".into())));
+        assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
+        assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
+        assert_eq!(source("wet:a"), Err("`wet` is no format; formats are `jsonl`".to_owned()));
+        assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
+        assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));
+        for text in ["", "G", "-1G", "1.5G", "99999999999G"] {
+            assert!(memory(text).is_err(), "{text}");
+        }
+    }
+}

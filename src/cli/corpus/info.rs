@@ -1,0 +1,93 @@
+//! `corpus info`: what a corpus is.
+
+use super::{manifest, megabytes};
+use crate::cli::failure;
+use crate::cli::output_file::json_line;
+use crate::report::console::stdout;
+use crate::report::{counted, thousands};
+use crate::types::text::visible_line;
+use crate::wiki::corpus::{Manifest, NameCounts};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct InfoArgs {
+    /// Folder that `corpus build` wrote.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// Print the manifest as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
+    let manifest = manifest(&args.dir)?;
+    let mut out = stdout();
+    if args.json {
+        json_line(&mut out, &manifest)?;
+    } else {
+        write_text(&manifest, &mut out)?;
+    }
+    Ok(failure::OK)
+}
+
+/// Writes what a corpus is, for people.
+pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
+    let Manifest { name, names, license, build, .. } = manifest;
+    writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
+    let mut row = |name: &str, value: String| writeln!(out, "  {name:<10} {value}");
+    row("id", visible_line(&manifest.id, 80))?;
+    let edition: Vec<&str> = [&manifest.language, &manifest.as_of].into_iter().flatten().map(String::as_str).collect();
+    if !edition.is_empty() {
+        row("edition", visible_line(&edition.join(", "), 80))?;
+    }
+    row("license", visible_line(&license.id, 80))?;
+    for source in &manifest.sources {
+        let skipped = source.skipped;
+        let counts = [(skipped.duplicate_title, "titles twice"), (skipped.empty, "empty"), (skipped.bad, "bad")];
+        let format = visible_line(&source.format, 20);
+        row(
+            "source",
+            format!(
+                "{} ({format}), {}{}",
+                visible_line(&source.file, 80),
+                counted(source.rows, "row"),
+                left_out(&counts)
+            ),
+        )?;
+    }
+    row(
+        "names",
+        format!(
+            "{}, {}",
+            counted(manifest.redirects, "redirect"),
+            counted(manifest.disambiguations, "disambiguation page")
+        ),
+    )?;
+    let NameCounts { redirect_is_title, redirect_twice, redirect_to_nothing, redirect_circle, collisions } = *names;
+    let dropped = [
+        (redirect_is_title, "that are titles"),
+        (redirect_twice, "to two articles"),
+        (redirect_to_nothing, "to nothing"),
+        (redirect_circle, "in a circle"),
+    ];
+    let dropped = left_out(&dropped);
+    if !dropped.is_empty() {
+        row("", format!("redirects{dropped}"))?;
+    }
+    if collisions > 0 {
+        row("", format!("{} the same as another without case, accents and marks", counted(collisions, "name")))?;
+    }
+    let bytes = manifest.files.values().map(|file| file.bytes).sum();
+    row("size", format!("{} for {} of text", megabytes(bytes), megabytes(manifest.text_bytes)))?;
+    row("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20)))
+}
+
+fn left_out(counts: &[(u64, &str)]) -> String {
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", thousands(*count)))
+        .collect();
+    if counts.is_empty() { String::new() } else { format!("; left out: {}", counts.join(", ")) }
+}

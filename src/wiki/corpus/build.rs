@@ -1,0 +1,259 @@
+//! From records to a folder, in memory of a fixed size.
+//!
+//! Records are sorted by title in runs on disk; of equal titles one stays; redirects are followed to their ends; then one
+//! pass in title order writes pages, names, index and identity. The folder is written beside its place and renamed when it
+//! is whole. Nothing that ends up in it depends on the order of the input, on memory or on threads.
+
+mod collect;
+mod redirects;
+mod sorter;
+mod write;
+
+use super::CorpusError;
+use super::folder::{self, Folder};
+use super::import::Format;
+use super::manifest::{self, Digest, Extent, License, Manifest, SourceFile};
+use collect::Collected;
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The file that whoever builds keeps locked, by which an unfinished folder is known.
+const LOCK: &str = "build.lock";
+/// The folder of runs.
+const WORK: &str = "work";
+/// The least memory that sorting is done in.
+pub const LEAST_MEMORY: u64 = 16 << 20;
+
+/// What to build from, and how.
+#[derive(Debug, Clone)]
+pub struct BuildSettings {
+    /// Files and folders to read, with their formats.
+    pub sources: Vec<(Format, PathBuf)>,
+    /// What people call it; the name of the folder otherwise.
+    pub name: Option<String>,
+    /// How much of a page an article has.
+    pub extent: Extent,
+    /// Code of the language.
+    pub language: Option<String>,
+    /// The date of the encyclopedia.
+    pub as_of: Option<String>,
+    /// SPDX identifier of the license.
+    pub license: Option<String>,
+    /// Whether a title that comes twice ends the build.
+    pub refuse_duplicates: bool,
+    /// Threads that work at once, 1 or more.
+    pub threads: usize,
+    /// Bytes of memory to sort in.
+    pub memory: u64,
+}
+
+/// How far a build is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// So many rows were read.
+    Reading(u64),
+    /// So many of the articles were written.
+    Writing(u32, u32),
+    /// The rest is to be put together and checked.
+    Finishing,
+}
+
+/// A corpus that was built.
+#[derive(Debug)]
+pub struct Built {
+    /// What it is.
+    pub manifest: Manifest,
+    /// What was left out, the first of each input by file and line.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no corpus.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// Something is where the corpus would be.
+    #[error("`{0}` exists already")]
+    Exists(String),
+    /// Another process builds it.
+    #[error("another process is building `{0}`")]
+    Busy(String),
+    /// A folder of that name that no build began.
+    #[error("`{0}` is in the way, and is no unfinished corpus")]
+    InTheWay(String),
+    /// An input that cannot be read to its end.
+    #[error("cannot read `{file}` to its end: {reason}")]
+    Input {
+        /// The input.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Nothing to build from.
+    #[error("there is no article in what was read")]
+    Empty(Vec<String>),
+    /// A title twice, where that was to be refused.
+    #[error("{0}")]
+    Duplicate(String),
+    /// A file of the corpus cannot be written.
+    #[error("cannot write `{path}`: {reason}")]
+    Write {
+        /// The folder or the file.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
+    /// What was written cannot be opened.
+    #[error("what was written is no corpus: {0}")]
+    Unsound(#[from] CorpusError),
+}
+
+/// Builds a corpus at `dir`, where nothing may be yet.
+pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Progress)) -> Result<Built, BuildError> {
+    if dir.symlink_metadata().is_ok() {
+        return Err(BuildError::Exists(dir.display().to_string()));
+    }
+    let partial = Partial::begin(dir)?;
+    let work = partial.path.join(WORK);
+    let cannot =
+        |error: io::Error| BuildError::Write { path: partial.path.display().to_string(), reason: error.to_string() };
+    fs::create_dir(&work).map_err(cannot)?;
+    let Collected { articles, redirects, mut sources, mut notes } = collect::collect(&work, settings, progress)?;
+    let distinct = collect::distinct(&work, articles, settings, &mut sources, &mut notes)?;
+    if distinct.count == 0 {
+        return Err(BuildError::Empty(notes.said(settings, &sources)));
+    }
+    let (redirects, mut names) = redirects::followed(&work, &distinct, redirects, settings).map_err(cannot)?;
+    let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
+        .map_err(|error| cannot(error.0))?;
+    progress(Progress::Finishing);
+    fs::remove_dir_all(&work).map_err(cannot)?;
+    names.collisions = written.collisions;
+    let manifest = Manifest {
+        format: Manifest::FORMAT,
+        id: written.id,
+        name: settings.name.clone().unwrap_or_else(|| file_name(dir)),
+        extent: settings.extent,
+        language: settings.language.clone(),
+        as_of: settings.as_of.clone(),
+        articles: written.articles,
+        redirects: written.redirects,
+        disambiguations: written.disambiguations,
+        sentences: written.sentences,
+        text_bytes: written.text_bytes,
+        license: License {
+            id: settings.license.clone().unwrap_or_else(|| "unknown".to_owned()),
+            attribution: None,
+            changes: None,
+        },
+        sources: described(settings, &sources)?,
+        names,
+        build: manifest::Build::current(),
+        files: digests(&partial.path).map_err(cannot)?,
+    };
+    partial.finish(dir, &manifest)?;
+    let notes = notes.said(settings, &sources);
+    Ok(Built { manifest, notes })
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The inputs as the manifest has them.
+fn described(settings: &BuildSettings, sources: &[collect::Read]) -> Result<Vec<SourceFile>, BuildError> {
+    let describe = |((format, path), read): (&(Format, PathBuf), &collect::Read)| {
+        let regular = path.metadata().is_ok_and(|found| found.is_file());
+        let sha256 = regular.then(|| folder::digest(path)).transpose();
+        let sha256 = sha256
+            .map_err(|error| BuildError::Input { file: path.display().to_string(), reason: error.to_string() })?;
+        let (format, file) = (format.name().to_owned(), file_name(path));
+        Ok(SourceFile { format, file, sha256, rows: read.rows, skipped: read.skipped })
+    };
+    settings.sources.iter().zip(sources).map(describe).collect()
+}
+
+/// Sizes and digests of all files, which are on the disk then.
+fn digests(dir: &Path) -> io::Result<BTreeMap<String, Digest>> {
+    let mut digests = BTreeMap::new();
+    for below in ["", folder::INDEX] {
+        for entry in fs::read_dir(dir.join(below))? {
+            let path = entry?.path();
+            let name = file_name(&path);
+            if !path.is_file() || name == LOCK {
+                continue;
+            }
+            let file = File::open(&path)?;
+            file.sync_all()?;
+            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&path)? };
+            digests.insert(if below.is_empty() { name } else { format!("{below}/{name}") }, digest);
+        }
+    }
+    Ok(digests)
+}
+
+/// A folder that is not whole yet. It stays if its maker is killed, and the next build of that name begins with it anew.
+struct Partial {
+    path: PathBuf,
+    lock: Option<File>,
+}
+
+impl Partial {
+    fn begin(dir: &Path) -> Result<Self, BuildError> {
+        let path = dir.with_added_extension("partial");
+        let shown = path.display().to_string();
+        let cannot = |error: io::Error| BuildError::Write { path: shown.clone(), reason: error.to_string() };
+        if let Some(parent) = dir.parent() {
+            fs::create_dir_all(parent).map_err(cannot)?;
+        }
+        let lock = path.join(LOCK);
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let ours = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+                if !ours || !lock.symlink_metadata().is_ok_and(|found| found.is_file()) {
+                    return Err(BuildError::InTheWay(shown));
+                }
+            }
+            made => made.map_err(cannot)?,
+        }
+        let file = File::create(&lock).map_err(cannot)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(BuildError::Busy(dir.display().to_string())),
+            // Some disks have no locks.
+            Err(TryLockError::Error(_)) | Ok(()) => {}
+        }
+        for entry in fs::read_dir(&path).map_err(cannot)? {
+            let left = entry.map_err(cannot)?.path();
+            if left != lock {
+                if left.is_dir() { fs::remove_dir_all(&left) } else { fs::remove_file(&left) }.map_err(cannot)?;
+            }
+        }
+        Ok(Self { path, lock: Some(file) })
+    }
+
+    /// Opens what was written, as anybody would, and moves it to its place.
+    fn finish(mut self, dir: &Path, manifest: &Manifest) -> Result<(), BuildError> {
+        Folder::open(&self.path, manifest)?;
+        let shown = self.path.display().to_string();
+        let cannot = |error: io::Error| BuildError::Write { path: shown.clone(), reason: error.to_string() };
+        let text = toml::to_string(manifest).map_err(|error| cannot(io::Error::other(error)))?;
+        let mut file = File::create_new(self.path.join(manifest::FILE)).map_err(cannot)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(cannot)?;
+        let lock = self.path.join(LOCK);
+        fs::remove_file(lock).and_then(|()| fs::rename(&self.path, dir)).map_err(cannot)?;
+        self.lock = None;
+        Ok(())
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if self.lock.is_some() {
+            // The first error is the one to report.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! A corpus in a folder, as `corpus build` writes it: read where it lies, by many processes at once.
+
+use super::CorpusError;
+use super::articles::{Articles, Page};
+use super::directory::ReadOnly;
+use super::fold;
+use super::index::{SHOWN, TextIndex};
+use super::manifest::Manifest;
+use super::names::Names;
+use super::pages::{self, Pages};
+use super::record::Article;
+use crate::types::Digester;
+use crate::wiki::sized_lru::{SizedLru, text_bytes};
+use std::fs::{self, File};
+use std::io;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use tantivy::Index;
+
+/// The folder of the text index.
+pub(super) const INDEX: &str = "bm25";
+/// Folders up to this size have their files compared with the manifest when they are opened, in bytes.
+const SMALL: u64 = 16 << 20;
+/// How many similar titles the beginning of a name gives.
+const LIKE: usize = 5;
+/// Pages that are kept as they are shown, and their bytes.
+const KEPT: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
+const KEPT_BYTES: usize = 8 << 20;
+
+pub(super) struct Folder {
+    names: Names,
+    pages: Pages,
+    index: TextIndex,
+    kept: Mutex<SizedLru<u32, Arc<Page>>>,
+}
+
+impl Folder {
+    pub(super) fn open(dir: &Path, manifest: &Manifest) -> Result<Self, CorpusError> {
+        for (file, written) in &manifest.files {
+            let found = fs::metadata(dir.join(file)).map_err(|error| damaged(file, error.to_string()))?.len();
+            if found != written.bytes {
+                return Err(damaged(file, format!("it has {found} bytes, and {} were written", written.bytes)));
+            }
+            if manifest.bytes() <= SMALL
+                && digest(&dir.join(file)).map_err(|error| damaged(file, error.to_string()))? != written.sha256
+            {
+                return Err(damaged(file, "it is not the file that was written".to_owned()));
+            }
+        }
+        let names = Names::open(dir)?;
+        let index = open_index(&dir.join(INDEX))?;
+        let counted = (names.counts().0, index.articles());
+        if counted != (manifest.articles as usize, Some(manifest.articles)) {
+            return Err(damaged(INDEX, "it has another number of articles than there are titles".to_owned()));
+        }
+        let file = |name: &str| File::open(dir.join(name)).map_err(|error| damaged(name, error.to_string()));
+        let dictionary = if manifest.files.contains_key(pages::DICTIONARY) {
+            fs::read(dir.join(pages::DICTIONARY)).map_err(|error| damaged(pages::DICTIONARY, error.to_string()))?
+        } else {
+            Vec::new()
+        };
+        let pages = Pages::new(file(pages::BLOCKS)?, file(pages::PLACES)?, dictionary, manifest.articles);
+        Ok(Self { names, pages, index, kept: Mutex::new(SizedLru::new(KEPT, KEPT_BYTES)) })
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The canonical record of an article.
+    pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
+        self.pages.article(number)
+    }
+}
+
+fn damaged(file: &str, reason: String) -> CorpusError {
+    CorpusError::Damaged { file: file.to_owned(), reason }
+}
+
+/// SHA-256 of a file.
+pub(super) fn digest(path: &Path) -> io::Result<String> {
+    let mut digester = Digester::default();
+    io::copy(&mut io::BufReader::with_capacity(1 << 18, File::open(path)?), &mut digester)?;
+    Ok(digester.hex())
+}
+
+/// The library panics on files that were damaged since they were written.
+fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusError> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result.map_err(|error| damaged(INDEX, error.to_string())),
+        Err(_) => Err(damaged(INDEX, "an entry leads out of it".to_owned())),
+    }
+}
+
+fn open_index(dir: &Path) -> Result<TextIndex, CorpusError> {
+    let directory = ReadOnly::open(dir).map_err(|error| damaged(INDEX, error.to_string()))?;
+    guarded(|| TextIndex::over(&Index::open(directory)?))
+}
+
+impl Articles for Folder {
+    fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        self.names.exact(name)
+    }
+
+    fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {
+        if key.is_empty() { Ok(None) } else { self.names.folded(key) }
+    }
+
+    fn instead(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        self.folded(&fold::key(&format!("{name} (disambiguation)")))
+    }
+
+    fn similar(&self, query: &str) -> Result<Vec<u32>, CorpusError> {
+        let found = guarded(|| self.index.search(query, SHOWN))?;
+        if found.is_empty() { self.names.like(&fold::key(query), LIKE) } else { Ok(found) }
+    }
+
+    fn title(&self, number: u32) -> Result<String, CorpusError> {
+        self.names.title(number)
+    }
+
+    fn page(&self, number: u32) -> Result<Arc<Page>, CorpusError> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = kept().get(&number) {
+            return Ok(page);
+        }
+        let page = Arc::new(Page::from(self.pages.article(number)?));
+        kept().put(number, Arc::clone(&page), page.title.len() + text_bytes(&page.blocks));
+        Ok(page)
+    }
+}

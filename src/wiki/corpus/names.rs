@@ -1,0 +1,153 @@
+//! The names of a folder: titles, redirects and folded names, each leading to the number of an article.
+//!
+//! Articles are numbered by title order, so the numbers in `names.fst` grow with its names, and the title of a number is
+//! found in the same file. The files are mapped, and shared by all processes that read them.
+
+use super::CorpusError;
+use std::fs::File;
+use std::io::BufWriter;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use tantivy::Directory as _;
+use tantivy::directory::{MmapDirectory, OwnedBytes};
+use tantivy_fst::raw::Fst;
+use tantivy_fst::{IntoStreamer as _, Map, MapBuilder, Streamer as _};
+
+pub(super) const TITLES: &str = "names.fst";
+pub(super) const REDIRECTS: &str = "redirects.fst";
+pub(super) const KEYS: &str = "keys.fst";
+/// The fewest bytes of a name that another one has to begin with to be like it.
+const FEWEST: usize = 3;
+/// How many names are looked at for those that begin alike.
+const LOOKED_AT: usize = 100;
+
+/// Writes names, which come in order.
+pub(super) type NameWriter = MapBuilder<BufWriter<File>>;
+
+pub(super) struct Names {
+    titles: Table,
+    redirects: Table,
+    keys: Table,
+}
+
+struct Table {
+    file: &'static str,
+    map: Map<OwnedBytes>,
+}
+
+impl Names {
+    pub(super) fn open(dir: &Path) -> Result<Self, CorpusError> {
+        Ok(Self {
+            titles: Table::open(dir, TITLES)?,
+            redirects: Table::open(dir, REDIRECTS)?,
+            keys: Table::open(dir, KEYS)?,
+        })
+    }
+
+    /// How many titles and redirects there are.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        (self.titles.map.len(), self.redirects.map.len())
+    }
+
+    pub(super) fn exact(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        match self.titles.get(name)? {
+            Some(found) => Ok(Some(found)),
+            None => self.redirects.get(name),
+        }
+    }
+
+    pub(super) fn redirect(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        self.redirects.get(name)
+    }
+
+    pub(super) fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError> {
+        self.keys.get(key)
+    }
+
+    pub(super) fn title(&self, number: u32) -> Result<String, CorpusError> {
+        let title = self.titles.guarded(|map| name_of(map.as_fst(), u64::from(number)))?;
+        let title = title.and_then(|title| String::from_utf8(title).ok());
+        title.ok_or_else(|| self.titles.damaged(format!("article {number} has no title")))
+    }
+
+    /// Up to `most` articles whose folded names begin as `key` does, for as long as any does.
+    pub(super) fn like(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        let numbers = self.keys.guarded(|map| {
+            let common = common_prefix(map.as_fst(), key.as_bytes());
+            let mut found = Vec::new();
+            if common.len() < FEWEST {
+                return found;
+            }
+            let mut names = map.range().ge(common).into_stream();
+            for _ in 0..LOOKED_AT {
+                match names.next() {
+                    Some((name, number)) if found.len() < most && name.starts_with(common) => {
+                        if !found.contains(&number) {
+                            found.push(number);
+                        }
+                    }
+                    _ => break,
+                }
+            }
+            found
+        })?;
+        numbers.into_iter().map(|number| self.keys.small(number)).collect()
+    }
+}
+
+impl Table {
+    fn open(dir: &Path, file: &'static str) -> Result<Self, CorpusError> {
+        let damaged = |reason: String| CorpusError::Damaged { file: file.to_owned(), reason };
+        let folder = MmapDirectory::open(dir).map_err(|error| damaged(error.to_string()))?;
+        let bytes = folder.open_read(Path::new(file)).map_err(|error| damaged(error.to_string()))?;
+        let bytes = bytes.read_bytes().map_err(|error| damaged(error.to_string()))?;
+        let fst = catch_unwind(AssertUnwindSafe(|| Fst::new(bytes)));
+        let fst = fst.map_err(|_| damaged("it is no table of names".to_owned()))?;
+        Ok(Self { file, map: fst.map_err(|error| damaged(error.to_string()))?.into() })
+    }
+
+    fn damaged(&self, reason: String) -> CorpusError {
+        CorpusError::Damaged { file: self.file.to_owned(), reason }
+    }
+
+    /// The library panics on a file that was damaged since it was written.
+    fn guarded<T>(&self, read: impl FnOnce(&Map<OwnedBytes>) -> T) -> Result<T, CorpusError> {
+        catch_unwind(AssertUnwindSafe(|| read(&self.map)))
+            .map_err(|_| self.damaged("a name leads out of it".to_owned()))
+    }
+
+    fn get(&self, name: &str) -> Result<Option<u32>, CorpusError> {
+        self.guarded(|map| map.get(name))?.map(|number| self.small(number)).transpose()
+    }
+
+    fn small(&self, number: u64) -> Result<u32, CorpusError> {
+        u32::try_from(number).map_err(|_| self.damaged(format!("there is no article {number}")))
+    }
+}
+
+/// The name that has this number, in a table in which numbers grow with names.
+fn name_of(fst: &Fst<OwnedBytes>, mut number: u64) -> Option<Vec<u8>> {
+    let mut node = fst.root();
+    let mut name = Vec::new();
+    while !(node.is_final() && node.final_output().value() == number) {
+        // The last way on behind which numbers are not larger. A damaged file may have ways in circles.
+        let way = node.transitions().take_while(|way| way.out.value() <= number).last();
+        let way = way.filter(|_| name.len() <= fst.size())?;
+        number -= way.out.value();
+        name.push(way.inp);
+        node = fst.node(way.addr);
+    }
+    Some(name)
+}
+
+/// As much of the beginning of `key` as a name has.
+fn common_prefix<'k>(fst: &Fst<OwnedBytes>, key: &'k [u8]) -> &'k [u8] {
+    let mut node = fst.root();
+    for (at, byte) in key.iter().enumerate() {
+        match node.find_input(*byte) {
+            Some(way) => node = fst.node(node.transition_addr(way)),
+            None => return &key[..at],
+        }
+    }
+    key
+}

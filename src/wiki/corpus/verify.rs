@@ -1,0 +1,79 @@
+//! Whether a folder is still what was built.
+
+use super::CorpusError;
+use super::fold;
+use super::folder::{self, Folder};
+use super::manifest::Manifest;
+use super::record::Identity;
+use crate::types::text::printable;
+use std::path::Path;
+
+/// Articles between two that are searched for.
+const SEARCHED: u32 = 1_000;
+/// Differences that are named; nobody reads more.
+const NAMED: usize = 20;
+
+/// Compares every file with the manifest. With `deep`, reads every article too: names lead to it, and all of them have the
+/// identity of the corpus. Gives the differences, in words.
+pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
+    let manifest = Manifest::read(dir)?;
+    let mut differences = Vec::new();
+    for (file, written) in &manifest.files {
+        let path = dir.join(file);
+        match path.metadata().and_then(|found| Ok((found.len(), folder::digest(&path)?))) {
+            Err(error) => differences.push(format!("{file}: {error}")),
+            Ok((bytes, _)) if bytes != written.bytes => {
+                differences.push(format!("{file}: it has {bytes} bytes, and {} were written", written.bytes));
+            }
+            Ok((_, sha256)) if sha256 != written.sha256 => {
+                differences.push(format!("{file}: it is not the file that was written (its SHA-256 is {sha256})"));
+            }
+            Ok(_) => {}
+        }
+    }
+    if deep
+        && differences.is_empty()
+        && let Err(error) = read_all(dir, &manifest, &mut differences)
+    {
+        differences.push(error.to_string());
+    }
+    differences.truncate(NAMED);
+    Ok(differences)
+}
+
+fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> Result<(), CorpusError> {
+    use super::articles::Articles as _;
+    let folder = Folder::open(dir, manifest)?;
+    let (mut identity, mut redirects) = (Identity::default(), 0);
+    for number in 0..manifest.articles {
+        let article = folder.article(number)?;
+        let names = folder.names();
+        let title = &article.title;
+        let shown = || printable(title, 80);
+        if names.title(number)? != *title || names.exact(title)? != Some(number) {
+            differences.push(format!("the title `{}` does not lead to its article", shown()));
+        }
+        let key = fold::key(title);
+        if !key.is_empty() && folder.folded(&key)?.is_none() {
+            differences.push(format!("the title `{}` is not found in lower case", shown()));
+        }
+        for redirect in &article.redirects {
+            if names.redirect(redirect)? != Some(number) {
+                differences.push(format!("the redirect `{}` does not lead to `{}`", printable(redirect, 80), shown()));
+            }
+        }
+        redirects += article.redirects.len() as u64;
+        if number % SEARCHED == 0 && !key.is_empty() && folder.similar(title)?.is_empty() {
+            differences.push(format!("nothing is found by the words of `{}`", shown()));
+        }
+        identity.add(&article).map_err(|error| CorpusError::Index { reason: error.to_string() })?;
+    }
+    if (redirects, folder.names().counts().1 as u64) != (manifest.redirects, manifest.redirects) {
+        differences.push("there is another number of redirects than the manifest says".to_owned());
+    }
+    let id = identity.finish();
+    if id != manifest.id {
+        differences.push(format!("the articles have the identity {id}, and the manifest says {}", manifest.id));
+    }
+    Ok(())
+}

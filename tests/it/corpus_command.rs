@@ -1,0 +1,188 @@
+//! `corpus build`, `info` and `verify`, and runs over what was built.
+
+use crate::common::{Ran, WorkDir, read};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LINES: &str = concat!(
+    "{\"title\": \"Ada Byron\", \"text\": [\"Ada Byron wrote programs.\", \"She lived in London.\"], \"redirects\": [\"Countess\"]}\n",
+    "{\"title\": \"London\", \"text\": \"London is a city.\\n\\nIt has a river.\"}\n",
+    "{\"title\": \"\\u001b[31mRed\\u202e\", \"text\": \"hostile\"}\n",
+    "{\"title\": \"\\u001b[31mRed\\u202e\", \"text\": \"hostile again\"}\n",
+);
+
+/// A folder with lines and a corpus `c` of them.
+fn built() -> WorkDir {
+    let dir = WorkDir::new();
+    dir.write("pages.jsonl", LINES);
+    dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl", "--extent", "lead", "--as-of", "2017-10-01"]).ok();
+    dir
+}
+
+#[test]
+fn a_corpus_is_built_described_verified_and_searched() {
+    let dir = WorkDir::new();
+    dir.write("pages.jsonl", LINES);
+    let said = dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl", "--license", "CC0-1.0\u{1b}"]).ok();
+    assert!(said.stderr.starts_with("reading `pages.jsonl` as jsonl\n"), "{}", said.stderr);
+    assert!(said.stderr.contains("`pages.jsonl`, line 4: another record of "), "{}", said.stderr);
+    for Ran { stdout, stderr, .. } in
+        [said, dir.wikitrail(&["corpus", "info", "c"]), dir.wikitrail(&["corpus", "verify", "c"])]
+    {
+        assert!(
+            !stdout.contains(['\u{1b}', '\u{202e}']) && !stderr.contains(['\u{1b}', '\u{202e}']),
+            "{stdout}{stderr}"
+        );
+    }
+    let info = dir.wikitrail(&["corpus", "info", "c", "--json"]).json();
+    assert_eq!(
+        (info["articles"].as_u64(), info["redirects"].as_u64(), info["sentences"].as_str()),
+        (Some(3), Some(1), Some("given"))
+    );
+    assert_eq!(info["source"][0]["skipped"]["duplicate_title"], 1);
+    let text = dir.wikitrail(&["wiki", "search", "countess", "--wiki", "corpus:c"]).ok().stdout;
+    assert!(text.starts_with("Ada Byron wrote programs. She lived in London."), "{text}");
+    let verified = dir.wikitrail(&["corpus", "verify", "c", "--deep"]).ok().stdout;
+    assert!(
+        verified.contains("3 articles with this id") && verified.contains(info["id"].as_str().expect("an id")),
+        "{verified}"
+    );
+    let path = dir.path("c/pages.bin");
+    let mut bytes = fs::read(&path).expect("a file");
+    bytes[9] ^= 1;
+    fs::write(&path, bytes).expect("written");
+    let damaged = dir.wikitrail(&["corpus", "verify", "c"]);
+    assert_eq!(damaged.code, Some(5), "{}", damaged.stderr);
+    assert!(damaged.stdout.starts_with("pages.bin: it is not the file that was written"), "{}", damaged.stdout);
+    dir.wikitrail(&["wiki", "search", "x", "--wiki", "corpus:c"])
+        .refused(3, &["`pages.bin` is damaged", "corpus verify"]);
+}
+
+#[test]
+fn inputs_that_are_no_corpus_are_refused_with_what_to_do() {
+    let dir = built();
+    dir.write("bad.jsonl", "{\"title\": 3}\n");
+    dir.write("text.txt", "Ada wrote.");
+    dir.write("cut.jsonl.gz", "\u{1f}");
+    let build = |args: &[&str]| dir.wikitrail(&[&["corpus", "build", "d", "--from"], args].concat());
+    build(&["bad.jsonl"])
+        .refused(3, &["`bad.jsonl`, line 1: invalid type", "there is no article", "{\"title\": \"Ada Lovelace\""]);
+    build(&["text.txt"]).refused(3, &["cannot tell the format of `text.txt`", "--from FORMAT:PATH"]);
+    build(&["gone.jsonl"]).refused(3, &["cannot read `gone.jsonl`"]);
+    build(&["zimm:x"]).refused_by_clap(&["`zimm` is no format"]);
+    build(&["pages.jsonl", "--memory", "1M"]).refused_by_clap(&["at least 16M"]);
+    build(&["pages.jsonl", "--on-duplicate", "error"]).refused(3, &["line 4: the title", "line 3", "lowest-id"]);
+    dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl"]).refused(2, &["`c` exists already"]);
+    dir.wikitrail(&["corpus", "info", "."]).refused(3, &["there is no corpus.toml in `.`", "corpus build"]);
+    assert!(!dir.path("d").exists() && !dir.path("d.partial").exists());
+    let packed = Command::new("gzip").arg("-k").arg(dir.path("pages.jsonl")).status();
+    assert!(packed.is_ok_and(|status| status.success()));
+    let bytes = fs::read(dir.path("pages.jsonl.gz")).expect("a file");
+    fs::write(dir.path("cut.jsonl.gz"), &bytes[..bytes.len() - 9]).expect("written");
+    build(&["cut.jsonl.gz"]).refused(3, &["cannot read `cut.jsonl.gz` to its end"]);
+    build(&["jsonl:pages.jsonl.gz"]).ok();
+    assert_eq!(id(&dir, "c"), id(&dir, "d"));
+}
+
+impl Ran {
+    /// Refused while the command line was read, which gives no hint.
+    #[track_caller]
+    fn refused_by_clap(&self, words: &[&str]) {
+        assert_eq!(self.code, Some(2), "{}", self.stderr);
+        for word in words {
+            assert!(self.stderr.contains(word), "{}", self.stderr);
+        }
+    }
+}
+
+fn id(dir: &WorkDir, corpus: &str) -> String {
+    dir.wikitrail(&["corpus", "info", corpus, "--json"]).json()["id"].as_str().expect("an id").to_owned()
+}
+
+/// Every file below a folder, with its size and when it was written.
+fn listing(dir: &Path) -> BTreeMap<PathBuf, (u64, std::time::SystemTime)> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(dir).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let meta = path.metadata().expect("a file");
+        if meta.is_dir() {
+            found.extend(listing(&path));
+        }
+        found.insert(path, (meta.len(), meta.modified().expect("a time")));
+    }
+    found
+}
+
+#[test]
+fn a_corpus_is_read_without_a_trace_where_nothing_may_be_written() {
+    let dir = built();
+    let folders = [dir.path("c"), dir.path("c/bm25")];
+    let allow = |mode: u32| {
+        for path in &folders {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+        }
+    };
+    allow(0o555);
+    let before = listing(&dir.path("c"));
+    for (query, text) in [("london", "London is a city."), ("river", "Could not find river. Similar: ['London'].")] {
+        let shown = dir.wikitrail(&["wiki", "search", query, "--wiki", "corpus:c"]).ok().stdout;
+        assert!(shown.starts_with(text), "{shown}");
+    }
+    dir.wikitrail(&["corpus", "verify", "c", "--deep"]).ok();
+    assert_eq!(listing(&dir.path("c")), before);
+    assert!(
+        before.iter().all(|(path, _)| path.metadata().expect("a file").permissions().mode() & 0o044 != 0),
+        "{before:?}"
+    );
+    allow(0o755);
+}
+
+#[test]
+fn a_killed_build_leaves_nothing_that_opens_and_is_begun_anew() {
+    let dir = WorkDir::new();
+    dir.write("pages.jsonl", LINES);
+    assert!(Command::new("mkfifo").arg(dir.path("pipe")).status().is_ok_and(|status| status.success()));
+    let mut child =
+        dir.command(&["corpus", "build", "c", "--from", "jsonl:pipe", "--quiet"]).spawn().expect("wikitrail runs");
+    // Opens when the other side does; the build waits for more after this.
+    let mut pipe = File::options().write(true).open(dir.path("pipe")).expect("a pipe");
+    pipe.write_all(LINES.repeat(2_000).as_bytes()).expect("read by the build");
+    assert!(dir.path("c.partial/work").is_dir());
+    let busy = dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl"]);
+    busy.refused(1, &["another process is building `c`"]);
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+    drop(pipe);
+    for name in ["c", "c.partial"] {
+        dir.wikitrail(&["wiki", "search", "Ada", "--wiki", &format!("corpus:{name}")]).refused(3, &[]);
+    }
+    dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl"]).ok();
+    dir.wikitrail(&["corpus", "verify", "c", "--deep"]).ok();
+    assert!(!dir.path("c.partial").exists());
+}
+
+#[test]
+fn a_run_names_its_corpus_and_goes_on_with_no_other() {
+    let dir = built();
+    dir.write("q.jsonl", "{\"question\": \"Who was Ada Byron?\"}\n{\"question\": \"What is London?\"}\n");
+    let id = id(&dir, "c");
+    let planned = dir.run(&["q.jsonl", "--wiki", "corpus:c", "--dry-run"]).ok();
+    assert!(
+        planned.stderr.contains(&format!("corpus c: 3 articles (leads, sentences given), {id}\n")),
+        "{}",
+        planned.stderr
+    );
+    dir.run(&["q.jsonl", "--wiki", "corpus:c", "--quiet", "--limit", "1", "--out", "r"]).ok();
+    assert_eq!(dir.manifest("r")["variants"][0]["wiki_origin"], id.as_str());
+    assert!(read(dir.path("r/trajectories.jsonl")).contains("Ada Byron wrote programs."));
+    dir.run(&["q.jsonl", "--wiki", "corpus:c", "--quiet", "--limit", "1", "--out", "r", "--resume"]).ok();
+    fs::rename(dir.path("c"), dir.path("old")).expect("renamed");
+    dir.write("pages.jsonl", LINES.replace("river", "bridge"));
+    dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl"]).ok();
+    dir.run(&["q.jsonl", "--wiki", "corpus:c", "--quiet", "--limit", "1", "--out", "r", "--resume"])
+        .refused(3, &["wiki_origin"]);
+}
