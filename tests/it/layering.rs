@@ -10,6 +10,7 @@ use syn::visit::Visit;
 const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["cli/"]),
     ("base64", &["net/"]),
+    ("bzip2", &["wiki/corpus/import/hotpotqa"]),
     ("clap", &["cli/"]),
     ("clap_complete", &["cli/"]),
     ("clap_mangen", &["cli/"]),
@@ -34,6 +35,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("statrs", &["stats/"]),
     ("tantivy", &["wiki/corpus"]),
     ("tantivy_fst", &["wiki/corpus"]),
+    ("tar", &["wiki/corpus/import/hotpotqa"]),
     ("textwrap", &["report/sheet/terminal", "report/trajectory/", "report/view"]),
     ("toml", &["experiment/", "llm/prices", "prompt/", "wiki/corpus/manifest", "wiki/corpus/build"]),
     ("unicode_general_category", &["score/", "types/python"]),

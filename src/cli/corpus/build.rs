@@ -17,7 +17,8 @@ pub(in crate::cli) struct BuildArgs {
     /// The new folder. It is written as DIR.partial, and has its name when it is whole.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// File or folder to read; may be repeated. FORMAT is `jsonl`; without it, the first bytes and the name decide.
+    /// File or folder to read; may be repeated. FORMAT is `hotpotqa` or `jsonl`; without it, the first bytes and the name
+    /// decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
     /// What to call it [default: the name of the folder].
@@ -202,7 +203,7 @@ mod tests {
         assert_eq!(source("jsonl:a:b"), Ok((Some(Format::Jsonl), "a:b".into())));
         assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
         assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
-        assert_eq!(source("wet:a"), Err("`wet` is no format; formats are `jsonl`".to_owned()));
+        assert_eq!(source("wet:a"), Err("`wet` is no format; formats are `hotpotqa`, `jsonl`".to_owned()));
         assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
         assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));
         for text in ["", "G", "-1G", "1.5G", "99999999999G"] {

@@ -3,6 +3,7 @@
 //! An importer is an iterator over what it finds. It reads its file once, from front to end, and keeps no more of it in
 //! memory than it needs for the next record.
 
+mod hotpotqa;
 mod jsonl;
 
 use super::record::Record;
@@ -15,12 +16,14 @@ use std::sync::Arc;
 /// A form in which encyclopedias are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
+    Hotpotqa,
     /// One JSON object a line: our own records, or title and text.
     Jsonl,
 }
 
 /// All formats with their names.
-pub const FORMATS: &[(&str, Format)] = &[("jsonl", Format::Jsonl)];
+pub const FORMATS: &[(&str, Format)] = &[("hotpotqa", Format::Hotpotqa), ("jsonl", Format::Jsonl)];
 
 impl Format {
     /// The format of that name.
@@ -36,10 +39,14 @@ impl Format {
     /// What a file or a folder is, by its name and its first bytes.
     pub fn detect(path: &Path) -> Option<Self> {
         if path.is_dir() {
-            return super::lines_of(path).map(|_| Self::Jsonl);
+            let lines = super::lines_of(path).map(|_| Self::Jsonl);
+            return lines.or_else(|| hotpotqa::is_folder(path).then_some(Self::Hotpotqa));
         }
         let first = first_byte(path);
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_lowercase();
+        if name.ends_with(".tar.bz2") {
+            return Some(Self::Hotpotqa);
+        }
         let bare = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
         let named = [".jsonl", ".ndjson", ".json"].iter().any(|ending| bare.ends_with(ending));
         (first == Some(b'{') || named && first.is_none()).then_some(Self::Jsonl)
@@ -69,7 +76,7 @@ pub(super) struct Imported {
 pub(super) struct Place {
     /// The file inside an archive or a folder.
     pub(super) member: Option<Arc<str>>,
-    /// The line, from 1.
+    /// The line, from 1; 0 stands for the whole member.
     pub(super) line: u64,
 }
 
@@ -78,7 +85,10 @@ impl fmt::Display for Place {
         if let Some(member) = &self.member {
             write!(f, ", `{}`", crate::types::text::printable(member, 200))?;
         }
-        write!(f, ", line {}", self.line)
+        if self.line > 0 {
+            write!(f, ", line {}", self.line)?;
+        }
+        Ok(())
     }
 }
 
@@ -97,6 +107,7 @@ pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>>
 /// Opens an input.
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
+        Format::Hotpotqa => hotpotqa::open(path),
         Format::Jsonl => jsonl::open(path),
     }
 }

@@ -118,9 +118,9 @@ struct Line {
     title: String,
     #[serde(default)]
     redirect: Option<String>,
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "page_number")]
     id: Option<u64>,
-    #[serde(default, deserialize_with = "number")]
+    #[serde(default, deserialize_with = "page_number")]
     revid: Option<u64>,
     #[serde(default, deserialize_with = "text")]
     timestamp: Option<String>,
@@ -187,7 +187,7 @@ pub(super) fn paragraphs(text: &str) -> Vec<Block> {
 }
 
 /// The library's words without its own count of lines, which is always 1 here.
-fn said(error: &serde_json::Error) -> String {
+pub(super) fn said(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.replacen(" at line 1 column", " at column", 1)
 }
@@ -236,7 +236,7 @@ pub(super) fn listed_entries(blocks: &[Block]) -> Option<Vec<String>> {
 }
 
 /// A number, also where it is written as text; anything else is no number.
-fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+pub(super) fn page_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = serde_json::Value::deserialize(deserializer)?;
     Ok(value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok())))
 }
