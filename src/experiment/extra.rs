@@ -138,7 +138,7 @@ pub enum HeaderValue<'a> {
 
 impl<'a> HeaderValue<'a> {
     pub fn of(text: &'a str) -> Self {
-        text.strip_prefix(VARIABLE).map_or(Self::Plain(text), Self::Variable)
+        text.trim().strip_prefix(VARIABLE).map_or(Self::Plain(text), Self::Variable)
     }
 }
 

@@ -133,17 +133,18 @@ impl Notes<'_> {
         } else {
             let mut typed = Vec::new();
             for entry in self.entries(&table) {
-                let value = self.text(&table.path(&quoted(entry.key)), entry.value)?;
-                if let HeaderValue::Variable(_) = HeaderValue::of(&value) {
-                    // A file may come from somebody else, and must not send our variables anywhere.
-                    let message = format!("`{name}` names a variable with a secret, which no file may do");
-                    let hint = "remove it, and give --extra-header NAME=env:VARIABLE on the command line";
-                    self.note(line, Fault::from(message).hint(hint));
-                    return None;
-                }
-                typed.push(format!("{}={value}", entry.key));
+                typed.push(format!("{}={}", entry.key, self.text(&table.path(&quoted(entry.key)), entry.value)?));
             }
-            extra::parse_headers(typed.iter().map(String::as_str)).map(|headers| serde_json::json!(headers))
+            let headers = extra::parse_headers(typed.iter().map(String::as_str));
+            // A file may come from somebody else, and must not send our variables anywhere.
+            let is_secret = |value: &String| matches!(HeaderValue::of(value), HeaderValue::Variable(_));
+            if headers.as_ref().is_ok_and(|headers| headers.values().any(is_secret)) {
+                let message = format!("`{name}` names a variable with a secret, which no file may do");
+                let hint = "remove it, and give --extra-header NAME=env:VARIABLE on the command line";
+                self.note(line, Fault::from(message).hint(hint));
+                return None;
+            }
+            headers.map(|headers| serde_json::json!(headers))
         };
         match checked {
             Ok(value) => Some(value),

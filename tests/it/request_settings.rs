@@ -240,9 +240,11 @@ fn a_variable_goes_to_no_server_and_into_no_header_that_a_file_names() {
         let mut command = dir.command(&[&["run", "x.toml", "--out", "r", "--model-attempts", "1"], words].concat());
         Ran::from(&command.env("TEAM_KEY", SECRET).output().expect("it runs"))
     };
-    dir.write("x.toml", file("extra_header = { x-team = \"env:TEAM_KEY\" }"));
-    run(&["--base-url", &server.url, "--confirm"])
-        .refused(3, &["x.toml:5", "which no file may do", "on the command line"]);
+    for value in ["env:TEAM_KEY", " env:TEAM_KEY", "\\tenv:TEAM_KEY", "env:TEAM_KEY "] {
+        dir.write("x.toml", file(&format!("extra_header = {{ x-team = \"{value}\" }}")));
+        run(&["--base-url", &server.url, "--confirm"])
+            .refused(3, &["x.toml:5", "which no file may do", "on the command line"]);
+    }
     dir.write(
         "x.toml",
         file(&format!("{at}\nextra_header = {{ x-title = \"one\" }}\nextra_body = {{ top_k = 3, a = [1.5, true] }}")),

@@ -12,6 +12,7 @@
 //! | `learned` | which options the server refuses |
 //! | `extra` | fields that are added to a body |
 //! | `label` | the end of a prompt that a chat model may continue |
+//! | `masked` | masks secrets in calls and replies |
 //! | `reasoning` | removes reasoning and an echoed label from the start of a text |
 //! | `turns` | a prompt as alternating turns |
 //! | `redactor` | how much of a streamed text can be shown already |
@@ -26,6 +27,7 @@ mod incoming;
 pub(super) mod interface;
 pub(super) mod label;
 mod learned;
+mod masked;
 mod reasoning;
 mod redactor;
 pub(super) mod refusal;
@@ -45,12 +47,11 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use incoming::Incoming;
 use interface::{EncodedRequest, Interface};
+use masked::masked;
 use redactor::StreamRedactor;
 use refusal::Refusal;
 use secrecy::SecretString;
 use secrets::Secrets;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -187,23 +188,19 @@ impl Remote {
 
     async fn answer(&self, request: &Request, on_event: Option<OnEvent<'_>>) -> Result<Completion, ModelError> {
         let Raw { decoded, attempts, elapsed } = self.ask(request, on_event).await?;
+        let secrets = self.secrets.hidden.all();
         Ok(Completion {
-            text: redactor::redacted(decoded.text, &request.stop, &self.secrets.hidden.all()),
-            reasoning: decoded.reasoning.map(|reasoning| self.secrets.hidden.out_of(&reasoning.text)),
+            text: redactor::redacted(decoded.text, &request.stop, &secrets),
+            reasoning: decoded.reasoning.map(|reasoning| redactor::redacted(reasoning.text, &[], &secrets)),
             finish_reason: decoded.finish_reason,
             usage: decoded.usage,
             // Only a reply with calls is followed by another one to the same question.
-            verbatim: decoded.verbatim.filter(|_| !decoded.calls.is_empty()).and_then(|reply| self.masked(&reply)),
-            calls: decoded.calls.iter().filter_map(|call| self.masked(call)).collect(),
+            verbatim: decoded.verbatim.filter(|_| !decoded.calls.is_empty()).and_then(|reply| masked(&reply, &secrets)),
+            calls: decoded.calls.iter().filter_map(|call| masked(call, &secrets)).collect(),
             latency_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             attempts,
             cached: false,
         })
-    }
-
-    /// The same without secrets; nothing if it is not the same kind of thing without them.
-    fn masked<T: Serialize + DeserializeOwned>(&self, value: &T) -> Option<T> {
-        serde_json::from_str(&self.secrets.hidden.out_of(&serde_json::to_string(value).ok()?)).ok()
     }
 
     /// Sends the request; again without an option that the server refuses.

@@ -308,3 +308,40 @@ async fn text_completions_offer_no_functions() {
     assert!(error.expect_err("refused").to_string().contains("chat endpoint"));
     assert!(server.requests().is_empty());
 }
+
+#[tokio::test]
+async fn calls_and_reasoning_are_whole_beside_a_key() {
+    let (long, thought) = ("A".repeat(3000), "hm ".repeat(700));
+    let arguments = json!({ "query": long }).to_string();
+    let bodies = [
+        (
+            Api::Chat,
+            json!({"choices": [{"message": {"content": null, "reasoning_content": thought, "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "search", "arguments": arguments}}]}}]}),
+        ),
+        (
+            Api::Messages,
+            json!({"content": [{"type": "thinking", "thinking": thought, "signature": long},
+                {"type": "tool_use", "id": "c", "name": "search", "input": {"query": long}}]}),
+        ),
+        (
+            Api::Gemini,
+            json!({"candidates": [{"content": {"parts": [{"text": thought, "thought": true},
+                {"functionCall": {"name": "search", "args": {"query": long}}, "thoughtSignature": long}]}}]}),
+        ),
+        (
+            Api::Responses,
+            json!({"status": "completed", "output": [
+                {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": thought}], "encrypted_content": long},
+                {"type": "function_call", "call_id": "c", "name": "search", "arguments": arguments}]}),
+        ),
+    ];
+    for (api, body) in bodies {
+        let (completion, _) = answer(api, &asked(false, true, None), whole(body.to_string().as_bytes())).await;
+        assert_eq!(completion.calls.len(), 1, "{api:?}");
+        assert_eq!(completion.calls[0].object()["query"], json!(long), "{api:?}");
+        assert_eq!(completion.reasoning.as_deref().map(str::len), Some(thought.len()), "{api:?}");
+        let kept = completion.verbatim.expect("what is sent back").content.to_string();
+        assert!(kept.len() > 2000, "{api:?}: {kept}");
+    }
+}
