@@ -146,6 +146,11 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["merge", RUN, "third", "--out", "n"],
         vec!["run", DATA, "--out", RUN, "--shard", "1/2"],
         vec!["run", DATA, "--out", "s", "--shard", HOSTILE],
+        vec!["corpus", "build", "built", "--from", "wiki/articles.jsonl", "--name", HOSTILE],
+        vec!["corpus", "build", "c\u{1b}[2J", "--from", "bad.jsonl"],
+        vec!["corpus", "info", "built"],
+        vec!["corpus", "info", "built", "--json"],
+        vec!["corpus", "verify", "\u{9b}none"],
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ];
