@@ -65,7 +65,7 @@ pub struct FigureComparison {
     pub n: usize,
     /// Shared questions that are left out because a variant has no value for them.
     pub excluded: Ids,
-    /// Whether every value is 0 or 1 and no question was repeated, so that `McNemar`'s test and Cochran's Q apply.
+    /// Whether the figure is a share, every value is 0 or 1, and no question was repeated, so that `McNemar`'s test and Cochran's Q apply.
     pub binary: bool,
     /// Clusters among the questions; absent if no two questions share one.
     pub clusters: Option<usize>,

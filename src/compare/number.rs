@@ -15,6 +15,12 @@ pub(crate) fn value(unit: Unit, value: f64) -> String {
     text.strip_prefix('-').filter(|text| is_nothing(text)).map_or_else(|| text.clone(), str::to_owned)
 }
 
+/// The end of the interval of a difference as it is shown: shares differ by 100 points at most, but an interval from the t
+/// distribution may exceed that.
+pub(crate) fn end(unit: Unit, end: f64) -> f64 {
+    if unit == Unit::Share { end.clamp(-1.0, 1.0) } else { end }
+}
+
 /// A level in per cent: 95 rather than 95.0, and 99.9 as it is.
 pub(crate) fn percent(level: f64) -> String {
     let text = format!("{:.3}", 100.0 * level);
@@ -58,7 +64,7 @@ fn amount(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Unit, difference, p_equals, p_value, value};
+    use super::{Unit, difference, end, p_equals, p_value, value};
 
     #[test]
     fn figures_have_useful_digits() {
@@ -69,6 +75,7 @@ mod tests {
         let differences = [0.151, -0.151, 0.0, -0.0001, 0.0001].map(|value| difference(Unit::Share, value));
         assert_eq!(differences, ["+15.1", "-15.1", "0.0", "0.0", "0.0"]);
         assert_eq!(difference(Unit::Amount, 2.0), "+2.00");
+        assert_eq!([end(Unit::Share, -1.768), end(Unit::Share, 0.5), end(Unit::Amount, 1.1)], [-1.0, 0.5, 1.1]);
         let p = [1.0, 0.008, 0.03125, 0.000_05];
         assert_eq!(p.map(p_value), ["1.0000", "0.0080", "0.0312", "<0.0001"]);
         assert_eq!(p.map(p_equals), ["p = 1", "p = 0.008", "p = 0.0312", "p < 0.0001"]);

@@ -22,7 +22,7 @@ pub(super) struct Values<'a> {
     pub(super) variants: Vec<Vec<f64>>,
     /// The cluster of each; absent if no two questions share one.
     pub(super) clusters: Option<Vec<usize>>,
-    /// Whether values are 0 or 1 and no question was repeated.
+    /// Whether values are 0 or 1 and no question was repeated; a count may be so by chance.
     pub(super) binary: bool,
     /// Shared questions that lack a value in a variant.
     pub(super) excluded: Ids,

@@ -23,7 +23,9 @@ pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Compa
     }
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for figure in &settings.figures {
-        let values = pairing.values(&figure.name)?;
+        let mut values = pairing.values(&figure.name)?;
+        // Counts that happen to be 0 and 1 are no shares.
+        values.binary &= figure.unit == Unit::Share;
         let extremes = if figure.unit == Unit::Share { pairing.extremes(&figure.name)? } else { None };
         parts.extend(breakdowns(variants, &pairing, figure, &values, settings));
         figures.push(compare_figure(variants, figure, values, extremes.as_deref(), settings));

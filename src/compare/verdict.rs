@@ -1,6 +1,6 @@
 //! One sentence about a pair.
 
-use super::number::{p_equals, percent, value};
+use super::number::{end, p_equals, percent, value};
 use super::{Better, NamedFigure, Pair, Unit};
 use serde::Serialize;
 
@@ -87,7 +87,7 @@ impl Words<'_> {
     fn interval(&self, swapped: bool) -> String {
         self.pair.interval.map_or_else(String::new, |interval| {
             let ends = if swapped { [-interval.high, -interval.low] } else { [interval.low, interval.high] };
-            let [low, high] = ends.map(|end| value(self.figure.unit, end));
+            let [low, high] = ends.map(|at| value(self.figure.unit, end(self.figure.unit, at)));
             format!(", {} % interval {low} to {high}", percent(interval.level))
         })
     }

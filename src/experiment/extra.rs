@@ -32,10 +32,20 @@ const OWN_HEADERS: [&str; 15] = [
     "user-agent",
 ];
 /// Fields of a body that are not to be replaced, and what to use instead.
-const OWN_FIELDS: [(&[&str], &str); 9] = [
-    (&["model"], "name the model with --model"),
+const OWN_FIELDS: [(&[&str], &str); 12] = [
+    (&["model", "models"], "name the model with --model"),
     (
-        &["messages", "prompt", "contents", "input", "system", "instructions", "systeminstruction"],
+        &[
+            "messages",
+            "prompt",
+            "contents",
+            "input",
+            "system",
+            "instructions",
+            "systeminstruction",
+            "chattemplate",
+            "suffix",
+        ],
         "the prompt is chosen with --prompt, --protocol and --texts",
     ),
     (
@@ -43,7 +53,13 @@ const OWN_FIELDS: [(&[&str], &str); 9] = [
         "functions are offered by --protocol tools, with --option choice=… and parallel=…",
     ),
     (&["stream", "streamoptions"], "answers are streamed where that is needed"),
-    (&["n", "candidatecount"], "one answer is read; several are asked for with --method cot-sc or --repeats"),
+    (
+        &["previousresponseid", "conversation", "cachedcontent", "store"],
+        "each request holds the whole prompt, and nothing is kept on the server",
+    ),
+    (&["background", "echo"], "the answer is read as the server usually sends it"),
+    (&["thinking"], "use --reasoning"),
+    (&["n", "bestof", "candidatecount"], "one answer is read; several are asked for with --method cot-sc or --repeats"),
     (&["temperature"], "use --temperature"),
     (&["topp"], "use --top-p"),
     (&["maxtokens", "maxcompletiontokens", "maxoutputtokens"], "use --max-tokens"),
@@ -88,7 +104,13 @@ pub fn check_body(body: &Map<String, Value>) -> Result<(), ExtraError> {
     if serde_json::to_vec(body).map_or(usize::MAX, |json| json.len()) > MAX_BODY {
         return refused("--extra-body is longer than 64 KiB", "leave out what requests do not need");
     }
-    let inner = body.iter().filter(|(name, _)| folded(name) == CONFIG).filter_map(|(_, inner)| inner.as_object());
+    let config = || body.iter().filter(|(name, _)| folded(name) == CONFIG);
+    if let Some((name, _)) = config().find(|(_, inner)| !inner.is_object()) {
+        let message =
+            format!("`{name}` in --extra-body is not an object, and would replace all settings of the request");
+        return refused(message, "write its fields, such as '{\"generationConfig\": {\"topK\": 20}}'");
+    }
+    let inner = config().filter_map(|(_, inner)| inner.as_object());
     for name in body.keys().chain(inner.flat_map(Map::keys)) {
         let field = folded(name);
         let own = OWN_FIELDS.iter().find(|(names, _)| names.contains(&field.as_str())).map(|(_, instead)| *instead);

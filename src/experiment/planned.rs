@@ -25,10 +25,13 @@ pub(super) fn read(
     });
     let mut pairs = Pairs { baseline, contrasts: Vec::new() };
     let Some(entry) = contrasts else { return pairs };
-    let Some(items) = entry.value.get_ref().as_array().filter(|items| !items.is_empty()) else {
+    let Some(items) = entry.value.get_ref().as_array() else {
         notes.wrong_type("contrasts", entry.value, EXPECTED);
         return pairs;
     };
+    if items.is_empty() {
+        notes.note(entry.line, ProblemKind::Empty("contrasts".to_owned()));
+    }
     for (at, item) in items.iter().enumerate() {
         let key = format!("contrasts[{}]", at + 1);
         let Some([a, b]) = item.get_ref().as_array().map(|pair| &pair[..]) else {
@@ -40,11 +43,8 @@ pub(super) fn read(
         for name in [&a, &b] {
             known(notes, &key, line, name);
         }
-        let pair = [a, b];
-        if pair[0] == pair[1] || pairs.contrasts.contains(&pair) {
+        if a == b || !pairs.add([a, b]) {
             notes.note(line, ProblemKind::Contrast(key));
-        } else {
-            pairs.contrasts.push(pair);
         }
     }
     pairs

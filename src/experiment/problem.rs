@@ -37,7 +37,7 @@ pub(super) enum ProblemKind {
     },
     /// A brace in `names` without its partner.
     Brace,
-    /// A contrast of a variant with itself, or one that the list has already.
+    /// A contrast of a variant with itself, or one that the list has already, in either direction.
     Contrast(String),
     ExcludesNothing(String),
     /// An exclusion without conditions.

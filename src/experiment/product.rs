@@ -104,10 +104,11 @@ impl Listed {
         }
     }
 
-    /// Where several protocols run together, an option is written `PROTOCOL.NAME=VALUE`.
+    /// An option of a protocol that is not run makes no difference. Where several protocols run together, one is written
+    /// `PROTOCOL.NAME=VALUE`.
     fn check_options(&self) -> Result<(), ProductError> {
         let ids: Vec<&str> = self.protocols.iter().filter_map(Value::as_str).collect();
-        let [first, _, ..] = ids.as_slice() else { return Ok(()) };
+        let Some(first) = ids.first() else { return Ok(()) };
         let options = self.base.iter().filter_map(|assignment| assignment.value.as_object());
         for option in options.flat_map(serde_json::Map::keys) {
             match option.split_once('.') {
@@ -115,6 +116,7 @@ impl Listed {
                 Some((id, _)) if protocol::IDS.contains(&id) => {
                     return Err(ProductError::OtherProtocol { option: option.clone(), id: id.to_owned() });
                 }
+                _ if ids.len() == 1 => {}
                 _ => return Err(ProductError::WhoseOption { option: option.clone(), id: (*first).to_owned() }),
             }
         }
@@ -187,6 +189,10 @@ mod tests {
             (
                 listed(&[], &["robust", "lagent"], &[], &[("option", json!({"labels": "v0.1"}))]),
                 "--option `labels` does not name its protocol, and several are run",
+            ),
+            (
+                listed(&[], &["tools"], &[], &[("option", json!({"robust.x": "1"}))]),
+                "--option `robust.x` is for protocol `robust`, which is not run",
             ),
             (
                 listed(&[], &["robust", "lagent"], &[], &[("option", json!({"go-blog.x": "1"}))]),

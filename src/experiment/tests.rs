@@ -254,7 +254,11 @@ const MISTAKES: &[(&str, &str)] = &[
     ("contrasts = [[\"main\"]]", "x.toml:3: `contrasts[1]` must be two names of variants, but is an array"),
     ("contrasts = [[\"main\", \"main\"]]", "x.toml:3: `contrasts[1]` compares a variant with itself"),
     ("contrasts = [1]", "x.toml:3: `contrasts[1]` must be two names of variants, but is 1"),
-    ("contrasts = []", "x.toml:3: `contrasts` must be a list of pairs of variants"),
+    ("contrasts = []", "x.toml:3: `contrasts` is empty"),
+    (
+        "contrasts = [[\"robust\", \"lagent\"], [\"lagent\", \"robust\"]]\n[matrix]\nprotocol = [\"robust\", \"lagent\"]",
+        "x.toml:3: `contrasts[2]` compares a variant with itself, or repeats a pair",
+    ),
     ("contrasts = \"main\"", "x.toml:3: `contrasts` must be a list of pairs of variants"),
     ("repeats = 0", "x.toml:3: `repeats` must be a whole number from 1 to 1000, but is 0"),
     ("repeats = 1.5", "x.toml:3: `repeats` must be a whole number from 1 to 1000, but is 1.5"),

@@ -10,12 +10,15 @@ use super::pace::Pacer;
 use crate::experiment::VariantSettings;
 use crate::llm::capability;
 use crate::llm::{
-    Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, OpenAiSettings, Remote, RemoteSettings, Unsupported,
-    anthropic, gemini, openai, shown_urls,
+    Baseline, BaselineSettings, Endpoint, LearnedOptions, Model, ModelError, OpenAiSettings, Remote, RemoteSettings,
+    Unsupported, anthropic, gemini, openai, shown_urls,
 };
 use crate::net::{RetrySettings, redact};
+use crate::types::secrecy::looks_secret;
 use crate::types::text::printable;
-use crate::types::{Decoding, Voting};
+use crate::types::{Completion, Decoding, Request, Voting};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use provider::Provider;
 pub(super) use provider::{is_at, is_own};
 use secrecy::SecretString;
@@ -45,6 +48,19 @@ pub(super) struct BuiltModel {
     pub(super) breaker: Option<Arc<Breaker>>,
 }
 
+/// The model of a run that sends nothing: it knows which settings it cannot take.
+struct Unasked(Remote);
+
+impl Model for Unasked {
+    fn unsupported(&self, decoding: &Decoding, forced: bool) -> Option<Unsupported> {
+        self.0.unsupported(decoding, forced)
+    }
+
+    fn complete<'a>(&'a self, _request: &'a Request) -> BoxFuture<'a, Result<Completion, ModelError>> {
+        async { Err(ModelError::Other("this run sends nothing to a server".to_owned())) }.boxed()
+    }
+}
+
 impl BuiltModel {
     /// Whether the model can be asked with these settings, and those of the samples, if there are any; `forced` where it
     /// must call functions.
@@ -65,6 +81,19 @@ pub(super) enum Keys {
     Home,
     /// Nowhere: nothing will ever be sent, and no key is needed.
     Nowhere,
+}
+
+/// An address without a scheme would only fail once something is sent.
+fn check_url(url: &str) -> Result<(), RunError> {
+    let parsed = url::Url::parse(url).ok();
+    if parsed.is_some_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()) {
+        return Ok(());
+    }
+    let shown = if looks_secret(url) { String::new() } else { format!(" `{}`", printable(&redact::url(url), 300)) };
+    Err(RunError::usage(
+        format!("--base-url{shown} is not an http or https address"),
+        "write it with its scheme, such as http://localhost:8080 or https://llm.example/v1",
+    ))
 }
 
 /// Why the flags do not make a model.
@@ -152,7 +181,7 @@ impl<'a> ModelSettings<'a> {
         Ok(Some(BuiltModel {
             endpoint: remote.endpoint(),
             learned: Some(remote.learned().clone()),
-            model: if keys == Keys::Nowhere { Arc::new(Baseline::default()) } else { Arc::new(remote) },
+            model: if keys == Keys::Nowhere { Arc::new(Unasked(remote)) } else { Arc::new(remote) },
             label: provider.label(),
             base_url: Some(shown_urls(&self.base_urls(provider))),
             breaker: None,
@@ -235,6 +264,7 @@ impl<'a> ModelSettings<'a> {
             return Err(ModelSettingsError::KeyNeeded { url: home.url, env: home.key_env }.failure());
         }
         let base_urls = self.base_urls(provider);
+        base_urls.iter().try_for_each(|url| check_url(url))?;
         let attempts = self.0.model_attempts.unwrap_or(MODEL_ATTEMPTS);
         let settings = RemoteSettings {
             model: provider.name().to_owned(),

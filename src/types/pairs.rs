@@ -19,6 +19,15 @@ impl Pairs {
         Self { baseline: Some(baseline.into()), ..Self::default() }
     }
 
+    /// Adds a contrast, unless it is one already, in either direction; whether it was added.
+    pub fn add(&mut self, [a, b]: [String; 2]) -> bool {
+        let new = !self.contrasts.iter().any(|[x, y]| [x, y] == [&a, &b] || [y, x] == [&a, &b]);
+        if new {
+            self.contrasts.push([a, b]);
+        }
+        new
+    }
+
     /// Whether nothing is named, so that all pairs are compared.
     pub fn is_all(&self) -> bool {
         *self == Self::default()

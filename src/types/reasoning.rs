@@ -12,7 +12,7 @@ pub enum Reasoning {
     Low,
     Medium,
     High,
-    /// At most this many tokens, which do not count as the answer's.
+    /// At most this many tokens, which do not count as the answer's; up to [`Reasoning::MOST`].
     Budget(NonZeroU32),
 }
 
@@ -20,11 +20,15 @@ impl Reasoning {
     /// Those with a name.
     pub const NAMED: [Self; 4] = [Self::Off, Self::Low, Self::Medium, Self::High];
     /// What a text must be, in words.
-    pub const EXPECTED: &str = "off, low, medium, high or a number of tokens";
+    pub const EXPECTED: &str = "off, low, medium, high or a number of tokens from 1 to 1000000";
+    /// Largest number of tokens. It is added to the limit of the answer, and no model reasons longer.
+    pub const MOST: u32 = 1_000_000;
 
+    /// Reads a name or a number as it is written out, without a sign and without zeros in front.
     pub fn parse(text: &str) -> Option<Self> {
         let named = Self::NAMED.into_iter().find(|reasoning| reasoning.name() == Some(text));
-        named.or_else(|| text.parse().ok().map(Self::Budget))
+        let budget = || text.parse::<NonZeroU32>().ok().filter(|n| n.get() <= Self::MOST && n.to_string() == text);
+        named.or_else(|| budget().map(Self::Budget))
     }
 
     /// Its name; nothing for a number of tokens.
@@ -88,12 +92,18 @@ mod tests {
 
     #[test]
     fn it_is_a_word_or_a_number_of_tokens() {
-        for (text, json) in [("off", json!("off")), ("medium", json!("medium")), ("4096", json!(4096))] {
+        let most = Reasoning::MOST.to_string();
+        for (text, json) in [
+            ("off", json!("off")),
+            ("medium", json!("medium")),
+            ("4096", json!(4096)),
+            (most.as_str(), json!(Reasoning::MOST)),
+        ] {
             let read = Reasoning::parse(text).expect(text);
             assert_eq!((read.to_string().as_str(), serde_json::to_value(read).expect("JSON")), (text, json.clone()));
             assert_eq!(serde_json::from_value::<Reasoning>(json).expect(text), read);
         }
-        for bad in ["", "0", "-1", "none", "Low", "1.5", "4294967296"] {
+        for bad in ["", "0", "-1", "none", "Low", "1.5", "1000001", "4294967295", "4294967296", "+512", "00512"] {
             assert_eq!(Reasoning::parse(bad), None, "{bad}");
         }
         assert!(serde_json::from_value::<Reasoning>(json!(0)).is_err());

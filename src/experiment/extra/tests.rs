@@ -16,6 +16,18 @@ fn what_requests_have_already_is_not_replaced() {
         (r#"{"tool_choice": "none"}"#, "--option choice"),
         (r#"{"stream": true}"#, "streamed"),
         (r#"{"n": 2}"#, "--repeats"),
+        (r#"{"best_of": 2}"#, "--repeats"),
+        (r#"{"models": ["x"]}"#, "--model"),
+        (r#"{"chat_template": "x"}"#, "--prompt"),
+        (r#"{"suffix": "x"}"#, "--prompt"),
+        (r#"{"instructions": "x"}"#, "--prompt"),
+        (r#"{"previous_response_id": "x"}"#, "nothing is kept"),
+        (r#"{"conversation": "x"}"#, "nothing is kept"),
+        (r#"{"cachedContent": "x"}"#, "nothing is kept"),
+        (r#"{"store": true}"#, "nothing is kept"),
+        (r#"{"background": true}"#, "usually"),
+        (r#"{"echo": true}"#, "usually"),
+        (r#"{"thinking": {"type": "enabled"}}"#, "--reasoning"),
         (r#"{"temperature": 1}"#, "--temperature"),
         (r#"{"generationConfig": {"topP": 1}}"#, "--top-p"),
         (r#"{"max_completion_tokens": 1}"#, "--max-tokens"),
@@ -25,6 +37,9 @@ fn what_requests_have_already_is_not_replaced() {
     ] {
         let error = parse_body(json).expect_err(json);
         assert!(error.hint.contains(hint) && error.message.starts_with("--extra-body may not set `"), "{error:?}");
+    }
+    for json in [r#"{"generationConfig": null}"#, r#"{"generation_config": [1]}"#] {
+        assert!(parse_body(json).expect_err(json).message.contains("is not an object"), "{json}");
     }
     for json in ["[]", "7", "{", "", "{\"a\": NaN}"] {
         assert_eq!(parse_body(json).expect_err(json).message, "--extra-body is not a JSON object");
@@ -37,7 +52,7 @@ fn usual_additions_are_taken_and_secrets_are_not() {
         r#"{"top_k": 20, "min_p": 0.05, "repetition_penalty": 1.1, "prompt_cache_key": "run-7"}"#,
         r#"{"chat_template_kwargs": {"enable_thinking": false}, "stop_token_ids": [1, 2], "logit_bias": {"50256": -100}}"#,
         r#"{"reasoning_effort": "xhigh", "service_tier": "flex", "metadata": {"page": "https://a.example/x?v=1"}}"#,
-        r#"{"provider": {"order": ["anthropic"]}, "models": ["claude-3-5-sonnet-20241022"], "user": null}"#,
+        r#"{"provider": {"order": ["anthropic"]}, "user": null}"#,
         r#"{"generationConfig": {"topK": 3}}"#,
         "{}",
     ] {

@@ -240,6 +240,9 @@ fn reasoning_that_cannot_be_asked_for_is_refused_before_anything_is_asked() {
     let warm = Decoding { temperature: 0.5, typed, ..of("high") };
     let error = built("--model anthropic:m").fits(&warm, None, false).expect_err("two temperatures");
     assert_eq!(error.to_string(), "Anthropic's models take no temperature but 1 while they reason");
+    // A dry run refuses it as well.
+    let dry = server("--model anthropic:m", true).expect("settings").expect("a model");
+    assert!(dry.fits(&of("1000"), None, false).is_err() && dry.fits(&of("1024"), None, false).is_ok());
     for (line, reasoning, forced) in [
         ("--model anthropic:m", "off", true),
         ("--model anthropic:m --prefill", "off", false),
@@ -247,6 +250,20 @@ fn reasoning_that_cannot_be_asked_for_is_refused_before_anything_is_asked() {
         ("--model openai:m --server openrouter", "4096", true),
     ] {
         assert!(built(line).fits(&of(reasoning), None, forced).is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn an_address_without_a_scheme_is_refused_before_anything_is_sent() {
+    for offline in [true, false] {
+        for bad in ["localhost:8080", "localhost", "ftp://h", "127.0.0.1:8000/v1"] {
+            let Err(error) = server(&format!("--model openai:m --base-url {bad}"), offline) else { panic!("{bad}") };
+            assert_eq!(
+                error.to_string(),
+                format!("--base-url `{}` is not an http or https address", crate::net::redact::url(bad))
+            );
+            assert!(error.hint().contains("http://localhost:8080"), "{bad}");
+        }
     }
 }
 
