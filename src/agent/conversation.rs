@@ -7,6 +7,7 @@
 use super::Approach;
 use super::approach::Acting;
 use super::replay::{Event, replay_observed};
+use crate::protocol::native::with_ids;
 use crate::protocol::{Kind, Layout, Parsed, Protocol, direct};
 use crate::types::python::is_python_space;
 use crate::types::{Call, Functions, Message, Prompt, Question, Request, Role, Tool, ToolCall, Trajectory};
@@ -208,7 +209,8 @@ fn called(part: &Part, examples: usize, exemplars: bool, turns: &mut Turns) -> R
             turns.0.push(Said { message: message.clone(), learn });
         }
     }
-    let reply = Message { calls: last.calls.clone(), ..Message::assistant(last.completion.trim()) };
+    let step = part.steps.last().map_or(0, |step| step.call.step);
+    let reply = Message { calls: with_ids(messages, &last.calls, step), ..Message::assistant(last.completion.trim()) };
     turns.0.push(Said { message: reply, learn });
     Ok(())
 }

@@ -26,6 +26,7 @@ mod tests;
 use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, ToolTexts};
 use crate::types::{Function, FunctionCall, Functions, Message, Role, Tool};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 pub const ID: &str = "tools";
@@ -154,6 +155,23 @@ impl Protocol for Native {
 /// The id of the call of step `n`, as we write it.
 fn id(n: usize) -> String {
     format!("call_{n}")
+}
+
+/// The calls of a reply to `before`, each with an id that no other call of the conversation has: some providers give none,
+/// or the same again.
+pub(crate) fn with_ids(before: &[Message], calls: &[FunctionCall], step: usize) -> Vec<FunctionCall> {
+    let mut used: HashSet<&str> =
+        before.iter().flat_map(|message| &message.calls).map(|call| call.id.as_str()).collect();
+    let keeps: Vec<bool> = calls.iter().map(|call| !call.id.is_empty() && used.insert(&call.id)).collect();
+    let mut calls_with_ids = calls.to_vec();
+    for (at, call) in calls_with_ids.iter_mut().enumerate().filter(|(at, _)| !keeps[*at]) {
+        call.id = format!("{}_{}", id(step), at + 1);
+        // No two of these are the same: they differ in the place, and whatever is added to it.
+        while used.contains(call.id.as_str()) {
+            call.id.push('_');
+        }
+    }
+    calls_with_ids
 }
 
 /// A call that is written as `{"name": …, "arguments": {…}}`.

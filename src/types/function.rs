@@ -69,3 +69,11 @@ pub struct Verbatim {
     pub endpoint: String,
     pub content: Value,
 }
+
+impl Verbatim {
+    /// Whether it holds the ids of calls, to which results refer. Gemini's results are matched by name and order, and of chat
+    /// completions only the reasoning is kept.
+    pub fn has_ids(&self) -> bool {
+        !matches!(self.endpoint.as_str(), "chat" | "generateContent")
+    }
+}

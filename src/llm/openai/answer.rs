@@ -6,7 +6,7 @@
 //! | an `error` object | an error, as if the answer had its status |
 //! | a `refusal` beside the content | the finish reason `refusal`; it is the text where there is no other |
 //! | content `null` or absent (tool calls, reasoning only) | an empty text |
-//! | `tool_calls` | calls; in a stream they come in pieces |
+//! | `tool_calls` | calls; in a stream they come in pieces, put together by index, id and name |
 //! | reasoning fields | left out of the text, and kept apart, with calls also as they were written; tokens of reasoning that is not shown are noted |
 //! | content in parts | the texts of the parts, joined |
 //! | `finish_reason` absent, empty or not a string | none |
@@ -78,7 +78,7 @@ pub(super) fn decode(answer: &Answer, endpoint: Endpoint, reasoning: &[&'static 
         Endpoint::Chat => {
             let mut message = choice.message.ok_or("`message` is missing")?;
             think(&message, reasoning, &mut decoded);
-            call(&message, &mut decoded.calls);
+            decoded.calls = pieces(&message).map(|(_, call)| call).collect();
             keep(&message, reasoning, &mut decoded);
             let said = content(message.remove("content").unwrap_or_default())?;
             let refusal = declined(&message).unwrap_or_default();
@@ -112,7 +112,7 @@ pub(super) fn chunk(
     progress.started = true;
     let mut delta = choice.delta.unwrap_or_default();
     think(&delta, reasoning, rest);
-    call(&delta, &mut rest.calls);
+    call(&delta, &mut rest.calls, &mut progress.indices);
     keep(&delta, reasoning, rest);
     let piece = content(match endpoint {
         Endpoint::Chat => delta.remove("content").unwrap_or_default(),
@@ -135,30 +135,59 @@ fn think(message: &Map<String, Value>, fields: &[&'static str], decoded: &mut De
     }
 }
 
-/// Reads the calls of a message, or pieces of them of an event: those with an index below the number of calls continue
-/// that call.
-fn call(message: &Map<String, Value>, calls: &mut Vec<FunctionCall>) {
-    for (at, piece) in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten().enumerate() {
-        let index = piece["index"].as_u64().map_or(at, |index| usize::try_from(index).unwrap_or(usize::MAX));
-        if index >= calls.len() {
-            calls.push(FunctionCall::default());
-        }
-        let at = index.min(calls.len() - 1);
-        let call = &mut calls[at];
+/// The pieces of calls of a message, or of an event. In a whole message each is a call.
+fn pieces(message: &Map<String, Value>) -> impl Iterator<Item = (Option<u64>, FunctionCall)> {
+    message.get("tool_calls").and_then(Value::as_array).into_iter().flatten().map(|piece| {
         let function = &piece["function"];
-        for (field, value) in [(&mut call.id, &piece["id"]), (&mut call.name, &function["name"])] {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let arguments = match &function["arguments"] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            // Some servers do not write the object as a text.
+            arguments => arguments.to_string(),
+        };
+        (piece["index"].as_u64(), FunctionCall { id: text(&piece["id"]), name: text(&function["name"]), arguments })
+    })
+}
+
+/// Adds the pieces of an event to the calls so far, whose indices are `indices`: servers may begin to count anywhere, give
+/// all calls the same index, or give none.
+fn call(delta: &Map<String, Value>, calls: &mut Vec<FunctionCall>, indices: &mut Vec<Option<u64>>) {
+    for (index, piece) in pieces(delta) {
+        let continued = {
+            let last = |same_id: bool| {
+                let fits = |at: usize| index.is_none() || indices[at] == index;
+                (0..calls.len()).rev().find(|at| fits(*at) && (!same_id || calls[*at].id == piece.id))
+            };
+            let same = if piece.id.is_empty() { None } else { last(true) };
+            same.or_else(|| last(false)).filter(|at| !begins(&piece, &calls[*at]))
+        };
+        let Some(at) = continued else {
+            calls.push(piece);
+            indices.push(index);
+            continue;
+        };
+        let call = &mut calls[at];
+        for (field, text) in [(&mut call.id, piece.id), (&mut call.name, piece.name)] {
             // Some servers repeat them in every event.
-            if let Some(text) = value.as_str().filter(|_| field.is_empty()) {
-                text.clone_into(field);
+            if field.is_empty() {
+                *field = text;
             }
         }
-        match &function["arguments"] {
-            Value::String(text) => call.arguments.push_str(text),
-            Value::Null => {}
-            // Some servers do not write the object as a text.
-            arguments => call.arguments.push_str(&arguments.to_string()),
-        }
+        call.arguments.push_str(&piece.arguments);
     }
+}
+
+/// Whether a piece begins another call, and does not continue `call`.
+fn begins(piece: &FunctionCall, call: &FunctionCall) -> bool {
+    let is_same = !piece.id.is_empty() && piece.id == call.id;
+    if !is_same && !piece.id.is_empty() && !call.id.is_empty() {
+        return true;
+    }
+    // A name in the middle of the arguments is a repeated one, unless it is another.
+    let is_whole = || serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_ok();
+    let goes_on = is_same && piece.arguments.trim().is_empty();
+    !piece.name.is_empty() && !call.arguments.is_empty() && (piece.name != call.name || is_whole() && !goes_on)
 }
 
 /// Keeps the fields with reasoning, which have to be sent back with the results of calls.
@@ -200,8 +229,10 @@ fn used(value: &Value) -> Option<Usage> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Decoded, Endpoint, Fault, decode};
+    use super::{Decoded, Endpoint, Fault, Progress, chunk, decode};
     use crate::net::Answer;
+    use crate::types::FunctionCall;
+    use serde_json::{Value, json};
 
     fn answer(body: &[u8], content_type: &str) -> Answer {
         Answer { content_type: Some(content_type.into()), body: body.to_vec(), ..Answer::default() }
@@ -262,6 +293,76 @@ mod tests {
         }
         let deep = "[".repeat(100_000);
         assert!(chat(&deep).is_err());
+    }
+
+    /// A piece of a call, with only the fields that are given; an index of -1 is none.
+    fn piece(index: i64, id: &str, name: &str, arguments: &str) -> Value {
+        let mut piece = json!({"function": {"arguments": arguments}});
+        for (field, value, given) in [("index", json!(index), index >= 0), ("id", json!(id), !id.is_empty())] {
+            if given {
+                piece[field] = value;
+            }
+        }
+        if !name.is_empty() {
+            piece["function"]["name"] = json!(name);
+        }
+        piece
+    }
+
+    fn written(calls: &[FunctionCall]) -> Vec<String> {
+        calls.iter().map(|call| format!("{} {}({})", call.id, call.name, call.arguments)).collect()
+    }
+
+    #[test]
+    fn calls_stay_apart_whatever_the_server_counts_them_by() {
+        let (a, b) = (r#"{"q":"a"}"#, r#"{"q":"b"}"#);
+        for (what, pieces, calls) in [
+            ("same index", vec![piece(0, "x", "s", a), piece(0, "y", "s", b)], ["x", "y"]),
+            ("no index", vec![piece(-1, "x", "s", a), piece(-1, "y", "s", b)], ["x", "y"]),
+            ("no index, no id", vec![piece(-1, "", "s", a), piece(-1, "", "s", b)], ["", ""]),
+            ("same index, same id", vec![piece(0, "x", "s", a), piece(0, "x", "s", b)], ["x", "x"]),
+            ("indices from 5", vec![piece(5, "x", "s", a), piece(6, "y", "s", b)], ["x", "y"]),
+        ] {
+            let expected = [format!("{} s({a})", calls[0]), format!("{} s({b})", calls[1])];
+            let whole = json!({"choices": [{"message": {"content": null, "tool_calls": pieces}}]});
+            assert_eq!(written(&chat(&whole.to_string()).expect(what).calls), expected, "{what}, whole");
+            assert_eq!(streamed(&[&pieces]), expected, "{what}, in one event");
+            assert_eq!(streamed(&[&pieces[..1], &pieces[1..]]), expected, "{what}, in two events");
+        }
+    }
+
+    #[test]
+    fn streamed_pieces_continue_the_call_they_belong_to() {
+        let (a, b) = (r#"{"q":"a"}"#, r#"{"q":"b"}"#);
+        let in_pieces = |index: i64, id: &str, repeated: bool, text: &str| {
+            let (again, name) = if repeated { (id, "s") } else { ("", "") };
+            [piece(index, id, "s", ""), piece(index, again, name, &text[..4]), piece(index, again, name, &text[4..])]
+        };
+        for (index, next, repeated) in
+            [(0, 1, false), (1, 2, false), (5, 9, false), (0, 0, false), (-1, -1, true), (0, 0, true)]
+        {
+            let pieces = [in_pieces(index, "x", repeated, a), in_pieces(next, "y", repeated, b)].concat();
+            let events: Vec<&[Value]> = pieces.iter().map(std::slice::from_ref).collect();
+            assert_eq!(streamed(&events), [format!("x s({a})"), format!("y s({b})")], "{index} {next} {repeated}");
+        }
+        let [mut name, first, rest] = in_pieces(-1, "", true, a);
+        assert_eq!(streamed(&[&[name.clone(), first, rest]]), [format!(" s({a})")], "a repeated name");
+        name["function"]["arguments"] = json!({"q": "a"});
+        assert_eq!(streamed(&[&[name]]), [format!(" s({a})")], "arguments that are an object");
+        let mixed = [piece(3, "x", "s", "{"), piece(4, "y", "s", "{"), piece(3, "", "", "}"), piece(4, "", "", "}")];
+        assert_eq!(streamed(&[&mixed]), ["x s({})", "y s({})"], "by turns");
+        let late = [piece(0, "", "s", a), piece(0, "x", "", "")];
+        assert_eq!(streamed(&[&late]), [format!("x s({a})")], "a late id");
+    }
+
+    /// The calls of a stream with these events.
+    fn streamed(events: &[&[Value]]) -> Vec<String> {
+        let mut progress = Progress::default();
+        for pieces in events {
+            let event = json!({"choices": [{"delta": {"tool_calls": pieces}}]});
+            chunk(event.to_string().as_bytes(), Endpoint::Chat, &[], &mut progress).expect("an event");
+        }
+        written(&progress.rest.calls)
     }
 
     #[test]

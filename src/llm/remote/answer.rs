@@ -83,6 +83,8 @@ pub(in crate::llm) struct Progress {
     pub(in crate::llm) prompt: Option<Usage>,
     /// The blocks of the content so far, from servers that send them in pieces.
     pub(in crate::llm) blocks: Vec<Value>,
+    /// The server's index of each call so far, if it gives any.
+    pub(in crate::llm) indices: Vec<Option<u64>>,
     /// Everything except the text.
     pub(in crate::llm) rest: Decoded,
 }

@@ -3,10 +3,10 @@
 use super::super::episode::Episode;
 use super::super::tools::{Misfit, Resolved};
 use super::super::{Dialogue, Protocol as _, Setup, Turn};
-use super::{Native, id};
+use super::{Native, with_ids};
 use crate::types::{Call, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Tool};
 use serde_json::Value;
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Kind of a repair: a call that was one too many, and was not carried out.
@@ -84,20 +84,6 @@ impl ToolCalls {
     fn out_of_steps(&mut self) -> Turn {
         let limit = self.episode.setup.max_steps;
         self.episode.stop(Outcome::StepLimit, format!("no answer within {limit} steps"))
-    }
-
-    /// The calls of a reply, each with an id that no other call of the conversation has: some providers give none.
-    fn with_ids(&self, calls: &[FunctionCall]) -> Vec<FunctionCall> {
-        let before = self.messages.iter().flat_map(|message| &message.calls);
-        let mut used: HashSet<String> = before.map(|call| call.id.clone()).collect();
-        let mut calls = calls.to_vec();
-        for (at, call) in calls.iter_mut().enumerate() {
-            if call.id.is_empty() || used.contains(&call.id) {
-                call.id = format!("{}_{}", id(self.episode.step), at + 1);
-            }
-            used.insert(call.id.clone());
-        }
-        calls
     }
 
     /// The next call of the last reply, or the next request.
@@ -192,9 +178,10 @@ impl Dialogue for ToolCalls {
 
     fn called(&mut self, call: &Call) -> Turn {
         let text = call.completion.trim();
-        let calls = self.with_ids(&call.calls);
-        let reply =
-            Message { calls: calls.clone(), verbatim: call.verbatim.clone().map(Arc::new), ..Message::assistant(text) };
+        let calls = with_ids(&self.messages, &call.calls, self.episode.step);
+        // Results would refer to calls that are not in it.
+        let verbatim = call.verbatim.clone().filter(|verbatim| calls == call.calls || !verbatim.has_ids());
+        let reply = Message { calls: calls.clone(), verbatim: verbatim.map(Arc::new), ..Message::assistant(text) };
         if !text.is_empty() || !reply.calls.is_empty() {
             self.messages.push(reply);
         }

@@ -96,6 +96,33 @@ fn parallel_calls_are_steps_in_order_and_every_call_is_answered() {
 }
 
 #[test]
+fn every_call_has_an_id_of_its_own_and_what_is_sent_back_agrees() {
+    for (given, ids) in [
+        (["a", "b"], ["a", "b"]),
+        (["same", "same"], ["same", "call_1_2"]),
+        (["", ""], ["call_1_1", "call_1_2"]),
+        (["call_1_2", ""], ["call_1_2", "call_1_2_"]),
+        (["", "call_1_1"], ["call_1_1_", "call_1_1"]),
+    ] {
+        for endpoint in ["messages", "responses", "chat", "generateContent"] {
+            let (mut dialogue, _) = asked(native(&[("parallel", "on")]));
+            let search = ("search", r#"{"query":"A"}"#);
+            let mut call = reply("", &[search, search]);
+            call.calls.iter_mut().zip(given).for_each(|(call, id)| id.clone_into(&mut call.id));
+            call.verbatim = Some(Verbatim { endpoint: endpoint.into(), content: json!([]) });
+            used(dialogue.called(&call));
+            used(dialogue.observation("1"));
+            let next = request(dialogue.observation("2"));
+            let [.., said, first, second] = messages(&next) else { panic!("too few messages") };
+            assert_eq!(said.calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ids);
+            assert_eq!([first.answers.as_deref(), second.answers.as_deref()], ids.map(Some), "{endpoint}");
+            let agrees = given == ids || !["messages", "responses"].contains(&endpoint);
+            assert_eq!(said.verbatim.is_some(), agrees, "{endpoint} {given:?}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_carried_out_is_answered_with_an_error() {
     for (name, arguments, error, kind) in [
         ("fetch", "{}", "there is no tool `fetch`; the tools are search, lookup, finish", "unknown_tool"),
