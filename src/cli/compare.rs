@@ -92,8 +92,15 @@ impl Args {
     }
 
     /// The pairs that were typed.
-    fn pairs(&self) -> Pairs {
-        Pairs { baseline: self.baseline.clone(), contrasts: self.contrast.as_chunks().0.to_vec() }
+    fn pairs(&self) -> anyhow::Result<Pairs> {
+        let mut pairs = Pairs { baseline: self.baseline.clone(), ..Pairs::default() };
+        for pair in self.contrast.as_chunks().0 {
+            if !pairs.add(pair.clone()) {
+                let [a, b] = pair.each_ref().map(|name| visible_line(name, 80));
+                return Err(Failure::usage(format!("--contrast {a} {b} repeats a pair"), "name each pair once"));
+            }
+        }
+        Ok(pairs)
     }
 
     fn settings(&self, pairs: Pairs) -> Settings {
@@ -116,17 +123,23 @@ impl Args {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let (sources, figures) = sources(args)?;
-    let names = sources::names(&sources);
+    let mut pairs = args.pairs()?;
+    let (mut sources, figures) = sources(args)?;
+    let mut names = sources::names(&sources);
+    let mut absent = None;
+    if pairs.is_all() {
+        (pairs, absent) = sources::planned(&sources, &names);
+    }
+    // The others are compared with none; a name that is not known is refused below, with those that are.
+    if !pairs.contrasts.is_empty() && pairs.contrasts.iter().flatten().all(|name| names.contains(name)) {
+        let mut of_pair = names.iter().map(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
+        sources.retain(|_| of_pair.next().unwrap_or(true));
+        names.retain(|name| pairs.contrasts.iter().flatten().any(|other| other == name));
+    }
     let column = |(source, name): (&Source, &String)| source.column(name, &figures, &args.fields());
     let columns: Vec<Variant> = sources.iter().zip(&names).map(column).collect();
     let mut warnings = differences::warnings(&sources, &names);
-    let mut pairs = args.pairs();
-    if pairs.is_all() {
-        let (planned, absent) = sources::planned(&sources, &names);
-        pairs = planned;
-        warnings.extend(absent);
-    }
+    warnings.extend(absent);
     for warning in &warnings {
         say(format_args!("warning: {}", visible_line(warning, 500)));
     }

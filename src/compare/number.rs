@@ -75,7 +75,9 @@ mod tests {
         let differences = [0.151, -0.151, 0.0, -0.0001, 0.0001].map(|value| difference(Unit::Share, value));
         assert_eq!(differences, ["+15.1", "-15.1", "0.0", "0.0", "0.0"]);
         assert_eq!(difference(Unit::Amount, 2.0), "+2.00");
-        assert_eq!([end(Unit::Share, -1.768), end(Unit::Share, 0.5), end(Unit::Amount, 1.1)], [-1.0, 0.5, 1.1]);
+        for (unit, value, shown) in [(Unit::Share, -1.768, -1.0), (Unit::Share, 0.5, 0.5), (Unit::Amount, 1.1, 1.1)] {
+            assert!((end(unit, value) - shown).abs() < 1e-12, "{value}");
+        }
         let p = [1.0, 0.008, 0.03125, 0.000_05];
         assert_eq!(p.map(p_value), ["1.0000", "0.0080", "0.0312", "<0.0001"]);
         assert_eq!(p.map(p_equals), ["p = 1", "p = 0.008", "p = 0.0312", "p < 0.0001"]);

@@ -244,6 +244,20 @@ fn amounts_are_shown_in_their_own_units() {
 }
 
 #[test]
+fn counts_of_0_and_1_are_no_shares() {
+    let named = |mut variant: Variant| {
+        variant.figures = variant.figures.iter().map(|name| name.replace("em", "lookups")).collect();
+        variant
+    };
+    let variants = [named(first_right("a", 1, 6)), named(first_right("b", 2, 6)), named(first_right("c", 5, 6))];
+    let settings = Settings { figures: vec![NamedFigure::new("lookups")], ..quick() };
+    let found = compare(&variants, &settings).expect("a comparison");
+    let lookups = &found.figures[0];
+    assert_eq!((lookups.binary, lookups.cochran_q), (false, None));
+    assert!(lookups.pairs.iter().all(|pair| pair.tests.mcnemar.is_none()));
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused_with_its_names() {
     let (a, b) = (first_right("a", 1, 3), first_right("b", 2, 3));
     let refused = |variants: &[Variant], settings: &Settings| compare(variants, settings).expect_err("an error");

@@ -8,8 +8,8 @@ use super::number::{dash, duration, percent};
 use super::sheet::Heading;
 use crate::score::{RunAssessment, RunScore};
 use crate::stats::Interval;
-use crate::types::Outcome;
 use crate::types::text::{counted, thousands, visible_line};
+use crate::types::{Outcome, Usage};
 
 /// A longer variant name is cut after this many characters.
 const NAME: usize = 80;
@@ -130,22 +130,40 @@ fn notes(row: &SummaryRow) -> Vec<String> {
         notes.push(format!("{variant}: {} without a gold answer, not scored", counted(score.hidden, "episode")));
     }
     notes.extend(prices(&variant, score));
-    notes.extend(score.usage.details().map(|details| format!("{variant}: of the tokens {details}")));
+    notes.extend(details(&variant, score.usage));
     notes
+}
+
+/// What only some providers count, a sentence each.
+fn details(variant: &str, usage: Usage) -> Vec<String> {
+    [
+        (usage.cached_tokens, "prompt tokens came from the provider's cache"),
+        (usage.cache_write_tokens, "prompt tokens were written to the provider's cache"),
+        (usage.reasoning_tokens, "completion tokens were reasoning"),
+    ]
+    .into_iter()
+    .filter(|(tokens, _)| *tokens > 0)
+    .map(|(tokens, what)| format!("{variant}: {} {what}", thousands(tokens)))
+    .collect()
 }
 
 /// What a question and a correct answer cost; nothing if no tokens were counted.
 fn prices(variant: &str, score: &RunScore) -> Option<String> {
-    let amount = |tokens: Option<f64>, cost: Option<f64>| {
-        let tokens = tokens.map_or_else(dash, |tokens| format!("{tokens:.0}"));
-        cost.map_or_else(|| format!("{tokens} tokens"), |cost| format!("{tokens} tokens, {cost:.6} USD"))
+    let amount = |tokens: Option<f64>, cost: Option<f64>, of: &str| {
+        let cost = cost.map_or_else(String::new, |cost| format!(" ({cost:.6} USD)"));
+        tokens.map(|tokens| format!("{} tokens{cost} per {of}", grouped(tokens)))
     };
-    (score.usage.total() > 0).then(|| {
-        let question = amount(score.tokens_per_question(), score.cost_per_question());
-        let correct = amount(score.tokens_per_correct(), score.cost_per_correct());
-        let unpriced = if score.cost_usd.is_none() { " (price unknown)" } else { "" };
-        format!("{variant}: a question took {question}; a correct answer {correct}{unpriced}")
-    })
+    let question = amount(score.tokens_per_question(), score.cost_per_question(), "question")?;
+    let correct = amount(score.tokens_per_correct(), score.cost_per_correct(), "correct answer");
+    let correct = correct.unwrap_or_else(|| "no correct answer".to_owned());
+    let unpriced = if score.cost_usd.is_none() { "; price unknown" } else { "" };
+    (score.usage.total() > 0).then(|| format!("{variant}: {question}; {correct}{unpriced}"))
+}
+
+/// A whole number with a comma between thousands.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of counts, which is 0 or more")]
+fn grouped(number: f64) -> String {
+    thousands(number.round() as u64)
 }
 
 fn outcomes(score: &RunScore) -> String {

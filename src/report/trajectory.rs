@@ -85,7 +85,12 @@ fn source(provenance: &Provenance) -> String {
     let Provenance { source, url, title, revid, status, .. } = provenance;
     let revision = revid.map(|revid| format!(", revision {revid}")).unwrap_or_default();
     let status = if *status == 200 { String::new() } else { format!(", status {status}") };
-    format!("{title}{revision}{status}, {source} {url}")
+    match url.strip_prefix("corpus:") {
+        // The titles of a search, or that there are none: no page was read.
+        Some(corpus) if !corpus.contains('#') => url.clone(),
+        Some(_) => format!("{title}{revision}{status}, {url}"),
+        None => format!("{title}{revision}{status}, {source} {url}"),
+    }
 }
 
 fn calls(step: &Step) -> String {

@@ -296,9 +296,10 @@ fn price_notes(job: &Job) -> Vec<String> {
             let (prompt, completion) = (price.prompt, price.completion);
             let other =
                 |price: Option<f64>, what: &str| price.map(|price| format!(", {price} {what}")).unwrap_or_default();
-            let kept = other(price.cached, "cached") + &other(price.cache_write, "into the cache");
+            let kept = other(price.cached, "cache read") + &other(price.cache_write, "cache write");
             let of = if job.manifest.variants.len() > 1 { format!(" of {}", variant.model) } else { String::new() };
-            lines.push(format!("price{of}: {prompt} in{kept}, {completion} out US $ a million tokens ({origin})"));
+            lines
+                .push(format!("US$ per million tokens{of}: {prompt} prompt{kept}, {completion} completion ({origin})"));
         }
     }
     lines

@@ -127,7 +127,9 @@ impl Corpus {
         }
         let titles = self.articles.similar(query)?.into_iter().map(|number| self.articles.title(number));
         let titles: Arc<[String]> = titles.collect::<Result<_, _>>()?;
-        let provenance = self.provenance(query, self.id.clone());
+        // What a search finds or does not find has no page of its own.
+        let url = format!("corpus:{}", self.name);
+        let provenance = Provenance { url, ..self.provenance(query, self.id.clone()) };
         if titles.is_empty() {
             return Ok(Found::Nothing { blocks: no_results(), provenance });
         }

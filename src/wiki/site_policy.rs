@@ -48,6 +48,11 @@ pub enum SitePolicyError {
     /// The URL is shown without user part and query.
     #[error("`{url}` is not the base URL of a site")]
     BadUrl { url: String },
+    /// The same.
+    #[error("the address `{url}` of a site has a query or a fragment")]
+    Query { url: String },
+    #[error("`{url}` is the address of an article, not of a site")]
+    Article { url: String },
     #[error("`{host}` is a public site, and no contact was given")]
     Contact { host: String },
     #[error("the contact `{contact}` cannot be sent as part of a User-Agent")]
@@ -62,6 +67,10 @@ impl SitePolicyError {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::BadUrl { .. } => "a base URL looks like https://en.wikipedia.org or http://127.0.0.1:9102",
+            Self::Query { .. } => "leave out what begins with `?` or `#`",
+            Self::Article { .. } => {
+                "name the site, such as https://en.wikipedia.org, or its api.php, if it is below `/wiki/`"
+            }
             Self::Contact { .. } => {
                 "give your own mail address or page as `--contact`; the site counts requests by it, \
                  and blocks clients that hide"
@@ -125,7 +134,11 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     let url = url::Url::parse(base).map_err(|_| bad())?;
     let host = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https")).ok_or_else(bad)?.to_owned();
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(bad());
+        return Err(SitePolicyError::Query { url: crate::net::redact::url(base) });
+    }
+    let path = url.path().trim_end_matches('/');
+    if path.contains("/wiki/") && !path.ends_with("/w") && !path.to_ascii_lowercase().ends_with(".php") {
+        return Err(SitePolicyError::Article { url: crate::net::redact::url(base) });
     }
     let public = !is_private(&host);
     if public && settings.contact.as_deref().is_none_or(|contact| contact.trim().is_empty()) {
@@ -257,6 +270,21 @@ mod tests {
             ("http://wiki.example.org", Way::Html, contact, false, "http://wiki.example.org/w"),
             ("http://127.0.0.1:9/", Way::Html, None, false, "http://127.0.0.1:9/w"),
             ("http://user:SECRET@127.0.0.1:9/mirror/", Way::Api, None, false, "http://127.0.0.1:9/mirror/w"),
+            (
+                "http://127.0.0.1:9/w/api.php?key=SECRET",
+                Way::Api,
+                None,
+                false,
+                "the address `http://127.0.0.1:9/w/api.php` of a site has a query or a fragment",
+            ),
+            (
+                "http://127.0.0.1:9/wiki/Hafnium",
+                Way::Api,
+                None,
+                false,
+                "`http://127.0.0.1:9/wiki/Hafnium` is the address of an article, not of a site",
+            ),
+            ("http://127.0.0.1:9/wiki/api.php", Way::Api, None, false, "http://127.0.0.1:9/wiki"),
             ("ftp://127.0.0.1", Way::Html, None, false, "`ftp://127.0.0.1/` is not the base URL of a site"),
         ] {
             assert_eq!(refusal(base, way, contact, allow), told);

@@ -250,6 +250,17 @@ fn an_experiment_plans_the_pairs_that_are_compared() {
     };
     assert_eq!(pairs(&[&out]), ["cot - react", "react - act"]);
     assert_eq!(pairs(&[&out, "--contrast", "cot", "act"]), ["act - cot"]);
+    // Those that are compared with none are in no table.
+    let named = |args: &[&str]| {
+        let columns = compare_json(args)["columns"].as_array().expect("columns").clone();
+        columns.iter().map(|column| column["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(named(&[&out, "--contrast", "cot", "act"]), ["cot", "act"]);
+    for (a, b) in [("cot", "act"), ("act", "cot")] {
+        let twice = wikitrail(&["compare", &out, "--contrast", "cot", "act", "--contrast", a, b]);
+        assert_eq!(twice.code, Some(2));
+        assert!(twice.stderr.contains(&format!("--contrast {a} {b} repeats a pair")), "{}", twice.stderr);
+    }
     assert_eq!(pairs(&[&out, "--baseline", "cot"]), ["act - cot", "react - cot"]);
     let [act, react] = ["act", "react"].map(|variant| format!("{out}@{variant}"));
     assert_eq!(pairs(&[&act, &react]), ["react - act"]);

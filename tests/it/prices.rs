@@ -70,7 +70,11 @@ fn tokens_from_the_providers_cache_have_their_own_price_everywhere() {
         let run = [&["run", "--limit", "1", "--json", "--out", name], flags].concat();
         let ran = wikitrail(dir.path(), &server, &run);
         if name == "listed" {
-            assert!(ran.stderr.contains("10 in, 1 cached, 12.5 into the cache, 20 out US $"), "{}", ran.stderr);
+            assert!(
+                ran.stderr.contains("US$ per million tokens: 10 prompt, 1 cache read, 12.5 cache write, 20 completion"),
+                "{}",
+                ran.stderr
+            );
         }
         let summary = ran.json();
         same(&summary["variants"][0]["cost_usd"]);
@@ -83,7 +87,7 @@ fn tokens_from_the_providers_cache_have_their_own_price_everywhere() {
     // The counts are shown wherever tokens are.
     let id = common::records(dir.path().join("full"))[0]["id"].as_str().expect("an id").to_owned();
     let of = |args: &[&str]| common::wikitrail(dir.path(), args).ok().stdout;
-    assert!(of(&["score", "full"]).contains("main: of the tokens 900 cached, 80 of reasoning"));
+    assert!(of(&["score", "full"]).contains("main: 900 prompt tokens came from the provider's cache"));
     assert_eq!(of(&["show", "full", &id]).matches("1000 + 100 tokens (900 cached, 80 of reasoning)").count(), 2);
     let scored = common::wikitrail(dir.path(), &["score", "full", "--json"]).json();
     assert_eq!(scored["variants"][0]["usage"]["cached_tokens"], 900);

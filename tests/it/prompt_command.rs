@@ -62,6 +62,14 @@ fn printed_texts_are_the_bytes_that_are_sent() {
     let one = ["[assistant]", "[user]"];
     assert_eq!(roles, [&["[system]", "[user]"][..], &one, &one, &one].concat());
     assert!(printed.ends_with(&format!("[user]\nQuestion: {QUESTION}\n")), "{printed}");
+
+    // Functions are part of what is sent.
+    let args = [PROMPTS[0], "--protocol", "tools", "--question", QUESTION];
+    let json = shown(dir.path(), args[0], &args[1..]);
+    let plain = wikitrail(dir.path(), &[&["prompt", "show"], &args[..]].concat()).ok().stdout;
+    let (_, functions) = plain.split_once("\n[functions]\n").expect("a block");
+    assert_eq!(serde_json::from_str::<Value>(functions).expect("JSON"), json["functions"]);
+    assert!(json["functions"]["list"].is_array(), "{json}");
 }
 
 /// Without a question, what is shown is what a run stores.

@@ -52,6 +52,15 @@ fn reasoning_is_a_factor_of_experiments_with_the_baseline_too() {
     assert!(compared.contains("reasoning") && compared.contains("4096"), "{compared}");
     let dry = dir.wikitrail(&["run", "x.toml", "--dry-run"]).ok().stdout;
     assert!(dry.contains("reasoning") && dry.contains("medium"), "{dry}");
+    // What the run would refuse, its plan refuses too, though nothing is sent.
+    for (model, flags) in [
+        ("openai:m", &["--base-url", "http://127.0.0.1:9", "--reasoning", "4096"][..]),
+        ("anthropic:m", &["--reasoning", "100"]),
+        ("anthropic:m", &["--reasoning", "low", "--protocol", "tools", "--option", "choice=required"]),
+        ("openai:m", &["--base-url", "localhost:8080"]),
+    ] {
+        dir.wikitrail(&[&["run", "d.csv", "--dry-run", "--model", model], flags].concat()).refused(2, &["hint: "]);
+    }
     for (value, words) in
         [("0", "reasoning"), ("\"none\"", "off, low, medium, high or a number of tokens"), ("1.5", "is 1.5")]
     {

@@ -6,6 +6,7 @@ use super::{Args, each, explain};
 use crate::agent::conversation::{Conversation, NoConversation, conversation};
 use crate::cli::say::say;
 use crate::export::Chat;
+use crate::report::counted;
 use crate::run::stored::Stored;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,12 +15,15 @@ use std::io::Write;
 pub(super) fn write(args: &Args, runs: &[Run], out: impl Write) -> anyhow::Result<usize> {
     let mut chat = Chat::new(out);
     let mut count = 0;
+    let (mut read, mut any_right) = (0_usize, false);
     let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
     for run in runs {
         let stored = Stored::of(&run.folder, &run.manifest)?;
         each(run, |trajectory, score| {
             // Wrong answers are exported only on request.
             let right = args.filter.names_a_score() || score.is_some_and(is_right);
+            read += 1;
+            any_right |= right;
             if !right || !args.filter.takes(trajectory, score) {
                 return Ok(());
             }
@@ -38,6 +42,10 @@ pub(super) fn write(args: &Args, runs: &[Run], out: impl Write) -> anyhow::Resul
         })?;
     }
     chat.finish().map_err(explain)?;
+    if read > 0 && !any_right {
+        let episodes = counted(read, "episode");
+        say(format_args!("note: no right answer among {episodes}; add --wrong, or --min-f1 0 for all with a score"));
+    }
     for (reason, count) in left_out {
         say(format_args!("note: {count} left out: {reason}"));
     }

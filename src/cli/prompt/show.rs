@@ -150,6 +150,9 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
             }
         }
     }
+    if let Some(functions) = &request.functions {
+        writeln!(out, "[functions]\n{}", serde_json::to_string_pretty(functions)?)?;
+    }
     out.flush()?;
     let stop = json!(request.stop);
     writeln!(stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")

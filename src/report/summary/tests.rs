@@ -94,7 +94,7 @@ fn the_table_has_figures_and_intervals() {
             "main: 3 episodes not measured, left out of all means; counting them, EM is between 27.3 and 27.9 %\n\
          main: 2 episodes stopped by the budget, left out of all means; --resume runs them again\n\
          main: 1 episode without a gold answer, not scored\n\
-         main: a question took 7198 tokens, 0.003000 USD; a correct answer 26268 tokens, 0.010949 USD\n3 of 9 planned episodes are not recorded yet\nnext:\n  wikitrail show results/first ID\n"
+         main: 7,198 tokens (0.003000 USD) per question; 26,268 tokens (0.010949 USD) per correct answer\n3 of 9 planned episodes are not recorded yet\nnext:\n  wikitrail show results/first ID\n"
         ),
         "{text}"
     );

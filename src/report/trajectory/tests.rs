@@ -11,7 +11,7 @@ fn trajectory() -> Trajectory {
         "steps": [
             {"n": 1, "thought": "I need the island.", "tool": "search", "input": "Quokka", "action_text": " Search[Quokka]\n",
              "observation": "The quokka lives on an island near Perth, and the text is long enough for a second line.\n",
-             "provenance": {"source": "corpus", "url": "corpus:Quokka", "title": "Quokka", "revid": 7, "status": 200,
+             "provenance": {"source": "corpus", "url": "corpus:w#Quokka", "title": "Quokka", "revid": 7, "status": 200,
                 "fetched_at": "", "sha256": "ab"},
              "discarded": "Thought 2: more", "calls": [{"prompt_sha256": "a", "prompt_chars": 9, "stop": [],
                 "completion": " c", "finish_reason": "stop", "usage": {"prompt_tokens": 5, "completion_tokens": 2},
@@ -40,7 +40,7 @@ thought      I need the island.
 action       Search[Quokka]
 observation  The quokka lives on an island near Perth, and the text is long
              enough for a second line.
-source       Quokka, revision 7, corpus corpus:Quokka
+source       Quokka, revision 7, corpus:w#Quokka
 set aside    Thought 2: more
 calls        12 ms, 5 + 2 tokens, stop, 2 attempts, cached
 

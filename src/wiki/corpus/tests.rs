@@ -26,8 +26,15 @@ fn corpus() -> Corpus {
 
 fn titles(corpus: &Corpus, query: &str) -> Vec<String> {
     match corpus.find(query).expect("an answer") {
-        Found::Titles { titles, .. } => titles.to_vec(),
-        Found::Nothing { .. } => Vec::new(),
+        Found::Titles { titles, provenance } => {
+            // No page was read, so there is none to look at.
+            assert_eq!(provenance.url, "corpus:tiny");
+            titles.to_vec()
+        }
+        Found::Nothing { provenance, .. } => {
+            assert_eq!(provenance.url, "corpus:tiny");
+            Vec::new()
+        }
         other => panic!("{query:?} opened {other:?}"),
     }
 }
