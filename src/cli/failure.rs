@@ -11,7 +11,7 @@ pub(super) const UNEXPECTED: u8 = 1;
 pub(super) const USAGE: u8 = 2;
 /// An input file, a prompt or a run's folder is not what it should be.
 pub(super) const BAD_INPUT: u8 = 3;
-/// The run finished, but some episodes were not measured.
+/// The run finished, but some episodes were not measured; or a model that was checked did not answer.
 pub(super) const NOT_MEASURED: u8 = 4;
 /// A replay or a comparison found a difference.
 pub(super) const DIFFERENCE: u8 = 5;

@@ -49,7 +49,7 @@ struct Cli {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 ok; 1 unexpected; 2 usage; 3 bad input file, prompt or run folder;
-4 finished, but some episodes were not measured; 5 a replay or a check found a difference, or a --fail-if condition holds; 130 interrupted (finished episodes are kept)";
+4 finished, but some episodes were not measured, or a model did not answer; 5 a replay or a check found a difference, or a --fail-if condition holds; 130 interrupted (finished episodes are kept)";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -170,7 +170,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Prompt(command) => prompt::execute(command),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
-        Command::Models(command) => models::execute(&command, &mut stdout()).await.map(|()| failure::OK),
+        Command::Models(command) => models::execute(&command, &mut stdout()).await,
     }
 }
 

@@ -1,8 +1,11 @@
 //! `models check`: which settings a model's server honours.
 
+use super::failure;
 use super::flags::{OfModel, Typed};
 use super::output_file::json_line;
+use super::say::say;
 use crate::llm::{Check, Verdict};
+use crate::report::visible;
 use crate::run::agent;
 use serde_json::json;
 use std::io::Write;
@@ -22,20 +25,29 @@ pub(super) struct CheckArgs {
     model: Typed<OfModel>,
 }
 
-pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<()> {
-    let Some((model, asked)) = agent::remote(&args.model.variant()?)? else {
+pub(super) async fn execute(Command::Check(args): &Command, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
+    let settings = args.model.variant()?;
+    let Some((model, asked)) = agent::remote(&settings)? else {
         if args.json {
             json_line(out, &json!({"url": null, "endpoint": "none", "asked": "baseline", "answered": "baseline"}))?;
         } else {
             writeln!(out, "baseline is part of this program and needs no server")?;
         }
-        return Ok(());
+        return Ok(failure::OK);
     };
-    let check = model.check(&asked).await?;
+    let check = match model.check(&asked).await {
+        Ok(check) => check,
+        Err(error) => {
+            say(format_args!("error: {}\nhint: {}", visible(&error.to_string()), agent::hint(&error, &settings)));
+            return Ok(failure::NOT_MEASURED);
+        }
+    };
     if args.json {
-        return Ok(json_line(out, &check)?);
+        json_line(out, &check)?;
+    } else {
+        out.write_all(text(&check).as_bytes())?;
     }
-    Ok(out.write_all(text(&check).as_bytes())?)
+    Ok(failure::OK)
 }
 
 /// What became of reasoning, where there was some or some was asked for.

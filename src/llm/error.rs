@@ -83,9 +83,7 @@ impl ModelError {
             Self::Refused { message, .. } if message.to_ascii_lowercase().contains("prefill") => {
                 "the model does not support prefill: leave out --prefill"
             }
-            Self::Refused { cause: Cause::BadRequest, message, .. } => {
-                return refused_setting(message).map(str::to_owned);
-            }
+            Self::Refused { cause: Cause::BadRequest, message, .. } => refused_setting(message),
             Self::Exhausted { .. } => {
                 "the server is overloaded or failing: lower --concurrency or raise --model-attempts"
             }
@@ -102,9 +100,13 @@ impl ModelError {
 }
 
 /// What to do about a setting that a server refuses, by its words.
-pub fn refused_setting(message: &str) -> Option<&'static str> {
+pub fn refused_setting(message: &str) -> &'static str {
     let message = message.to_ascii_lowercase();
-    Some(if message.contains("temperature") {
+    if message.contains("enable-auto-tool-choice") || message.contains("tool-call-parser") {
+        "start the server with --enable-auto-tool-choice --tool-call-parser NAME, where NAME fits the model, or use --protocol robust"
+    } else if message.contains("--jinja") {
+        "start the server with --jinja and a chat template with tools, or use --protocol robust"
+    } else if message.contains("temperature") {
         "the server does not take this temperature: leave out --temperature (none is sent then), or try --temperature 1"
     } else if message.contains("top_p") || message.contains("topp") {
         "the server does not take this top_p: leave out --top-p"
@@ -113,8 +115,8 @@ pub fn refused_setting(message: &str) -> Option<&'static str> {
     } else if ["reasoning", "thinking", "effort", "budget_tokens"].iter().any(|word| message.contains(word)) {
         "models take only some ways to reason: try another --reasoning (off, low, medium, high or a number of tokens), or leave it out"
     } else {
-        return None;
-    })
+        "the server refuses these requests: leave out the setting that it names, or tell with --server which software it is"
+    }
 }
 
 #[cfg(test)]
@@ -134,10 +136,16 @@ mod tests {
             (Cause::ContextOverflow, "no", "fewer examples"),
             (Cause::BadRequest, "This model does not support assistant message prefill.", "--prefill"),
             (Cause::BadRequest, "`temperature` is deprecated for this model.", "--temperature 1"),
+            (
+                Cause::BadRequest,
+                "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+                "start the server with --enable-auto-tool-choice --tool-call-parser NAME",
+            ),
+            (Cause::BadRequest, "tools param requires --jinja flag", "with --jinja"),
+            (Cause::BadRequest, "something else", "leave out the setting that it names"),
         ] {
             assert!(refused(cause, message).is_some_and(|found| found.contains(hint)), "{message}");
         }
-        assert_eq!(refused(Cause::BadRequest, "something else"), None);
         let gone = NetError::Connect { host: "h".into(), reason: "refused".into(), refused: true, unknown: false };
         assert!(ModelError::Net(gone).hint().is_some_and(|h| h.contains("is the server up")));
     }

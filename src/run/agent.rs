@@ -10,7 +10,7 @@ use super::variant::{BuiltVariant, build};
 use super::wiki::WikiSettings;
 use crate::agent::{Agent, Episode};
 use crate::experiment::{Concurrency, Experiment, Pace, VariantSettings, VariantSpec};
-use crate::llm::{LearnedOptions, Model as _, Remote, Unsupported};
+use crate::llm::{LearnedOptions, Model as _, ModelError, Remote, Unsupported};
 use crate::types::{Compat, Decoding, Question, Trajectory, Variant, Wording};
 use crate::wiki::Source;
 use std::sync::Arc;
@@ -96,6 +96,11 @@ pub(crate) fn source(settings: &VariantSettings) -> Result<Arc<dyn Source>, RunE
 /// Semantics of the tool, and the language of its messages where one is set.
 pub(crate) fn semantics(settings: &VariantSettings) -> (Compat, Option<Wording>) {
     (WikiSettings(settings).compat(), WikiSettings(settings).wording())
+}
+
+/// What to do about an error of the model that settings name.
+pub(crate) fn hint(error: &ModelError, settings: &VariantSettings) -> String {
+    super::hint::of_error(error, settings)
 }
 
 /// The model behind a server that settings name, and what they ask of it; nothing for the baseline. Sends nothing.

@@ -1,17 +1,22 @@
 //! What to do about episodes that were not measured, by what is recorded of them.
 
 use super::model::key_variable;
-use crate::experiment::extra;
-use crate::llm::refused_setting;
+use crate::experiment::{VariantSettings, extra};
+use crate::llm::{ModelError, refused_setting};
 use crate::score::Shortfalls;
 use crate::types::text::printable;
 use crate::types::{Cause, Failure, Manifest, Reasoning, Service, Variant};
+use std::collections::BTreeMap;
 
 /// Longest address in a hint, in characters.
 const ADDRESS: usize = 120;
 /// What to do about answers with nothing in them.
 const EMPTY: &str =
     "`wikitrail models check` with the same flags shows what the server sends; look at its log, and at --server";
+
+/// What to do about a server that calls no function.
+const NO_CALL: &str = "does the server parse tool calls (llama.cpp: --jinja and a chat template with tools; vLLM: \
+                       --enable-auto-tool-choice --tool-call-parser NAME)? Or use --protocol robust";
 
 /// A hint for whoever must act; `detail` is the reason in words.
 pub(super) fn hint(failure: Option<Failure>, detail: &str, variant: &Variant, manifest: &Manifest) -> String {
@@ -40,12 +45,7 @@ fn model(cause: Cause, detail: &str, variant: &Variant, manifest: &Manifest) -> 
         Cause::UnknownHost => format!("check the host's name in --base-url ({server}), and the network"),
         Cause::Tls => format!("check --base-url ({server}): https or http? and the system's certificates"),
         Cause::BadRequest if detail.contains("prefill") => "leave out --prefill".to_owned(),
-        Cause::BadRequest => refused_setting(detail)
-            .unwrap_or(
-                "the server refuses these requests: leave out the setting that it names, or tell with --server which \
-                 software it is",
-            )
-            .to_owned(),
+        Cause::BadRequest => refused_setting(detail).to_owned(),
         Cause::RateLimit => {
             "the server limits requests: lower --concurrency or set --requests-per-minute; then --resume".to_owned()
         }
@@ -94,7 +94,8 @@ pub(crate) fn shortfalls(calls: &Shortfalls, variant: &Variant) -> Vec<String> {
         Cause::Refusal => "the words of the refusal are in the record; another model may answer".to_owned(),
         _ => "another model may answer".to_owned(),
     };
-    calls.described().into_iter().map(|(cause, what)| format!("{what}: {}", remedy(cause))).collect()
+    let told = |cause: Option<Cause>| cause.map_or_else(|| NO_CALL.to_owned(), remedy);
+    calls.described().into_iter().map(|(cause, what)| format!("{what}: {}", told(cause))).collect()
 }
 
 /// Where the key comes from.
@@ -106,18 +107,42 @@ fn key(variant: &Variant, manifest: &Manifest) -> String {
         joined.or_else(|| words.get(at? + 1).map(String::as_str)).map(|value| printable(value, ADDRESS))
     };
     let headers = variant.settings.get("extra_header").and_then(|set| serde_json::from_value(set.clone()).ok());
-    if let Some((header, variable)) = headers.as_ref().and_then(extra::credential) {
+    let (file, name) = (typed("--key-file"), typed("--key-env"));
+    key_source(&variant.model, headers.as_ref(), file, name, manifest.experiment.is_some())
+}
+
+/// What to do about a model's server that failed, asked with these settings and without a run.
+pub(super) fn of_error(error: &ModelError, settings: &VariantSettings) -> String {
+    let cause = error.failure().cause;
+    if !matches!(cause, Cause::Key | Cause::Forbidden) {
+        return error.hint().unwrap_or_else(|| "look at the server's log, and at --base-url".to_owned());
+    }
+    let shown = |text: &Option<String>| text.as_deref().map(|text| printable(text, ADDRESS));
+    let label = settings.model.as_deref().unwrap_or_default();
+    let (file, name) = (shown(&settings.key_file), shown(&settings.key_env));
+    format!("the server rejects the key: {}", key_source(label, settings.extra_header.as_ref(), file, name, false))
+}
+
+/// Where the key of the model with this label comes from: a header, a file, a named variable, or the provider's own.
+fn key_source(
+    label: &str,
+    headers: Option<&BTreeMap<String, String>>,
+    file: Option<String>,
+    name: Option<String>,
+    has_experiment: bool,
+) -> String {
+    if let Some((header, variable)) = headers.and_then(extra::credential) {
         let (header, variable) = (printable(header, ADDRESS), printable(variable, ADDRESS));
         return format!("check the value of the variable {variable}, which --extra-header {header} sends");
     }
-    if let Some(file) = typed("--key-file") {
+    if let Some(file) = file {
         return format!("check the key in `{file}` (--key-file)");
     }
-    if let Some(name) = typed("--key-env") {
+    if let Some(name) = name {
         return format!("check the key in the variable {name} (--key-env)");
     }
-    let usual = key_variable(&variant.model).unwrap_or("OPENAI_API_KEY");
-    let file = if manifest.experiment.is_some() { ", unless the experiment file names another source" } else { "" };
+    let usual = key_variable(label).unwrap_or("OPENAI_API_KEY");
+    let file = if has_experiment { ", unless the experiment file names another source" } else { "" };
     format!("it is read from the variable {usual}{file}; --key-env names another one, --key-file a file")
 }
 

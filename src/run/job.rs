@@ -101,7 +101,8 @@ impl Job {
     pub(super) fn note_unsent(&mut self) {
         for variant in &mut self.manifest.variants {
             let Some(learned) = self.learned.get(&variant.name) else { continue };
-            variant.not_sent.extend(unsent::of(&variant.decoding, learned).names().into_iter().map(str::to_owned));
+            let unsent = unsent::of(variant, learned).names();
+            variant.not_sent.extend(unsent.into_iter().map(str::to_owned));
             variant.not_sent.sort();
             variant.not_sent.dedup();
         }

@@ -200,3 +200,34 @@ fn a_method_without_a_protocol_names_none_and_slow_variants_have_their_own_times
     let differing = compared.split("EM of").next().expect("a head");
     assert!(differing.contains("method") && !differing.contains("protocol"), "{compared}");
 }
+
+#[test]
+fn a_server_that_parses_no_calls_is_no_silent_zero() {
+    let server = Server::start(|_, _, stream| {
+        say(stream, &json!({"content": "<tool_call>{\"name\": \"search\"}</tool_call>"}), "stop");
+    });
+    let (dir, base) = (folder(3), format!("{}/v1", server.url));
+    let ran = dir.run(&[&flags(&base, "r")[..], &["--protocol", "tools"]].concat()).ok();
+    let told = "6 of 6 replies called no function: does the server parse tool calls (llama.cpp: --jinja";
+    assert!(ran.stdout.contains(told) && ran.stdout.contains("3 format"), "{}", ran.stdout);
+    let summary = dir.wikitrail(&["score", "r", "--json"]).json();
+    assert_eq!(summary["variants"][0]["shortfalls"]["no_call"], json!(6));
+}
+
+#[test]
+fn a_check_without_an_answer_ends_as_a_run_does_and_says_what_to_do() {
+    let dir = WorkDir::new();
+    let check = |model: &str, base: &str, more: &[&str]| {
+        dir.wikitrail(&[&["models", "check", "--model", model, "--base-url", base], more].concat())
+    };
+    let server = Server::start(|_, _, stream| refuse(stream, &json!({"message": "no"})));
+    check("openai:m", &server.url, &[]).refused(4, &["status 400", "leave out the setting that it names"]);
+    let server = Server::start(|_, _, stream| server::answer(stream, "401 X", &json!({"error": {"message": "no"}})));
+    let refused = check("anthropic:m", &server.url, &[]);
+    refused.refused(4, &["status 401", "read from the variable ANTHROPIC_API_KEY; --key-env"]);
+    assert!(!refused.stderr.contains("OPENAI_API_KEY"), "{}", refused.stderr);
+    dir.write("k", "secret\n");
+    check("openai:m", &server.url, &["--key-file", "k"]).refused(4, &["check the key in `k` (--key-file)"]);
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    check("openai:m", &format!("http://{closed}/v1"), &["--model-attempts", "1"]).refused(4, &["is the server up"]);
+}

@@ -50,8 +50,8 @@ pub(crate) fn refuse(stream: &mut TcpStream, body: &serde_json::Value) {
     answer(stream, "400 X", body);
 }
 
-/// A program that has heard enough, or was killed, does not listen.
-fn answer(stream: &mut TcpStream, status: &str, body: &serde_json::Value) {
+/// Answers with a status and a JSON body. A program that has heard enough, or was killed, does not listen.
+pub(crate) fn answer(stream: &mut TcpStream, status: &str, body: &serde_json::Value) {
     let body = body.to_string();
     let _ = write!(
         stream,
