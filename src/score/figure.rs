@@ -112,7 +112,7 @@ figures! {
     CUT_CALLS "cut_calls" Lower Count(|episode| Some(Shortfalls::of(episode.trajectory).cut()))
         "calls that the limit of tokens cut, or that did not fit into the model's context";
     DECLINED_CALLS "declined_calls" Lower Count(|episode| Some(Shortfalls::of(episode.trajectory).declined()))
-        "calls whose answer the model declined or a filter of the provider withheld";
+        "calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason";
     SEARCHES "searches" Neither Count(|episode| uses(episode, Tool::Search)) "steps that searched";
     LOOKUPS "lookups" Neither Count(|episode| uses(episode, Tool::Lookup)) "steps that looked a keyword up";
     MISSED_SEARCHES "missed_searches" Neither Count(missed_searches)

@@ -28,11 +28,11 @@ fn titles(corpus: &Corpus, query: &str) -> Vec<String> {
     match corpus.find(query).expect("an answer") {
         Found::Titles { titles, provenance } => {
             // No page was read, so there is none to look at.
-            assert_eq!(provenance.url, "corpus:tiny");
+            assert!(provenance.url.starts_with("corpus:") && !provenance.url.contains('#'), "{}", provenance.url);
             titles.to_vec()
         }
         Found::Nothing { provenance, .. } => {
-            assert_eq!(provenance.url, "corpus:tiny");
+            assert!(provenance.url.starts_with("corpus:") && !provenance.url.contains('#'), "{}", provenance.url);
             Vec::new()
         }
         other => panic!("{query:?} opened {other:?}"),
