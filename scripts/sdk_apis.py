@@ -247,7 +247,7 @@ class Responses(OpenAi):
     streamed = pydantic.TypeAdapter(response_params.ResponseCreateParamsStreaming)
     usual = calling = "completed"
     reasons = [usual, *literals(responses.response.IncompleteDetails.model_fields["reason"].annotation)]
-    # Why one has failed, and states that are no end.
+    # Why one has failed, and states that are not the end.
     failures = literals(responses.ResponseError.model_fields["code"].annotation)
     unfinished = [status for status in literals(responses.Response.model_fields["status"].annotation) if status not in ("completed", "incomplete")]
     prefill = False

@@ -85,7 +85,8 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         items.iter().try_for_each(|item| writeln!(out, "{}", items::line(item)))?;
     }
     out.flush()?;
-    if summary.variants.len() > 1 {
+    // A variant without an episode cannot be compared.
+    if summary.variants.len() > 1 && summary.variants.iter().all(|variant| variant.score.episodes > 0) {
         let run = shell_word(&summary.run.display().to_string());
         say(format_args!("note: to test these differences for significance: wikitrail compare {run}"));
     }

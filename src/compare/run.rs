@@ -24,7 +24,7 @@ pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Compa
     let (mut figures, mut parts) = (Vec::new(), Vec::new());
     for figure in &settings.figures {
         let mut values = pairing.values(&figure.name)?;
-        // Counts that happen to be 0 and 1 are no shares.
+        // Counts that happen to be 0 and 1 are not shares.
         values.binary &= figure.unit == Unit::Share;
         let extremes = if figure.unit == Unit::Share { pairing.extremes(&figure.name)? } else { None };
         parts.extend(breakdowns(variants, &pairing, figure, &values, settings));

@@ -82,7 +82,7 @@ fn refused<T>(message: impl Into<String>, hint: impl Into<String>) -> Result<T, 
     Err(ExtraError { message: message.into(), hint: hint.into() })
 }
 
-/// Reads an addition to bodies as it is typed.
+/// Reads an addition to bodies from the command line.
 pub fn parse_body(text: &str) -> Result<Value, ExtraError> {
     match serde_json::from_str(text) {
         Ok(body @ Value::Object(_)) => check_body(body.as_object().unwrap_or(&Map::new())).map(|()| sorted(body)),

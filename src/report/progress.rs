@@ -159,14 +159,17 @@ pub(crate) fn stage_bar(quiet: bool) -> Bar {
 
 fn bar(total: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
-    let template = "{prefix}{bar:20} {pos}/{len} {speed} {msg}, ETA {eta}";
+    let template = "{prefix}{bar:20} {pos}/{len} {speed}{msg}{left}";
     if let Ok(style) = ProgressStyle::with_template(template) {
-        // The library's own shows more digits than anybody reads.
+        // The library's own shows more digits than anybody reads. Nothing is known before the first episode has ended;
+        // writing to the bar's buffer cannot fail.
         let speed = |state: &ProgressState, out: &mut dyn fmt::Write| {
-            // Writing to the bar's buffer cannot fail.
-            let _ = out.write_str(&rate(state.per_sec()));
+            let _ = if state.pos() > 0 { write!(out, "{} ", rate(state.per_sec())) } else { Ok(()) };
         };
-        bar.set_style(style.with_key("speed", speed));
+        let left = |state: &ProgressState, out: &mut dyn fmt::Write| {
+            let _ = if state.pos() > 0 { write!(out, ", ETA {}", duration(millis(state.eta()))) } else { Ok(()) };
+        };
+        bar.set_style(style.with_key("speed", speed).with_key("left", left));
     }
     bar.enable_steady_tick(Duration::from_millis(250));
     bar

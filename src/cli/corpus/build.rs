@@ -64,7 +64,7 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
         }
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric()) && name.len() > 1;
         if plain && !std::path::Path::new(text).exists() {
-            return Err(format!("`{name}` is no format; formats are {}", names()));
+            return Err(format!("`{name}` is not a format; formats are {}", names()));
         }
     }
     Ok((None, text.into()))
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(source("jsonl:a:b"), Ok((Some(Format::Jsonl), "a:b".into())));
         assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
         assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
-        assert_eq!(source("wet:a"), Err("`wet` is no format; formats are `hotpotqa`, `jsonl`".to_owned()));
+        assert_eq!(source("wet:a"), Err("`wet` is not a format; formats are `hotpotqa`, `jsonl`".to_owned()));
         assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
         assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));
         for text in ["", "G", "-1G", "1.5G", "99999999999G"] {

@@ -7,7 +7,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 pub(super) struct Secrets {
     pub(super) key: Option<SecretString>,
     pub(super) hidden: SecretSet,
-    /// The words of headers with secrets: what stands before one, such as `Bearer`, is none.
+    /// The words of headers with secrets, without the one before them, such as `Bearer`.
     in_headers: Vec<SecretString>,
 }
 

@@ -47,7 +47,7 @@ async fn the_prefix_of_a_text_is_a_block_of_its_own() {
             {"type": "text", "text": "Question: x\nThought 1:"}
         ]}])
     );
-    // A text that grows is no conversation.
+    // A text that grows is not a conversation.
     assert_eq!(body["cache_control"], Value::Null);
     let short = sent(&of("Example.\n".repeat(9))).await;
     assert!(short["messages"][0]["content"].is_string(), "{short}");

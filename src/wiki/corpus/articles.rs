@@ -31,7 +31,7 @@ pub(super) trait Articles: Send + Sync {
     /// The article of a folded title or redirect.
     fn folded(&self, key: &str) -> Result<Option<u32>, CorpusError>;
 
-    /// The article that stands for a name which nothing else has.
+    /// The article of a name that no other article has.
     fn instead(&self, _name: &str) -> Result<Option<u32>, CorpusError> {
         Ok(None)
     }

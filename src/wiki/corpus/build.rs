@@ -79,7 +79,7 @@ pub enum BuildError {
     #[error("another process is building `{0}`")]
     Busy(String),
     /// A folder of that name that no build began.
-    #[error("`{0}` is in the way, and is no unfinished corpus")]
+    #[error("`{0}` exists, and is not an unfinished corpus")]
     InTheWay(String),
     /// An input that cannot be read to its end.
     #[error("cannot read `{file}` to its end: {reason}")]
@@ -104,7 +104,7 @@ pub enum BuildError {
         reason: String,
     },
     /// What was written cannot be opened.
-    #[error("what was written is no corpus: {0}")]
+    #[error("the corpus that was written does not open: {0}")]
     Unsound(#[from] CorpusError),
 }
 

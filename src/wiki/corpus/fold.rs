@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(key(text), folded, "{text:?}");
         }
         for text in ["", " a'B--C# ", "\u{0}x\ty+\n", "It's 7_8.", "'", "?a", "~"] {
-            // A mark that is no gap and no character leads through the other rule.
+            // A mark that is neither a gap nor a character goes through the other rule.
             assert_eq!(key(text), key(&format!("{text}\u{301}")), "{text:?}");
         }
         assert_eq!(words("東京 is 2東京x"), "東 京 is 2 東 京 x");

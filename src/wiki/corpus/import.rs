@@ -53,7 +53,7 @@ impl Format {
     }
 }
 
-/// The first byte of a regular file that is no space, unpacked. A pipe would lose it.
+/// The first byte of a regular file that is not white space, unpacked. A pipe would lose it.
 fn first_byte(path: &Path) -> Option<u8> {
     if !path.metadata().ok()?.is_file() {
         return None;
@@ -71,12 +71,12 @@ pub(super) struct Imported {
     pub(super) place: Place,
 }
 
-/// Where a record stands in its file.
+/// Where a record is in its file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Place {
     /// The file inside an archive or a folder.
     pub(super) member: Option<Arc<str>>,
-    /// The line, from 1; 0 stands for the whole member.
+    /// The line, from 1; 0 means the whole member.
     pub(super) line: u64,
 }
 

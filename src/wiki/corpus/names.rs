@@ -102,7 +102,7 @@ impl Table {
         let bytes = folder.open_read(Path::new(file)).map_err(|error| damaged(error.to_string()))?;
         let bytes = bytes.read_bytes().map_err(|error| damaged(error.to_string()))?;
         let fst = catch_unwind(AssertUnwindSafe(|| Fst::new(bytes)));
-        let fst = fst.map_err(|_| damaged("it is no table of names".to_owned()))?;
+        let fst = fst.map_err(|_| damaged("it is not a table of names".to_owned()))?;
         Ok(Self { file, map: fst.map_err(|error| damaged(error.to_string()))?.into() })
     }
 

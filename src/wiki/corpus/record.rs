@@ -235,7 +235,7 @@ pub(super) fn listed_entries(blocks: &[Block]) -> Option<Vec<String>> {
     Some(entries)
 }
 
-/// A number, also where it is written as text; anything else is no number.
+/// A number, also where it is written as text; anything else is not a number.
 pub(super) fn page_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = serde_json::Value::deserialize(deserializer)?;
     Ok(value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok())))

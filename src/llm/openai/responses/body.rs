@@ -59,7 +59,7 @@ pub(super) fn bytes(model: &str, request: &Request, sent: RequestOptions) -> ser
     body.end(&settings)
 }
 
-/// The items that stand for a message.
+/// The items of a message.
 fn items(message: &Message) -> Vec<Value> {
     if let Some(verbatim) = message.verbatim.as_ref().filter(|verbatim| verbatim.endpoint == ENDPOINT) {
         return verbatim.content.as_array().cloned().unwrap_or_default();

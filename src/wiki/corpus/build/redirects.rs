@@ -42,7 +42,7 @@ pub(super) fn followed(
     Ok((ends.sorted()?, counts))
 }
 
-/// Writes the first target of each redirect that is no title, and begins to follow it.
+/// Writes the first target of each redirect that is not a title, and begins to follow it.
 fn first_of_each(
     links: &PathBuf,
     distinct: &Distinct,
