@@ -4,7 +4,7 @@ use super::CorpusError;
 use super::articles::{Articles, Page};
 use super::directory::ReadOnly;
 use super::fold;
-use super::index::{SHOWN, TextIndex};
+use super::index::{Rule, SHOWN, TextIndex};
 use super::manifest::Manifest;
 use super::names::Names;
 use super::pages::{self, Pages};
@@ -50,7 +50,7 @@ impl Folder {
             }
         }
         let names = Names::open(dir)?;
-        let index = open_index(&dir.join(INDEX))?;
+        let index = open_index(&dir.join(INDEX), Rule::of(manifest.build.rank))?;
         let counted = (names.counts().0, index.articles());
         if counted != (manifest.articles as usize, Some(manifest.articles)) {
             return Err(damaged(INDEX, "it has another number of articles than there are titles".to_owned()));
@@ -94,9 +94,9 @@ fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusErro
     }
 }
 
-fn open_index(dir: &Path) -> Result<TextIndex, CorpusError> {
+fn open_index(dir: &Path, rule: Rule) -> Result<TextIndex, CorpusError> {
     let directory = ReadOnly::open(dir).map_err(|error| damaged(INDEX, error.to_string()))?;
-    guarded(|| TextIndex::over(&Index::open(directory)?))
+    guarded(|| TextIndex::over(&Index::open(directory)?, rule))
 }
 
 impl Articles for Folder {
