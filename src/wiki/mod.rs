@@ -9,6 +9,7 @@
 //! | [`observe`] | the strings that the tool answers with |
 //! | [`clean_str()`] | the paper's mending of page text, faults included |
 //! | [`html`] | text out of pages, the paper's way and the article only |
+//! | `given` | sentences as a source gives them, and which of them were shown |
 //! | `source` | what a source is, what it finds, why it fails |
 //! | `html_source` | a `MediaWiki` site read as a browser would, the paper's way |
 //! | `api_source` | a `MediaWiki` site asked as a program should |
@@ -26,6 +27,7 @@ mod cache;
 mod clean_str;
 #[cfg(feature = "index")]
 pub mod corpus;
+mod given;
 pub mod html;
 mod html_source;
 pub mod near_match;
@@ -43,6 +45,7 @@ pub use api_source::{ApiSource, LagSettings};
 pub use clean_str::{PythonError, clean_str, clean_str_or_keep};
 #[cfg(feature = "index")]
 pub use corpus::{Corpus, CorpusError};
+pub use given::GivenSentences;
 pub use html_source::HtmlSource;
 pub use recorded_source::SourceIdentity;
 pub use search_cache::SearchCache;

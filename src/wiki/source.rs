@@ -1,5 +1,6 @@
 //! Where pages come from: what a source is, what it finds, why it fails.
 
+use super::given::GivenSentences;
 use super::html::ExtractError;
 use crate::net::NetError;
 use crate::tape::TapeError;
@@ -27,8 +28,14 @@ impl<S: Source + ?Sized> Source for Arc<S> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Found {
-    /// A page.
-    Page { title: String, blocks: Arc<[String]>, provenance: Provenance },
+    /// A page; `sentences` where the source gives them.
+    Page {
+        title: String,
+        blocks: Arc<[String]>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sentences: Option<GivenSentences>,
+        provenance: Provenance,
+    },
     /// A page that lists the articles of one name; `entries` are their titles, in order.
     Disambiguation { title: String, entries: Arc<[String]>, blocks: Arc<[String]>, provenance: Provenance },
     /// No page of that title, but a list of others.

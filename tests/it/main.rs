@@ -33,6 +33,7 @@ mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
 mod foreign_folder;
+mod given_sentences;
 mod help;
 mod hostile_text;
 mod key_leaks;

@@ -10,6 +10,7 @@ use super::names::Names;
 use super::pages::{self, Pages};
 use super::record::Article;
 use crate::types::Digester;
+use crate::wiki::GivenSentences;
 use crate::wiki::sized_lru::{SizedLru, text_bytes};
 use std::fs::{self, File};
 use std::io;
@@ -127,7 +128,9 @@ impl Articles for Folder {
             return Ok(page);
         }
         let page = Arc::new(Page::from(self.pages.article(number)?));
-        kept().put(number, Arc::clone(&page), page.title.len() + text_bytes(&page.blocks));
+        let sentences = page.sentences.as_ref().map_or(0, GivenSentences::bytes);
+        let size = page.title.len() + text_bytes(&page.blocks) + sentences;
+        kept().put(number, Arc::clone(&page), size);
         Ok(page)
     }
 }
