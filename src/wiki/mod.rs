@@ -13,6 +13,7 @@
 //! | `source` | what a source is, what it finds, why it fails |
 //! | `html_source` | a `MediaWiki` site read as a browser would, the paper's way |
 //! | `api_source` | a `MediaWiki` site asked as a program should |
+//! | `retriever_source` | a server of passages, asked as Search-R1 asks its own |
 //! | [`corpus`] | a frozen encyclopedia, in memory or in a folder, and how it is built |
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
 //! | [`site_policy`] | who may be asked, how often, and under which name |
@@ -35,6 +36,7 @@ pub mod observe;
 mod provenance;
 mod quote;
 pub mod recorded_source;
+mod retriever_source;
 mod search_cache;
 mod session;
 pub mod site_policy;
@@ -48,6 +50,7 @@ pub use corpus::{Corpus, CorpusError};
 pub use given::GivenSentences;
 pub use html_source::HtmlSource;
 pub use recorded_source::SourceIdentity;
+pub use retriever_source::{RetrieverAddress, RetrieverSource};
 pub use search_cache::SearchCache;
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
 pub use site_policy::{LiveSettings, SitePolicyError};

@@ -42,10 +42,13 @@ enum Answer {
 }
 
 impl SourceIdentity {
-    /// `source` is how it was named, such as `api` or `corpus:DIR`, of which the folder is left out; `origin` is the
-    /// site's base URL, whose user part and query are left out, or the digest of the corpus.
+    /// `source` is how it was named, such as `api`, `corpus:DIR` or `retriever:URL?topk=3`, of which folder and address are
+    /// left out; `origin` is the site's base URL, whose user part and query are left out, or the digest of the corpus.
     pub fn new(source: &str, compat: Compat, origin: Option<&str>) -> Self {
-        let source = source.split(':').next().unwrap_or_default().to_owned();
+        let (kind, place) = source.split_once(':').unwrap_or((source, ""));
+        // How many passages are asked for decides what is found.
+        let count = place.rsplit_once("?topk=").filter(|_| kind == "retriever");
+        let source = count.map_or_else(|| kind.to_owned(), |(_, count)| format!("{kind}?topk={count}"));
         Self { source, compat, origin: origin.map(redact::url) }
     }
 

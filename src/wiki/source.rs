@@ -93,6 +93,9 @@ pub enum SourceError {
     NotTheWiki { host: String, status: u16, what: &'static str, said: String },
     #[error("`{url}` answered with content type `{content_type}` instead of {expected}")]
     ContentType { url: String, content_type: String, expected: &'static str },
+    /// What answered is not a retriever. `what` is what it did.
+    #[error("the retriever at `{url}` {what}")]
+    Retriever { url: String, status: u16, what: String },
     #[error("the answer of `{url}` is not valid {encoding}")]
     Encoding { url: String, encoding: String },
     #[error("`{url}`: {error}")]
@@ -124,6 +127,7 @@ impl SourceError {
             Self::Status { .. } => "status",
             Self::NotTheWiki { .. } => "not_the_wiki",
             Self::ContentType { .. } => "content_type",
+            Self::Retriever { .. } => "retriever",
             Self::Encoding { .. } => "encoding",
             Self::Extract { .. } => "extract",
             Self::Api { .. } => "api",
@@ -137,7 +141,8 @@ impl SourceError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Net(error) => error.cause(),
-            Self::Status { status, .. } => Cause::of_status(*status),
+            Self::Retriever { status: 200..=299, .. } => Cause::BadAnswer,
+            Self::Status { status, .. } | Self::Retriever { status, .. } => Cause::of_status(*status),
             Self::NotTheWiki { .. } | Self::ContentType { .. } => Cause::NotTheWiki,
             Self::Encoding { .. } | Self::Extract { .. } | Self::Shape { .. } => Cause::BadAnswer,
             Self::Api { .. } => Cause::ServerError,
@@ -170,6 +175,11 @@ impl SourceError {
             Self::ContentType { .. } | Self::Shape { .. } => {
                 Some("check that `--wiki-url` names a MediaWiki site, or its api.php".to_owned())
             }
+            Self::Retriever { .. } => Some(
+                "name the whole address, such as `--wiki retriever:http://127.0.0.1:8000/retrieve`; it has to answer \
+                 {\"result\": [[{\"document\": {\"contents\": \"\\\"Title\\\"\\ntext\"}}]]}"
+                    .to_owned(),
+            ),
             Self::Tape(error) => Some(error.hint().to_owned()),
             Self::Extract { error, .. } => error.hint().map(str::to_owned),
             _ => None,

@@ -51,6 +51,7 @@ mod replay;
 mod reproduce_command;
 mod request_settings;
 mod responses_run;
+mod retriever_run;
 mod robust_protocol;
 mod schemas;
 mod score_files;
