@@ -9,6 +9,7 @@ use syn::visit::Visit;
 /// Where each outside crate may be named; paths are prefixes below `src/`.
 const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["cli/"]),
+    ("axum", &["serve/"]),
     ("base64", &["net/"]),
     ("clap", &["cli/"]),
     ("clap_complete", &["cli/"]),
@@ -17,11 +18,13 @@ const HOMES: &[(&str, &[&str])] = &[
     ("csv", &["dataset/", "export/"]),
     ("flate2", &["dataset/", "net/client/tests", "wiki/corpus"]),
     ("governor", &["net/limit/rate"]),
+    ("hyper", &["serve/"]),
+    ("hyper_util", &["serve/"]),
     ("indicatif", &["report/progress"]),
     ("libc", &["tape/own_file"]),
     ("lru", &["wiki/"]),
     ("parquet", &["export/parquet"]),
-    ("percent_encoding", &["wiki/", "net/"]),
+    ("percent_encoding", &["wiki/", "net/", "serve/"]),
     ("redb", &["tape/"]),
     ("reqwest", &["net/"]),
     ("rustls", &["net/"]),

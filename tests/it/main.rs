@@ -54,6 +54,10 @@ mod robust_protocol;
 mod schemas;
 mod score_files;
 mod score_run;
+#[cfg(all(unix, feature = "serve"))]
+mod serve_command;
+#[cfg(all(unix, feature = "serve"))]
+mod serve_support;
 mod shards;
 mod show_command;
 mod snapshots;
