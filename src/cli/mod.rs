@@ -16,6 +16,8 @@ mod failure;
 mod flags;
 mod graded;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod merge;
 mod models;
 mod output_file;
@@ -83,6 +85,9 @@ enum Command {
     /// Serve a corpus to other programs as Wikipedia's API and pages, and as Search-R1's retriever.
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    /// Give the Wikipedia tool to a host of the Model Context Protocol, over stdin and stdout.
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     /// Describe, convert and fetch dataset files.
     #[command(subcommand)]
     Dataset(dataset::Command),
@@ -175,6 +180,8 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Corpus(command) => corpus::execute(&command),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::execute(args).await,
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::execute(args).await,
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),

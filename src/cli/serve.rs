@@ -8,6 +8,7 @@ use crate::serve::{Hosts, Log, Part, ServeError, Server, Settings};
 use crate::types::text::{counted, visible_line};
 use crate::wiki::Corpus;
 use crate::wiki::corpus::Manifest;
+use clap::ValueEnum as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,9 +27,12 @@ pub(super) struct Args {
     /// Another name under which this server is asked; may be repeated.
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// Serve these parts only.
-    #[arg(long, value_name = "PARTS", value_delimiter = ',', default_values = ["mediawiki", "retrieve"])]
+    /// Serve these parts only, between commas; all of them by default.
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     only: Vec<PartName>,
+    #[cfg(feature = "mcp")]
+    #[command(flatten)]
+    semantics: super::mcp::Semantics,
     /// Write no line for each request.
     #[arg(long)]
     quiet: bool,
@@ -41,6 +45,9 @@ enum PartName {
     MediaWiki,
     /// Search-R1's retriever.
     Retrieve,
+    /// The tool, over the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    Mcp,
 }
 
 pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
@@ -49,15 +56,23 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     let manifest = corpus.manifest();
     let contents = manifest.map_or_else(|| counted(corpus.count(), "article"), Manifest::contents);
     let about = format!("serving {}: {contents}, {}", visible_line(&args.corpus, 80), corpus.id());
-    let parts = args.only.iter().map(|part| match part {
+    let parts = if args.only.is_empty() { PartName::value_variants() } else { &args.only };
+    let parts = parts.iter().map(|part| match part {
         PartName::MediaWiki => Part::MediaWiki,
         PartName::Retrieve => Part::Retrieve,
+        #[cfg(feature = "mcp")]
+        PartName::Mcp => Part::Mcp,
     });
+    #[cfg(feature = "mcp")]
+    let compat = args.semantics.compat();
+    #[cfg(not(feature = "mcp"))]
+    let compat = crate::types::Compat::Fixed;
     let log: Log = Arc::new(|line: &str| say(line));
     let settings = Settings {
         bind: args.bind,
         hosts: Hosts { remote: args.allow_remote, named: args.allow_host },
         parts: parts.collect(),
+        compat,
         log: (!args.quiet).then_some(log),
     };
     let server = Server::bind(corpus, settings).await.map_err(cannot)?;

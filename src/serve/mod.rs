@@ -1,4 +1,5 @@
-//! A frozen corpus for other programs: the parts of `MediaWiki` that they call, and Search-R1's `/retrieve`.
+//! A frozen corpus for other programs: the parts of `MediaWiki` that they call, Search-R1's `/retrieve`, and
+//! the tool over the Model Context Protocol.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -9,15 +10,26 @@
 //! | `reply` | answers and refusals |
 //! | `mediawiki` | the Action API, search page, articles and REST, as clients of Wikipedia call them |
 //! | `retrieve` | Search-R1's retriever |
+//! | `mcp` | the tool over the Model Context Protocol, the only user of its SDK |
+//! | `tools` | what the tool of MCP does |
+//! | `handle` | the state of a session, in the hands of the client |
 
 mod guard;
+#[cfg(feature = "mcp")]
+mod handle;
 mod log;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod mediawiki;
 mod reply;
 mod retrieve;
 mod server;
 mod shelf;
+#[cfg(feature = "mcp")]
+mod tools;
 
 pub(crate) use guard::Hosts;
 pub(crate) use log::Log;
+#[cfg(feature = "mcp")]
+pub(crate) use mcp::over_stdio;
 pub(crate) use server::{Part, ServeError, Server, Settings};

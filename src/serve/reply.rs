@@ -10,12 +10,15 @@ use serde_json::Value;
 pub(super) const LONGEST_BODY: usize = 1 << 20;
 
 /// Why this server has no answer to a request that it understands.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
     /// More searches than it makes at once.
+    #[error("too many searches at once; try again")]
     Busy,
+    #[error("the corpus: {0}")]
     Corpus(CorpusError),
     /// A search ended without an answer.
+    #[error("the search failed inside")]
     Lost,
 }
 
@@ -27,15 +30,13 @@ impl From<CorpusError> for Fault {
 
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        match self {
-            Self::Busy => {
-                let mut answer = refused(StatusCode::SERVICE_UNAVAILABLE, "too many searches at once; try again");
-                answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-                answer
-            }
-            Self::Corpus(error) => refused(StatusCode::INTERNAL_SERVER_ERROR, &format!("the corpus: {error}")),
-            Self::Lost => refused(StatusCode::INTERNAL_SERVER_ERROR, "the search failed inside"),
+        let busy = matches!(self, Self::Busy);
+        let status = if busy { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::INTERNAL_SERVER_ERROR };
+        let mut answer = refused(status, &self.to_string());
+        if busy {
+            answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
+        answer
     }
 }
 

@@ -4,6 +4,7 @@ use super::guard::Hosts;
 use super::log::{Entry, Log};
 use super::shelf::Shelf;
 use super::{mediawiki, reply, retrieve};
+use crate::types::Compat;
 use crate::wiki::Corpus;
 use axum::Router;
 use axum::extract::{Request, State};
@@ -45,12 +46,17 @@ pub(crate) enum Part {
     MediaWiki,
     /// Search-R1's `/retrieve`.
     Retrieve,
+    /// The tool, over the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    Mcp,
 }
 
 pub(crate) struct Settings {
     pub(crate) bind: SocketAddr,
     pub(crate) hosts: Hosts,
     pub(crate) parts: Vec<Part>,
+    /// What the tool of MCP answers with.
+    pub(crate) compat: Compat,
     pub(crate) log: Option<Log>,
 }
 
@@ -88,14 +94,14 @@ struct Gate {
 
 impl Server {
     pub(crate) async fn bind(corpus: Corpus, settings: Settings) -> Result<Self, ServeError> {
-        let Settings { bind, hosts, parts, log } = settings;
+        let Settings { bind, hosts, parts, compat, log } = settings;
         if !bind.ip().is_loopback() && !hosts.remote {
             return Err(ServeError::Remote(bind));
         }
         let cannot = |source| ServeError::Bind { address: bind, source };
         let listener = TcpListener::bind(bind).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        let shelf = Shelf::new(Arc::new(corpus));
+        let shelf = Shelf::new(Arc::new(corpus), compat);
         let gate = Gate { hosts: Arc::new(hosts), log };
         Ok(Self { listener, address, router: router(&parts, shelf, gate) })
     }
@@ -162,6 +168,11 @@ fn router(parts: &[Part], shelf: Shelf, gate: Gate) -> Router {
     if parts.contains(&Part::Retrieve) {
         router = router.merge(retrieve::routes());
         served.push("/retrieve");
+    }
+    #[cfg(feature = "mcp")]
+    if parts.contains(&Part::Mcp) {
+        router = router.route_service("/mcp", super::mcp::over_http(&shelf));
+        served.push("/mcp");
     }
     let nothing = format!("there is nothing here; this server has {}", served.join(", "));
     let router = router.fallback(async move || reply::refused(StatusCode::NOT_FOUND, &nothing));

@@ -1,6 +1,7 @@
 //! The corpus that is served, and how many searches it makes at once.
 
 use super::reply::Fault;
+use crate::types::Compat;
 use crate::wiki::corpus::{Extent, Manifest};
 use crate::wiki::{Corpus, CorpusError};
 use std::path::Path;
@@ -16,16 +17,19 @@ pub(super) const LONGEST_QUERY: usize = crate::wiki::LONGEST_QUERY;
 #[derive(Clone)]
 pub(super) struct Shelf {
     pub(super) corpus: Arc<Corpus>,
+    /// What the tool answers with.
+    #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "only the tool of MCP has it"))]
+    pub(super) compat: Compat,
     in_flight: Arc<Semaphore>,
     /// A text search keeps a processor busy, so there are as many as processors.
     turns: Arc<Semaphore>,
 }
 
 impl Shelf {
-    pub(super) fn new(corpus: Arc<Corpus>) -> Self {
+    pub(super) fn new(corpus: Arc<Corpus>, compat: Compat) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (in_flight, turns) = (Arc::new(Semaphore::new(IN_FLIGHT)), Arc::new(Semaphore::new(processors)));
-        Self { corpus, in_flight, turns }
+        Self { corpus, compat, in_flight, turns }
     }
 
     /// Searches texts on a thread that may be kept busy. The place is held until the search has ended, also if nobody waits
@@ -70,6 +74,7 @@ impl Shelf {
 mod tests {
     use super::{IN_FLIGHT, Shelf};
     use crate::serve::reply::Fault;
+    use crate::types::Compat;
     use crate::wiki::Corpus;
     use axum::http::{StatusCode, header};
     use axum::response::IntoResponse as _;
@@ -78,7 +83,7 @@ mod tests {
     #[tokio::test]
     async fn more_searches_than_are_made_at_once_are_sent_away() {
         let corpus = Corpus::from_jsonl("mine", br#"{"title": "Ada", "text": "She wrote."}"#).expect("a corpus");
-        let shelf = Shelf::new(Arc::new(corpus));
+        let shelf = Shelf::new(Arc::new(corpus), Compat::Fixed);
         let (go, gate) = std::sync::mpsc::channel::<()>();
         let gate = Arc::new(std::sync::Mutex::new(gate));
         let searches: Vec<_> = (0..IN_FLIGHT)

@@ -107,7 +107,8 @@ fn examples(path: &str) -> Vec<String> {
 fn needs_others(example: &str) -> bool {
     let server =
         example.contains("--base-url") || example.contains("--wiki api") || example.ends_with("fetch hotpotqa");
-    server || example.contains("wikitrail serve ") || example.contains("--import")
+    let is_one = example.contains("wikitrail serve ") || example.contains("wikitrail mcp ");
+    server || is_one || example.contains("--import")
 }
 
 #[cfg(unix)]

@@ -27,6 +27,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("percent_encoding", &["wiki/", "net/", "serve/"]),
     ("redb", &["tape/"]),
     ("reqwest", &["net/"]),
+    ("rmcp", &["serve/mcp"]),
     ("rustls", &["net/"]),
     ("rustyline", &["cli/"]),
     ("ego_tree", &["wiki/html/tree"]),

@@ -37,6 +37,8 @@ mod help;
 mod hostile_text;
 mod key_leaks;
 mod layering;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_command;
 mod merge;
 mod mock_run;
 mod models_today;
