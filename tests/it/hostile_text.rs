@@ -146,6 +146,16 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["merge", RUN, "third", "--out", "n"],
         vec!["run", DATA, "--out", RUN, "--shard", "1/2"],
         vec!["run", DATA, "--out", "s", "--shard", HOSTILE],
+        vec!["corpus", "build", "c\u{1b}[2J", "--from", "bad.jsonl"],
+        vec!["corpus", "build", "c", "--from", "wiki/articles.jsonl", "--name", HOSTILE],
+        vec!["corpus", "info", "c"],
+        vec!["corpus", "verify", "\u{1b}[2J"],
+        vec!["serve", HOSTILE],
+        vec!["serve", "corpus:\u{1b}[2J"],
+        // Other machines could reach it, so it ends at once.
+        vec!["serve", "corpus:c", "--bind", "0.0.0.0:0"],
+        vec!["mcp", "corpus:\u{1b}[2J"],
+        vec!["mcp", "corpus:c"],
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ];
