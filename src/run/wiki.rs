@@ -116,9 +116,17 @@ fn site(base: &str) -> String {
     crate::net::redact::url(base)
 }
 
-/// The corpus in a folder, or the one that the program carries under that path.
 #[cfg(feature = "index")]
 fn corpus(dir: &str, about: &mut Option<String>) -> Result<(Arc<dyn Source>, String), RunError> {
+    let corpus = open_corpus(dir)?;
+    let id = corpus.id().to_owned();
+    *about = corpus.manifest().map(|manifest| format!("corpus {dir}: {}, {id}", manifest.contents()));
+    Ok((Arc::new(corpus), id))
+}
+
+/// The corpus in a folder, or the one that the program carries under that path.
+#[cfg(feature = "index")]
+pub(crate) fn open_corpus(dir: &str) -> Result<crate::wiki::Corpus, RunError> {
     use crate::experiment::shipped;
     use crate::wiki::Corpus;
     use std::path::Path;
@@ -128,13 +136,10 @@ fn corpus(dir: &str, about: &mut Option<String>) -> Result<(Arc<dyn Source>, Str
         Some(bytes) => Corpus::from_jsonl(dir, bytes),
         None => Corpus::open(Path::new(dir)),
     };
-    let corpus = corpus.map_err(|error| {
+    corpus.map_err(|error| {
         let hint = error.hint().unwrap_or("is there enough memory?");
         RunError::input(error, hint)
-    })?;
-    let id = corpus.id().to_owned();
-    *about = corpus.contents().map(|contents| format!("corpus {dir}: {contents}, {id}"));
-    Ok((Arc::new(corpus), id))
+    })
 }
 
 #[cfg(not(feature = "index"))]

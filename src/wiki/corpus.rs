@@ -17,9 +17,11 @@ mod manifest;
 mod names;
 mod pages;
 mod plain;
+mod read;
 mod record;
 mod verify;
 
+pub use articles::{Hit, Page};
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, Progress, build};
 pub use error::CorpusError;
 pub use import::{FORMATS, Format};
@@ -29,7 +31,7 @@ pub use verify::verify;
 use super::near_match;
 use super::source::{Found, Source, SourceError, no_results};
 use crate::types::{Provenance, sha256_hex};
-use articles::{Articles, Page};
+use articles::Articles;
 use folder::Folder;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -43,6 +45,9 @@ const NAME: &str = "corpus";
 /// Files that make a folder a corpus, the first that is there.
 const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
 
+/// How many titles a search shows that finds no page.
+const SHOWN: usize = 20;
+
 /// The lines in a folder.
 fn lines_of(dir: &Path) -> Option<PathBuf> {
     FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
@@ -51,7 +56,7 @@ fn lines_of(dir: &Path) -> Option<PathBuf> {
 pub struct Corpus {
     name: String,
     id: String,
-    contents: Option<String>,
+    manifest: Option<Manifest>,
     articles: Box<dyn Articles>,
 }
 
@@ -62,7 +67,7 @@ impl Corpus {
         if path.join(manifest::FILE).is_file() {
             let manifest = Manifest::read(path)?;
             let articles = Box::new(Folder::open(path, &manifest)?);
-            return Ok(Self { name, contents: Some(manifest.contents()), id: manifest.id, articles });
+            return Ok(Self { name, id: manifest.id.clone(), manifest: Some(manifest), articles });
         }
         let lines = match lines_of(path) {
             _ if path.is_file() => path.to_owned(),
@@ -90,17 +95,7 @@ impl Corpus {
     fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         let bytes = plain::unpacked(file, bytes)?;
         let articles = Box::new(Plain::read(file, &bytes)?);
-        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), contents: None, articles })
-    }
-
-    /// The identity: `wt1:…` of a folder that was built, SHA-256 of the lines, unpacked, of others.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// How many articles of what kind a folder has that was built, in words.
-    pub fn contents(&self) -> Option<&str> {
-        self.contents.as_deref()
+        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles })
     }
 
     /// The article that a query names, if it names one.
@@ -121,11 +116,10 @@ impl Corpus {
     }
 
     fn find(&self, query: &str) -> Result<Found, CorpusError> {
-        let straight = query.trim_start().starts_with('#') || query.contains(['[', ']', '{', '}', '|', '<', '>']);
-        if !straight && let Some(number) = self.named(query)? {
-            return Ok(self.page(&*self.articles.page(number)?));
+        if let Some(number) = self.opens(query)? {
+            return Ok(self.found(&*self.articles.page(number)?));
         }
-        let titles = self.articles.similar(query)?.into_iter().map(|number| self.articles.title(number));
+        let titles = self.articles.similar(query, SHOWN)?.into_iter().map(|hit| self.articles.title(hit.number));
         let titles: Arc<[String]> = titles.collect::<Result<_, _>>()?;
         // What a search finds or does not find has no page of its own.
         let url = format!("corpus:{}", self.name);
@@ -136,8 +130,8 @@ impl Corpus {
         Ok(Found::Titles { titles, provenance })
     }
 
-    fn page(&self, page: &Page) -> Found {
-        let Page { title, blocks, entries, pageid, revid } = page;
+    fn found(&self, page: &Page) -> Found {
+        let Page { title, blocks, entries, pageid, revid, .. } = page;
         let parts = blocks.iter().flat_map(|block| [block.as_bytes(), b"\n"]);
         let provenance = Provenance { pageid: *pageid, revid: *revid, ..self.provenance(title, sha256_hex(parts)) };
         let (title, blocks) = (title.clone(), Arc::clone(blocks));

@@ -50,3 +50,5 @@ pub use session::{Observation, PageError, Session, SessionError, SessionOptions,
 pub use site_policy::{LiveSettings, SitePolicyError};
 pub(crate) use source::CORPUS_FORM;
 pub use source::{Found, Source, SourceError};
+#[cfg(feature = "serve")]
+pub(crate) use source::{LONGEST_QUERY, NO_RESULTS};

@@ -109,6 +109,10 @@ fn a_folder_answers_as_the_lines_it_was_built_from() {
         let path = dir.path().join(sample.replace('/', "-"));
         build(&path, &settings(&[sample.into()]), &mut |_| {}).expect("a corpus");
         let built = Corpus::open(&path).expect("a corpus");
+        for begun in ["a", "THE ", "her", "melb", "", "zzzz", "東"] {
+            assert_eq!(built.beginning(begun, 10), plain.beginning(begun, 10), "{begun}");
+        }
+        assert_eq!(built.count(), plain.count());
         let lines = fs::read_to_string(Path::new(sample).join("articles.jsonl")).expect("lines");
         let mut compared = 0;
         for line in lines.lines() {
