@@ -16,6 +16,8 @@ pub(super) fn add(command: Command) -> Command {
 fn below(command: Command, path: &[&str], lines: &str) -> Command {
     match path {
         [] => command.after_help(format!("Examples:\n  {}", lines.replace('\n', "\n  "))),
+        // A build without a feature lacks the commands of that feature.
+        [first, ..] if command.find_subcommand(first).is_none() => command,
         [first, rest @ ..] => command.mut_subcommand(first, |command| below(command, rest, lines)),
     }
 }

@@ -136,16 +136,11 @@ impl Args {
         if typed.is_empty() {
             return Ok(());
         }
-        let file = if typed.iter().any(|setting| self.variant.is_list(setting)) {
-            None
-        } else {
-            Some(ExperimentFile::load(&self.dataset)?)
-        };
-        let is_set =
-            |setting: &&&Setting| self.variant.is_list(setting) || file.as_ref().is_some_and(|file| file.sets(setting));
-        match typed.iter().find(is_set) {
-            None => Ok(()),
-            Some(setting) => Err(refuse(setting, "[settings] or [matrix]")),
+        let in_file = "[settings] or [matrix]";
+        if let Some(setting) = typed.iter().find(|setting| self.variant.is_list(setting)) {
+            return Err(refuse(setting, in_file));
         }
+        let file = ExperimentFile::load(&self.dataset)?;
+        typed.iter().find(|setting| file.sets(setting)).map_or(Ok(()), |setting| Err(refuse(setting, in_file)))
     }
 }

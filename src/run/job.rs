@@ -72,10 +72,7 @@ impl Job {
         }
         if let Some((one, other)) = duplicate_variants(&variants) {
             return Err(RunError::input(
-                format!(
-                    "variants `{}` and `{}` are the same, so their records could not be told apart",
-                    one.name, other.name
-                ),
+                format!("variants `{}` and `{}` are the same: they have the same settings", one.name, other.name),
                 "remove one of them; the address of a server does not distinguish variants",
             ));
         }

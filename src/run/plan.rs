@@ -201,7 +201,7 @@ fn identity(variant: &Variant) -> Value {
     identity
 }
 
-/// Two variants whose episodes are the same, if there are any: they could not be told apart.
+/// The first two variants with the same settings, if there are any.
 pub(crate) fn duplicate_variants(variants: &[Variant]) -> Option<(&Variant, &Variant)> {
     let mut seen: HashMap<String, &Variant> = HashMap::new();
     variants.iter().find_map(|variant| Some((seen.insert(identity(variant).to_string(), variant)?, variant)))

@@ -14,7 +14,7 @@ pub struct Shortfalls {
     pub calls: u64,
     /// Cut by the limit of tokens.
     pub token_limit: u64,
-    /// Of these, cut inside reasoning: there is no text at all.
+    /// Of these, calls that were cut inside reasoning and have no text.
     pub in_reasoning: u64,
     /// The conversation did not fit into the model's context.
     pub context_overflow: u64,

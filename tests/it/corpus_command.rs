@@ -73,7 +73,7 @@ fn inputs_that_are_no_corpus_are_refused_with_what_to_do() {
         .refused(3, &["`bad.jsonl`, line 1: invalid type", "there is no article", "{\"title\": \"Ada Lovelace\""]);
     build(&["text.txt"]).refused(3, &["cannot tell the format of `text.txt`", "--from FORMAT:PATH"]);
     build(&["gone.jsonl"]).refused(3, &["cannot read `gone.jsonl`"]);
-    build(&["zimm:x"]).refused_by_clap(&["`zimm` is no format"]);
+    build(&["zimm:x"]).refused_by_clap(&["`zimm` is not a format"]);
     build(&["pages.jsonl", "--memory", "1M"]).refused_by_clap(&["at least 16M"]);
     build(&["pages.jsonl", "--on-duplicate", "error"]).refused(3, &["line 4: the title", "line 3", "lowest-id"]);
     dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl"]).refused(2, &["`c` exists already"]);
