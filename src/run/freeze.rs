@@ -27,6 +27,8 @@ use wanted::Wanted;
 
 /// Version of the file of what was fetched.
 const VERSION: u32 = 1;
+/// A search this long is not made again in brackets, in bytes.
+const LONGEST_AGAIN: usize = 300;
 /// What is done to the texts.
 const CHANGES: &str = "text extracted, footnotes removed";
 const CHANGES_WITH_MARKS: &str = "text extracted";
@@ -270,12 +272,28 @@ impl PreparedFreeze {
     /// Asks the site for the answers to searches that only it can say.
     async fn searches(&mut self) -> Result<(), RunError> {
         let open = self.wanted.searches.iter().filter(|(query, answer)| self.is_open(query, answer.as_ref()));
-        let open: Vec<String> = open.map(|(query, _)| query.clone()).collect();
-        for query in open {
-            let answer = match self.source.search(&query).await.map_err(failed)? {
-                Found::Page { title, .. } | Found::Disambiguation { title, .. } => Answer::Page(title),
-                Found::Titles { titles, .. } => Answer::Titles(titles.to_vec()),
-                Found::Nothing { .. } => Answer::Titles(Vec::new()),
+        let mut open: Vec<String> = open.map(|(query, _)| query.clone()).collect();
+        while let Some(query) = open.pop() {
+            let found = self.source.search(&query).await;
+            let answer = match found {
+                Err(SourceError::Extract { .. }) => continue,
+                found => match found.map_err(failed)? {
+                    Found::Page { title, blocks, .. } => {
+                        let again = format!("[{query}]");
+                        // In `paper` mode such a page makes the tool search again.
+                        if self.compat == Compat::Paper
+                            && query.len() < LONGEST_AGAIN
+                            && !self.wanted.searches.contains_key(&again)
+                            && blocks.iter().any(|block| block.contains("may refer to:"))
+                        {
+                            open.push(again);
+                        }
+                        Answer::Page(title)
+                    }
+                    Found::Disambiguation { title, .. } => Answer::Page(title),
+                    Found::Titles { titles, .. } => Answer::Titles(titles.to_vec()),
+                    Found::Nothing { .. } => Answer::Titles(Vec::new()),
+                },
             };
             self.kept.keep(&Kept::Search { query, answer })?;
         }

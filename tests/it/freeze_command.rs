@@ -28,8 +28,8 @@ const ACTIONS: [&str; 22] = [
     "Search[AT&T]",
     "Search[Bein' Green]",
     "Search[The Beach]",
-    "Search[Ray Charles]",
-    "Lookup[born]",
+    "Search[Mathematics]",
+    "Lookup[proof]",
     "Search[Esc newline]",
     "Search[list of films]",
     "Search[ Microsoft ]",
@@ -60,7 +60,7 @@ fn seen(dir: &WorkDir, run: &str) -> Vec<Value> {
     };
     records
         .iter()
-        .map(|record| json!({"id": record["id"], "steps": steps(record), "answer": record["answer"]}))
+        .map(|record| json!({"id": record["id"], "steps": steps(record), "answer": record["answer"], "outcome": record["outcome"]}))
         .collect()
 }
 
@@ -104,9 +104,12 @@ fn a_run_over_its_own_freeze_sees_what_the_live_run_saw() {
         assert!(urls.contains(&format!("corpus:{corpus}?query=no+such+thing+at+all\"")), "{urls}");
         // The questions of the sample, by the baseline.
         let [run, corpus, replayed] = [&names[0], &names[1], &names[2]].map(|name| format!("sample-{name}"));
-        dir.run(&[&["--out", &run, "--quiet"][..], &live].concat()).ok();
+        let code = dir.run(&[&["--out", &run, "--quiet"][..], &live].concat()).code;
         dir.wikitrail(&["corpus", "freeze", &corpus, "--run", &run, "--wiki-url", &site.base]).ok();
-        dir.run(&["--out", &replayed, "--quiet", "--wiki", &format!("corpus:{corpus}"), "--compat", compat]).ok();
+        // The paper's environment cannot show all of these pages.
+        let over = format!("corpus:{corpus}");
+        let again = dir.run(&["--out", &replayed, "--quiet", "--wiki", &over, "--compat", compat]);
+        assert!(code == again.code && (code == Some(0) || compat == "paper"), "{code:?} {}", again.stderr);
         assert!(same(&dir, &run, &replayed) > 60);
     }
 }
@@ -259,7 +262,7 @@ fn a_dataset_gives_gold_pages_contexts_and_links() {
     wiki.info = json!({});
     let server = wiki.serve();
     let question = json!({"question": "Which?", "answer": "x", "supporting_facts": [["Beta", 0], ["Al", 0]],
-                          "context": [{"title": "Beta", "sentences": ["x"]}, {"title": "Gamma", "sentences": ["y"]}]});
+                          "context": [["Beta", ["x"]], ["Gamma", ["y"]]]});
     dir.write("d.jsonl", format!("{question}\n"));
     let said = freeze(&dir, "gold", &server, &["--dataset", "d.jsonl"]).ok();
     assert!(

@@ -89,7 +89,10 @@ impl Wanted {
     }
 
     fn step(&mut self, step: &Step) {
-        let (Some(Tool::Search), Some(input), Some(provenance)) = (step.tool, &step.input, &step.provenance) else {
+        let (Some(Tool::Search), Some(input)) = (step.tool, &step.input) else { return };
+        let Some(provenance) = &step.provenance else {
+            // The search failed, or the page could not be shown.
+            self.searches.entry(input.trim().to_owned()).or_default();
             return;
         };
         let observation = step.observation.as_deref().unwrap_or_default();
