@@ -135,7 +135,7 @@ fn say_plan(plan: FreezePlan, links: usize) {
         line += &format!(", about {} at the site's rate", duration(ms));
     }
     if links > 0 {
-        line += &format!(", and two for each of up to {links} links a page");
+        line += &format!(", and two for each of up to {} a page", counted(links, "link"));
     }
     say(line);
     if gold_only {
