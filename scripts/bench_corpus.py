@@ -180,7 +180,7 @@ def episodes(binary, corpus, articles, work):
 class Served:
     def __init__(self, binary, corpus):
         command = [binary, "serve", f"corpus:{corpus}", "--bind", "127.0.0.1:0", "--quiet"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.port = int(self.process.stdout.readline().strip().rsplit(":", 1)[1])
 
     def anonymous(self):
@@ -246,7 +246,7 @@ def serving(binary, corpus, articles):
     words = [f"{one.split(' (')[0]} {rng.choice(other.split())}" for (one, _), (other, _) in zip(articles, articles[1:])]
     words = [text for text in words if len(text.split()) in (2, 3)][: 4 * QUESTIONS]
     kinds = [
-        ("names", 20_000, [get("/w/api.php", **api, list="search", srwhat="nearmatch", srsearch=t) for t, _ in articles]),
+        ("names", 20_000, [get("/w/api.php", **api, list="search", srwhat="nearmatch", srprop="", srsearch=t) for t, _ in articles]),
         ("pages", 12_000, [get("/w/api.php", **api, prop="extracts", explaintext=1, titles=t) for t, _ in articles]),
         ("searches by two or three words", 1_000, [get("/w/api.php", **api, list="search", srsearch=text) for text in words]),
         ("/retrieve of such words", 2_000, [post("/retrieve", {"queries": [t], "topk": 3, "return_scores": True}) for t in words]),
