@@ -63,6 +63,9 @@ pub(super) async fn search(
 
 /// The articles for the words of a query, first the one that it names.
 pub(super) fn by_words(corpus: &Corpus, query: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+    if let Some(listed) = corpus.listed(query)? {
+        return Ok(listed.into_iter().take(most).collect());
+    }
     let named = corpus.opens(query)?;
     let others = corpus.similar(query, most)?.into_iter().map(|hit| hit.number).filter(|number| Some(*number) != named);
     Ok(named.into_iter().chain(others).take(most).collect())
