@@ -110,11 +110,12 @@ impl FreezeSettings {
         if wanted.titles.is_empty() && wanted.searches.is_empty() {
             return Err(RunError::input("no title was named", "--titles takes a UTF-8 file with one title a line"));
         }
-        if self.wiki.compat.is_none() && self.wiki.keep_footnotes.is_none() {
-            if let Some((compat, footnotes)) = wanted.reading()? {
-                self.wiki.compat = Some(compat.to_owned());
-                self.wiki.keep_footnotes = Some(footnotes);
-            }
+        if self.wiki.compat.is_none()
+            && self.wiki.keep_footnotes.is_none()
+            && let Some((compat, footnotes)) = wanted.reading()?
+        {
+            self.wiki.compat = Some(compat.to_owned());
+            self.wiki.keep_footnotes = Some(footnotes);
         }
         if self.as_of.is_some() {
             wanted.titles.values_mut().for_each(|revision| *revision = None);

@@ -26,7 +26,9 @@ impl PreparedFreeze {
         let gold: BTreeSet<&String> =
             self.wanted.gold.iter().map(|title| kept.names.get(title).unwrap_or(title)).collect();
         let mut counts = BTreeMap::new();
-        left_out.iter().for_each(|(reason, _)| *counts.entry(*reason).or_default() += 1);
+        for (reason, _) in &left_out {
+            *counts.entry(*reason).or_default() += 1;
+        }
         let facts = Freeze {
             site: asked.site.clone(),
             permalink: asked.facts.permalink.clone(),

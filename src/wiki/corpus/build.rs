@@ -147,11 +147,14 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
         sentences: written.sentences,
         text_bytes: written.text_bytes,
         freeze: frozen.map(|frozen| frozen.facts.clone()),
-        license: frozen.map(|frozen| frozen.license.clone()).unwrap_or_else(|| License {
-            id: settings.license.clone().unwrap_or_else(|| "unknown".to_owned()),
-            attribution: None,
-            changes: None,
-        }),
+        license: match frozen {
+            Some(frozen) => frozen.license.clone(),
+            None => License {
+                id: settings.license.clone().unwrap_or_else(|| "unknown".to_owned()),
+                attribution: None,
+                changes: None,
+            },
+        },
         sources: described(settings, &sources)?,
         names,
         build: manifest::Build::current(),
