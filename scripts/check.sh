@@ -127,5 +127,8 @@ WIKITRAIL=$PWD/target/release/wikitrail scripts/endurance.sh --short
 step "requests and answers against the types of the official SDKs"
 WIKITRAIL=$PWD/target/release/wikitrail scripts/sdk.sh
 
+step "real clients of Wikipedia and of the Model Context Protocol against serve"
+WIKITRAIL=$PWD/target/release/wikitrail scripts/clients.sh
+
 step "a real model, short"
 WIKITRAIL=$PWD/target/release/wikitrail scripts/real_model.sh --short

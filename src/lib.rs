@@ -47,6 +47,7 @@
 //! | `score` | normalisation, official metrics, figures of an episode, failure classes | types |
 //! | `agent` | one question to one trajectory, by method; replay | types, protocol, llm, wiki, score |
 //! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, agent |
+//! | `serve` | a frozen corpus for other programs: `MediaWiki`, `/retrieve`, MCP; the only HTTP server | types, wiki |
 //! | `export` | one file for each format | types, score |
 //! | `compare` | variants on the same questions: pairs, tests, verdicts, flipped answers | types, score, stats |
 //! | `report` | terminal tables, progress, episodes for reading | types, score, stats, compare |
@@ -76,6 +77,8 @@ mod report;
 mod run;
 #[doc(hidden)]
 pub mod score;
+#[cfg(feature = "serve")]
+mod serve;
 #[doc(hidden)]
 pub mod stats;
 mod store;

@@ -16,6 +16,8 @@ mod failure;
 mod flags;
 mod graded;
 mod man;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod merge;
 mod models;
 mod output_file;
@@ -28,6 +30,8 @@ mod run_ref;
 mod say;
 mod score;
 mod score_files;
+#[cfg(feature = "serve")]
+mod serve;
 mod show;
 mod threads;
 mod wiki;
@@ -74,10 +78,16 @@ enum Command {
     /// Use the Wikipedia tool by hand or from a script.
     #[command(subcommand)]
     Wiki(wiki::Command),
-    /// Build, describe and check frozen encyclopedias.
+    /// Build, freeze, describe and check frozen encyclopedias.
     #[cfg(feature = "index")]
     #[command(subcommand)]
     Corpus(corpus::Command),
+    /// Serve a corpus to other programs as Wikipedia's API and pages, and as Search-R1's retriever.
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
+    /// Give the Wikipedia tool to a host of the Model Context Protocol, over stdin and stdout.
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     /// Describe, convert and fetch dataset files.
     #[command(subcommand)]
     Dataset(dataset::Command),
@@ -147,6 +157,9 @@ fn event_loops(command: &Command) -> usize {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     match command {
         Command::Run(args) if !args.waits() => processors,
+        // Names and pages are read where the request is.
+        #[cfg(feature = "serve")]
+        Command::Serve(_) => processors,
         _ => processors.div_ceil(2),
     }
 }
@@ -164,7 +177,11 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Merge(args) => merge::execute(&args),
         Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
         #[cfg(feature = "index")]
-        Command::Corpus(command) => corpus::execute(&command),
+        Command::Corpus(command) => corpus::execute(command).await,
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::execute(args).await,
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => mcp::execute(args).await,
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),

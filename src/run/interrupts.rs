@@ -39,7 +39,7 @@ impl Interrupts {
     }
 
     #[cfg(unix)]
-    pub(super) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         std::future::poll_fn(|context| {
             // A signal that ended (`Ready(None)`) never comes.
             let all = self.signals.iter_mut().chain(&mut self.hangup);
@@ -51,7 +51,7 @@ impl Interrupts {
     }
 
     #[cfg(not(unix))]
-    pub(super) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         if !self.listens || tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }

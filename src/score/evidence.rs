@@ -30,8 +30,8 @@ pub struct GoldFact {
     pub page: String,
     /// Its number on that page, from 0, where the dataset gives one.
     pub number: Option<i64>,
-    /// The same, if a sentence can be meant: not where the question's context has none of that number, or one that is a
-    /// whole paragraph (`MuSiQue`).
+    /// The same, if a sentence can be meant: not where the question's context has none of that number, or whole
+    /// paragraphs only (`MuSiQue`).
     pub sentence: Option<usize>,
     /// What it may read: one text as a rule, several where the context has the title more than once, and none where
     /// the question's context lacks it or names a whole paragraph only (`MuSiQue`).
@@ -96,15 +96,15 @@ impl GoldFact {
         if paragraphs.peek().is_none() {
             fact.sentence = Some(number);
         }
+        let whole_paragraphs = question.context.iter().all(|paragraph| paragraph.sentences.len() <= 1);
         for paragraph in paragraphs {
             let Some(text) = paragraph.sentences.get(number) else { continue };
             match pieces(text).len() {
                 0 => continue,
                 1..=SENTENCE_PIECES => fact.texts.push(text.clone()),
-                _ if paragraph.sentences.len() == 1 => continue,
                 _ => {}
             }
-            fact.sentence = Some(number);
+            fact.sentence = Some(number).filter(|_| !whole_paragraphs);
         }
         fact
     }

@@ -3,37 +3,48 @@
 //! A query is looked for as `MediaWiki` does it, and a little more kindly: exact title, redirect, the near-match ladder,
 //! the title without case, accents and punctuation; then the twenty best articles by BM25. Queries with brackets go
 //! straight to the text search, which is how the paper's environment gets past disambiguation pages.
+//!
+//! A query that was frozen with the pages is answered as the site answered it, before anything else is tried.
 
 mod articles;
+mod attribution;
 mod build;
 mod directory;
 mod error;
 mod fold;
 mod folder;
 mod frame;
+mod frozen;
 mod import;
 mod index;
 mod manifest;
 mod names;
 mod pages;
 mod plain;
+mod queries;
+mod read;
 mod record;
 mod verify;
 
+pub use articles::{Hit, Page};
+pub use attribution::notice;
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, Progress, build};
 pub use error::CorpusError;
+pub use frozen::{Frozen, Kept};
 pub use import::{FORMATS, Format};
-pub use manifest::{Build, Digest, Extent, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use queries::{Answer, title_of};
 pub use verify::verify;
 
-use super::near_match;
 use super::source::{Found, Source, SourceError, no_results};
+use super::{near_match, quote};
 use crate::types::{Provenance, sha256_hex};
-use articles::{Articles, Page};
+use articles::Articles;
 use folder::Folder;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use plain::Plain;
+use queries::Queries;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +54,9 @@ const NAME: &str = "corpus";
 /// Files that make a folder a corpus, the first that is there.
 const FILES: [&str; 2] = ["articles.jsonl", "articles.jsonl.gz"];
 
+/// How many titles a search shows that finds no page.
+const SHOWN: usize = 20;
+
 /// The lines in a folder.
 fn lines_of(dir: &Path) -> Option<PathBuf> {
     FILES.map(|file| dir.join(file)).into_iter().find(|file| file.exists())
@@ -51,8 +65,9 @@ fn lines_of(dir: &Path) -> Option<PathBuf> {
 pub struct Corpus {
     name: String,
     id: String,
-    contents: Option<String>,
+    manifest: Option<Manifest>,
     articles: Box<dyn Articles>,
+    frozen: Queries,
 }
 
 impl Corpus {
@@ -62,7 +77,8 @@ impl Corpus {
         if path.join(manifest::FILE).is_file() {
             let manifest = Manifest::read(path)?;
             let articles = Box::new(Folder::open(path, &manifest)?);
-            return Ok(Self { name, contents: Some(manifest.contents()), id: manifest.id, articles });
+            let frozen = queries::open(path, &manifest)?;
+            return Ok(Self { name, id: manifest.id.clone(), manifest: Some(manifest), articles, frozen });
         }
         let lines = match lines_of(path) {
             _ if path.is_file() => path.to_owned(),
@@ -90,17 +106,8 @@ impl Corpus {
     fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         let bytes = plain::unpacked(file, bytes)?;
         let articles = Box::new(Plain::read(file, &bytes)?);
-        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), contents: None, articles })
-    }
-
-    /// The identity: `wt1:…` of a folder that was built, SHA-256 of the lines, unpacked, of others.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// How many articles of what kind a folder has that was built, in words.
-    pub fn contents(&self) -> Option<&str> {
-        self.contents.as_deref()
+        let frozen = Queries::new();
+        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles, frozen })
     }
 
     /// The article that a query names, if it names one.
@@ -121,14 +128,18 @@ impl Corpus {
     }
 
     fn find(&self, query: &str) -> Result<Found, CorpusError> {
-        let straight = query.trim_start().starts_with('#') || query.contains(['[', ']', '{', '}', '|', '<', '>']);
-        if !straight && let Some(number) = self.named(query)? {
-            return Ok(self.page(&*self.articles.page(number)?));
+        if let Some(number) = self.opens(query)? {
+            return Ok(self.found(&*self.articles.page(number)?));
         }
-        let titles = self.articles.similar(query)?.into_iter().map(|number| self.articles.title(number));
-        let titles: Arc<[String]> = titles.collect::<Result<_, _>>()?;
         // What a search finds or does not find has no page of its own.
-        let url = format!("corpus:{}", self.name);
+        let mut url = format!("corpus:{}", self.name);
+        let titles: Arc<[String]> = if let Some(Answer::Titles(titles)) = self.frozen.get(query.trim()) {
+            url.extend(["?query=", &quote::form(query)]);
+            titles.as_slice().into()
+        } else {
+            let hits = self.articles.similar(query, SHOWN)?.into_iter();
+            hits.map(|hit| self.articles.title(hit.number)).collect::<Result<_, _>>()?
+        };
         let provenance = Provenance { url, ..self.provenance(query, self.id.clone()) };
         if titles.is_empty() {
             return Ok(Found::Nothing { blocks: no_results(), provenance });
@@ -136,8 +147,8 @@ impl Corpus {
         Ok(Found::Titles { titles, provenance })
     }
 
-    fn page(&self, page: &Page) -> Found {
-        let Page { title, blocks, sentences, entries, pageid, revid } = page;
+    fn found(&self, page: &Page) -> Found {
+        let Page { title, blocks, sentences, entries, pageid, revid, .. } = page;
         let parts = blocks.iter().flat_map(|block| [block.as_bytes(), b"\n"]);
         let provenance = Provenance { pageid: *pageid, revid: *revid, ..self.provenance(title, sha256_hex(parts)) };
         let (title, blocks) = (title.clone(), Arc::clone(blocks));

@@ -10,6 +10,7 @@
 //! | [`clean_str()`] | the paper's mending of page text, faults included |
 //! | [`html`] | text out of pages, the paper's way and the article only |
 //! | `given` | sentences as a source gives them, and which of them were shown |
+//! | `site_page` | a page as a site had it at one revision |
 //! | `source` | what a source is, what it finds, why it fails |
 //! | `html_source` | a `MediaWiki` site read as a browser would, the paper's way |
 //! | `api_source` | a `MediaWiki` site asked as a program should |
@@ -39,6 +40,7 @@ pub mod recorded_source;
 mod retriever_source;
 mod search_cache;
 mod session;
+mod site_page;
 pub mod site_policy;
 mod sized_lru;
 mod source;
@@ -53,6 +55,9 @@ pub use recorded_source::SourceIdentity;
 pub use retriever_source::{RetrieverAddress, RetrieverSource};
 pub use search_cache::SearchCache;
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
+pub use site_page::{LeftOut, Pin, Revision, SiteFacts, SitePage};
 pub use site_policy::{LiveSettings, SitePolicyError};
 pub(crate) use source::CORPUS_FORM;
 pub use source::{Found, Source, SourceError};
+#[cfg(feature = "serve")]
+pub(crate) use source::{LONGEST_QUERY, NO_RESULTS};

@@ -36,7 +36,7 @@ struct RecordedSearch<'a> {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Answer {
     /// An answer of the source.
-    Found(Found),
+    Found(Box<Found>),
     /// The paper's parser fails on the page, which ends or changes the episode and is part of its measurement.
     Rejected { url: String },
 }
@@ -66,7 +66,7 @@ impl Source for Recording {
         async move {
             let found = self.inner.search(query).await;
             let answer = match &found {
-                Ok(found) => Answer::Found(found.clone()),
+                Ok(found) => Answer::Found(Box::new(found.clone())),
                 Err(SourceError::Extract { url, error: ExtractError::Rejected }) => {
                     Answer::Rejected { url: redact::user(url) }
                 }
@@ -97,7 +97,7 @@ impl Source for Replaying {
         let answer = self.player.answer(self.identity.request(query, None));
         async move {
             match answer.await? {
-                Answer::Found(found) => Ok(found),
+                Answer::Found(found) => Ok(*found),
                 Answer::Rejected { url } => Err(SourceError::Extract { url, error: ExtractError::Rejected }),
             }
         }

@@ -152,6 +152,19 @@ impl Session {
         }
     }
 
+    /// Opens a page that is at hand, as a search that finds it does.
+    pub fn open_page(&mut self, title: String, blocks: Arc<[String]>) -> Result<(), SessionError> {
+        Ok(self.open(title, blocks, None, &Provenance::default())?)
+    }
+
+    /// Makes the next lookup of `keyword` go on behind so many results.
+    pub fn resume_lookup(&mut self, keyword: &str, shown: usize) {
+        self.look_up(keyword);
+        if let Some(lookup) = &mut self.lookup {
+            lookup.shown = shown.min(lookup.sentences.len());
+        }
+    }
+
     /// The last observation; before the first step, the environment's greeting.
     pub fn observation(&self) -> &str {
         &self.observation

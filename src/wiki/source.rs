@@ -141,10 +141,12 @@ impl SourceError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Net(error) => error.cause(),
-            Self::Retriever { status: 200..=299, .. } => Cause::BadAnswer,
+            Self::Encoding { .. }
+            | Self::Extract { .. }
+            | Self::Shape { .. }
+            | Self::Retriever { status: 200..=299, .. } => Cause::BadAnswer,
             Self::Status { status, .. } | Self::Retriever { status, .. } => Cause::of_status(*status),
             Self::NotTheWiki { .. } | Self::ContentType { .. } => Cause::NotTheWiki,
-            Self::Encoding { .. } | Self::Extract { .. } | Self::Shape { .. } => Cause::BadAnswer,
             Self::Api { .. } => Cause::ServerError,
             Self::Tape(_) => Cause::Recording,
             Self::Internal(_) => Cause::Other,

@@ -103,11 +103,13 @@ fn examples(path: &str) -> Vec<String> {
     lines.into_iter().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
 }
 
-/// Examples that ask a server, or read a file that only their users have.
+/// Examples that ask a server, are one, or read a file that only their users have.
 fn needs_others(example: &str) -> bool {
     let server =
         example.contains("--base-url") || example.contains("--wiki api") || example.ends_with("fetch hotpotqa");
-    server || example.contains("--import")
+    let is_one = example.contains("wikitrail serve ") || example.contains("wikitrail mcp ");
+    let site = example.contains("corpus freeze") && !example.contains("--dry-run");
+    server || site || is_one || example.contains("--import")
 }
 
 #[cfg(unix)]

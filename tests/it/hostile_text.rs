@@ -100,6 +100,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
     let search = [&["wiki", "search", HOSTILE], &corpus[..]].concat();
     let session = [&["wiki", "session"], &corpus[..]].concat();
     let model = ["--model", "openai:m", "--base-url", broken, "--model-attempts", "1"];
+    let site = broken.trim_end_matches("/broken");
     let mut lines = vec![
         [&["ask", HOSTILE][..], &model].concat(),
         [&["ask", HOSTILE, "--json"][..], &model].concat(),
@@ -139,18 +140,24 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["prompt", "show", "k.json#x"],
         vec!["prompt", "check", "p.toml", "k.json#x", "\u{1b}[2J.toml"],
         [&["models", "check"][..], &model].concat(),
-        vec!["models", "check", "--model", "openai:m", "--base-url", broken.trim_end_matches("/broken")],
+        vec!["models", "check", "--model", "openai:m", "--base-url", site],
         vec!["merge", RUN, "--out", "m\u{1b}[2J"],
         vec!["merge", RUN, "--out", "m", "--json"],
         vec!["merge", RUN, "other", "--out", "n"],
         vec!["merge", RUN, "third", "--out", "n"],
         vec!["run", DATA, "--out", RUN, "--shard", "1/2"],
         vec!["run", DATA, "--out", "s", "--shard", HOSTILE],
-        vec!["corpus", "build", "built", "--from", "wiki/articles.jsonl", "--name", HOSTILE],
         vec!["corpus", "build", "c\u{1b}[2J", "--from", "bad.jsonl"],
-        vec!["corpus", "info", "built"],
-        vec!["corpus", "info", "built", "--json"],
-        vec!["corpus", "verify", "\u{9b}none"],
+        vec!["corpus", "build", "c", "--from", "wiki/articles.jsonl", "--name", HOSTILE],
+        vec!["corpus", "info", "c"],
+        vec!["corpus", "info", "c", "--json"],
+        vec!["corpus", "verify", "\u{1b}[2J"],
+        vec!["serve", HOSTILE],
+        vec!["serve", "corpus:\u{1b}[2J"],
+        // Other machines could reach it, so it ends at once.
+        vec!["serve", "corpus:c", "--bind", "0.0.0.0:0"],
+        vec!["mcp", "corpus:\u{1b}[2J"],
+        vec!["mcp", "corpus:c"],
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ];

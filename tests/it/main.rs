@@ -33,11 +33,15 @@ mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
 mod foreign_folder;
+#[cfg(feature = "index")]
+mod freeze_command;
 mod given_sentences;
 mod help;
 mod hostile_text;
 mod key_leaks;
 mod layering;
+#[cfg(all(unix, feature = "mcp"))]
+mod mcp_command;
 mod merge;
 mod mock_run;
 mod models_today;
@@ -56,6 +60,10 @@ mod robust_protocol;
 mod schemas;
 mod score_files;
 mod score_run;
+#[cfg(all(unix, feature = "serve"))]
+mod serve_command;
+#[cfg(all(unix, feature = "serve"))]
+mod serve_support;
 mod shards;
 mod show_command;
 mod snapshots;

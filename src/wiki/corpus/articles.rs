@@ -7,22 +7,34 @@ use std::sync::Arc;
 
 /// A page as it is shown.
 #[derive(Debug)]
-pub(super) struct Page {
-    pub(super) title: String,
-    pub(super) blocks: Arc<[String]>,
-    pub(super) sentences: Option<GivenSentences>,
+pub struct Page {
+    pub title: String,
+    pub blocks: Arc<[String]>,
+    pub sentences: Option<GivenSentences>,
     /// On a disambiguation page: the titles it lists.
-    pub(super) entries: Option<Arc<[String]>>,
-    pub(super) pageid: Option<u64>,
-    pub(super) revid: Option<u64>,
+    pub entries: Option<Arc<[String]>>,
+    /// `MediaWiki`'s number of the page where it comes from.
+    pub pageid: Option<u64>,
+    /// `MediaWiki`'s number of its revision.
+    pub revid: Option<u64>,
+    /// When that was made, as the source writes it.
+    pub timestamp: Option<String>,
+}
+
+/// An article that a search of texts gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    pub number: u32,
+    /// By BM25; 0 for one that is only named like the query.
+    pub score: f32,
 }
 
 impl From<Article> for Page {
     fn from(article: Article) -> Self {
-        let Article { title, pageid, revid, blocks, entries, .. } = article;
+        let Article { title, pageid, revid, timestamp, blocks, entries, .. } = article;
         let sentences = GivenSentences::of(blocks.iter().map(Block::ends).collect());
         let blocks = blocks.into_iter().map(Block::into_text).collect();
-        Self { title, blocks, sentences, entries: entries.map(Arc::from), pageid, revid }
+        Self { title, blocks, sentences, entries: entries.map(Arc::from), pageid, revid, timestamp }
     }
 }
 
@@ -39,8 +51,13 @@ pub(super) trait Articles: Send + Sync {
         Ok(None)
     }
 
-    /// The best articles for the words of a query.
-    fn similar(&self, query: &str) -> Result<Vec<u32>, CorpusError>;
+    /// The best articles for the words of a query, `most` at most.
+    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError>;
+
+    /// Articles with a name whose folded form begins so, in the order of the names, each once, `most` at most.
+    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError>;
+
+    fn count(&self) -> u32;
 
     fn title(&self, number: u32) -> Result<String, CorpusError>;
 

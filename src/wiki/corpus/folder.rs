@@ -1,10 +1,10 @@
 //! A corpus in a folder, as `corpus build` writes it: read where it lies, by many processes at once.
 
 use super::CorpusError;
-use super::articles::{Articles, Page};
+use super::articles::{Articles, Hit, Page};
 use super::directory::ReadOnly;
 use super::fold;
-use super::index::{Rule, SHOWN, TextIndex};
+use super::index::{Rule, TextIndex};
 use super::manifest::Manifest;
 use super::names::Names;
 use super::pages::{self, Pages};
@@ -113,9 +113,21 @@ impl Articles for Folder {
         self.folded(&fold::key(&format!("{name} (disambiguation)")))
     }
 
-    fn similar(&self, query: &str) -> Result<Vec<u32>, CorpusError> {
-        let found = guarded(|| self.index.search(query, SHOWN))?;
-        if found.is_empty() { self.names.like(&fold::key(query), LIKE) } else { Ok(found) }
+    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
+        let found = guarded(|| self.index.search(query, most))?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        let like = self.names.like(&fold::key(query), LIKE.min(most))?;
+        Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
+    }
+
+    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        self.names.beginning(key, most)
+    }
+
+    fn count(&self) -> u32 {
+        self.pages.articles()
     }
 
     fn title(&self, number: u32) -> Result<String, CorpusError> {

@@ -3,6 +3,7 @@
 //! An importer is an iterator over what it finds. It reads its file once, from front to end, and keeps no more of it in
 //! memory than it needs for the next record.
 
+mod frozen;
 mod hotpotqa;
 mod jsonl;
 
@@ -16,6 +17,8 @@ use std::sync::Arc;
 /// A form in which encyclopedias are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// What `corpus freeze` fetched. No name leads to it.
+    Frozen,
     /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
     Hotpotqa,
     /// One JSON object a line: our own records, or title and text.
@@ -33,7 +36,7 @@ impl Format {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        FORMATS.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+        FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
     }
 
     /// What a file or a folder is, by its name and its first bytes.
@@ -107,6 +110,7 @@ pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>>
 /// Opens an input.
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
+        Format::Frozen => frozen::open(path),
         Format::Hotpotqa => hotpotqa::open(path),
         Format::Jsonl => jsonl::open(path),
     }

@@ -1,5 +1,6 @@
 //! BM25 over titles and texts: one segment, in memory or in a folder, whose documents are the articles in title order.
 
+use super::articles::Hit;
 use super::fold;
 use tantivy::collector::TopDocs;
 use tantivy::directory::{Directory, RamDirectory};
@@ -10,8 +11,6 @@ use tantivy::{
     Index, IndexReader, ReloadPolicy, SingleSegmentIndexWriter, TantivyDocument, TantivyError, Term, indexer,
 };
 
-/// How many articles a search gives.
-pub(super) const SHOWN: usize = 20;
 /// How many different words of a query count; model text has no other bound.
 const WORDS: usize = 64;
 /// How many of them count where the rarest are chosen.
@@ -123,8 +122,8 @@ impl TextIndex {
         }
     }
 
-    /// The best articles for the words of `query`, by score, then by title; the best are looked for among `taken`.
-    pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<u32>, TantivyError> {
+    /// The `taken` best articles for the words of `query`, by score, then by title.
+    pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<Hit>, TantivyError> {
         let folded = fold::words(query);
         let mut words: Vec<&str> = Vec::new();
         for word in folded.split(' ').filter(|word| !word.is_empty() && word.len() < LONGEST_WORD) {
@@ -135,7 +134,7 @@ impl TextIndex {
         if self.rule == Rule::Rare {
             words = self.rare(words)?;
         }
-        if words.is_empty() {
+        if words.is_empty() || taken == 0 {
             return Ok(Vec::new());
         }
         let term = |field: Field, word: &str| -> Box<dyn Query> {
@@ -148,7 +147,7 @@ impl TextIndex {
         let query = BooleanQuery::new(clauses.collect());
         let mut hits = self.reader.searcher().search(&query, &TopDocs::with_limit(taken).order_by_score())?;
         hits.sort_by(|(a, left), (b, right)| b.total_cmp(a).then(left.doc_id.cmp(&right.doc_id)));
-        Ok(hits.into_iter().take(SHOWN).map(|(_, hit)| hit.doc_id).collect())
+        Ok(hits.into_iter().map(|(score, hit)| Hit { number: hit.doc_id, score }).collect())
     }
     /// Those of `words` that count by [`Rule::Rare`], in their order. Words that no article has find nothing, so they
     /// are not among those that others give way to.

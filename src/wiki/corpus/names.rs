@@ -74,25 +74,33 @@ impl Names {
     pub(super) fn like(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
         let numbers = self.keys.guarded(|map| {
             let common = common_prefix(map.as_fst(), key.as_bytes());
-            let mut found = Vec::new();
-            if common.len() < FEWEST {
-                return found;
-            }
-            let mut names = map.range().ge(common).into_stream();
-            for _ in 0..LOOKED_AT {
-                match names.next() {
-                    Some((name, number)) if found.len() < most && name.starts_with(common) => {
-                        if !found.contains(&number) {
-                            found.push(number);
-                        }
-                    }
-                    _ => break,
-                }
-            }
-            found
+            if common.len() < FEWEST { Vec::new() } else { beginning(map, common, most) }
         })?;
         numbers.into_iter().map(|number| self.keys.small(number)).collect()
     }
+
+    /// Up to `most` articles with a folded name that begins as `key`, in the order of the names.
+    pub(super) fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        let numbers = self.keys.guarded(|map| beginning(map, key.as_bytes(), most))?;
+        numbers.into_iter().map(|number| self.keys.small(number)).collect()
+    }
+}
+
+fn beginning(map: &Map<OwnedBytes>, key: &[u8], most: usize) -> Vec<u64> {
+    let mut names = map.range().ge(key).into_stream();
+    let mut found = Vec::new();
+    // Many names of one article may follow each other.
+    for _ in 0..LOOKED_AT.max(most) {
+        match names.next() {
+            Some((name, number)) if found.len() < most && name.starts_with(key) => {
+                if !found.contains(&number) {
+                    found.push(number);
+                }
+            }
+            _ => break,
+        }
+    }
+    found
 }
 
 impl Table {

@@ -100,6 +100,10 @@ impl Pages {
         Self { blocks: Positioned::new(blocks), places: Positioned::new(places), dictionary, articles, unpackers }
     }
 
+    pub(super) fn articles(&self) -> u32 {
+        self.articles
+    }
+
     /// The article of that number.
     pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
         let place: [u8; PLACE] = self.places.at(u64::from(number) * PLACE as u64).map_err(damaged(PLACES))?;

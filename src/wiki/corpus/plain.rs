@@ -1,7 +1,7 @@
 //! A corpus in memory, from lines or from a folder of texts.
 
 use super::CorpusError;
-use super::articles::{Articles, Page};
+use super::articles::{Articles, Hit, Page};
 use super::fold;
 use super::index::{IndexWriter, Rule, TextIndex};
 use super::record::{self, Article, Record};
@@ -91,8 +91,27 @@ impl Articles for Plain {
         Ok(self.folded.get(key).copied())
     }
 
-    fn similar(&self, query: &str) -> Result<Vec<u32>, CorpusError> {
-        self.index.search(query, TAKEN).map_err(|error| CorpusError::Index { reason: error.to_string() })
+    fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError> {
+        let found = self.index.search(query, TAKEN.max(most));
+        let mut found = found.map_err(|error| CorpusError::Index { reason: error.to_string() })?;
+        found.truncate(most);
+        Ok(found)
+    }
+
+    fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+        let mut names: Vec<(&String, &u32)> = self.folded.iter().filter(|(name, _)| name.starts_with(key)).collect();
+        names.sort_unstable();
+        let mut found = Vec::new();
+        for (_, &number) in names {
+            if found.len() < most && !found.contains(&number) {
+                found.push(number);
+            }
+        }
+        Ok(found)
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
     }
 
     fn title(&self, number: u32) -> Result<String, CorpusError> {

@@ -63,7 +63,7 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
             }
         }
         redirects += article.redirects.len() as u64;
-        if number % SEARCHED == 0 && !key.is_empty() && folder.similar(title)?.is_empty() {
+        if number % SEARCHED == 0 && !key.is_empty() && folder.similar(title, 1)?.is_empty() {
             differences.push(format!("nothing is found by the words of `{}`", shown()));
         }
         identity.add(&article).map_err(|error| CorpusError::Index { reason: error.to_string() })?;

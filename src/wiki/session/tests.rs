@@ -257,6 +257,7 @@ async fn after_an_answer_nothing_moves() {
 }
 
 /// A page of given sentences, one of them empty, with a block that is no list and one that is too short to be read.
+#[expect(clippy::unnecessary_wraps, reason = "as a source answers")]
 fn sentenced(query: &str) -> Result<Found, SourceError> {
     let lists: [&[&str]; 4] = match query {
         "math" => [&[r"Let \beta be a letter."], &[], &[], &[]],

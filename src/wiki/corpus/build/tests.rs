@@ -22,6 +22,7 @@ fn settings(sources: &[PathBuf]) -> BuildSettings {
         refuse_duplicates: false,
         threads: 2,
         memory: 1 << 30,
+        frozen: None,
     }
 }
 
@@ -114,6 +115,10 @@ fn a_folder_answers_as_the_lines_it_was_built_from() {
         assert!(text.contains("\nrank = 3\n"), "{text}");
         fs::write(&manifest, text.replace("\nrank = 3\n", "\nrank = 2\n")).expect("written");
         let built = Corpus::open(&path).expect("a corpus");
+        for begun in ["a", "THE ", "her", "melb", "", "zzzz", "東"] {
+            assert_eq!(built.beginning(begun, 10), plain.beginning(begun, 10), "{begun}");
+        }
+        assert_eq!(built.count(), plain.count());
         let lines = fs::read_to_string(Path::new(sample).join("articles.jsonl")).expect("lines");
         let mut compared = 0;
         for line in lines.lines() {

@@ -1,6 +1,6 @@
 //! Which words of a query count, and what that changes.
 
-use super::{IndexWriter, RAREST, Rule, SHOWN, TextIndex};
+use super::{IndexWriter, RAREST, Rule, TextIndex};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -8,6 +8,9 @@ use std::path::Path;
 mod shared {
     include!("../../../../tests/it/common/shared.rs");
 }
+
+/// How many titles a search gives.
+const SHOWN: usize = 20;
 
 /// Titles and their texts.
 type Articles = BTreeMap<String, String>;
@@ -61,6 +64,8 @@ fn cpu_us() -> f64 {
 }
 
 /// Compares the rules over one corpus: `golds` has a question's gold titles, or none.
+#[expect(clippy::print_stdout, reason = "the figures")]
+#[expect(clippy::cast_precision_loss, reason = "small counts")]
 fn compare(name: &str, articles: &Articles, questions: &[(String, HashSet<String>)]) {
     let titles: Vec<&String> = articles.keys().collect();
     let [all, rare] = indexes(articles);
@@ -73,7 +78,7 @@ fn compare(name: &str, articles: &Articles, questions: &[(String, HashSet<String
     for (question, gold) in questions {
         let lists = [(&all, 0), (&rare, 1)].map(|(index, at)| {
             let before = cpu_us();
-            let hits = index.search(question, SHOWN).expect("hits");
+            let hits: Vec<u32> = index.search(question, SHOWN).expect("hits").iter().map(|hit| hit.number).collect();
             time[at] += cpu_us() - before;
             short[at] += usize::from(hits.len() < 5);
             hits

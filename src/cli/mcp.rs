@@ -1,0 +1,37 @@
+//! `mcp`: the tool for one host of the Model Context Protocol.
+
+use super::failure::{self, Failure};
+use super::serve::corpus;
+use crate::serve::over_stdio;
+use crate::types::Compat;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What to serve: `corpus:DIR`, as for `--wiki`.
+    #[arg(value_name = "CORPUS")]
+    corpus: String,
+    #[command(flatten)]
+    semantics: Semantics,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Semantics {
+    /// What the tool of MCP answers with: observations as the paper's environment has them, or mended ones.
+    #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = ["fixed", "paper"])]
+    compat: String,
+}
+
+impl Semantics {
+    pub(super) fn compat(&self) -> Compat {
+        if self.compat == Compat::Paper.name() { Compat::Paper } else { Compat::Fixed }
+    }
+}
+
+pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
+    let corpus = corpus(&args.corpus)?;
+    let served = over_stdio(corpus, args.semantics.compat()).await;
+    served.map_err(|error| {
+        Failure::unexpected(error, "a host of the Model Context Protocol starts this command and speaks to it")
+    })?;
+    Ok(failure::OK)
+}

@@ -1,0 +1,102 @@
+//! `serve`: a corpus for other programs.
+
+use super::failure::{self, Failure};
+use super::say::say;
+use crate::report::console::stdout;
+use crate::run::{Interrupts, open_corpus};
+use crate::serve::{Hosts, Log, Part, ServeError, Server, Settings};
+use crate::types::text::{counted, visible_line};
+use crate::wiki::Corpus;
+use crate::wiki::corpus::Manifest;
+use clap::ValueEnum as _;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What to serve: `corpus:DIR`, as for `--wiki`.
+    #[arg(value_name = "CORPUS")]
+    corpus: String,
+    /// Address to listen at; port 0 takes a free one, which the first line of output says.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8080")]
+    bind: SocketAddr,
+    /// Let other machines ask, under any address of this one and any name that only the local network knows.
+    #[arg(long)]
+    allow_remote: bool,
+    /// Another name under which this server is asked; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Serve these parts only, between commas; all of them by default.
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    only: Vec<PartName>,
+    #[cfg(feature = "mcp")]
+    #[command(flatten)]
+    semantics: super::mcp::Semantics,
+    /// Write no line for each request.
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum PartName {
+    /// The Action API, pages and REST.
+    #[value(name = "mediawiki")]
+    MediaWiki,
+    /// Search-R1's retriever.
+    Retrieve,
+    /// The tool, over the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    Mcp,
+}
+
+pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
+    let mut interrupts = Interrupts::signals();
+    let corpus = corpus(&args.corpus)?;
+    let manifest = corpus.manifest();
+    let contents = manifest.map_or_else(|| counted(corpus.count(), "article"), Manifest::contents);
+    let about = format!("serving {}: {contents}, {}", visible_line(&args.corpus, 80), corpus.id());
+    let parts = if args.only.is_empty() { PartName::value_variants() } else { &args.only };
+    let parts = parts.iter().map(|part| match part {
+        PartName::MediaWiki => Part::MediaWiki,
+        PartName::Retrieve => Part::Retrieve,
+        #[cfg(feature = "mcp")]
+        PartName::Mcp => Part::Mcp,
+    });
+    #[cfg(feature = "mcp")]
+    let compat = args.semantics.compat();
+    #[cfg(not(feature = "mcp"))]
+    let compat = crate::types::Compat::Fixed;
+    let log: Log = Arc::new(|line: &str| say(line));
+    let settings = Settings {
+        bind: args.bind,
+        hosts: Hosts { remote: args.allow_remote, named: args.allow_host },
+        parts: parts.collect(),
+        compat,
+        log: (!args.quiet).then_some(log),
+    };
+    let server = Server::bind(corpus, settings).await.map_err(cannot)?;
+    let mut out = stdout();
+    writeln!(out, "{}", server.url())?;
+    out.flush()?;
+    say(about);
+    server.run(async || interrupts.next().await).await;
+    Ok(failure::OK)
+}
+
+/// The corpus that an argument names.
+pub(super) fn corpus(named: &str) -> anyhow::Result<Corpus> {
+    if let Some(dir) = named.strip_prefix("corpus:").filter(|dir| !dir.is_empty()) {
+        return Ok(open_corpus(dir)?);
+    }
+    let message = format!("`{}` is not a corpus", visible_line(named, 80));
+    Err(Failure::usage(message, "name it as for --wiki: `corpus:DIR`"))
+}
+
+fn cannot(error: ServeError) -> anyhow::Error {
+    let hint = error.hint();
+    match error {
+        ServeError::Remote(_) => Failure::usage(error, hint),
+        ServeError::Bind { .. } => Failure::unexpected(error, hint),
+    }
+}

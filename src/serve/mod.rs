@@ -1,0 +1,35 @@
+//! A frozen corpus for other programs: the parts of `MediaWiki` that they call, Search-R1's `/retrieve`, and
+//! the tool over the Model Context Protocol.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `server` | the address, connections, the end |
+//! | `guard` | which requests are answered at all |
+//! | `log` | one line for each request, without its texts |
+//! | `shelf` | the corpus and how many searches it makes at once |
+//! | `reply` | answers and refusals |
+//! | `mediawiki` | the Action API, search page, articles and REST, as clients of Wikipedia call them |
+//! | `retrieve` | Search-R1's retriever |
+//! | `mcp` | the tool over the Model Context Protocol, the only user of its SDK |
+//! | `tools` | what the tool of MCP does |
+//! | `handle` | the state of a session, in the hands of the client |
+
+mod guard;
+#[cfg(feature = "mcp")]
+mod handle;
+mod log;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod mediawiki;
+mod reply;
+mod retrieve;
+mod server;
+mod shelf;
+#[cfg(feature = "mcp")]
+mod tools;
+
+pub(crate) use guard::Hosts;
+pub(crate) use log::Log;
+#[cfg(feature = "mcp")]
+pub(crate) use mcp::over_stdio;
+pub(crate) use server::{Part, ServeError, Server, Settings};

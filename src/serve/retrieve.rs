@@ -1,0 +1,82 @@
+//! Search-R1's retriever: `POST /retrieve` with queries gives the best documents of each.
+
+use super::reply;
+use super::shelf::{LONGEST_QUERY, Shelf};
+use crate::wiki::{Corpus, CorpusError};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::post;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Queries in one request.
+const QUERIES: usize = 32;
+/// Documents of a query, if none or 0 are asked for, and at most.
+const USUAL: usize = 3;
+const MOST: usize = 100;
+
+#[derive(Deserialize)]
+struct Asked {
+    queries: Vec<String>,
+    #[serde(default)]
+    topk: Option<usize>,
+    #[serde(default)]
+    return_scores: Option<bool>,
+}
+
+impl Asked {
+    fn read(body: &[u8]) -> Result<Self, String> {
+        let asked: Self = serde_json::from_slice(body).map_err(|error| {
+            format!("a request is {{\"queries\": [str], \"topk\": 3, \"return_scores\": true}}: {error}")
+        })?;
+        if asked.queries.len() > QUERIES {
+            return Err(format!("a request has at most {QUERIES} queries"));
+        }
+        if asked.queries.iter().any(|query| query.len() > LONGEST_QUERY) {
+            return Err(format!("a query has at most {LONGEST_QUERY} bytes"));
+        }
+        if asked.topk.is_some_and(|topk| topk > MOST) {
+            return Err(format!("`topk` is at most {MOST}"));
+        }
+        Ok(asked)
+    }
+}
+
+pub(super) fn routes() -> Router<Shelf> {
+    Router::new().route("/retrieve", post(retrieve))
+}
+
+async fn retrieve(State(shelf): State<Shelf>, body: Body) -> Response {
+    let body = match reply::body(body).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let Asked { queries, topk, return_scores } = match Asked::read(&body) {
+        Ok(asked) => asked,
+        Err(wrong) => return reply::refused(StatusCode::UNPROCESSABLE_ENTITY, &wrong),
+    };
+    let topk = topk.filter(|&topk| topk > 0).unwrap_or(USUAL);
+    let scores = return_scores.unwrap_or(false);
+    let found = shelf.search(move |corpus| {
+        queries.iter().map(|query| documents(corpus, query, topk, scores)).collect::<Result<Vec<_>, _>>()
+    });
+    match found.await {
+        Ok(result) => reply::json(&json!({ "result": result })),
+        Err(fault) => fault.into_response(),
+    }
+}
+
+fn documents(corpus: &Corpus, query: &str, topk: usize, scores: bool) -> Result<Value, CorpusError> {
+    let mut found = Vec::new();
+    for hit in corpus.similar(query, topk)? {
+        let page = corpus.page(hit.number)?;
+        // The first line is the title in quotes, as in the corpora that such agents were trained with.
+        let contents = format!("\"{}\"\n{}", page.title, page.blocks.join("\n"));
+        let document = json!({ "id": hit.number.to_string(), "contents": contents });
+        found.push(if scores { json!({ "document": document, "score": hit.score }) } else { document });
+    }
+    Ok(Value::Array(found))
+}

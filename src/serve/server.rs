@@ -1,0 +1,217 @@
+//! The address, its connections, and the end of both.
+
+use super::guard::Hosts;
+use super::log::{Entry, Log};
+use super::shelf::Shelf;
+use super::{mediawiki, reply, retrieve};
+use crate::types::Compat;
+use crate::wiki::Corpus;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use serde_json::{Value, json};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+/// Connections at once; further ones wait to be accepted.
+const CONNECTIONS: usize = 512;
+/// The longest wait for the head of a request, and so for the next request of a connection.
+const HEAD: Duration = Duration::from_mins(1);
+/// The longest time for a request's body and its answer.
+const ANSWER: Duration = Duration::from_secs(30);
+/// The longest head of a request, in bytes.
+const LONGEST_HEAD: usize = 64 << 10;
+/// How long answers may take to be sent after the server was told to end.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// The wait after a connection that could not be accepted: there are too many open files, and none is free at once.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// A part of the server that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The Action API, pages and REST.
+    MediaWiki,
+    /// Search-R1's `/retrieve`.
+    Retrieve,
+    /// The tool, over the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    Mcp,
+}
+
+pub(crate) struct Settings {
+    pub(crate) bind: SocketAddr,
+    pub(crate) hosts: Hosts,
+    pub(crate) parts: Vec<Part>,
+    /// What the tool of MCP answers with.
+    pub(crate) compat: Compat,
+    pub(crate) log: Option<Log>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServeError {
+    #[error("`{0}` is an address that other machines can reach")]
+    Remote(SocketAddr),
+    #[error("cannot listen at `{address}`")]
+    Bind { address: SocketAddr, source: io::Error },
+}
+
+impl ServeError {
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Remote(_) => {
+                "anyone who reaches it can read the corpus and keep this machine busy: add --allow-remote if that is wanted"
+            }
+            Self::Bind { .. } => "is another program using the port? `--bind 127.0.0.1:0` takes a free one",
+        }
+    }
+}
+
+/// A server that listens.
+pub(crate) struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    router: Router,
+}
+
+#[derive(Clone)]
+struct Gate {
+    hosts: Arc<Hosts>,
+    log: Option<Log>,
+}
+
+impl Server {
+    pub(crate) async fn bind(corpus: Corpus, settings: Settings) -> Result<Self, ServeError> {
+        let Settings { bind, hosts, parts, compat, log } = settings;
+        if !bind.ip().is_loopback() && !hosts.remote {
+            return Err(ServeError::Remote(bind));
+        }
+        let cannot = |source| ServeError::Bind { address: bind, source };
+        let listener = TcpListener::bind(bind).await.map_err(cannot)?;
+        let address = listener.local_addr().map_err(cannot)?;
+        let shelf = Shelf::new(Arc::new(corpus), compat);
+        let gate = Gate { hosts: Arc::new(hosts), log };
+        Ok(Self { listener, address, router: router(&parts, shelf, gate) })
+    }
+
+    /// Where it listens.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Answers until `stop`; then connections that wait are closed, and those with a request are waited for, but not beyond
+    /// another `stop`.
+    pub(crate) async fn run(self, mut stop: impl AsyncFnMut()) {
+        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let connections = GracefulShutdown::new();
+        {
+            let mut stopped = pin!(stop());
+            loop {
+                let accepted = async {
+                    let place = Arc::clone(&places).acquire_owned().await.ok();
+                    (self.listener.accept().await, place)
+                };
+                let (accepted, place) = tokio::select! {
+                    accepted = accepted => accepted,
+                    () = &mut stopped => break,
+                };
+                let Ok((stream, _)) = accepted else {
+                    sleep(PAUSE).await;
+                    continue;
+                };
+                let connection = connections.watch(connection(stream, self.router.clone()));
+                tokio::spawn(async move {
+                    let _place = place;
+                    // A client that goes away, or sends no request, is its own affair.
+                    let _ = connection.await;
+                });
+            }
+        }
+        drop(self.listener);
+        tokio::select! {
+            () = connections.shutdown() => {}
+            () = sleep(FAREWELL) => {}
+            () = stop() => {}
+        }
+    }
+}
+
+/// One connection, with time limits that `axum` has none of.
+fn connection(stream: TcpStream, router: Router) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>> {
+    // Answers are written whole, and clients wait for each.
+    let _ = stream.set_nodelay(true);
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
+    http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+}
+
+fn router(parts: &[Part], shelf: Shelf, gate: Gate) -> Router {
+    let mut router = Router::new().route("/healthz", get(healthy)).route("/corpus.json", get(described));
+    let mut served = vec!["/healthz", "/corpus.json"];
+    if parts.contains(&Part::MediaWiki) {
+        router = router.merge(mediawiki::routes());
+        served.extend(["/w/api.php", "/w/index.php", "/wiki/TITLE", "/api/rest_v1/page/summary/TITLE"]);
+        served.push("/w/rest.php/v1/search/page");
+    }
+    if parts.contains(&Part::Retrieve) {
+        router = router.merge(retrieve::routes());
+        served.push("/retrieve");
+    }
+    #[cfg(feature = "mcp")]
+    if parts.contains(&Part::Mcp) {
+        router = router.route_service("/mcp", super::mcp::over_http(&shelf));
+        served.push("/mcp");
+    }
+    let nothing = format!("there is nothing here; this server has {}", served.join(", "));
+    let router = router.fallback(async move || reply::refused(StatusCode::NOT_FOUND, &nothing));
+    router.with_state(shelf).layer(middleware::from_fn_with_state(gate, answered))
+}
+
+/// Checks a request, has it answered in time, and writes its line.
+async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let answer = match gate.hosts.check(&mut request) {
+        Err(refusal) => refusal.into_response(),
+        Ok(()) => match timeout(ANSWER, next.run(request)).await {
+            Ok(answer) => answer,
+            Err(_) => reply::refused(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
+        },
+    };
+    if let Some(log) = &gate.log {
+        let entry = Entry { method: &method, path: &path, status: answer.status().as_u16(), took: began.elapsed() };
+        log(&entry.to_string());
+    }
+    answer
+}
+
+async fn healthy() -> Response {
+    reply::refused(StatusCode::OK, "ok")
+}
+
+/// What the corpus is. Paths of this machine are not told.
+async fn described(State(shelf): State<Shelf>) -> Response {
+    let mut about = json!({ "id": shelf.corpus.id(), "name": shelf.name(), "articles": shelf.corpus.count() });
+    if let Some(manifest) = shelf.corpus.manifest() {
+        about["extent"] = json!(manifest.extent);
+        about["language"] = json!(manifest.language);
+        about["as_of"] = json!(manifest.as_of);
+        about["redirects"] = json!(manifest.redirects);
+        about["disambiguations"] = json!(manifest.disambiguations);
+        about["license"] = json!(manifest.license);
+    }
+    about["wikitrail"] = Value::from(env!("CARGO_PKG_VERSION"));
+    reply::json(&about)
+}

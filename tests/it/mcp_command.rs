@@ -1,0 +1,158 @@
+//! The tool over the Model Context Protocol: over standard input and output, and over HTTP in each version.
+
+use crate::common::{WorkDir, lines};
+use crate::serve_support::Served;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::process::Stdio;
+
+const LINES: &str = concat!(
+    "{\"title\": \"Ada Byron\", \"text\": \"Ada wrote programs. Ada knew Babbage.\\n\\nAda lived in London.\", \"revid\": 77}\n",
+    "{\"title\": \"London\", \"text\": \"London is a city.\\n\\nIt has a river.\"}\n",
+);
+
+fn call(id: u32, name: &str, arguments: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+}
+
+fn hello(version: &str) -> Value {
+    let client = json!({"name": "test", "version": "1"});
+    let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": client});
+    json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+}
+
+/// What a process answers to these messages, by their ids.
+fn over_stdio(args: &[&str], messages: &[Value]) -> impl Fn(u32) -> Value + use<> {
+    let dir = WorkDir::new();
+    dir.write("mine/articles.jsonl", LINES);
+    let mut child = dir
+        .command(&[&["mcp", "corpus:mine"], args].concat())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("wikitrail starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut stdout = std::io::BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut answers = String::new();
+    for message in messages {
+        writeln!(stdin, "{message}").expect("it reads");
+        // One after the other, as agents ask.
+        if message.get("id").is_some() {
+            std::io::BufRead::read_line(&mut stdout, &mut answers).expect("it answers");
+        }
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    let answers = lines(&answers);
+    move |id| answers.iter().find(|answer| answer["id"] == id).unwrap_or_else(|| panic!("{id}: {answers:?}")).clone()
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
+}
+
+#[test]
+fn a_host_searches_and_looks_up_over_stdio() {
+    let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let messages = [
+        hello("2025-11-25"),
+        begun,
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+        call(2, "lookup", &json!({"keyword": "ada"})),
+        call(3, "search", &json!({"query": "ADA BYRON"})),
+        // The one client of a process need not say which session it means.
+        call(4, "lookup", &json!({"keyword": "ada"})),
+        call(5, "lookup", &json!({"keyword": "ada"})),
+        call(6, "search", &json!({"query": "a city river"})),
+        call(7, "lookup", &json!({"keyword": "ada"})),
+        call(8, "lookup", &json!({"keyword": "ada"})),
+        call(9, "read", &json!({"title": "London", "from": 2})),
+        call(10, "read", &json!({"title": "London", "from": 9})),
+        call(11, "similar", &json!({"query": "babbage river"})),
+        call(12, "search", &json!({"query": 3})),
+        call(13, "finish", &json!({})),
+        call(14, "lookup", &json!({"keyword": "ada", "session": "w1.0.0"})),
+    ];
+    let answer = over_stdio(&[], &messages);
+    let tools = answer(1)["result"]["tools"].clone();
+    let names: Vec<&str> = tools.as_array().expect("tools").iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert_eq!(names, ["search", "lookup", "read", "similar"]);
+    let hints = json!({"readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false});
+    assert_eq!(tools[0]["annotations"], hints);
+    assert_eq!(answer(2)["result"]["isError"], true);
+    assert_eq!(text(&answer(3)), "Ada wrote programs. Ada knew Babbage. Ada lived in London.");
+    let found = answer(3)["result"]["structuredContent"].clone();
+    assert_eq!((&found["title"], &found["revid"]), (&json!("Ada Byron"), &json!(77)));
+    assert_eq!(found["observation"], text(&answer(3)));
+    assert_eq!(text(&answer(4)), "(Result 1 / 3) Ada wrote programs.");
+    let second = answer(5)["result"]["structuredContent"].clone();
+    assert_eq!((&second["result"], &second["of"]), (&json!(2), &json!(3)));
+    // A search that finds no page leaves the open one open, and the lookup where it was.
+    assert_eq!(text(&answer(6)), "Could not find a city river. Similar: ['London'].");
+    assert_eq!(text(&answer(7)), "(Result 3 / 3) Ada lived in London.");
+    assert_eq!(text(&answer(8)), "No more results.\n");
+    assert_eq!(answer(8)["result"]["structuredContent"]["result"], Value::Null);
+    assert_eq!(text(&answer(9)), "It has a river.");
+    assert_eq!((&answer(10)["result"]["isError"], text(&answer(10))), (&json!(true), "the page has paragraphs 1 to 2"));
+    assert_eq!(answer(11)["result"]["structuredContent"]["titles"], json!(["London", "Ada Byron"]));
+    assert_eq!((&answer(12)["error"]["code"], &answer(13)["error"]["code"]), (&json!(-32602), &json!(-32602)));
+    assert_eq!(answer(14)["result"]["isError"], true);
+    let paper = over_stdio(&["--compat", "paper"], &[messages[0].clone(), messages[1].clone(), messages[4].clone()]);
+    assert_eq!(text(&paper(3)), "Ada wrote programs. Ada knew Babbage.. Ada lived in London..");
+}
+
+/// Over HTTP nothing is kept between requests: the handle says it all.
+#[test]
+fn each_request_over_http_stands_for_itself() {
+    let dir = WorkDir::new();
+    dir.write("mine/articles.jsonl", LINES);
+    let served = Served::start(dir.root(), &["corpus:mine", "--quiet", "--only", "mcp"]);
+    let send = |version: &str, message: &Value| {
+        let mut message = message.clone();
+        let mut headers = format!("MCP-Protocol-Version: {version}\r\n");
+        if version == "2026-07-28" {
+            message["params"]["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": version,
+                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+            let method = message["method"].as_str().expect("a method");
+            headers.extend(["Mcp-Method: ", method, "\r\n"]);
+            if let Some(name) = message["params"]["name"].as_str() {
+                headers.extend(["Mcp-Name: ", name, "\r\n"]);
+            }
+        }
+        let body = message.to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+            served.host(),
+            body.len()
+        );
+        let answer = served.raw(request.as_bytes());
+        assert!(!answer.head.contains("mcp-session-id"), "{}", answer.head);
+        answer.json()
+    };
+    assert_eq!(send("2025-11-25", &hello("2025-11-25"))["result"]["serverInfo"]["name"], "wikitrail");
+    for version in ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
+        let ask = |name: &str, arguments: Value| send(version, &call(1, name, &arguments));
+        let listed = send(version, &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}));
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4), "{version}");
+        let ada = ask("search", json!({"query": "ada byron"}))["result"]["structuredContent"]["session"].clone();
+        let london = ask("search", json!({"query": "London"}))["result"]["structuredContent"]["session"].clone();
+        let first = ask("lookup", json!({"keyword": "ada", "session": ada}));
+        assert_eq!(text(&first), "(Result 1 / 3) Ada wrote programs.", "{version}");
+        assert_eq!(
+            text(&ask("lookup", json!({"keyword": "river", "session": london}))),
+            "(Result 1 / 1) It has a river."
+        );
+        let again = first["result"]["structuredContent"]["session"].clone();
+        let second = ask("lookup", json!({"keyword": "ada", "session": again}));
+        assert_eq!(text(&second), "(Result 2 / 3) Ada knew Babbage.");
+        // The same handle gives the same again.
+        assert_eq!(ask("lookup", json!({"keyword": "ada", "session": again})), second);
+        assert_eq!(ask("lookup", json!({"keyword": "ada"}))["result"]["isError"], true);
+    }
+    let evil = "POST /mcp HTTP/1.1\r\nHost: evil.example.org\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}";
+    assert_eq!(served.raw(evil.as_bytes()).status, 403);
+}
