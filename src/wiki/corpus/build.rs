@@ -12,6 +12,7 @@ mod write;
 
 use super::CorpusError;
 use super::folder::{self, Folder};
+use super::frozen::Frozen;
 use super::import::Format;
 use super::manifest::{self, Digest, Extent, License, Manifest, SourceFile};
 use collect::Collected;
@@ -48,6 +49,8 @@ pub struct BuildSettings {
     pub threads: usize,
     /// Bytes of memory to sort in.
     pub memory: u64,
+    /// What was frozen with the pages of a site.
+    pub frozen: Option<Frozen>,
 }
 
 /// How far a build is.
@@ -128,6 +131,8 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
         .map_err(|error| cannot(error.0))?;
     progress(Progress::Finishing);
+    let frozen = settings.frozen.as_ref();
+    frozen.map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
     fs::remove_dir_all(&work).map_err(cannot)?;
     names.collisions = written.collisions;
     let manifest = Manifest {
@@ -142,11 +147,12 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
         disambiguations: written.disambiguations,
         sentences: written.sentences,
         text_bytes: written.text_bytes,
-        license: License {
+        freeze: frozen.map(|frozen| frozen.facts.clone()),
+        license: frozen.map(|frozen| frozen.license.clone()).unwrap_or_else(|| License {
             id: settings.license.clone().unwrap_or_else(|| "unknown".to_owned()),
             attribution: None,
             changes: None,
-        },
+        }),
         sources: described(settings, &sources)?,
         names,
         build: manifest::Build::current(),
@@ -164,6 +170,10 @@ fn file_name(path: &Path) -> String {
 /// The inputs as the manifest has them.
 fn described(settings: &BuildSettings, sources: &[collect::Read]) -> Result<Vec<SourceFile>, BuildError> {
     let describe = |((format, path), read): (&(Format, PathBuf), &collect::Read)| {
+        if let Some(frozen) = &settings.frozen {
+            let (format, file) = (format.name().to_owned(), frozen.facts.site.clone());
+            return Ok(SourceFile { format, file, sha256: None, rows: read.rows, skipped: read.skipped });
+        }
         let regular = path.metadata().is_ok_and(|found| found.is_file());
         let sha256 = regular.then(|| folder::digest(path)).transpose();
         let sha256 = sha256

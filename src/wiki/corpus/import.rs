@@ -9,6 +9,7 @@ mod dataset;
 mod detect;
 mod dpr;
 mod fever;
+mod frozen;
 mod hotpotqa;
 mod jsonl;
 mod kilt;
@@ -27,6 +28,8 @@ use std::{fmt, fs, io};
 /// A form in which encyclopedias are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// What `corpus freeze` fetched. No name leads to it.
+    Frozen,
     /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
     Hotpotqa,
     /// One JSON object a line: our own records, or title and text.
@@ -71,7 +74,7 @@ impl Format {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        FORMATS.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+        FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
     }
 
     /// How much of a page the articles of an input have.
@@ -82,7 +85,7 @@ impl Format {
             }
             Self::Dspy | Self::Fever | Self::Wiki2 => Extent::Lead,
             Self::Dpr | Self::Wiki18 | Self::Beir | Self::Dataset => Extent::Passages,
-            Self::Hotpotqa | Self::Jsonl | Self::Kilt => Extent::Page,
+            Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt => Extent::Page,
         }
     }
 }
@@ -130,6 +133,7 @@ pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>>
 /// Opens an input.
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
+        Format::Frozen => frozen::open(path),
         Format::Hotpotqa => hotpotqa::open(path),
         Format::Jsonl | Format::Dspy => jsonl::open(path),
         Format::Dpr => lines::open(path, dpr::parser()),

@@ -75,6 +75,7 @@ fn settings(sources: &[(Format, &Path)], threads: usize, memory: u64) -> BuildSe
         refuse_duplicates: false,
         threads,
         memory,
+        frozen: None,
     }
 }
 
