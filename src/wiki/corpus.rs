@@ -24,7 +24,7 @@ mod verify;
 pub use articles::{Hit, Page};
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, Progress, build};
 pub use error::CorpusError;
-pub use import::{FORMATS, Format};
+pub use import::{FORMATS, Format, files};
 pub use manifest::{Build, Digest, Extent, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
 pub use verify::verify;
 

@@ -8,7 +8,9 @@ use crate::report::console::stdout;
 use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
 use crate::types::text::shell_word;
-use crate::wiki::corpus::{BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build};
+use crate::wiki::corpus::{
+    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build, files,
+};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -17,8 +19,8 @@ pub(in crate::cli) struct BuildArgs {
     /// The new folder. It is written as DIR.partial, and has its name when it is whole.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// File or folder to read; may be repeated. FORMAT is `hotpotqa` or `jsonl`; without it, the first bytes and the name
-    /// decide.
+    /// File or folder to read; may be repeated. FORMAT is `hotpotqa`, `jsonl`, `parquet` or `zim`; without it, the first
+    /// bytes and the name decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
     /// What to call it [default: the name of the folder].
@@ -131,11 +133,11 @@ pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
 
 /// The format of an input, which is said where it was not given.
 fn found(format: Option<Format>, path: &std::path::Path) -> anyhow::Result<Format> {
-    if let Some(format) = format {
-        return Ok(format);
-    }
     let shown = path.display();
-    if !path.exists() {
+    if let Some(format) = format {
+        return built(format);
+    }
+    if !files(path).iter().all(|file| file.exists()) {
         return Err(Failure::bad_input(
             format!("cannot read `{shown}`: there is no such file or folder"),
             "check the path",
@@ -149,7 +151,18 @@ fn found(format: Option<Format>, path: &std::path::Path) -> anyhow::Result<Forma
         Failure::bad_input(format!("cannot tell the format of `{shown}`"), hint)
     })?;
     say(format_args!("reading `{shown}` as {}", found.name()));
-    Ok(found)
+    built(found)
+}
+
+fn built(format: Format) -> anyhow::Result<Format> {
+    if format.is_built() {
+        return Ok(format);
+    }
+    let name = format.name();
+    Err(Failure::usage(
+        format!("this program was built without the format {name}"),
+        format!("build it with the format: cargo install --path . --features {name}"),
+    ))
 }
 
 fn show(bar: &Bar, progress: Progress) {
@@ -203,7 +216,10 @@ mod tests {
         assert_eq!(source("jsonl:a:b"), Ok((Some(Format::Jsonl), "a:b".into())));
         assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
         assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
-        assert_eq!(source("wet:a"), Err("`wet` is not a format; formats are `hotpotqa`, `jsonl`".to_owned()));
+        assert_eq!(
+            source("wet:a"),
+            Err("`wet` is not a format; formats are `hotpotqa`, `jsonl`, `parquet`, `zim`".to_owned())
+        );
         assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
         assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));
         for text in ["", "G", "-1G", "1.5G", "99999999999G"] {

@@ -11,7 +11,7 @@ mod write;
 
 use super::CorpusError;
 use super::folder::{self, Folder};
-use super::import::Format;
+use super::import::{self, Format};
 use super::manifest::{self, Digest, Extent, License, Manifest, SourceFile};
 use collect::Collected;
 use std::collections::BTreeMap;
@@ -129,21 +129,22 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     progress(Progress::Finishing);
     fs::remove_dir_all(&work).map_err(cannot)?;
     names.collisions = written.collisions;
+    let facts = import::facts(&settings.sources);
     let manifest = Manifest {
         format: Manifest::FORMAT,
         id: written.id,
         name: settings.name.clone().unwrap_or_else(|| file_name(dir)),
         extent: settings.extent,
-        language: settings.language.clone(),
-        as_of: settings.as_of.clone(),
+        language: settings.language.clone().or(facts.language),
+        as_of: settings.as_of.clone().or(facts.as_of),
         articles: written.articles,
         redirects: written.redirects,
         disambiguations: written.disambiguations,
         sentences: written.sentences,
         text_bytes: written.text_bytes,
         license: License {
-            id: settings.license.clone().unwrap_or_else(|| "unknown".to_owned()),
-            attribution: None,
+            id: settings.license.clone().or(facts.license).unwrap_or_else(|| "unknown".to_owned()),
+            attribution: facts.attribution,
             changes: None,
         },
         sources: described(settings, &sources)?,
@@ -163,8 +164,9 @@ fn file_name(path: &Path) -> String {
 /// The inputs as the manifest has them.
 fn described(settings: &BuildSettings, sources: &[collect::Read]) -> Result<Vec<SourceFile>, BuildError> {
     let describe = |((format, path), read): (&(Format, PathBuf), &collect::Read)| {
-        let regular = path.metadata().is_ok_and(|found| found.is_file());
-        let sha256 = regular.then(|| folder::digest(path)).transpose();
+        let files = import::files(path);
+        let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
+        let sha256 = regular.then(|| folder::digest(&files)).transpose();
         let sha256 = sha256
             .map_err(|error| BuildError::Input { file: path.display().to_string(), reason: error.to_string() })?;
         let (format, file) = (format.name().to_owned(), file_name(path));
@@ -185,7 +187,7 @@ fn digests(dir: &Path) -> io::Result<BTreeMap<String, Digest>> {
             }
             let file = File::open(&path)?;
             file.sync_all()?;
-            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&path)? };
+            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&[path])? };
             digests.insert(if below.is_empty() { name } else { format!("{below}/{name}") }, digest);
         }
     }
