@@ -28,7 +28,7 @@ fn a_split_file_is_known_by_its_bytes_and_says_what_it_is() {
     fs::write(dir.path("cut.zim"), &whole[..whole.len() - 1]).expect("written");
     dir.wikitrail(&["corpus", "build", "c", "--from", "cut.zim"]).refused(
         3,
-        &["cannot read `cut.zim` to its end: it is cut: 41154 bytes of 41155 are there", "Is the file whole"],
+        &["cannot read `cut.zim` to its end: it is cut: 41154 bytes of 41155 are there", "is the file whole"],
     );
     dir.wikitrail(&["corpus", "build", "c", "--from", "gone.zim"]).refused(3, &["there is no such file or folder"]);
 }
