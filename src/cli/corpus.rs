@@ -1,6 +1,7 @@
-//! `corpus`: build, describe and check frozen encyclopedias.
+//! `corpus`: build, freeze, describe and check frozen encyclopedias.
 
 mod build;
+mod freeze;
 mod info;
 mod verify;
 
@@ -13,17 +14,20 @@ use std::path::Path;
 pub(super) enum Command {
     /// Build a corpus of any size from files in a public format, in a folder of its own.
     Build(build::BuildArgs),
+    /// Freeze the pages that a dataset, a run or a list of titles needs, from a live site.
+    Freeze(freeze::FreezeArgs),
     /// Describe a corpus: what it is, where it came from, what was left out.
     Info(info::InfoArgs),
     /// Check that a corpus is what was built.
     Verify(verify::VerifyArgs),
 }
 
-pub(super) fn execute(command: &Command) -> anyhow::Result<u8> {
+pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Build(args) => build::execute(args),
-        Command::Info(args) => info::execute(args),
-        Command::Verify(args) => verify::execute(args),
+        Command::Build(args) => build::execute(&args),
+        Command::Freeze(args) => freeze::execute(args).await,
+        Command::Info(args) => info::execute(&args),
+        Command::Verify(args) => verify::execute(&args),
     }
 }
 

@@ -113,6 +113,7 @@ pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
         refuse_duplicates: args.on_duplicate == "error",
         threads: args.threads.map_or(processors, usize::from),
         memory: args.memory,
+        frozen: None,
     };
     let bar = stage_bar(args.quiet);
     let built = build(&args.dir, &settings, &mut |progress| show(&bar, progress));
@@ -165,7 +166,7 @@ fn built(format: Format) -> anyhow::Result<Format> {
     ))
 }
 
-fn show(bar: &Bar, progress: Progress) {
+pub(super) fn show(bar: &Bar, progress: Progress) {
     bar.set_message(match progress {
         Progress::Reading(rows) => format!("reading, {}", counted(rows, "row")),
         Progress::Writing(done, all) => format!("writing, {} of {} articles", thousands(done), thousands(all)),
@@ -174,7 +175,7 @@ fn show(bar: &Bar, progress: Progress) {
     bar.tick();
 }
 
-fn left_out(notes: &[String]) {
+pub(super) fn left_out(notes: &[String]) {
     for note in notes {
         say(format_args!("left out: {note}"));
     }

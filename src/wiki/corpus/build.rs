@@ -11,6 +11,7 @@ mod write;
 
 use super::CorpusError;
 use super::folder::{self, Folder};
+use super::frozen::Frozen;
 use super::import::{self, Format};
 use super::manifest::{self, Digest, Extent, License, Manifest, SourceFile};
 use collect::Collected;
@@ -47,6 +48,8 @@ pub struct BuildSettings {
     pub threads: usize,
     /// Bytes of memory to sort in.
     pub memory: u64,
+    /// What was frozen with the pages of a site.
+    pub frozen: Option<Frozen>,
 }
 
 /// How far a build is.
@@ -127,6 +130,8 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
         .map_err(|error| cannot(error.0))?;
     progress(Progress::Finishing);
+    let frozen = settings.frozen.as_ref();
+    frozen.map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
     fs::remove_dir_all(&work).map_err(cannot)?;
     names.collisions = written.collisions;
     let facts = import::facts(&settings.sources);
@@ -135,18 +140,15 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
         id: written.id,
         name: settings.name.clone().unwrap_or_else(|| file_name(dir)),
         extent: settings.extent,
-        language: settings.language.clone().or(facts.language),
-        as_of: settings.as_of.clone().or(facts.as_of),
+        language: settings.language.clone().or_else(|| facts.language.clone()),
+        as_of: settings.as_of.clone().or_else(|| facts.as_of.clone()),
         articles: written.articles,
         redirects: written.redirects,
         disambiguations: written.disambiguations,
         sentences: written.sentences,
         text_bytes: written.text_bytes,
-        license: License {
-            id: settings.license.clone().or(facts.license).unwrap_or_else(|| "unknown".to_owned()),
-            attribution: facts.attribution,
-            changes: None,
-        },
+        freeze: frozen.map(|frozen| frozen.facts.clone()),
+        license: frozen.map_or_else(|| license(settings, facts), |frozen| frozen.license.clone()),
         sources: described(settings, &sources)?,
         names,
         build: manifest::Build::current(),
@@ -157,6 +159,11 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     Ok(Built { manifest, notes })
 }
 
+fn license(settings: &BuildSettings, facts: import::Facts) -> License {
+    let id = settings.license.clone().or(facts.license);
+    License { id: id.unwrap_or_else(|| "unknown".to_owned()), attribution: facts.attribution, changes: None }
+}
+
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -164,6 +171,10 @@ fn file_name(path: &Path) -> String {
 /// The inputs as the manifest has them.
 fn described(settings: &BuildSettings, sources: &[collect::Read]) -> Result<Vec<SourceFile>, BuildError> {
     let describe = |((format, path), read): (&(Format, PathBuf), &collect::Read)| {
+        if let Some(frozen) = &settings.frozen {
+            let (format, file) = (format.name().to_owned(), frozen.facts.site.clone());
+            return Ok(SourceFile { format, file, sha256: None, rows: read.rows, skipped: read.skipped });
+        }
         let files = import::files(path);
         let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
         let sha256 = regular.then(|| folder::digest(&files)).transpose();

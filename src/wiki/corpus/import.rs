@@ -3,6 +3,7 @@
 //! An importer is an iterator over what it finds. It reads its file once, from front to end, and keeps no more of it in
 //! memory than it needs for the next record.
 
+mod frozen;
 mod hotpotqa;
 mod jsonl;
 #[cfg(feature = "parquet")]
@@ -25,6 +26,8 @@ const FAULT: &str = "its reader failed inside; is it damaged?";
 /// A form in which encyclopedias are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// What `corpus freeze` fetched. No name leads to it.
+    Frozen,
     /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
     Hotpotqa,
     /// One JSON object a line: our own records, or title and text.
@@ -47,7 +50,7 @@ impl Format {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        FORMATS.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+        FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
     }
 
     /// Whether this program was built with it.
@@ -62,9 +65,9 @@ impl Format {
             let tables = || tables(path).is_ok_and(|files| !files.is_empty()).then_some(Self::Parquet);
             return lines.or_else(tables).or_else(|| hotpotqa::is_folder(path).then_some(Self::Hotpotqa));
         }
-        match &first_bytes(files(path).first()?) {
-            Some(first) if first.as_slice() == zim::MAGIC => return Some(Self::Zim),
-            Some(first) if first == b"PAR1" => return Some(Self::Parquet),
+        match first_bytes(files(path).first()?) {
+            Some(zim::MAGIC) => return Some(Self::Zim),
+            Some([b'P', b'A', b'R', b'1']) => return Some(Self::Parquet),
             _ => {}
         }
         let first = first_byte(path);
@@ -179,6 +182,7 @@ pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>>
 /// Opens an input.
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
+        Format::Frozen => frozen::open(path),
         Format::Hotpotqa => hotpotqa::open(path),
         Format::Jsonl => jsonl::open(path),
         #[cfg(feature = "parquet")]

@@ -1,8 +1,10 @@
 //! `corpus.toml`: what a corpus is, for people and for whoever opens it.
 
-use super::CorpusError;
+use super::{CorpusError, queries};
+use crate::types::Compat;
 use crate::types::bounded::text_at_most;
 use crate::types::text::counted;
+use crate::wiki::site_page::LeftOut;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -44,6 +46,9 @@ pub struct Manifest {
     pub text_bytes: u64,
     /// Under which terms the texts may be used.
     pub license: License,
+    /// The site that the pages were frozen from, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<Freeze>,
     /// Where the records came from.
     #[serde(rename = "source")]
     pub sources: Vec<SourceFile>,
@@ -89,6 +94,28 @@ pub struct License {
     /// What was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
+}
+
+/// A site, and how its pages were frozen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Freeze {
+    /// Its base URL.
+    pub site: String,
+    /// Its address of a revision, up to the number.
+    pub permalink: String,
+    /// Which reading of pages the texts are.
+    pub compat: Compat,
+    /// Whether the texts keep footnote marks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub footnotes: bool,
+    /// What the pages are true to.
+    pub fidelity: String,
+    /// Articles that are gold pages of the questions they were frozen for.
+    pub gold_pages: u32,
+    /// Searches whose answers are those of the site.
+    pub searches: u64,
+    /// Titles without a page, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
 }
 
 /// Where records came from.
@@ -211,6 +238,12 @@ impl Manifest {
         };
         let sentences = if self.sentences == Sentences::Given { ", sentences given" } else { "" };
         format!("{} ({extent}{sentences})", counted(self.articles, "article"))
+    }
+
+    /// What a run over it depends on: the articles, and the searches that were frozen with them.
+    pub(super) fn identity(&self) -> String {
+        let searches = self.files.get(queries::FILE).and_then(|file| file.sha256.get(..16));
+        searches.map_or_else(|| self.id.clone(), |searches| format!("{}+{searches}", self.id))
     }
 
     pub(super) fn bytes(&self) -> u64 {

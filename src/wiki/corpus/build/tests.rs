@@ -22,6 +22,7 @@ fn settings(sources: &[PathBuf]) -> BuildSettings {
         refuse_duplicates: false,
         threads: 2,
         memory: 1 << 30,
+        frozen: None,
     }
 }
 

@@ -12,7 +12,7 @@ use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
@@ -27,18 +27,18 @@ const NAMED: usize = 20;
 type Found = Result<Imported, ImportError>;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
-    let files = if path.is_dir() { tables(path).map_err(broken)? } else { vec![path.to_owned()] };
+    let files = if path.is_dir() { tables(path).map_err(|error| broken(&error))? } else { vec![path.to_owned()] };
     if files.is_empty() {
-        return Err(broken("there is no .parquet file in it"));
+        return Err(broken(&"there is no .parquet file in it"));
     }
     let folder = path.is_dir();
     let (send, found) = sync_channel(WAITING);
     thread::spawn(move || {
         for file in &files {
             let member = folder.then(|| Arc::from(file.file_name().unwrap_or_default().to_string_lossy()));
-            if let Err(reason) = read(file, member.clone(), &send) {
+            if let Err(reason) = read(file, member.as_ref(), &send) {
                 let place = Place { member, line: 0 };
-                let _ = send.send(Err(broken(format!("{reason}{place}"))));
+                let _ = send.send(Err(broken(&format!("{reason}{place}"))));
                 return;
             }
         }
@@ -46,12 +46,12 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     Ok(Box::new(found.into_iter()))
 }
 
-fn broken(reason: impl ToString) -> ImportError {
+fn broken(reason: &impl ToString) -> ImportError {
     ImportError::Broken { reason: reason.to_string() }
 }
 
 /// Sends the rows of a file; nobody listens after an error.
-fn read(file: &PathBuf, member: Option<Arc<str>>, send: &SyncSender<Found>) -> Result<(), String> {
+fn read(file: &Path, member: Option<&Arc<str>>, send: &SyncSender<Found>) -> Result<(), String> {
     let rows = || -> Result<(), String> {
         let said = |error: ParquetError| error.to_string();
         let reader = SerializedFileReader::new(File::open(file).map_err(|error| error.to_string())?).map_err(said)?;
@@ -62,7 +62,7 @@ fn read(file: &PathBuf, member: Option<Arc<str>>, send: &SyncSender<Found>) -> R
             let rows = RowIter::from_row_group(Some(columns.clone()), &*group).map_err(said)?;
             for row in rows.with_batch_size(WAITING) {
                 line += 1;
-                let place = Place { member: member.clone(), line };
+                let place = Place { member: member.cloned(), line };
                 let record = match article(&row.map_err(said)?) {
                     Ok(record) => Ok(Imported { record, place }),
                     Err(reason) => Err(ImportError::Record { place, reason }),

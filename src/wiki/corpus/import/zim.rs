@@ -20,7 +20,7 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 /// How a file begins.
-pub(super) const MAGIC: &[u8] = b"ZIM\x04";
+pub(super) const MAGIC: [u8; 4] = *b"ZIM\x04";
 /// The list of articles.
 const LIST: &str = "listing/titleOrdered/v1";
 /// Redirects that one thread follows at once.
@@ -124,7 +124,9 @@ fn plan(archive: &Archive, jobs: &SyncSender<Job>) {
     let Some(mut pages) = pages(archive, say) else { return };
     pages.sort_unstable();
     let mut articles = Set::new(archive.entries);
-    pages.iter().for_each(|page| articles.add(page.entry));
+    for page in &pages {
+        articles.add(page.entry);
+    }
     for cluster in pages.chunk_by(|one, other| one.cluster == other.cluster) {
         if jobs.send(Job::Pages(cluster.to_vec())).is_err() {
             return;
@@ -171,7 +173,7 @@ fn listed(archive: &Archive) -> Result<Option<Set>> {
     let mut cluster = Cluster::open(archive, cluster)?;
     let mut listed = Set::new(archive.entries);
     let list = cluster.blob(blob, 4 * u64::from(archive.entries))?;
-    list.chunks_exact(4).for_each(|entry| listed.add(archive::number(entry) as u32));
+    list.chunks_exact(4).for_each(|entry| listed.add(archive::short(entry)));
     Ok(Some(listed))
 }
 

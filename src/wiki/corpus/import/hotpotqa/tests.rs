@@ -66,6 +66,7 @@ fn settings(path: &Path) -> BuildSettings {
         refuse_duplicates: false,
         threads: 2,
         memory: 1 << 20,
+        frozen: None,
     }
 }
 

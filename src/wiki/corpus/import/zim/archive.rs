@@ -1,7 +1,7 @@
 //! What is where in a ZIM file: its header, media types and entries. All numbers are little-endian.
 
 use super::parts::{Parts, Section};
-use crate::types::digest::md5_hex;
+use crate::types::digest::{hex, md5_hex};
 use std::cmp::Ordering;
 use std::path::Path;
 
@@ -75,7 +75,7 @@ impl Archive {
             return Err(format!("it has {length} bytes, and the header of a ZIM file has {HEADER}"));
         }
         parts.read(&mut header, 0).map_err(|error| error.to_string())?;
-        let (short, long) = (|at| number(&header[at..at + 4]) as u32, |at| number(&header[at..at + 8]));
+        let (short, long) = (|at| short(&header[at..]), |at| number(&header[at..at + 8]));
         if short(0) != MAGIC {
             return Err(
                 "it does not begin as a ZIM file does; one inside another file has to be cut out first".to_owned()
@@ -111,7 +111,7 @@ impl Archive {
         let found = md5_hex(whole).map_err(|error| error.to_string())?;
         let mut wanted = [0; 16];
         self.read(&mut wanted, self.end)?;
-        let wanted: String = wanted.iter().map(|byte| format!("{byte:02x}")).collect();
+        let wanted = hex(&wanted);
         if found == wanted { Ok(()) } else { Err(format!("it is damaged: its MD5 is {found}, not {wanted}")) }
     }
 
@@ -152,7 +152,7 @@ impl Archive {
     /// The entry at the beginning of `bytes`, if all of it is there.
     fn parsed(&self, bytes: &[u8]) -> Result<Option<Entry>> {
         let Some((head, rest)) = bytes.split_at_checked(12) else { return Ok(None) };
-        let index = number(&head[8..]) as u32;
+        let index = short(&head[8..]);
         let (target, names) = match number(&head[..2]) {
             0xffff => (Target::Redirect(index), Some(rest)),
             0xfffd | 0xfffe => (Target::Nothing, bytes.get(8..)),
@@ -162,7 +162,7 @@ impl Archive {
                     .ok()
                     .and_then(|kind| self.types.get(kind))
                     .ok_or_else(|| format!("its media type has the number {kind}, and there are {kinds}"))?;
-                let blob = rest.get(..4).map_or(0, number) as u32;
+                let blob = short(rest);
                 (Target::Blob { html, cluster: index, blob }, rest.get(4..))
             }
         };
@@ -190,6 +190,11 @@ impl Archive {
 /// The number that up to eight bytes are.
 pub(super) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// The number that the first four bytes are.
+pub(super) fn short(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes.first_chunk().copied().unwrap_or_default())
 }
 
 /// Which of the media types are HTML. An empty one ends the list.

@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 /// letters; none if that is no such name.
 pub(in crate::wiki::corpus::import) fn paths(path: &Path) -> Vec<PathBuf> {
     let name = path.as_os_str().to_str().unwrap_or_default();
+    let is_zim = |name| Path::new(name).extension().is_some_and(|ending| ending == "zim");
     let whole = match name.strip_suffix("aa") {
-        Some(whole) if whole.ends_with(".zim") => whole,
-        _ if name.ends_with(".zim") && !path.exists() => name,
+        Some(whole) if is_zim(whole) => whole,
+        _ if is_zim(name) && !path.exists() => name,
         _ => return Vec::new(),
     };
     let letters = || 'a'..='z';

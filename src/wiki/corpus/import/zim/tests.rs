@@ -1,7 +1,7 @@
 //! Files that are made here, and those of the format's own authors.
 
 use super::archive::Archive;
-use super::{Facts, facts, open, paths};
+use super::{Facts, MAGIC, facts, open, paths};
 use crate::types::digest::md5_hex;
 use crate::wiki::corpus::build::{BuildSettings, build};
 use crate::wiki::corpus::import::{Format, ImportError, Imported};
@@ -81,10 +81,10 @@ fn zim(version: (u16, u16), kind: u8, entries: &[Made<'_>]) -> Vec<u8> {
     let blobs: Vec<Vec<u8>> = entries.iter().map(blob).collect();
     let (even, odd): (Vec<usize>, Vec<usize>) = (0..entries.len()).partition(|at| at % 2 == 0);
     let packed = |of: &[usize]| cluster(kind, &of.iter().map(|at| blobs[*at].as_slice()).collect::<Vec<_>>());
-    file(version, entries, [packed(&even), packed(&odd)])
+    file(version, entries, &[packed(&even), packed(&odd)])
 }
 
-fn file(version: (u16, u16), entries: &[Made<'_>], clusters: [Vec<u8>; 2]) -> Vec<u8> {
+fn file(version: (u16, u16), entries: &[Made<'_>], clusters: &[Vec<u8>; 2]) -> Vec<u8> {
     let types = b"image/png\0text/html; charset=utf-8\0text/plain\0\0";
     let (entries_at, count) = (80 + types.len(), entries.len());
     let clusters_at = entries_at + 8 * count;
@@ -108,7 +108,7 @@ fn file(version: (u16, u16), entries: &[Made<'_>], clusters: [Vec<u8>; 2]) -> Ve
     let second = clusters_at + 16 + names.len();
     let first = second + clusters[1].len();
     let end = first + clusters[0].len();
-    let mut bytes = super::MAGIC.to_vec();
+    let mut bytes = MAGIC.to_vec();
     bytes.extend([version.0.to_le_bytes(), version.1.to_le_bytes()].concat());
     bytes.extend([[7; 8]; 2].concat());
     bytes.extend([short(count), short(2)].concat());
@@ -223,7 +223,8 @@ fn xz_is_read_with_bounded_memory() {
     let dir = tempfile::tempdir().expect("a folder");
     let bytes: Vec<u8> =
         (0..PACKED.len() / 2).map(|at| u8::from_str_radix(&PACKED[2 * at..2 * at + 2], 16).expect("hex")).collect();
-    let made = |packed: &[u8]| file((5, 0), &[(b'A', "Ada", "", Page(""))], [[&[XZ][..], packed].concat(), Vec::new()]);
+    let made =
+        |packed: &[u8]| file((5, 0), &[(b'A', "Ada", "", Page(""))], &[[&[XZ][..], packed].concat(), Vec::new()]);
     let contents = read(&written(&dir, &made(&bytes)));
     assert_eq!(blocks(&contents.articles["Ada"]), ["Ada wrote programs."], "{:?}", contents.bad);
     // The header of the block asks for four gigabytes to look back to; its checksum is that of the changed header.
@@ -293,7 +294,7 @@ fn huge_numbers_take_no_memory_and_what_is_left_out_is_named() {
         ([table(0), cluster(PLAIN, &[b"", b"\xff"])], "cluster 0 is damaged: its table cannot have 0 bytes"),
         ([vec![7], cluster(PLAIN, &[b"", b"\xff"])], "cluster 0 is packed in the way 7, which is not known"),
     ] {
-        let Contents { articles, bad, broken, .. } = read(&written(&dir, &file((6, 1), &entries, clusters)));
+        let Contents { articles, bad, broken, .. } = read(&written(&dir, &file((6, 1), &entries, &clusters)));
         assert_eq!((broken, articles.len()), (None, 0));
         assert_eq!(
             bad,
@@ -324,6 +325,7 @@ fn built(dir: &Path, name: &str, path: PathBuf) -> Manifest {
         refuse_duplicates: false,
         threads: 1,
         memory: 1 << 20,
+        frozen: None,
     };
     build(&dir.join(name), &settings, &mut |_| {}).expect("a corpus").manifest
 }
