@@ -46,7 +46,7 @@ fn collect(element: ElementRef<'_>, in_paragraph: bool, most: usize, links: &mut
 /// The title of the article that a link leads to.
 fn target(link: ElementRef<'_>) -> Option<String> {
     let title = link.attr("title").filter(|title| !title.is_empty() && !title.ends_with(MISSING))?;
-    let leads_on = !has_class(link.value(), &NO_PAGE) && link.attr("href").is_some_and(|href| !href.starts_with('#'));
+    let leads_on = !has_class(link.value(), &NO_PAGE);
     let other = title.split_once(':').is_some_and(|(space, _)| OTHER.contains(&space) || space.ends_with("talk"));
     (leads_on && !other).then(|| title.to_owned())
 }
