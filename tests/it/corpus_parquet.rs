@@ -70,7 +70,7 @@ fn rows_are_the_articles_that_lines_of_json_would_be() {
         let text = std::str::from_utf8(row.2).expect("text");
         serde_json::json!({ "id": row.0, "title": row.1, "text": text }).to_string() + "\n"
     };
-    dir.write("pages.jsonl", &ROWS.iter().map(line).collect::<String>());
+    dir.write("pages.jsonl", ROWS.iter().map(line).collect::<String>());
     fs::create_dir(dir.path("20231101.en")).expect("a folder");
     let zstd = Compression::ZSTD(ZstdLevel::default());
     write(&dir.path("20231101.en/train-00000-of-00002.parquet"), &COLUMNS, &ROWS[..3], Compression::SNAPPY, true);
@@ -118,7 +118,7 @@ fn other_tables_and_damaged_files_are_refused_in_words() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x55;
         fs::write(dir.path("damaged.parquet"), damaged).expect("written");
-        let built = dir.wikitrail(&["corpus", "build", &format!("d{at}"), "--from", "parquet:damaged.parquet"]);
-        assert!(matches!(built.code, Some(0 | 3)), "{at}: {:?} {}", built.code, built.stderr);
+        let ran = dir.wikitrail(&["corpus", "build", &format!("d{at}"), "--from", "parquet:damaged.parquet"]);
+        assert!(matches!(ran.code, Some(0 | 3)), "{at}: {:?} {}", ran.code, ran.stderr);
     }
 }

@@ -7,6 +7,7 @@ use crate::wiki::corpus::build::{BuildSettings, build};
 use crate::wiki::corpus::import::{Format, ImportError, Imported};
 use crate::wiki::corpus::manifest::{Extent, Manifest};
 use crate::wiki::corpus::record::{Article, Record};
+use crate::wiki::html::{self, ArticleOptions};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -204,6 +205,8 @@ fn pages_redirects_and_facts_are_those_of_the_file() {
             }
             assert_eq!(articles.keys().collect::<Vec<_>>(), ["Ada Byron", "Mercury"]);
             assert_eq!(blocks(&articles["Ada Byron"]), ["Ada wrote programs.", "one\ntwo"]);
+            let live = html::article(ADA, ArticleOptions::default()).expect("a page");
+            assert_eq!(blocks(&articles["Ada Byron"]), *live.blocks);
             assert_eq!(
                 (articles["Ada Byron"].entries.as_ref(), articles["Mercury"].entries.as_ref()),
                 (None, Some(&vec!["Mercury (planet)".to_owned()]))
