@@ -4,6 +4,7 @@
 //! its text, and kept in a file beside the corpus; titles that are kept are never asked for again. At the end the builder of
 //! corpora makes the folder of the file.
 
+mod built;
 mod kept;
 mod wanted;
 
@@ -14,9 +15,7 @@ use super::wiki::{WIKIPEDIA, WikiSettings, site};
 use crate::experiment::VariantSettings;
 use crate::types::text::{counted, shell_word};
 use crate::types::{Compat, sha256_hex};
-use crate::wiki::corpus::{
-    Answer, BuildError, BuildSettings, Built, Extent, Format, Freeze, Frozen, Kept, License, Progress, build,
-};
+use crate::wiki::corpus::{Answer, Built, Kept, Progress, build};
 use crate::wiki::{ApiSource, Found, LeftOut, Revision, Source as _, SourceError};
 use futures_util::StreamExt as _;
 use kept::{Asked, KeptFile};
@@ -29,11 +28,6 @@ use wanted::Wanted;
 const VERSION: u32 = 1;
 /// A search this long is not made again in brackets, in bytes.
 const LONGEST_AGAIN: usize = 300;
-/// What is done to the texts.
-const CHANGES: &str = "text extracted, footnotes removed";
-const CHANGES_WITH_MARKS: &str = "text extracted";
-/// Memory to sort in; a freeze is small.
-const MEMORY: u64 = 256 << 20;
 
 /// What to freeze.
 #[derive(Debug, Clone, Default)]
@@ -116,11 +110,12 @@ impl FreezeSettings {
         if wanted.titles.is_empty() && wanted.searches.is_empty() {
             return Err(RunError::input("no title was named", "--titles takes a UTF-8 file with one title a line"));
         }
-        if self.wiki.compat.is_none() && self.wiki.keep_footnotes.is_none() {
-            if let Some((compat, footnotes)) = wanted.reading()? {
-                self.wiki.compat = Some(compat.to_owned());
-                self.wiki.keep_footnotes = Some(footnotes);
-            }
+        if self.wiki.compat.is_none()
+            && self.wiki.keep_footnotes.is_none()
+            && let Some((compat, footnotes)) = wanted.reading()?
+        {
+            self.wiki.compat = Some(compat.to_owned());
+            self.wiki.keep_footnotes = Some(footnotes);
         }
         if self.as_of.is_some() {
             wanted.titles.values_mut().for_each(|revision| *revision = None);
@@ -323,63 +318,6 @@ impl PreparedFreeze {
         Ok(())
     }
 
-    /// What the builder needs, and titles without a page.
-    fn build_settings(&self) -> Result<(BuildSettings, BTreeSet<(LeftOut, String)>), RunError> {
-        let Some(asked) = &self.kept.asked else { return Err(RunError::unwritable("nothing was asked for")) };
-        let kept = &self.kept;
-        let left_out = kept.done.iter().filter_map(|(title, found)| Some((*found.as_ref().err()?, title.clone())));
-        let left_out: BTreeSet<(LeftOut, String)> = left_out.collect();
-        let mut searches = kept.searches.clone();
-        let known = self.wanted.searches.iter();
-        searches.extend(known.filter_map(|(query, answer)| Some((query.clone(), answer.clone()?))));
-        let gold: BTreeSet<&String> =
-            self.wanted.gold.iter().map(|title| kept.names.get(title).unwrap_or(title)).collect();
-        let mut counts = BTreeMap::new();
-        left_out.iter().for_each(|(reason, _)| *counts.entry(*reason).or_default() += 1);
-        let facts = Freeze {
-            site: asked.site.clone(),
-            permalink: asked.facts.permalink.clone(),
-            compat: self.compat,
-            footnotes: self.footnotes,
-            fidelity: self.fidelity(asked),
-            gold_pages: u32::try_from(gold.into_iter().filter(|title| kept.pages.contains(*title)).count())
-                .unwrap_or(u32::MAX),
-            searches: searches.len() as u64,
-            left_out: counts,
-        };
-        let site = asked.facts.name.as_deref().unwrap_or(&asked.site);
-        let license = License {
-            id: asked.facts.license.clone().unwrap_or_else(|| "unknown".to_owned()),
-            attribution: Some(format!("{site} contributors")),
-            changes: Some(if self.footnotes { CHANGES_WITH_MARKS } else { CHANGES }.to_owned()),
-        };
-        let settings = BuildSettings {
-            sources: vec![(Format::Frozen, kept.path.clone())],
-            name: self.settings.name.clone(),
-            extent: Extent::Page,
-            language: asked.facts.language.clone(),
-            as_of: Some(asked.as_of.clone().unwrap_or_else(|| asked.began.clone())),
-            license: None,
-            refuse_duplicates: false,
-            threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-            memory: MEMORY,
-            frozen: Some(Frozen { facts, license, searches, left_out: left_out.clone() }),
-        };
-        Ok((settings, left_out))
-    }
-
-    /// What the pages are true to.
-    fn fidelity(&self, asked: &Asked) -> String {
-        let ended = today();
-        let days = if ended == asked.began { ended } else { format!("{} to {ended}", asked.began) };
-        let revisions = match asked.as_of {
-            Some(_) => "oldid",
-            None if self.wanted.titles.values().any(Option::is_some) => "revisions that the run read",
-            None => "current revisions",
-        };
-        format!("{revisions}, templates of {days}")
-    }
-
     /// The error with what to do about it: nothing that was fetched is lost.
     fn to_go_on(&self, error: &RunError) -> RunError {
         let kept = self.kept.done.len();
@@ -391,25 +329,6 @@ impl PreparedFreeze {
         let go_on = format!("{} kept in `{}`; the same command goes on", are(kept), self.kept.path.display());
         let hint = if hint.is_empty() { go_on } else { format!("{hint}. {go_on}") };
         RunError::unexpected(error, hint)
-    }
-
-    fn unbuilt(&self, error: &BuildError) -> RunError {
-        let path = self.kept.path.display();
-        match error {
-            BuildError::Empty(_) => RunError::input(
-                "the site has none of the titles",
-                format!(
-                    "check --wiki-url, the titles and --as-of; what was asked for is in `{path}`, which may be removed"
-                ),
-            ),
-            BuildError::Exists(_) | BuildError::InTheWay(_) => {
-                RunError::usage(error, "remove it; the same command goes on with what was fetched")
-            }
-            _ => RunError::unexpected(
-                error,
-                format!("everything that was fetched is in `{path}`; the same command goes on"),
-            ),
-        }
     }
 }
 

@@ -98,6 +98,8 @@ fn a_run_over_its_own_freeze_sees_what_the_live_run_saw() {
         let origin = dir.manifest(replayed)["variants"][0]["wiki_origin"].to_string();
         assert!(origin.contains(&format!("{}+", info["id"].as_str().expect("an id"))), "{origin}");
         dir.wikitrail(&["corpus", "verify", corpus, "--deep"]).ok();
+        let log = tokio::runtime::Runtime::new().expect("a runtime").block_on(site.log());
+        assert!(Value::from(log).to_string().contains("rvstartid="), "pages are those that the run read");
         let queries = dir.read(&format!("{corpus}/queries.jsonl"));
         assert!(queries.contains("{\"query\":\"nz\",\"page\":\"New Zealand\"}\n"), "{queries}");
         let urls = dir.records(replayed)[0]["steps"].to_string();
@@ -287,6 +289,29 @@ fn a_dataset_gives_gold_pages_contexts_and_links() {
     freeze(&dir, "none", &server, &["--titles", "empty.txt"]).refused(3, &["no title was named"]);
     dir.write("gone.txt", "Deleted\n");
     freeze(&dir, "none", &server, &["--titles", "gone.txt"]).refused(3, &["the site has none of the titles"]);
+}
+
+#[test]
+fn what_a_site_says_of_itself_and_of_its_pages_is_shown_escaped() {
+    const HOSTILE: &str = "Z\u{1b}c\u{7}\u{9b}31m\u{202e}Y";
+    let (dir, mut wiki) = (WorkDir::new(), Wiki::new());
+    for name in ["sitename", "lang", "server", "script"] {
+        wiki.info["general"][name] = HOSTILE.into();
+    }
+    wiki.info["rightsinfo"]["url"] = format!("https://creativecommons.org/licenses/by-sa/{HOSTILE}").into();
+    let texts = vec![(60, HOSTILE, format!("<p>{HOSTILE} is <a title='{HOSTILE}'>here</a> too."))];
+    wiki.pages.insert(HOSTILE, texts);
+    let server = wiki.serve();
+    dir.write("t.txt", format!("{HOSTILE}\nDeleted {HOSTILE}\n"));
+    for ran in [
+        freeze(&dir, "c", &server, &["--titles", "t.txt", "--links", "2"]).ok(),
+        dir.wikitrail(&["corpus", "info", "c"]).ok(),
+        dir.wikitrail(&["corpus", "info", "c", "--attribution"]).ok(),
+    ] {
+        let said = ran.stdout + &ran.stderr;
+        assert!(!said.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']) && said.contains("\\u001b"), "{said:?}");
+    }
+    assert_eq!(info(&dir, "c")["license"]["id"], "unknown");
 }
 
 const TITLES: &str = "Alpha\nBeta\nDelta\nDeleted\nGamma\nOmega\n";

@@ -108,7 +108,8 @@ fn needs_others(example: &str) -> bool {
     let server =
         example.contains("--base-url") || example.contains("--wiki api") || example.ends_with("fetch hotpotqa");
     let is_one = example.contains("wikitrail serve ") || example.contains("wikitrail mcp ");
-    server || is_one || example.contains("--import")
+    let site = example.contains("corpus freeze") && !example.contains("--dry-run");
+    server || site || is_one || example.contains("--import")
 }
 
 #[cfg(unix)]

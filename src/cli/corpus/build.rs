@@ -8,7 +8,9 @@ use crate::report::console::stdout;
 use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
 use crate::types::text::shell_word;
-use crate::wiki::corpus::{BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build};
+use crate::wiki::corpus::{
+    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build, files,
+};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -18,7 +20,7 @@ pub(in crate::cli) struct BuildArgs {
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// File or folder to read; may be repeated. FORMAT is `hotpotqa`, `jsonl`, `dspy`, `dpr`, `wiki18`, `beir`, `kilt`,
-    /// `fever`, `2wiki` or `dataset`; without it, the first record and the name decide.
+    /// `fever`, `2wiki`, `dataset`, `parquet` or `zim`; without it, the first record and the name decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
     /// What to call it [default: the name of the folder].
@@ -140,11 +142,11 @@ fn common_extent(sources: &[(Format, PathBuf)]) -> Extent {
 
 /// The format of an input, which is said where it was not given.
 fn found(format: Option<Format>, path: &std::path::Path) -> anyhow::Result<Format> {
-    if let Some(format) = format {
-        return Ok(format);
-    }
     let shown = path.display();
-    if !path.exists() {
+    if let Some(format) = format {
+        return built(format);
+    }
+    if !files(path).iter().all(|file| file.exists()) {
         return Err(Failure::bad_input(
             format!("cannot read `{shown}`: there is no such file or folder"),
             "check the path",
@@ -160,7 +162,18 @@ fn found(format: Option<Format>, path: &std::path::Path) -> anyhow::Result<Forma
         Failure::bad_input(format!("cannot tell the format of `{shown}`"), hint)
     })?;
     say(format_args!("reading `{shown}` as {}", found.name()));
-    Ok(found)
+    built(found)
+}
+
+fn built(format: Format) -> anyhow::Result<Format> {
+    if format.is_built() {
+        return Ok(format);
+    }
+    let name = format.name();
+    Err(Failure::usage(
+        format!("this program was built without the format {name}"),
+        format!("build it with the format: cargo install --path . --features {name}"),
+    ))
 }
 
 pub(super) fn show(bar: &Bar, progress: Progress) {

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 /// Titles without a page that are named for each reason; the folder has all of them.
 const NAMED: usize = 10;
 
+#[expect(clippy::struct_excessive_bools, reason = "one for each switch")]
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct FreezeArgs {
     /// The new folder. What is fetched is kept in DIR.fetched.jsonl until it is there: the same command goes on with that.
@@ -123,31 +124,25 @@ pub(super) async fn execute(args: FreezeArgs) -> anyhow::Result<u8> {
 /// What it takes, and what is wrong with it as an experiment.
 fn say_plan(plan: FreezePlan, links: usize) {
     let FreezePlan { titles, fetched, searches, requests, least_ms, gold_only } = plan;
-    let mut line = counted(titles, "title");
-    if fetched > 0 {
-        line += &format!(" ({} fetched before)", thousands(fetched));
-    }
-    if searches > 0 {
-        line += &format!(", {}", counted_searches(searches));
-    }
-    line += &format!("; at most {}", counted(requests, "request"));
-    if let Some(ms) = least_ms {
-        line += &format!(", about {} at the site's rate", duration(ms));
-    }
-    if links > 0 {
-        line += &format!(", and two for each of up to {} a page", counted(links, "link"));
-    }
-    say(line);
+    let before = if fetched > 0 { format!(" ({} fetched before)", thousands(fetched)) } else { String::new() };
+    let searches = match searches {
+        0 => String::new(),
+        1 => ", 1 search".to_owned(),
+        _ => format!(", {} searches", thousands(searches)),
+    };
+    let time = least_ms.map(|ms| format!(", about {} at the site's rate", duration(ms))).unwrap_or_default();
+    let links = match links {
+        0 => String::new(),
+        _ => format!(", and two for each of up to {} a page", counted(links, "link")),
+    };
+    let (titles, requests) = (counted(titles, "title"), counted(requests, "request"));
+    say(format_args!("{titles}{before}{searches}; at most {requests}{time}{links}"));
     if gold_only {
         say(
             "warning: these are gold pages only, and an agent cannot go wrong among them; add --contexts, --links N or \
              the pages of a run with --run RUN",
         );
     }
-}
-
-fn counted_searches(searches: usize) -> String {
-    format!("{} {}", thousands(searches), if searches == 1 { "search" } else { "searches" })
 }
 
 fn done(

@@ -89,7 +89,7 @@ impl Voice {
     pub fn titles_shown(self, query: &str, observation: &str) -> Option<Vec<String>> {
         // What stands before and after the titles.
         let none = self.not_found::<&str>(query, &[]);
-        let (before, after) = none.split_at(none.rfind("]")?);
+        let (before, after) = none.split_at(none.rfind(']')?);
         unrepr_list(observation.strip_prefix(before)?.strip_suffix(after)?)
     }
 
