@@ -118,7 +118,7 @@ fn write_freeze(
     }
     let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.words())).collect();
     let titles = left_out(&counts);
-    if titles.is_empty() { Ok(()) } else { row("", format!("titles{titles}")) }
+    if titles.is_empty() { Ok(()) } else { row("", format!("titles{}", titles.trim_start_matches(';'))) }
 }
 
 fn left_out(counts: &[(u64, &str)]) -> String {
