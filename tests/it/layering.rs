@@ -39,7 +39,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("statrs", &["stats/"]),
     ("tantivy", &["wiki/corpus"]),
     ("tantivy_fst", &["wiki/corpus"]),
-    ("tar", &["wiki/corpus/import/hotpotqa"]),
+    ("tar", &["wiki/corpus/import/"]),
     ("textwrap", &["report/sheet/terminal", "report/trajectory/", "report/view"]),
     ("toml", &["experiment/", "llm/prices", "prompt/", "wiki/corpus/manifest", "wiki/corpus/build"]),
     ("unicode_general_category", &["score/", "types/python"]),

@@ -57,7 +57,12 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
     }
     for source in &manifest.sources {
         let skipped = source.skipped;
-        let counts = [(skipped.duplicate_title, "titles twice"), (skipped.empty, "empty"), (skipped.bad, "bad")];
+        let counts = [
+            (skipped.duplicate_title, "titles twice"),
+            (skipped.repeated, "repeated"),
+            (skipped.empty, "empty"),
+            (skipped.bad, "bad"),
+        ];
         let format = visible_line(&source.format, 20);
         row(
             "source",

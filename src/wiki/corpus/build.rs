@@ -5,6 +5,7 @@
 //! is whole. Nothing that ends up in it depends on the order of the input, on memory or on threads.
 
 mod collect;
+mod distinct;
 mod redirects;
 mod sorter;
 mod write;
@@ -122,7 +123,7 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
         |error: io::Error| BuildError::Write { path: partial.path.display().to_string(), reason: error.to_string() };
     fs::create_dir(&work).map_err(cannot)?;
     let Collected { articles, redirects, mut sources, mut notes } = collect::collect(&work, settings, progress)?;
-    let distinct = collect::distinct(&work, articles, settings, &mut sources, &mut notes)?;
+    let distinct = distinct::distinct(&work, articles, settings, &mut sources, &mut notes)?;
     if distinct.count == 0 {
         return Err(BuildError::Empty(notes.said(settings, &sources)));
     }
