@@ -3,7 +3,7 @@
 use super::CorpusError;
 use super::articles::{Articles, Hit, Page};
 use super::fold;
-use super::index::{IndexWriter, TextIndex};
+use super::index::{IndexWriter, Rule, TextIndex};
 use super::record::{self, Article, Record};
 use crate::types::bounded::{fill_at_most, text_at_most};
 use flate2::read::MultiGzDecoder;
@@ -79,7 +79,7 @@ fn index(pages: &[Arc<Page>]) -> Result<TextIndex, tantivy::TantivyError> {
     for page in pages {
         writer.add(&page.title, page.blocks.iter().map(String::as_str))?;
     }
-    TextIndex::over(&writer.finish()?)
+    TextIndex::over(&writer.finish()?, Rule::All)
 }
 
 impl Articles for Plain {
