@@ -392,6 +392,11 @@ fn the_damaged_and_split_files_of_the_formats_authors_are_refused_or_read() {
         let parts = built(dir.path(), name, path);
         assert_eq!((&parts.id, &parts.sources[0].sha256), (&whole.id, &whole.sources[0].sha256));
     }
+    let extent = |name| Format::Zim.extent(Path::new(name));
+    assert_eq!(
+        (extent("w_en_all_mini_2025-08.zim"), extent("w_en_all_nopic_2025-08.zim")),
+        (Extent::Lead, Extent::Page)
+    );
     let cut = dir.path().join("cut.zim");
     fs::copy(folder.join("wikibooks_be_all_nopic_2017-02_splitted.zimaa"), cut.with_extension("zimaa"))
         .expect("copied");
