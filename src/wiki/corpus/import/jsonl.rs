@@ -2,7 +2,7 @@
 //! a tar archive for the JSON lines in it.
 
 use super::archive::{is_archive, members};
-use super::lines::{self, Lines, Parsed, text_of};
+use super::lines::{self, Lines, Parsed, unpacked};
 use super::{ImportError, Records, broken};
 use crate::wiki::corpus::{lines_of, record};
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::thread;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     if is_archive(path) {
-        let source = File::open(path).and_then(text_of).map_err(|error| broken(&error))?;
+        let source = File::open(path).and_then(unpacked).map_err(|error| broken(&error))?;
         return Ok(archived(source));
     }
     let file = lines_of(path).unwrap_or_else(|| path.to_owned());
