@@ -31,7 +31,7 @@ pub use attribution::notice;
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, Progress, build};
 pub use error::CorpusError;
 pub use frozen::{Frozen, Kept};
-pub use import::{FORMATS, Format};
+pub use import::{FORMATS, Format, files};
 pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
 pub use queries::{Answer, title_of};
 pub use verify::verify;

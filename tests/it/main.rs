@@ -16,6 +16,9 @@ mod compare_tables;
 mod copied_run;
 #[cfg(unix)]
 mod corpus_command;
+#[cfg(feature = "parquet")]
+mod corpus_parquet;
+mod corpus_zim;
 mod dataset_command;
 mod dataset_files;
 mod dead_servers;

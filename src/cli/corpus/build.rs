@@ -8,7 +8,9 @@ use crate::report::console::stdout;
 use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
 use crate::types::text::shell_word;
-use crate::wiki::corpus::{BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build};
+use crate::wiki::corpus::{
+    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build, files,
+};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -17,16 +19,16 @@ pub(in crate::cli) struct BuildArgs {
     /// The new folder. It is written as DIR.partial, and has its name when it is whole.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// File or folder to read; may be repeated. FORMAT is `hotpotqa` or `jsonl`; without it, the first bytes and the name
-    /// decide.
+    /// File or folder to read; may be repeated. FORMAT is `hotpotqa`, `jsonl`, `dspy`, `dpr`, `wiki18`, `beir`, `kilt`,
+    /// `fever`, `2wiki`, `dataset`, `parquet` or `zim`; without it, the first record and the name decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
     /// What to call it [default: the name of the folder].
     #[arg(long)]
     name: Option<String>,
-    /// How much of a page an article has.
-    #[arg(long, default_value = "page", value_parser = extent)]
-    extent: Extent,
+    /// How much of a page an article has: `lead`, `page` or `passages` [default: what the format has].
+    #[arg(long, value_parser = extent)]
+    extent: Option<Extent>,
     /// Code of the language, such as `en`.
     #[arg(long, value_name = "CODE")]
     language: Option<String>,
@@ -100,11 +102,12 @@ fn memory(text: &str) -> Result<u64, String> {
 
 pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
     let sources = args.from.iter().map(|(format, path)| Ok((found(*format, path)?, path.clone())));
+    let sources = sources.collect::<anyhow::Result<Vec<_>>>()?;
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let settings = BuildSettings {
-        sources: sources.collect::<anyhow::Result<_>>()?,
+        extent: args.extent.unwrap_or_else(|| common_extent(&sources)),
+        sources,
         name: args.name.clone(),
-        extent: args.extent,
         language: args.language.clone(),
         as_of: args.as_of.clone(),
         license: args.license.clone(),
@@ -130,27 +133,47 @@ pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
+/// What the formats have, if it is the same for all.
+fn common_extent(sources: &[(Format, PathBuf)]) -> Extent {
+    let mut extents = sources.iter().map(|(format, path)| format.extent(path));
+    let first = extents.next().unwrap_or_default();
+    if extents.all(|extent| extent == first) { first } else { Extent::default() }
+}
+
 /// The format of an input, which is said where it was not given.
 fn found(format: Option<Format>, path: &std::path::Path) -> anyhow::Result<Format> {
-    if let Some(format) = format {
-        return Ok(format);
-    }
     let shown = path.display();
-    if !path.exists() {
+    if let Some(format) = format {
+        return built(format);
+    }
+    if !files(path).iter().all(|file| file.exists()) {
         return Err(Failure::bad_input(
             format!("cannot read `{shown}`: there is no such file or folder"),
             "check the path",
         ));
     }
     let found = Format::detect(path).ok_or_else(|| {
-        let hint = format!(
-            "say it with --from FORMAT:PATH; formats are {}. A line of JSON is {{\"title\": str, \"text\": str}}",
-            names()
-        );
+        let hint = if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
+            "unpack it, and name the file or folder that was in it".to_owned()
+        } else {
+            let names = names();
+            format!("say it with --from FORMAT:PATH; formats are {names}. A line of JSON is {{\"title\": str, \"text\": str}}")
+        };
         Failure::bad_input(format!("cannot tell the format of `{shown}`"), hint)
     })?;
     say(format_args!("reading `{shown}` as {}", found.name()));
-    Ok(found)
+    built(found)
+}
+
+fn built(format: Format) -> anyhow::Result<Format> {
+    if format.is_built() {
+        return Ok(format);
+    }
+    let name = format.name();
+    Err(Failure::usage(
+        format!("this program was built without the format {name}"),
+        format!("build it with the format: cargo install --path . --features {name}"),
+    ))
 }
 
 pub(super) fn show(bar: &Bar, progress: Progress) {
@@ -204,7 +227,10 @@ mod tests {
         assert_eq!(source("jsonl:a:b"), Ok((Some(Format::Jsonl), "a:b".into())));
         assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
         assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
-        assert_eq!(source("wet:a"), Err("`wet` is not a format; formats are `hotpotqa`, `jsonl`".to_owned()));
+        assert_eq!(source("2wiki:a"), Ok((Some(Format::Wiki2), "a".into())));
+        assert!(
+            source("wet:a").is_err_and(|error| error.starts_with("`wet` is not a format; formats are `hotpotqa`, "))
+        );
         assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
         assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));
         for text in ["", "G", "-1G", "1.5G", "99999999999G"] {

@@ -5,6 +5,7 @@
 //! is whole. Nothing that ends up in it depends on the order of the input, on memory or on threads.
 
 mod collect;
+mod distinct;
 mod redirects;
 mod sorter;
 mod write;
@@ -12,7 +13,7 @@ mod write;
 use super::CorpusError;
 use super::folder::{self, Folder};
 use super::frozen::Frozen;
-use super::import::Format;
+use super::import::{self, Format};
 use super::manifest::{self, Digest, Extent, License, Manifest, SourceFile};
 use collect::Collected;
 use std::collections::BTreeMap;
@@ -122,7 +123,7 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
         |error: io::Error| BuildError::Write { path: partial.path.display().to_string(), reason: error.to_string() };
     fs::create_dir(&work).map_err(cannot)?;
     let Collected { articles, redirects, mut sources, mut notes } = collect::collect(&work, settings, progress)?;
-    let distinct = collect::distinct(&work, articles, settings, &mut sources, &mut notes)?;
+    let distinct = distinct::distinct(&work, articles, settings, &mut sources, &mut notes)?;
     if distinct.count == 0 {
         return Err(BuildError::Empty(notes.said(settings, &sources)));
     }
@@ -134,27 +135,21 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     frozen.map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
     fs::remove_dir_all(&work).map_err(cannot)?;
     names.collisions = written.collisions;
+    let facts = import::facts(&settings.sources);
     let manifest = Manifest {
         format: Manifest::FORMAT,
         id: written.id,
         name: settings.name.clone().unwrap_or_else(|| file_name(dir)),
         extent: settings.extent,
-        language: settings.language.clone(),
-        as_of: settings.as_of.clone(),
+        language: settings.language.clone().or_else(|| facts.language.clone()),
+        as_of: settings.as_of.clone().or_else(|| facts.as_of.clone()),
         articles: written.articles,
         redirects: written.redirects,
         disambiguations: written.disambiguations,
         sentences: written.sentences,
         text_bytes: written.text_bytes,
         freeze: frozen.map(|frozen| frozen.facts.clone()),
-        license: match frozen {
-            Some(frozen) => frozen.license.clone(),
-            None => License {
-                id: settings.license.clone().unwrap_or_else(|| "unknown".to_owned()),
-                attribution: None,
-                changes: None,
-            },
-        },
+        license: frozen.map_or_else(|| license(settings, facts), |frozen| frozen.license.clone()),
         sources: described(settings, &sources)?,
         names,
         build: manifest::Build::current(),
@@ -163,6 +158,11 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     partial.finish(dir, &manifest)?;
     let notes = notes.said(settings, &sources);
     Ok(Built { manifest, notes })
+}
+
+fn license(settings: &BuildSettings, facts: import::Facts) -> License {
+    let id = settings.license.clone().or(facts.license);
+    License { id: id.unwrap_or_else(|| "unknown".to_owned()), attribution: facts.attribution, changes: None }
 }
 
 fn file_name(path: &Path) -> String {
@@ -176,8 +176,9 @@ fn described(settings: &BuildSettings, sources: &[collect::Read]) -> Result<Vec<
             let (format, file) = (format.name().to_owned(), frozen.facts.site.clone());
             return Ok(SourceFile { format, file, sha256: None, rows: read.rows, skipped: read.skipped });
         }
-        let regular = path.metadata().is_ok_and(|found| found.is_file());
-        let sha256 = regular.then(|| folder::digest(path)).transpose();
+        let files = import::files(path);
+        let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
+        let sha256 = regular.then(|| folder::digest(&files)).transpose();
         let sha256 = sha256
             .map_err(|error| BuildError::Input { file: path.display().to_string(), reason: error.to_string() })?;
         let (format, file) = (format.name().to_owned(), file_name(path));
@@ -198,7 +199,7 @@ fn digests(dir: &Path) -> io::Result<BTreeMap<String, Digest>> {
             }
             let file = File::open(&path)?;
             file.sync_all()?;
-            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&path)? };
+            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&[path])? };
             digests.insert(if below.is_empty() { name } else { format!("{below}/{name}") }, digest);
         }
     }

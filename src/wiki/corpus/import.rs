@@ -3,16 +3,31 @@
 //! An importer is an iterator over what it finds. It reads its file once, from front to end, and keeps no more of it in
 //! memory than it needs for the next record.
 
+mod archive;
+mod beir;
+mod dataset;
+mod detect;
+mod dpr;
+mod fever;
 mod frozen;
 mod hotpotqa;
 mod jsonl;
+mod kilt;
+mod lines;
+mod parallel;
+#[cfg(feature = "parquet")]
+mod parquet_file;
+mod wiki18;
+mod wiki2;
+mod zim;
 
+use super::manifest::Extent;
 use super::record::Record;
-use std::fmt;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use serde::de::{self, Deserialize as _, Deserializer};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs, io};
 
 /// A form in which encyclopedias are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +38,43 @@ pub enum Format {
     Hotpotqa,
     /// One JSON object a line: our own records, or title and text.
     Jsonl,
+    /// `DSPy`'s abstracts of 2017, as `tar.gz` or unpacked.
+    Dspy,
+    /// The passages of DPR, as a table.
+    Dpr,
+    /// The passages of Search-R1 and `FlashRAG`.
+    Wiki18,
+    /// A corpus of BEIR.
+    Beir,
+    /// KILT's knowledge source.
+    Kilt,
+    /// FEVER's pages.
+    Fever,
+    /// The paragraphs that `2WikiMultiHopQA` was made from.
+    Wiki2,
+    /// The paragraphs that come with the questions of a dataset.
+    Dataset,
+    /// Tables with the columns `title` and `text`, as Hugging Face has Wikipedia.
+    Parquet,
+    /// Kiwix' archives of pages as HTML.
+    Zim,
 }
 
 /// All formats with their names.
-pub const FORMATS: &[(&str, Format)] = &[("hotpotqa", Format::Hotpotqa), ("jsonl", Format::Jsonl)];
+pub const FORMATS: &[(&str, Format)] = &[
+    ("hotpotqa", Format::Hotpotqa),
+    ("jsonl", Format::Jsonl),
+    ("dspy", Format::Dspy),
+    ("dpr", Format::Dpr),
+    ("wiki18", Format::Wiki18),
+    ("beir", Format::Beir),
+    ("kilt", Format::Kilt),
+    ("fever", Format::Fever),
+    ("2wiki", Format::Wiki2),
+    ("dataset", Format::Dataset),
+    ("parquet", Format::Parquet),
+    ("zim", Format::Zim),
+];
 
 impl Format {
     /// The format of that name.
@@ -39,32 +87,53 @@ impl Format {
         FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
     }
 
-    /// What a file or a folder is, by its name and its first bytes.
-    pub fn detect(path: &Path) -> Option<Self> {
-        if path.is_dir() {
-            let lines = super::lines_of(path).map(|_| Self::Jsonl);
-            return lines.or_else(|| hotpotqa::is_folder(path).then_some(Self::Hotpotqa));
+    /// Whether this program was built with it.
+    pub fn is_built(self) -> bool {
+        self != Self::Parquet || cfg!(feature = "parquet")
+    }
+
+    /// How much of a page the articles of an input have.
+    pub fn extent(self, path: &Path) -> Extent {
+        let named = |word: &str| path.file_name().is_some_and(|name| name.to_string_lossy().contains(word));
+        match self {
+            Self::Hotpotqa if named("abstracts") => Extent::Lead,
+            Self::Zim if named("_mini_") => Extent::Lead,
+            Self::Dspy | Self::Fever | Self::Wiki2 => Extent::Lead,
+            Self::Dpr | Self::Wiki18 | Self::Beir | Self::Dataset => Extent::Passages,
+            Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt | Self::Parquet | Self::Zim => Extent::Page,
         }
-        let first = first_byte(path);
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_lowercase();
-        if name.ends_with(".tar.bz2") {
-            return Some(Self::Hotpotqa);
-        }
-        let bare = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
-        let named = [".jsonl", ".ndjson", ".json"].iter().any(|ending| bare.ends_with(ending));
-        (first == Some(b'{') || named && first.is_none()).then_some(Self::Jsonl)
     }
 }
 
-/// The first byte of a regular file that is not white space, unpacked. A pipe would lose it.
-fn first_byte(path: &Path) -> Option<u8> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = [0; 64];
-    let read = text_of(File::open(path).ok()?).ok()?.take(64).read(&mut bytes).ok()?;
-    let text = bytes.get(..read)?;
-    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text).iter().copied().find(|byte| !byte.is_ascii_whitespace())
+/// The files that hold an input: itself, or the parts that it was split into.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    let parts = zim::paths(path);
+    if parts.is_empty() { vec![path.to_owned()] } else { parts }
+}
+
+/// What a source says of itself, for whoever does not say otherwise.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) language: Option<String>,
+    pub(super) as_of: Option<String>,
+    pub(super) license: Option<String>,
+    pub(super) attribution: Option<String>,
+}
+
+/// What inputs say of themselves, as far as all say the same.
+pub(super) fn facts(sources: &[(Format, PathBuf)]) -> Facts {
+    let facts = sources.iter().map(|(format, path)| match format {
+        Format::Zim => zim::facts(path),
+        _ => Facts::default(),
+    });
+    let both = |one: Option<String>, other: Option<String>| one.filter(|one| other.as_ref() == Some(one));
+    let common = |one: Facts, other: Facts| Facts {
+        language: both(one.language, other.language),
+        as_of: both(one.as_of, other.as_of),
+        license: both(one.license, other.license),
+        attribution: both(one.attribution, other.attribution),
+    };
+    facts.reduce(common).unwrap_or_default()
 }
 
 /// A record, and where it stands.
@@ -112,20 +181,64 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
     match format {
         Format::Frozen => frozen::open(path),
         Format::Hotpotqa => hotpotqa::open(path),
-        Format::Jsonl => jsonl::open(path),
+        Format::Jsonl | Format::Dspy => jsonl::open(path),
+        Format::Dpr => lines::open(path, dpr::parser()),
+        Format::Wiki18 => lines::open(path, wiki18::parse),
+        Format::Beir => beir::open(path),
+        Format::Kilt => lines::open(path, kilt::parse),
+        Format::Fever => fever::open(path),
+        Format::Wiki2 => lines::open(path, wiki2::parse),
+        Format::Dataset => dataset::open(path),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet_file::open(path),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(ImportError::Broken { reason: "this program was built without it".to_owned() }),
+        Format::Zim => zim::open(path),
     }
 }
 
-/// A text that may be packed with gzip or zstd, which its first bytes say.
-fn text_of(source: impl Read + Send + 'static) -> std::io::Result<Box<dyn BufRead + Send>> {
-    let mut source = BufReader::with_capacity(1 << 18, source);
-    let first = source.fill_buf()?;
-    if first.starts_with(&[0x1f, 0x8b]) {
-        let unpacked = flate2::bufread::MultiGzDecoder::new(source);
-        return Ok(Box::new(BufReader::with_capacity(1 << 18, unpacked)));
-    }
-    if first.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        return Ok(Box::new(BufReader::with_capacity(1 << 18, zstd::stream::read::Decoder::with_buffer(source)?)));
-    }
-    Ok(Box::new(source))
+fn broken(error: &io::Error) -> ImportError {
+    ImportError::Broken { reason: error.to_string() }
 }
+
+/// The files below a folder that have such a name, in order.
+fn listed(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+    let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            // A link to a folder may lead in a circle.
+            if path.symlink_metadata()?.is_dir() {
+                folders.push(path);
+            } else if path.is_file() && path.file_name().and_then(|name| name.to_str()).is_some_and(&wanted) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn is_table(name: &str) -> bool {
+    name.ends_with(".parquet")
+}
+
+/// What a line with a passage is read as.
+fn passage(title: &str, id: String, text: &str) -> lines::Parsed {
+    if title.trim().is_empty() {
+        return Err("the title is empty".to_owned());
+    }
+    Ok(vec![Record::Passage { title: title.trim().to_owned(), id: Some(id), text: text.trim().to_owned() }])
+}
+
+/// An id, which may be written as a number.
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(id) => Ok(id),
+        Value::Number(id) => Ok(id.to_string()),
+        _ => Err(de::Error::custom("an id is a string or a number")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

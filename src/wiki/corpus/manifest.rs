@@ -69,7 +69,7 @@ pub enum Extent {
     /// All of it.
     #[default]
     Page,
-    /// Pieces of equal length.
+    /// Pieces of it.
     Passages,
 }
 
@@ -137,8 +137,11 @@ pub struct SourceFile {
 /// Rows that were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Skipped {
-    /// Another article has the title.
+    /// Another article has the title, or another passage the title and the id.
     pub duplicate_title: u64,
+    /// The same is there already.
+    #[serde(default)]
+    pub repeated: u64,
     /// It has no text.
     pub empty: u64,
     /// It could not be read.

@@ -187,7 +187,7 @@ fn articles(file: &str, bytes: &[u8]) -> Result<Vec<(usize, Article)>, CorpusErr
         let wrong = |reason: String| CorpusError::Line { file: file.to_owned(), line, reason };
         match record::parse(text).map_err(wrong)? {
             Record::Article(article) => articles.push((line, article)),
-            Record::Redirect { title, .. } => {
+            Record::Redirect { title, .. } | Record::Passage { title, .. } => {
                 return Err(wrong(format!(
                     "the redirect `{title}` has a line of its own, which only `corpus build` reads"
                 )));

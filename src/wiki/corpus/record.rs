@@ -15,6 +15,20 @@ pub(super) enum Record {
         title: String,
         to: String,
     },
+    /// A piece of an article. Those of one title are its blocks, in the order of their ids, or of their texts without ids.
+    Passage {
+        title: String,
+        id: Option<String>,
+        text: String,
+    },
+}
+
+impl Record {
+    pub(super) fn title(&self) -> &str {
+        match self {
+            Self::Article(Article { title, .. }) | Self::Redirect { title, .. } | Self::Passage { title, .. } => title,
+        }
+    }
 }
 
 /// An article, as its canonical record has it. Everything in a corpus follows from these.
@@ -84,12 +98,18 @@ impl Block {
         }
     }
 
-    /// Sentences without spaces between them, with one before each but the first.
+    /// Sentences without spaces between them, with one before each but the first. Those in which nothing is stay as they are.
     pub(super) fn spaced(mut sentences: Vec<String>) -> Self {
-        for sentence in sentences.iter_mut().skip(1).filter(|sentence| !sentence.starts_with(char::is_whitespace)) {
+        let bare = |sentence: &&mut String| sentence.starts_with(|c: char| !c.is_whitespace());
+        for sentence in sentences.iter_mut().filter(|sentence| !sentence.is_empty()).skip(1).filter(bare) {
             sentence.insert(0, ' ');
         }
         Self::Sentences(sentences)
+    }
+
+    /// Whether the spaces between sentences are written with them.
+    pub(super) fn has_spaces(sentences: &[String]) -> bool {
+        sentences.iter().skip(1).any(|sentence| sentence.starts_with(char::is_whitespace))
     }
 }
 
@@ -247,8 +267,12 @@ pub(super) fn listed_entries(blocks: &[Block]) -> Option<Vec<String>> {
 
 /// A number, also where it is written as text; anything else is not a number.
 pub(super) fn page_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let value = serde_json::Value::deserialize(deserializer)?;
-    Ok(value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok())))
+    serde_json::Value::deserialize(deserializer).map(|value| number(&value))
+}
+
+/// The same of a value.
+pub(super) fn number(value: &serde_json::Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok()))
 }
 
 /// A text; anything else is none.

@@ -1,59 +1,42 @@
-//! JSON lines: our own records, or title and text. A folder is read where it has `articles.jsonl`.
+//! JSON lines: our own records, or title and text, which `DSPy`'s abstracts have. A folder is read where it has `articles.jsonl`, and
+//! a tar archive for the JSON lines in it.
 
-use super::{ImportError, Imported, Place, Records, text_of};
-use crate::types::bounded::{read_line, too_long};
-use crate::wiki::corpus::lines_of;
-use crate::wiki::corpus::record;
+use super::archive::{is_archive, members};
+use super::lines::{self, Lines, Parsed, unpacked};
+use super::{ImportError, Records, broken};
+use crate::wiki::corpus::{lines_of, record};
 use std::fs::File;
-use std::io::{self, BufRead};
+use std::io::{BufReader, Read};
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
-    let file = lines_of(path).unwrap_or_else(|| path.to_owned());
-    let source = File::open(file).and_then(text_of).map_err(|error| broken(&error))?;
-    Ok(Box::new(Lines { source, line: Vec::new(), number: 0, ended: false }))
-}
-
-fn broken(error: &io::Error) -> ImportError {
-    ImportError::Broken { reason: error.to_string() }
-}
-
-struct Lines {
-    source: Box<dyn BufRead + Send>,
-    line: Vec<u8>,
-    number: u64,
-    ended: bool,
-}
-
-impl Iterator for Lines {
-    type Item = Result<Imported, ImportError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.ended {
-            let length = match read_line(&mut self.source, &mut self.line) {
-                Ok(length) => length,
-                Err(error) => {
-                    self.ended = true;
-                    return Some(Err(broken(&error)));
-                }
-            };
-            self.ended = length == 0;
-            self.number += 1;
-            let first = self.number == 1;
-            let line = self.line.strip_prefix("\u{feff}".as_bytes()).filter(|_| first).unwrap_or(&self.line);
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let place = Place { member: None, line: self.number };
-            let parsed = match too_long(&self.line, length) {
-                Some(reason) => Err(format!("it is {reason}")),
-                None => record::parse(line),
-            };
-            return Some(match parsed {
-                Ok(record) => Ok(Imported { record, place }),
-                Err(reason) => Err(ImportError::Record { place, reason }),
-            });
-        }
-        None
+    if is_archive(path) {
+        let source = File::open(path).and_then(unpacked).map_err(|error| broken(&error))?;
+        return Ok(archived(source));
     }
+    let file = lines_of(path).unwrap_or_else(|| path.to_owned());
+    lines::open(&file, parse)
+}
+
+fn parse(line: &[u8]) -> Parsed {
+    record::parse(line).map(|record| vec![record])
+}
+
+/// An archive lends its members, so a thread of its own reads them.
+fn archived(source: impl Read + Send + 'static) -> Records {
+    let (send, found) = sync_channel(1 << 10);
+    thread::spawn(move || {
+        let wanted = |path: &Path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
+        let whole = members(source, ".jsonl file", wanted, |name, member| {
+            let mut records = Lines::new(BufReader::new(member), Some(name), parse);
+            // Nobody listens after an error.
+            Ok(records.all(|record| send.send(record).is_ok()))
+        });
+        if let Err(error) = whole {
+            let _ = send.send(Err(broken(&error)));
+        }
+    });
+    Box::new(found.into_iter())
 }
