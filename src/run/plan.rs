@@ -4,6 +4,7 @@ use crate::agent::Episode;
 use crate::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::store::Records;
 use crate::types::{Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
+use crate::wiki::kind_of;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -181,7 +182,7 @@ fn identity(variant: &Variant) -> Value {
         "endpoint": variant.endpoint,
         "decoding": variant.decoding,
         // The kind of source; which encyclopedia it is, its origin says. A folder may be moved.
-        "wiki": variant.wiki.split(':').next(),
+        "wiki": kind_of(&variant.wiki),
         "wiki_origin": variant.wiki_origin,
         "compat": variant.compat,
     });

@@ -58,6 +58,6 @@ pub use session::{Observation, PageError, Session, SessionError, SessionOptions,
 pub use site_page::{LeftOut, Pin, Revision, SiteFacts, SitePage};
 pub use site_policy::{LiveSettings, SitePolicyError};
 pub(crate) use source::CORPUS_FORM;
-pub use source::{Found, Source, SourceError};
+pub use source::{Found, Source, SourceError, kind_of};
 #[cfg(feature = "serve")]
 pub(crate) use source::{LONGEST_QUERY, NO_RESULTS};

@@ -4,7 +4,7 @@
 //! answers; a cache also distinguishes those.
 
 use super::html::ExtractError;
-use super::source::{Found, NO_RESULTS, Source, SourceError};
+use super::source::{Found, NO_RESULTS, Source, SourceError, kind_of};
 use crate::net::redact;
 use crate::tape::{Asked, Cache, Kind, Player, Recorder, Wrapped};
 use crate::types::Compat;
@@ -45,11 +45,7 @@ impl SourceIdentity {
     /// `source` is how it was named, such as `api`, `corpus:DIR` or `retriever:URL?topk=3`, of which folder and address are
     /// left out; `origin` is the site's base URL, whose user part and query are left out, or the digest of the corpus.
     pub fn new(source: &str, compat: Compat, origin: Option<&str>) -> Self {
-        let (kind, place) = source.split_once(':').unwrap_or((source, ""));
-        // How many passages are asked for decides what is found.
-        let count = place.rsplit_once("?topk=").filter(|_| kind == "retriever");
-        let source = count.map_or_else(|| kind.to_owned(), |(_, count)| format!("{kind}?topk={count}"));
-        Self { source, compat, origin: origin.map(redact::url) }
+        Self { source: kind_of(source), compat, origin: origin.map(redact::url) }
     }
 
     fn request(&self, query: &str, origin: Option<&str>) -> Asked {

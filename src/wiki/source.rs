@@ -64,6 +64,14 @@ pub(crate) fn no_results() -> Arc<[String]> {
 pub(crate) const CORPUS_FORM: &str = "a corpus is a folder with articles.jsonl in it (or articles.jsonl.gz), such a file by its own name, or a folder of texts \
      (NAME.txt is the article NAME); a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}";
 
+/// The kind of a source by how it was named (`api`, `corpus:DIR`, `retriever:URL?topk=3`): without folder and address,
+/// and with the number of passages, which decides what is found.
+pub fn kind_of(source: &str) -> String {
+    let (kind, place) = source.split_once(':').unwrap_or((source, ""));
+    let count = place.rsplit_once("?topk=").filter(|_| kind == "retriever");
+    count.map_or_else(|| kind.to_owned(), |(_, count)| format!("{kind}?topk={count}"))
+}
+
 impl Found {
     pub fn provenance(&self) -> &Provenance {
         match self {
