@@ -6,6 +6,7 @@
 
 mod articles;
 mod build;
+mod diff;
 mod directory;
 mod error;
 mod fold;
@@ -15,6 +16,7 @@ mod import;
 mod index;
 mod manifest;
 mod names;
+mod pack;
 mod pages;
 mod plain;
 mod read;
@@ -22,10 +24,12 @@ mod record;
 mod verify;
 
 pub use articles::{Hit, Page};
-pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, Progress, build};
+pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Progress, build};
+pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use error::CorpusError;
 pub use import::{FORMATS, Format};
 pub use manifest::{Build, Digest, Extent, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use pack::{PackError, Packing, pack};
 pub use verify::verify;
 
 use super::near_match;

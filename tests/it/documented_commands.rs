@@ -23,7 +23,7 @@ const PAGES: [(&str, usize); 10] = [
     ("cluster.md", 7),
     // All of its commands need a server.
     ("models.md", 0),
-    ("corpora.md", 3),
+    ("corpora.md", 8),
     // Its commands run until they are told to end.
     ("serve.md", 0),
 ];

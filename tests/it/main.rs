@@ -16,6 +16,7 @@ mod compare_tables;
 mod copied_run;
 #[cfg(unix)]
 mod corpus_command;
+mod corpus_packs;
 mod dataset_command;
 mod dataset_files;
 mod dead_servers;

@@ -1,4 +1,4 @@
-//! `corpus build`: from files in a public format to a folder.
+//! `corpus build` and `add`: from files in a public format to a folder.
 
 use super::{info, megabytes};
 use crate::cli::failure::{self, Failure};
@@ -8,36 +8,63 @@ use crate::report::console::stdout;
 use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
 use crate::types::text::shell_word;
-use crate::wiki::corpus::{BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build};
+use crate::wiki::corpus::{
+    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build,
+};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct BuildArgs {
     /// The new folder. It is written as DIR.partial, and has its name when it is whole.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// File or folder to read; may be repeated. FORMAT is `hotpotqa` or `jsonl`; without it, the first bytes and the name
-    /// decide.
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct AddArgs {
+    /// The corpus to add to, which is not changed.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The new folder.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Args)]
+struct Options {
+    /// File or folder to read; may be repeated. FORMAT is `corpus`, `hotpotqa`, `jsonl` or `redirects`; without it, the
+    /// first bytes and the name decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
-    /// What to call it [default: the name of the folder].
+    /// What to call it [default: as a corpus among the inputs says, as all that follows; else the name of the folder].
     #[arg(long)]
     name: Option<String>,
-    /// How much of a page an article has.
-    #[arg(long, default_value = "page", value_parser = extent)]
-    extent: Extent,
+    /// How much of a page an article has [default: page].
+    #[arg(long, value_parser = extent)]
+    extent: Option<Extent>,
     /// Code of the language, such as `en`.
     #[arg(long, value_name = "CODE")]
     language: Option<String>,
     /// The date of the encyclopedia, such as 2017-10-01.
     #[arg(long, value_name = "DATE")]
     as_of: Option<String>,
-    /// License of the texts, such as CC-BY-SA-4.0 [default: unknown].
+    /// License of the texts, such as CC-BY-SA-4.0, or `unknown` [default: as the publisher of a format says, else unknown].
     #[arg(long, value_name = "SPDX")]
     license: Option<String>,
-    /// Of articles with the same title, keep the one with the lowest page number, or refuse to build.
-    #[arg(long, value_name = "WHICH", default_value = "lowest-id", value_parser = ["lowest-id", "error"])]
+    /// Whom the license asks to name, such as "Wikipedia contributors".
+    #[arg(long, value_name = "TEXT")]
+    attribution: Option<String>,
+    /// What was changed in the texts, which some licenses ask to be said.
+    #[arg(long, value_name = "TEXT")]
+    changes: Option<String>,
+    /// Of articles with the same title, keep the one with the lowest page number or the one that is read last, or refuse to
+    /// build.
+    #[arg(long, value_name = "WHICH", default_value = "lowest-id", value_parser = ["lowest-id", "last", "error"])]
     on_duplicate: String,
     /// Threads that work at once [default: all processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -63,7 +90,7 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
             };
         }
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric()) && name.len() > 1;
-        if plain && !std::path::Path::new(text).exists() {
+        if plain && !Path::new(text).exists() {
             return Err(format!("`{name}` is not a format; formats are {}", names()));
         }
     }
@@ -99,7 +126,17 @@ fn memory(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
-    let sources = args.from.iter().map(|(format, path)| Ok((found(*format, path)?, path.clone())));
+    made(&args.dir, None, &args.options)
+}
+
+pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
+    made(&args.out, Some(&args.dir), &args.options)
+}
+
+/// Builds `dir` of the inputs, and before them of the corpus that they are added to.
+fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> {
+    let inputs = to.map(|to| (&None, to)).into_iter().chain(args.from.iter().map(|(format, path)| (format, path)));
+    let sources = inputs.map(|(format, path)| Ok((found(*format, path)?, path.clone())));
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let settings = BuildSettings {
         sources: sources.collect::<anyhow::Result<_>>()?,
@@ -108,29 +145,35 @@ pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
         language: args.language.clone(),
         as_of: args.as_of.clone(),
         license: args.license.clone(),
-        refuse_duplicates: args.on_duplicate == "error",
+        attribution: args.attribution.clone(),
+        changes: args.changes.clone(),
+        on_duplicate: match args.on_duplicate.as_str() {
+            "last" => OnDuplicate::Last,
+            "error" => OnDuplicate::Error,
+            _ => OnDuplicate::LowestId,
+        },
         threads: args.threads.map_or(processors, usize::from),
         memory: args.memory,
     };
     let bar = stage_bar(args.quiet);
-    let built = build(&args.dir, &settings, &mut |progress| show(&bar, progress));
+    let built = build(dir, &settings, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
     let Built { manifest, notes } = built.map_err(|error| explained(&error))?;
     left_out(&notes);
-    let mut out = stdout();
+    let mut out = stdout().styled();
     if args.json {
         json_line(&mut out, &serde_json::json!({ "manifest": manifest, "left_out": notes }))?;
         return Ok(failure::OK);
     }
     info::write_text(&manifest, &mut out)?;
-    let dir = shell_word(&args.dir.display().to_string());
+    let dir = shell_word(&dir.display().to_string());
     let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
     writeln!(out, "wrote {dir}, {size}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}")?;
     Ok(failure::OK)
 }
 
 /// The format of an input, which is said where it was not given.
-fn found(format: Option<Format>, path: &std::path::Path) -> anyhow::Result<Format> {
+fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
     if let Some(format) = format {
         return Ok(format);
     }
@@ -184,7 +227,9 @@ fn explained(error: &BuildError) -> anyhow::Error {
                 "a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}",
             )
         }
-        BuildError::Duplicate(_) => Failure::bad_input(error, "remove one of them, or take --on-duplicate lowest-id"),
+        BuildError::Duplicate(_) => {
+            Failure::bad_input(error, "remove one of them, or take --on-duplicate lowest-id or last")
+        }
         BuildError::Write { .. } => Failure::unexpected(
             error,
             "is there space for about three times the unpacked texts, and may the folder be written to?",
@@ -203,7 +248,10 @@ mod tests {
         assert_eq!(source("jsonl:a:b"), Ok((Some(Format::Jsonl), "a:b".into())));
         assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
         assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
-        assert_eq!(source("wet:a"), Err("`wet` is not a format; formats are `hotpotqa`, `jsonl`".to_owned()));
+        assert_eq!(
+            source("wet:a"),
+            Err("`wet` is not a format; formats are `corpus`, `hotpotqa`, `jsonl`, `redirects`".to_owned())
+        );
         assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
         assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));
         for text in ["", "G", "-1G", "1.5G", "99999999999G"] {

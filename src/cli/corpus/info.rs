@@ -4,7 +4,7 @@ use super::{manifest, megabytes};
 use crate::cli::failure;
 use crate::cli::output_file::json_line;
 use crate::report::console::stdout;
-use crate::report::{counted, thousands};
+use crate::report::{counted, thousands, yellow};
 use crate::types::text::visible_line;
 use crate::wiki::corpus::{Manifest, NameCounts};
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ pub(in crate::cli) struct InfoArgs {
 
 pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let manifest = manifest(&args.dir)?;
-    let mut out = stdout();
+    let mut out = stdout().styled();
     if args.json {
         json_line(&mut out, &manifest)?;
     } else {
@@ -41,7 +41,13 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
     if !edition.is_empty() {
         row("edition", visible_line(&edition.join(", "), 80))?;
     }
-    row("license", visible_line(&license.id, 80))?;
+    let known = visible_line(&license.id, 80);
+    row("license", if license.is_known() { known } else { yellow(&known) })?;
+    for (name, text) in [("attributed", &license.attribution), ("changes", &license.changes)] {
+        if let Some(text) = text {
+            row(name, visible_line(text, 300))?;
+        }
+    }
     for source in &manifest.sources {
         let skipped = source.skipped;
         let counts = [(skipped.duplicate_title, "titles twice"), (skipped.empty, "empty"), (skipped.bad, "bad")];

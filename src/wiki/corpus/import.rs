@@ -3,9 +3,12 @@
 //! An importer is an iterator over what it finds. It reads its file once, from front to end, and keeps no more of it in
 //! memory than it needs for the next record.
 
+mod folder;
 mod hotpotqa;
 mod jsonl;
+mod redirects;
 
+use super::manifest::{self, License};
 use super::record::Record;
 use std::fmt;
 use std::fs::File;
@@ -16,14 +19,23 @@ use std::sync::Arc;
 /// A form in which encyclopedias are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// A corpus that was built.
+    Corpus,
     /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
     Hotpotqa,
     /// One JSON object a line: our own records, or title and text.
     Jsonl,
+    /// Redirects alone, a name and its target a line, with a tab between them.
+    Redirects,
 }
 
 /// All formats with their names.
-pub const FORMATS: &[(&str, Format)] = &[("hotpotqa", Format::Hotpotqa), ("jsonl", Format::Jsonl)];
+pub const FORMATS: &[(&str, Format)] = &[
+    ("corpus", Format::Corpus),
+    ("hotpotqa", Format::Hotpotqa),
+    ("jsonl", Format::Jsonl),
+    ("redirects", Format::Redirects),
+];
 
 impl Format {
     /// The format of that name.
@@ -36,9 +48,27 @@ impl Format {
         FORMATS.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
     }
 
+    /// Under which terms its publisher says that the texts may be used.
+    pub(super) fn license(self) -> Option<License> {
+        let (id, attribution, changes) = match self {
+            Self::Hotpotqa => {
+                ("CC-BY-SA-4.0", "Wikipedia contributors, as published by HotpotQA", "plain text, links removed")
+            }
+            Self::Corpus | Self::Jsonl | Self::Redirects => return None,
+        };
+        Some(License {
+            id: id.to_owned(),
+            attribution: Some(attribution.to_owned()),
+            changes: Some(changes.to_owned()),
+        })
+    }
+
     /// What a file or a folder is, by its name and its first bytes.
     pub fn detect(path: &Path) -> Option<Self> {
         if path.is_dir() {
+            if path.join(manifest::FILE).is_file() {
+                return Some(Self::Corpus);
+            }
             let lines = super::lines_of(path).map(|_| Self::Jsonl);
             return lines.or_else(|| hotpotqa::is_folder(path).then_some(Self::Hotpotqa));
         }
@@ -107,8 +137,10 @@ pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>>
 /// Opens an input.
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
+        Format::Corpus => folder::open(path),
         Format::Hotpotqa => hotpotqa::open(path),
         Format::Jsonl => jsonl::open(path),
+        Format::Redirects => redirects::open(path),
     }
 }
 
@@ -116,11 +148,11 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
 fn text_of(source: impl Read + Send + 'static) -> std::io::Result<Box<dyn BufRead + Send>> {
     let mut source = BufReader::with_capacity(1 << 18, source);
     let first = source.fill_buf()?;
-    if first.starts_with(&[0x1f, 0x8b]) {
+    if first.starts_with(super::plain::GZIP) {
         let unpacked = flate2::bufread::MultiGzDecoder::new(source);
         return Ok(Box::new(BufReader::with_capacity(1 << 18, unpacked)));
     }
-    if first.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+    if first.starts_with(super::plain::ZSTD) {
         return Ok(Box::new(BufReader::with_capacity(1 << 18, zstd::stream::read::Decoder::with_buffer(source)?)));
     }
     Ok(Box::new(source))

@@ -15,6 +15,9 @@ const FORMAT: u32 = 1;
 /// No manifest is larger, in bytes.
 const LARGEST: u64 = 1 << 20;
 
+/// Keys that are true of one folder only.
+const OF_THE_FOLDER: [&str; 2] = ["build", "files"];
+
 /// What a corpus is. The identity is that of its articles; everything else may differ between equal corpora.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -91,6 +94,16 @@ pub struct License {
     pub changes: Option<String>,
 }
 
+impl License {
+    /// What a license is called that nobody knows.
+    pub(super) const UNKNOWN: &str = "unknown";
+
+    /// Whether it says anything.
+    pub fn is_known(&self) -> bool {
+        self.id != Self::UNKNOWN
+    }
+}
+
 /// Where records came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
@@ -98,6 +111,9 @@ pub struct SourceFile {
     pub format: String,
     /// Name of the file, without its folder.
     pub file: String,
+    /// The identity, where it was a corpus itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// SHA-256 of the file as it was read; absent for folders and pipes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -131,6 +147,20 @@ pub struct NameCounts {
     pub redirect_circle: u64,
     /// Names that are the same as another article's without case, accents and punctuation.
     pub collisions: u64,
+}
+
+impl NameCounts {
+    /// With what another build had dropped before. Its collisions are still there, and were counted.
+    #[must_use]
+    pub(super) fn with_dropped(self, before: &Self) -> Self {
+        Self {
+            redirect_is_title: self.redirect_is_title.saturating_add(before.redirect_is_title),
+            redirect_twice: self.redirect_twice.saturating_add(before.redirect_twice),
+            redirect_to_nothing: self.redirect_to_nothing.saturating_add(before.redirect_to_nothing),
+            redirect_circle: self.redirect_circle.saturating_add(before.redirect_circle),
+            collisions: self.collisions,
+        }
+    }
 }
 
 /// The rules that a corpus was built by. One of other rules is built anew, not misread.
@@ -200,6 +230,35 @@ impl Manifest {
             });
         }
         Ok(manifest)
+    }
+
+    /// What of it goes into the first line of a pack: all but what is true of this folder only.
+    pub(super) fn head(&self) -> serde_json::Result<serde_json::Value> {
+        let mut head = serde_json::to_value(self)?;
+        if let Some(head) = head.as_object_mut() {
+            head.retain(|key, _| !OF_THE_FOLDER.contains(&key.as_str()));
+        }
+        Ok(head)
+    }
+
+    /// Reads such a line.
+    pub(super) fn of_head(mut head: serde_json::Map<String, serde_json::Value>) -> Result<Self, String> {
+        let wrong = |reason: &dyn std::fmt::Display| format!("`corpus`: {reason}");
+        match head.get("format").and_then(serde_json::Value::as_u64) {
+            Some(found) if found > u64::from(FORMAT) => {
+                return Err(wrong(&format_args!(
+                    "it has format {found}, and this version reads formats up to {FORMAT}"
+                )));
+            }
+            _ => {}
+        }
+        let folder = [serde_json::json!(Build::current()), serde_json::json!({})];
+        head.extend(OF_THE_FOLDER.map(str::to_owned).into_iter().zip(folder));
+        let manifest: Self = serde_json::from_value(head.into()).map_err(|error| wrong(&error))?;
+        let text = toml::to_string(&manifest).map_err(|error| wrong(&error))?;
+        // What cannot be read again would be known only when the corpus is built.
+        text.parse::<toml::Table>().map_err(|error| wrong(&error.message()))?;
+        if text.len() as u64 > LARGEST / 2 { Err(wrong(&"it is larger than 512 KiB")) } else { Ok(manifest) }
     }
 
     /// How many articles of what kind it has, in words.

@@ -1,5 +1,6 @@
 //! The canonical record of an article, and the lines in which people write articles.
 
+use super::Manifest;
 use crate::types::Digester;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -15,10 +16,12 @@ pub(super) enum Record {
         title: String,
         to: String,
     },
+    /// What the corpus is whose articles follow.
+    About(Box<Manifest>),
 }
 
 /// An article, as its canonical record has it. Everything in a corpus follows from these.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Article {
     pub(super) title: String,
     /// `MediaWiki`'s number of the page.
@@ -112,6 +115,12 @@ impl Identity {
     }
 }
 
+/// The line before the articles of a packed corpus.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Head<T> {
+    pub(super) corpus: T,
+}
+
 /// A line as people write it.
 #[derive(Deserialize)]
 struct Line {
@@ -144,7 +153,13 @@ enum Entry {
 
 /// Reads one line; what is wrong with it is said in words.
 pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
-    let line: Line = serde_json::from_slice(line).map_err(|error| said(&error))?;
+    let line: Line = match serde_json::from_slice(line) {
+        Ok(line) => line,
+        Err(error) => {
+            let head: Head<_> = serde_json::from_slice(line).map_err(|_| said(&error))?;
+            return Ok(Record::About(Box::new(Manifest::of_head(head.corpus)?)));
+        }
+    };
     let Line { title, redirect, id, revid, timestamp, blocks, text, mut redirects, entries } = line;
     if title.trim().is_empty() {
         return Err("`title` is empty".to_owned());
@@ -165,6 +180,16 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
     redirects.sort_unstable();
     redirects.dedup();
     Ok(Record::Article(Article { title, pageid: id, revid, timestamp, blocks, entries, redirects }))
+}
+
+/// Whether a line is meant to describe a packed corpus.
+pub(super) fn is_head(line: &[u8]) -> bool {
+    serde_json::from_slice::<Head<serde::de::IgnoredAny>>(line).is_ok()
+}
+
+/// Reads a canonical line as it is: nothing is made of its text that another program's reader did not make of it.
+pub(super) fn parse_canonical(line: &[u8]) -> Result<Record, String> {
+    serde_json::from_slice(line).map(Record::Article).map_err(|error| said(&error))
 }
 
 /// The paragraphs of a text, which blank lines separate.

@@ -1,11 +1,11 @@
 //! From inputs to records in title order, of which each title is there once.
 
 use super::sorter::Sorter;
-use super::{BuildError, BuildSettings, Progress};
+use super::{BuildError, BuildSettings, OnDuplicate, Progress};
 use crate::types::text::{printable, thousands};
 use crate::wiki::corpus::frame;
 use crate::wiki::corpus::import::{self, ImportError, Imported, Place};
-use crate::wiki::corpus::manifest::Skipped;
+use crate::wiki::corpus::manifest::{Manifest, Skipped};
 use crate::wiki::corpus::record::{Article, Record};
 use std::fmt::Display;
 use std::fs::File;
@@ -21,7 +21,7 @@ const STEP: u64 = 1 << 12;
 
 /// All records, sorted.
 pub(super) struct Collected {
-    /// Title, a zero, and the page's number → article and place.
+    /// Title, a zero, and the page's number or what else decides which article is kept → article and place.
     pub(super) articles: Sorter,
     /// Redirect → title.
     pub(super) redirects: Sorter,
@@ -30,10 +30,12 @@ pub(super) struct Collected {
 }
 
 /// What was read of an input.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Read {
     pub(super) rows: u64,
     pub(super) skipped: Skipped,
+    /// What it says of itself, if it is a corpus.
+    pub(super) about: Option<Box<Manifest>>,
 }
 
 /// What was left out, in words.
@@ -126,10 +128,14 @@ fn cannot(work: &Path, error: &io::Error) -> BuildError {
 impl Collected {
     fn add(&mut self, settings: &BuildSettings, source: usize, found: Imported) -> io::Result<()> {
         let Imported { record, place } = found;
-        self.sources[source].rows += 1;
+        self.sources[source].rows += u64::from(!matches!(record, Record::About(_)));
         let mut article = match record {
             Record::Redirect { title, to } => return self.redirects.push(title.as_bytes(), to.as_bytes()),
             Record::Article(article) => article,
+            Record::About(manifest) => {
+                self.sources[source].about = Some(manifest);
+                return Ok(());
+            }
         };
         if article.title.contains('\0') {
             self.sources[source].skipped.bad += 1;
@@ -145,9 +151,12 @@ impl Collected {
             self.notes.add(settings, source, &place, format_args!("`{title}` has no text"));
             return Ok(());
         }
-        // Pages without a number come last.
-        let number = article.pageid.unwrap_or(u64::MAX).to_be_bytes();
-        let key = [article.title.as_bytes(), &[0], &number].concat();
+        let order = match settings.on_duplicate {
+            OnDuplicate::Last => u64::MAX - self.sources.iter().map(|read| read.rows).sum::<u64>(),
+            // Pages without a number come last.
+            OnDuplicate::LowestId | OnDuplicate::Error => article.pageid.unwrap_or(u64::MAX),
+        };
+        let key = [article.title.as_bytes(), &[0], &order.to_be_bytes()].concat();
         let mut value = vec![0; 4];
         frame::encode(&article, &mut value);
         let length = u32::try_from(value.len() - 4).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -176,7 +185,7 @@ pub(super) struct Distinct {
     titles: PathBuf,
 }
 
-/// Of articles with one title, keeps that of the lowest page number, then the least record.
+/// Of articles with one title, keeps the one that sorts first: that of the lowest page number, then the least record; or the last that was read.
 pub(super) fn distinct(
     work: &Path,
     articles: Sorter,
@@ -198,7 +207,7 @@ pub(super) fn distinct(
         let (source, place) = origin(behind);
         if last.as_ref() == Some(&key) {
             let title = printable(&String::from_utf8_lossy(&key), 80);
-            if settings.refuse_duplicates {
+            if settings.on_duplicate == OnDuplicate::Error {
                 let file = |source: usize| settings.sources[source].1.display();
                 let (before, at) = first;
                 let twice = format!("`{}`{place}: the title `{title}` is that of `{}`{at}", file(source), file(before));

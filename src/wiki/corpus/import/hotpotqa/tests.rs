@@ -58,21 +58,16 @@ fn archive(members: &[(String, Vec<u8>)]) -> Vec<u8> {
 fn settings(path: &Path) -> BuildSettings {
     BuildSettings {
         sources: vec![(Format::detect(path).expect("a format"), path.to_owned())],
-        name: None,
-        extent: Extent::Lead,
-        language: None,
-        as_of: None,
-        license: None,
-        refuse_duplicates: false,
-        threads: 2,
+        extent: Some(Extent::Lead),
         memory: 1 << 20,
+        ..BuildSettings::default()
     }
 }
 
 /// The sentences of a title in a folder.
 fn sentences(folder: &Folder, title: &str) -> Option<Vec<String>> {
     let number = folder.names().exact(title).expect("names")?;
-    let blocks = serde_json::to_value(folder.article(number).expect("an article").blocks).expect("JSON");
+    let blocks = serde_json::to_value(folder.article(number, &mut None).expect("an article").blocks).expect("JSON");
     serde_json::from_value(blocks[0].clone()).expect("sentences")
 }
 
@@ -127,6 +122,7 @@ fn read(path: &Path) -> (Vec<String>, Vec<String>) {
                     found.push(format!("{}: {}", article.title, serde_json::json!(article.blocks)));
                 }
                 Record::Redirect { title, .. } => found.push(title),
+                Record::About(manifest) => found.push(manifest.name),
             },
             Err(ImportError::Record { place, reason }) => wrong.push(format!("{place}: {reason}")),
             Err(ImportError::Broken { reason }) => wrong.push(format!("broken: {reason}")),
