@@ -18,7 +18,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("comfy_table", &["report/layout", "report/episodes"]),
     ("csv", &["dataset/", "export/"]),
     ("flate2", &["dataset/", "net/client/tests", "wiki/corpus"]),
-    ("governor", &["net/limit/rate"]),
+    ("governor", &["net/limit/rate", "serve/clients"]),
     ("hyper", &["serve/"]),
     ("hyper_util", &["serve/"]),
     ("indicatif", &["report/progress"]),
