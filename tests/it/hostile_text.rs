@@ -110,6 +110,8 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["score", "--metric", "hotpot", "--gold", "k.json", "--predictions", "k.json"],
         vec!["compare", RUN],
         vec!["compare", RUN, "--flips", "--json"],
+        vec!["compare", RUN, "--stale-gold"],
+        vec!["compare", RUN, "other", "--stale-gold", "--json"],
         vec!["compare", RUN, "--format", "markdown"],
         vec!["compare", RUN, "--format", "latex"],
         vec!["compare", "--from-csv", "s.csv", "s.csv"],

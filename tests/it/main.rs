@@ -11,6 +11,7 @@ mod cluster;
 mod common;
 mod compare_amounts;
 mod compare_command;
+mod compare_stale_gold;
 mod compare_support;
 mod compare_tables;
 mod copied_run;

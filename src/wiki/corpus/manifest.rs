@@ -71,6 +71,17 @@ pub enum Extent {
     Passages,
 }
 
+impl Extent {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lead => "lead",
+            Self::Page => "page",
+            Self::Passages => "passages",
+        }
+    }
+}
+
 /// Whether sentences are those of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
