@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-all="fast scrape slow cached large faults resume readers"
+all="fast scrape slow cached large faults resume readers corpus"
 usage() {
     cat <<EOF
 Usage: scripts/bench.sh [--n N] [--repeat N] [SCENARIO]...
@@ -18,16 +18,17 @@ Scenarios (all of them without a name):
   faults  fast, with an eleventh of the model's answers broken in seven ways
   resume  20,000 finished episodes of 16 KB each, and one to do: time to its first call
   readers what resume, score, compare, export and show take of 100,000 episodes over as many questions of 1.6 kB
+  corpus  building, opening, searching and serving a corpus of 1,000,000 made-up leads, beside its targets
 
 Options:
-  --n N       episodes of every scenario, instead of its own number
-  --repeat N  runs of each scenario, of which the median is shown [default: 3]
+  --n N       episodes of every scenario, or articles of \`corpus\`, instead of its own number
+  --repeat N  runs of each scenario but \`corpus\`, of which the median is shown [default: 3]
   --help      this text
 
 Environment:
   WIKITRAIL   the binary [default: target/dist/wikitrail, built as needed]
   BENCH_WORK  where the mocks are built and the runs are written; kept [default: a new folder, removed at the end]
-  BENCH_RUNS  where the runs of `readers` are, 1.2 GB, which take some minutes; kept [default: in BENCH_WORK]
+  BENCH_RUNS  where the runs of \`readers\` are, 1.2 GB, which take some minutes; kept [default: in BENCH_WORK]
 EOF
 }
 
@@ -61,7 +62,7 @@ while [ $# -gt 0 ]; do
         number --repeat "$repeat"
         shift
         ;;
-    fast | scrape | slow | cached | large | faults | resume | readers) scenarios="$scenarios $1" ;;
+    fast | scrape | slow | cached | large | faults | resume | readers | corpus) scenarios="$scenarios $1" ;;
     *) fail 2 "unknown argument \`$1\`" "scenarios are $all; see scripts/bench.sh --help" ;;
     esac
     shift
@@ -71,8 +72,10 @@ done
 shared=../shared
 kit=$shared/tools/bench
 questions=$shared/data/datasets/hotpot_dev_v1_simplified.json
-mocks=yes
-[ "$scenarios" != " readers" ] || mocks=
+mocks=
+for scenario in $scenarios; do
+    case $scenario in readers | corpus) ;; *) mocks=yes ;; esac
+done
 [ -z "$mocks" ] || { [ -f "$kit/bench.py" ] && [ -f "$questions" ]; } ||
     fail 3 "the benchmark kit is not at $kit" "put the folder \`shared\` beside this one; it has the mocks and the questions"
 for tool in python3 curl /usr/bin/time; do
@@ -108,8 +111,7 @@ if [ -n "$mocks" ] && ! { [ -x "$work/target/release/mockd" ] && grep -qs '"uniq
     sed -i -e 's|^\( *\)"gzip" => .*|&\n\1"unique" => c.seed = if v == "1" { u64::MAX } else { 7 },|' \
         -e 's|^\( *\)return if gz .*|\1if st.cfg.borrow().seed == u64::MAX { return html(Bytes::from([\&a[..], b"<!-- ", title.as_bytes(), b" -->"].concat()), false); }\n&|' \
         "$pages"
-    [ "$(grep -c '"unique"\|seed == u64::MAX' "$pages")" = 2 ] ||
-        fail 3 "the kit's mock of Wikipedia differs from the one that this script knows" "bring its change to $pages up to date"
+    [ "$(grep -c '"unique"\|seed == u64::MAX' "$pages")" = 2 ] ||    fail 3 "the kit's mock of Wikipedia differs from the one that this script knows" "bring its change to $pages up to date"
     cargo build --release --manifest-path "$work/mockd/Cargo.toml" --target-dir "$work/target"
 fi
 if [ -n "${WIKITRAIL-}" ]; then
@@ -124,8 +126,7 @@ start_mocks() {
     started=yes
     sh "$kit/start_mocks.sh" >/dev/null
     for mock in llm wiki; do
-        kill -0 "$(cat "$work/logs/$mock.pid")" 2>/dev/null ||
-            fail 3 "the $mock mock did not start: $(tail -n 1 "$work/logs/$mock.out")" "are the ports 9101 and 9102 free?"
+        kill -0 "$(cat "$work/logs/$mock.pid")" 2>/dev/null ||        fail 3 "the $mock mock did not start: $(tail -n 1 "$work/logs/$mock.out")" "are the ports 9101 and 9102 free?"
     done
 }
 [ -z "$mocks" ] || start_mocks
@@ -180,8 +181,7 @@ resuming() {
         # All but the last episode are finished.
         truncate -s "$size" "$work/run/trajectories.jsonl"
         begun=$(date +%s.%N)
-        wikitrail /usr/bin/time -q -f %M -o "$work/logs/resume.time" "$binary" >/dev/null 2>"$work/logs/resume.log" ||
-            fail 1 "resuming failed" "see $work/logs/resume.log"
+        wikitrail /usr/bin/time -q -f %M -o "$work/logs/resume.time" "$binary" >/dev/null 2>"$work/logs/resume.log" ||        fail 1 "resuming failed" "see $work/logs/resume.log"
         python3 scripts/bench_figures.py resumed "$work/run/trajectories.jsonl" "$begun" "$work/logs/resume.time" "$work/rows.jsonl"
         printf 'resume: run %s of %s\n' "$round" "$repeat" >&2
     done
@@ -207,13 +207,11 @@ reading() {
     fi
     wc -c "$runs"/o*/*.jsonl "$runs"/t*/*.jsonl "$runs/all.jsonl" >&2
     reader() {
-        python3 scripts/bench_figures.py reader "$1" "$work/rows.jsonl" "$binary" "${@:2}" 2>"$work/reader.log" ||
-            fail 1 "$1 failed" "see $work/reader.log"
+        python3 scripts/bench_figures.py reader "$1" "$work/rows.jsonl" "$binary" "${@:2}" 2>"$work/reader.log" ||        fail 1 "$1 failed" "see $work/reader.log"
     }
     for round in $(seq "$repeat"); do
         python3 scripts/bench_figures.py resumes "$runs/one" "$work/rows.jsonl" "$binary" run "$runs/all.jsonl" --resume \
-            --wiki corpus:datasets/sample-wiki --max-steps 3 --out "$runs/one" --quiet 2>"$work/reader.log" ||
-            fail 1 "resuming failed" "see $work/reader.log"
+            --wiki corpus:datasets/sample-wiki --max-steps 3 --out "$runs/one" --quiet 2>"$work/reader.log" ||        fail 1 "resuming failed" "see $work/reader.log"
         reader score score "$runs/one"
         reader "compare, two variants" compare "$runs/two"
         reader "compare, a variant with itself" compare "$runs/one@main" "$runs/one@main"
@@ -235,6 +233,7 @@ for scenario in $scenarios; do
     faults) measure faults 2000 256 50 20 "$broken" 0 0 ;;
     resume) resuming ;;
     readers) reading ;;
+    corpus) python3 scripts/bench_corpus.py "$binary" "$work/corpus" "${n:-1000000}" ;;
     esac
 done
-python3 scripts/bench_figures.py table "$work/rows.jsonl"
+[ ! -s "$work/rows.jsonl" ] || python3 scripts/bench_figures.py table "$work/rows.jsonl"

@@ -1,7 +1,8 @@
-//! `corpus`: build, describe, check, compare and publish frozen encyclopedias.
+//! `corpus`: build, freeze, describe, check, compare and publish frozen encyclopedias.
 
 mod build;
 mod diff;
+mod freeze;
 mod info;
 mod pack;
 mod verify;
@@ -17,6 +18,8 @@ pub(super) enum Command {
     Build(build::BuildArgs),
     /// Add articles or redirects to a corpus: makes a new one.
     Add(build::AddArgs),
+    /// Freeze the pages that a dataset, a run or a list of titles needs, from a live site.
+    Freeze(freeze::FreezeArgs),
     /// Describe a corpus: what it is, where it came from, what was left out.
     Info(info::InfoArgs),
     /// Check that a corpus is what was built.
@@ -27,14 +30,15 @@ pub(super) enum Command {
     Diff(diff::DiffArgs),
 }
 
-pub(super) fn execute(command: &Command) -> anyhow::Result<u8> {
+pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
-        Command::Build(args) => build::execute(args),
-        Command::Add(args) => build::add(args),
-        Command::Info(args) => info::execute(args),
-        Command::Verify(args) => verify::execute(args),
-        Command::Pack(args) => pack::execute(args),
-        Command::Diff(args) => diff::execute(args),
+        Command::Build(args) => build::execute(&args),
+        Command::Freeze(args) => freeze::execute(args).await,
+        Command::Info(args) => info::execute(&args),
+        Command::Verify(args) => verify::execute(&args),
+        Command::Add(args) => build::add(&args),
+        Command::Pack(args) => pack::execute(&args),
+        Command::Diff(args) => diff::execute(&args),
     }
 }
 

@@ -31,6 +31,10 @@ pub(super) struct OfVariant;
 pub(super) struct OfModel;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfWiki;
+/// The settings of a site that is asked through its API.
+#[cfg(feature = "index")]
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfSite;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfDataset;
 /// How a dataset's file is read, whichever questions are asked.
@@ -51,6 +55,13 @@ impl Group for OfModel {
 impl Group for OfWiki {
     fn has(setting: &Setting) -> bool {
         setting.heading == "Wikipedia"
+    }
+}
+
+#[cfg(feature = "index")]
+impl Group for OfSite {
+    fn has(setting: &Setting) -> bool {
+        OfWiki::has(setting) && !["wiki", "wording", "allow_html"].contains(&setting.name)
     }
 }
 

@@ -78,7 +78,7 @@ enum Command {
     /// Use the Wikipedia tool by hand or from a script.
     #[command(subcommand)]
     Wiki(wiki::Command),
-    /// Build, describe and check frozen encyclopedias.
+    /// Build, freeze, describe and check frozen encyclopedias.
     #[cfg(feature = "index")]
     #[command(subcommand)]
     Corpus(corpus::Command),
@@ -177,7 +177,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Merge(args) => merge::execute(&args),
         Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
         #[cfg(feature = "index")]
-        Command::Corpus(command) => corpus::execute(&command),
+        Command::Corpus(command) => corpus::execute(command).await,
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::execute(args).await,
         #[cfg(feature = "mcp")]

@@ -22,3 +22,5 @@ pub(crate) use trajectory::live::Live;
 pub(crate) use view::{View, yellow};
 
 pub(crate) use crate::types::text::{counted, thousands, visible};
+#[cfg(feature = "index")]
+pub(crate) use number::duration;

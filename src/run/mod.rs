@@ -9,6 +9,7 @@
 //! | `places` | servers, keys and files outside of the folder that an experiment uses |
 //! | `plan` | which episodes there are, and which are due |
 //! | `folder` | the run's folder, and how a run is resumed |
+//! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
 //! | `merge` | one folder from several of the same run |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
@@ -26,6 +27,8 @@ mod estimate;
 pub(crate) mod evidence;
 mod execute;
 mod folder;
+#[cfg(feature = "index")]
+mod freeze;
 mod guard;
 mod hint;
 mod inputs;
@@ -59,6 +62,8 @@ pub(crate) use error::{chain, classify};
 pub(crate) use estimate::{Estimate, Expense};
 pub(crate) use execute::End;
 pub(crate) use folder::fresh;
+#[cfg(feature = "index")]
+pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
 pub use interrupts::Interrupts;
 pub(crate) use merge::{Merged, merge};

@@ -5,6 +5,7 @@ use crate::net::limit::{History, Limiter, Limiters, Settings};
 use crate::types::{LimitChange, LimitHistory};
 use secrecy::SecretString;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Episodes in flight for each model request: one that waits for a page leaves its place to another one.
 const EPISODES: usize = 2;
@@ -18,6 +19,8 @@ pub(crate) struct Pacer {
     limits: Settings,
     models: Limiters,
     sites: Arc<Limiters>,
+    /// Episodes that may be under way besides, as no server has been asked anything lately.
+    besides: AtomicUsize,
 }
 
 impl Pacer {
@@ -36,7 +39,13 @@ impl Pacer {
     }
 
     fn new(limits: Settings) -> Self {
-        Self { started_at: jiff::Timestamp::now(), limits, models: Limiters::default(), sites: Arc::default() }
+        Self {
+            started_at: jiff::Timestamp::now(),
+            limits,
+            models: Limiters::default(),
+            sites: Arc::default(),
+            besides: AtomicUsize::new(0),
+        }
     }
 
     /// The limiter of a model's server, which is named as in the record.
@@ -48,13 +57,20 @@ impl Pacer {
         &self.sites
     }
 
-    /// How many episodes are to be under way now, so that no place at a model's server is left empty.
+    /// How many episodes are to be under way now, so that no place at a model's server is left empty. Where all answers
+    /// come from a cache, no limit is learned, and one more is let in each time.
     pub(super) fn room(&self) -> usize {
-        let limits: usize = self.models.each().iter().map(|(_, limiter)| limiter.limit()).sum();
+        let models = self.models.each();
+        let limits: usize = models.iter().map(|(_, limiter)| limiter.limit()).sum();
         match self.limits.fixed {
-            _ if limits > 0 => EPISODES * limits,
-            Some(places) => EPISODES * places,
-            None => WITHOUT_SERVER,
+            Some(places) => EPISODES * limits.max(places),
+            None if models.is_empty() => WITHOUT_SERVER,
+            None => {
+                let idle = models.iter().chain(&self.sites.each()).all(|(_, limiter)| limiter.is_idle());
+                let besides = if idle { self.besides.load(Ordering::Relaxed) + 1 } else { 0 };
+                self.besides.store(besides.min(WITHOUT_SERVER), Ordering::Relaxed);
+                EPISODES * limits + besides.min(WITHOUT_SERVER)
+            }
         }
     }
 
@@ -92,15 +108,23 @@ mod tests {
     use crate::experiment::{Concurrency, Pace};
     use std::num::NonZeroU32;
 
-    #[test]
-    fn episodes_in_flight_follow_the_limits_of_all_servers() {
+    #[tokio::test]
+    async fn episodes_in_flight_follow_the_limits_of_all_servers() {
         let learned = Pacer::of(&Pace::default());
         assert_eq!(learned.room(), 32, "rules in this process");
-        learned.model("a", None);
+        let first = learned.model("a", None);
+        let asked = first.acquire(1, std::time::Duration::from_secs(1)).await.expect("a place");
         assert_eq!(learned.room(), 2);
         learned.model("b", None);
         learned.model("b", None);
         assert_eq!(learned.room(), 4);
+        drop(asked);
+        assert_eq!((learned.room(), learned.room()), (5, 6), "no server is asked");
+        let most = (0..100).map(|_| learned.room()).max();
+        assert_eq!(most, Some(36));
+        let site = learned.sites().of("site", None, &learned.limits);
+        let _asked = site.acquire(1, std::time::Duration::from_secs(1)).await.expect("a place");
+        assert_eq!(learned.room(), 4, "a site is asked");
         let per_minute = NonZeroU32::new(9);
         let pace = Pace { concurrency: Concurrency::Fixed(3), requests_per_minute: per_minute, ..Pace::default() };
         let fixed = Pacer::of(&pace);

@@ -72,6 +72,14 @@ impl<'a> WikiSettings<'a> {
         Ok(BuiltWiki { source, origin: Some(origin), label: self.label(), about })
     }
 
+    /// The site's API, which a freeze asks for revisions. Sends nothing.
+    #[cfg(feature = "index")]
+    pub(super) fn api(self) -> Result<ApiSource, RunError> {
+        let base = self.0.wiki_url.as_deref().unwrap_or(WIKIPEDIA);
+        let options = ArticleOptions { drop_footnote_marks: !is_on(self.0.keep_footnotes) };
+        Ok(ApiSource::new(base, &self.live(&Arc::default()), options, LagSettings::default())?)
+    }
+
     fn name(self) -> &'a str {
         self.0.wiki.as_deref().unwrap_or(SAMPLE)
     }
@@ -112,14 +120,14 @@ impl<'a> WikiSettings<'a> {
 }
 
 /// The address for the record: without user part and query.
-fn site(base: &str) -> String {
+pub(super) fn site(base: &str) -> String {
     crate::net::redact::url(base)
 }
 
 #[cfg(feature = "index")]
 fn corpus(dir: &str, about: &mut Option<String>) -> Result<(Arc<dyn Source>, String), RunError> {
     let corpus = open_corpus(dir)?;
-    let id = corpus.id().to_owned();
+    let id = corpus.identity();
     *about = corpus.manifest().map(|manifest| format!("corpus {dir}: {}, {id}", manifest.contents()));
     Ok((Arc::new(corpus), id))
 }

@@ -20,15 +20,28 @@ pub fn is_same_page(a: &str, b: &str) -> bool {
     page_key(a) == page_key(b)
 }
 
-/// A page title as it is compared: no case, underscores are spaces, runs of spaces are one, FEVER's escapes
-/// (`-LRB-`, `-RRB-`, `-LSB-`, `-RSB-`, `-COLON-`) undone, composed characters (NFC).
-pub(super) fn page_key(title: &str) -> String {
+/// A title as `MediaWiki` spells it, of one that a dataset spells: underscores are spaces, FEVER's escapes are undone.
+pub fn page_title(title: &str) -> String {
+    let title = unescaped(title);
+    let words = title.split(|c| c == '_' || is_python_space(c)).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// A title without FEVER's escapes.
+fn unescaped(title: &str) -> Cow<'_, str> {
     let mut title = Cow::Borrowed(title);
     if title.contains('-') {
         for (escape, character) in [("-LRB-", "("), ("-RRB-", ")"), ("-LSB-", "["), ("-RSB-", "]"), ("-COLON-", ":")] {
             title = title.replace(escape, character).into();
         }
     }
+    title
+}
+
+/// A page title as it is compared: no case, underscores are spaces, runs of spaces are one, FEVER's escapes
+/// (`-LRB-`, `-RRB-`, `-LSB-`, `-RSB-`, `-COLON-`) undone, composed characters (NFC).
+pub(super) fn page_key(title: &str) -> String {
+    let title = unescaped(title);
     let lowered = if title.is_ascii() {
         title.to_ascii_lowercase()
     } else {

@@ -221,7 +221,7 @@ pub enum Compat {
 pub struct Provenance<S = String> {
     /// `html`, `api`, `corpus`, …
     pub source: S,
-    /// Where it can be read again.
+    /// Where it was read.
     pub url: S,
     /// Title of the page, or the query of a result list.
     pub title: S,
@@ -235,7 +235,7 @@ pub struct Provenance<S = String> {
     pub status: u16,
     /// When it was fetched, RFC 3339 in UTC; empty for frozen sources, which have no such time.
     pub fetched_at: S,
-    /// SHA-256 of the body as received.
+    /// SHA-256 of the body as received; of a corpus, of the article's text, or the id where no page was found.
     pub sha256: S,
 }
 

@@ -7,6 +7,7 @@
 //! again would not help. All other errors say nothing about the query, and are failures of the source.
 
 mod answers;
+mod pinned;
 
 use super::cache::{Extracted, PageCache, Reading};
 use super::html::{Article, ArticleOptions, PageKind, PaperPage};

@@ -3,8 +3,12 @@
 //! A query is looked for as `MediaWiki` does it, and a little more kindly: exact title, redirect, the near-match ladder,
 //! the title without case, accents and punctuation; then the twenty best articles by BM25. Queries with brackets go
 //! straight to the text search, which is how the paper's environment gets past disambiguation pages.
+//!
+//! A query that was frozen with the pages is answered as the site answered it, before anything else is tried.
 
+mod about;
 mod articles;
+mod attribution;
 mod build;
 mod diff;
 mod directory;
@@ -12,6 +16,7 @@ mod error;
 mod fold;
 mod folder;
 mod frame;
+mod frozen;
 mod import;
 mod index;
 mod manifest;
@@ -19,27 +24,32 @@ mod names;
 mod pack;
 mod pages;
 mod plain;
+mod queries;
 mod read;
 mod record;
 mod verify;
 
 pub use articles::{Hit, Page};
+pub use attribution::notice;
 pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Progress, build};
 pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use error::CorpusError;
+pub use frozen::{Frozen, Kept};
 pub use import::{FORMATS, Format};
-pub use manifest::{Build, Digest, Extent, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
 pub use pack::{PackError, Packing, pack};
+pub use queries::{Answer, title_of};
 pub use verify::verify;
 
-use super::near_match;
 use super::source::{Found, Source, SourceError, no_results};
+use super::{near_match, quote};
 use crate::types::{Provenance, sha256_hex};
 use articles::Articles;
 use folder::Folder;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use plain::Plain;
+use queries::Queries;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,6 +72,7 @@ pub struct Corpus {
     id: String,
     manifest: Option<Manifest>,
     articles: Box<dyn Articles>,
+    frozen: Queries,
 }
 
 impl Corpus {
@@ -71,7 +82,8 @@ impl Corpus {
         if path.join(manifest::FILE).is_file() {
             let manifest = Manifest::read(path)?;
             let articles = Box::new(Folder::open(path, &manifest)?);
-            return Ok(Self { name, id: manifest.id.clone(), manifest: Some(manifest), articles });
+            let frozen = queries::open(path, &manifest)?;
+            return Ok(Self { name, id: manifest.id.clone(), manifest: Some(manifest), articles, frozen });
         }
         let lines = match lines_of(path) {
             _ if path.is_file() => path.to_owned(),
@@ -99,7 +111,8 @@ impl Corpus {
     fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         let bytes = plain::unpacked(file, bytes)?;
         let articles = Box::new(Plain::read(file, &bytes)?);
-        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles })
+        let frozen = plain::searches(&bytes);
+        Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles, frozen })
     }
 
     /// The article that a query names, if it names one.
@@ -123,10 +136,15 @@ impl Corpus {
         if let Some(number) = self.opens(query)? {
             return Ok(self.found(&*self.articles.page(number)?));
         }
-        let titles = self.articles.similar(query, SHOWN)?.into_iter().map(|hit| self.articles.title(hit.number));
-        let titles: Arc<[String]> = titles.collect::<Result<_, _>>()?;
         // What a search finds or does not find has no page of its own.
-        let url = format!("corpus:{}", self.name);
+        let mut url = format!("corpus:{}", self.name);
+        let titles: Arc<[String]> = if let Some(Answer::Titles(titles)) = self.frozen.get(query.trim()) {
+            url.extend(["?query=", &quote::form(query)]);
+            titles.as_slice().into()
+        } else {
+            let hits = self.articles.similar(query, SHOWN)?.into_iter();
+            hits.map(|hit| self.articles.title(hit.number)).collect::<Result<_, _>>()?
+        };
         let provenance = Provenance { url, ..self.provenance(query, self.id.clone()) };
         if titles.is_empty() {
             return Ok(Found::Nothing { blocks: no_results(), provenance });

@@ -4,6 +4,7 @@
 
 mod article;
 mod entities;
+mod links;
 mod origin;
 mod paper;
 mod start_tag;
@@ -11,6 +12,7 @@ mod tokens;
 mod tree;
 
 pub use article::{Article, ArticleOptions, PageKind, article};
+pub use links::lead_links;
 pub use origin::{Description, describe};
 pub use paper::{PaperPage, paper_page};
 

@@ -9,6 +9,7 @@
 //! | [`observe`] | the strings that the tool answers with |
 //! | [`clean_str()`] | the paper's mending of page text, faults included |
 //! | [`html`] | text out of pages, the paper's way and the article only |
+//! | `site_page` | a page as a site had it at one revision |
 //! | `source` | what a source is, what it finds, why it fails |
 //! | `html_source` | a `MediaWiki` site read as a browser would, the paper's way |
 //! | `api_source` | a `MediaWiki` site asked as a program should |
@@ -35,6 +36,7 @@ mod quote;
 pub mod recorded_source;
 mod search_cache;
 mod session;
+mod site_page;
 pub mod site_policy;
 mod sized_lru;
 mod source;
@@ -47,6 +49,7 @@ pub use html_source::HtmlSource;
 pub use recorded_source::SourceIdentity;
 pub use search_cache::SearchCache;
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
+pub use site_page::{LeftOut, Pin, Revision, SiteFacts, SitePage};
 pub use site_policy::{LiveSettings, SitePolicyError};
 pub(crate) use source::CORPUS_FORM;
 pub use source::{Found, Source, SourceError};

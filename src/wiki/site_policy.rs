@@ -92,6 +92,7 @@ pub(super) struct Site {
     /// What its answers are searched for.
     hidden: SecretSet,
     pub(super) concurrent: usize,
+    pub(super) per_minute: Option<NonZeroU32>,
 }
 
 impl Site {
@@ -148,12 +149,12 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
         return Err(SitePolicyError::Html { host });
     }
     let limits = limits(settings, public);
-    let concurrent = limits.max;
+    let (concurrent, per_minute) = (limits.max, limits.requests_per_minute);
     let limiter = settings.limiters.of(&url.origin().ascii_serialization(), None, &limits);
     let client = Client::new(client_settings(settings, way, limiter)?)?;
     let scripts = scripts(base);
     let shown = crate::net::redact::user(&scripts);
-    Ok(Site { scripts, shown, client, hidden: SecretSet::of_user(base), concurrent })
+    Ok(Site { scripts, shown, client, hidden: SecretSet::of_user(base), concurrent, per_minute })
 }
 
 /// Where a site has its scripts: beside the script that an address names, else in `/w` below it, which is above `/wiki`.

@@ -74,6 +74,50 @@ fn a_pack_is_the_corpus_and_comes_back_as_it() {
     }
 }
 
+/// What `corpus freeze` wrote beside the articles comes along.
+#[test]
+fn searches_that_were_frozen_are_in_the_pack() {
+    let dir = built();
+    dir.wikitrail(&["corpus", "pack", "c", "--out", "c.jsonl"]).ok();
+    let text = read(dir.path("c.jsonl"));
+    let (head, articles) = text.split_once('\n').expect("lines");
+    let mut head: Value = serde_json::from_str(head).expect("JSON");
+    head["corpus"]["freeze"] = json!({
+        "site": "https://wiki.example.org", "permalink": "https://wiki.example.org/?oldid=", "compat": "fixed", "fidelity": "made up",
+        "gold_pages": 1, "searches": 2, "left_out": {"missing": 1},
+    });
+    head["searches"] =
+        json!([{"query": "poet", "titles": ["Lord Byron", "London"]}, {"query": "the lady", "page": "Ada Byron"}]);
+    head["left_out"] = json!([{"title": "Nobody", "reason": "missing"}]);
+    dir.write("frozen.jsonl", format!("{head}\n{articles}"));
+    let said = |corpus: &str, query: &str| {
+        dir.wikitrail(&["wiki", "search", query, "--wiki", &format!("corpus:{corpus}")]).ok().stdout
+    };
+    dir.wikitrail(&["corpus", "build", "f", "--from", "frozen.jsonl"]).ok();
+    dir.wikitrail(&["corpus", "pack", "f", "--out", "f.jsonl"]).ok();
+    dir.wikitrail(&["corpus", "build", "g", "--from", "f.jsonl"]).ok();
+    dir.write("more.jsonl", "{\"title\": \"Rome\", \"text\": \"Rome is another old city.\"}\n");
+    dir.wikitrail(&["corpus", "add", "f", "--from", "more.jsonl", "--out", "h"]).ok();
+    for corpus in ["frozen.jsonl", "f", "f.jsonl", "g", "h"] {
+        assert!(
+            said(corpus, "poet").contains("Similar: ['Lord Byron', 'London']"),
+            "{corpus}: {}",
+            said(corpus, "poet")
+        );
+        assert!(said(corpus, "the lady").starts_with("Ada Byron wrote programs."), "{corpus}");
+    }
+    let shown: Value = serde_json::from_str(read(dir.path("f.jsonl")).lines().next().expect("a line")).expect("JSON");
+    assert_eq!(shown, head);
+    assert_eq!(facts(&dir, "g"), facts(&dir, "f"));
+    for file in ["queries.jsonl", "left-out.jsonl"] {
+        assert_eq!(read(dir.path("g").join(file)), read(dir.path("f").join(file)));
+    }
+    // One that leads to no reason that is known is refused, and nothing is lost.
+    dir.write("bad.jsonl", format!("{head}\n{articles}").replace("\"missing\"}]", "\"odd\"}]"));
+    dir.wikitrail(&["corpus", "build", "x", "--from", "bad.jsonl"])
+        .refused(3, &["line 1: `corpus`: unknown variant `odd`"]);
+}
+
 #[test]
 fn a_pack_replaces_nothing_unasked_and_a_killed_one_leaves_no_file_of_its_name() {
     let dir = built();
@@ -300,5 +344,5 @@ fn a_license_that_nobody_gave_is_unknown() {
         fs::remove_dir_all(dir.path("u")).expect("removed");
     }
     let shown = dir.wikitrail(&["corpus", "info", "c"]).ok().stdout;
-    assert!(shown.contains("  license    CC0-1.0\n  attributed us\n  changes    made up\n"), "{shown}");
+    assert!(shown.contains("  license    CC0-1.0\n  credit     us\n  changes    made up\n"), "{shown}");
 }

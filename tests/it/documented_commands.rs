@@ -13,7 +13,7 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 10] = [
+const PAGES: [(&str, usize); 11] = [
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
@@ -23,6 +23,7 @@ const PAGES: [(&str, usize); 10] = [
     ("cluster.md", 7),
     // All of its commands need a server.
     ("models.md", 0),
+    ("wikipedia.md", 4),
     ("corpora.md", 8),
     // Its commands run until they are told to end.
     ("serve.md", 0),

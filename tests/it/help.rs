@@ -108,7 +108,8 @@ fn needs_others(example: &str) -> bool {
     let server =
         example.contains("--base-url") || example.contains("--wiki api") || example.ends_with("fetch hotpotqa");
     let is_one = example.contains("wikitrail serve ") || example.contains("wikitrail mcp ");
-    server || is_one || example.contains("--import")
+    let site = example.contains("corpus freeze") && !example.contains("--dry-run");
+    server || site || is_one || example.contains("--import")
 }
 
 #[cfg(unix)]
@@ -124,6 +125,7 @@ fn every_example_of_every_help_works() {
         ("more.jsonl.gz", "{\"title\": \"Bob\", \"text\": \"He read.\"}\n"),
         ("redirects.tsv", "Lovelace\tAda\n"),
         ("newer.jsonl", "{\"title\": \"Ada\", \"text\": \"She has written.\"}\n"),
+        ("dev.json", r#"[{"question": "Who?", "context": [["Ada", ["She wrote."]]]}]"#),
         ("mine.csv", "text,gold\nWho?,Nobody\nWhat?,Nothing\n"),
         ("replies.jsonl", "{\"name\": \"a\", \"output\": \" I see.\\nAction 2: Finish[yes]\"}\n"),
     ] {

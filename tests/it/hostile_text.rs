@@ -101,6 +101,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
     let search = [&["wiki", "search", HOSTILE], &corpus[..]].concat();
     let session = [&["wiki", "session"], &corpus[..]].concat();
     let model = ["--model", "openai:m", "--base-url", broken, "--model-attempts", "1"];
+    let site = broken.trim_end_matches("/broken");
     let mut lines = vec![
         [&["ask", HOSTILE][..], &model].concat(),
         [&["ask", HOSTILE, "--json"][..], &model].concat(),
@@ -142,7 +143,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["prompt", "show", "k.json#x"],
         vec!["prompt", "check", "p.toml", "k.json#x", "\u{1b}[2J.toml"],
         [&["models", "check"][..], &model].concat(),
-        vec!["models", "check", "--model", "openai:m", "--base-url", broken.trim_end_matches("/broken")],
+        vec!["models", "check", "--model", "openai:m", "--base-url", site],
         vec!["merge", RUN, "--out", "m\u{1b}[2J"],
         vec!["merge", RUN, "--out", "m", "--json"],
         vec!["merge", RUN, "other", "--out", "n"],

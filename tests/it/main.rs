@@ -35,6 +35,8 @@ mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
 mod foreign_folder;
+#[cfg(feature = "index")]
+mod freeze_command;
 mod help;
 mod hostile_text;
 mod key_leaks;

@@ -37,14 +37,14 @@ pub(in crate::cli) struct AddArgs {
 
 #[derive(Debug, clap::Args)]
 struct Options {
-    /// File or folder to read; may be repeated. FORMAT is `corpus`, `hotpotqa`, `jsonl` or `redirects`; without it, the
-    /// first bytes and the name decide.
+    /// File or folder to read; may be repeated. FORMAT is `hotpotqa`, `jsonl`, `dspy`, `dpr`, `wiki18`, `beir`, `kilt`,
+    /// `fever`, `2wiki`, `dataset`, `corpus` or `redirects`; without it, the first record and the name decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
     /// What to call it [default: as a corpus among the inputs says, as all that follows; else the name of the folder].
     #[arg(long)]
     name: Option<String>,
-    /// How much of a page an article has [default: page].
+    /// How much of a page an article has: `lead`, `page` or `passages` [default: what the format has].
     #[arg(long, value_parser = extent)]
     extent: Option<Extent>,
     /// Code of the language, such as `en`.
@@ -140,8 +140,8 @@ fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> 
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let settings = BuildSettings {
         sources: sources.collect::<anyhow::Result<_>>()?,
-        name: args.name.clone(),
         extent: args.extent,
+        name: args.name.clone(),
         language: args.language.clone(),
         as_of: args.as_of.clone(),
         license: args.license.clone(),
@@ -154,6 +154,7 @@ fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> 
         },
         threads: args.threads.map_or(processors, usize::from),
         memory: args.memory,
+        ..BuildSettings::default()
     };
     let bar = stage_bar(args.quiet);
     let built = build(dir, &settings, &mut |progress| show(&bar, progress));
@@ -185,17 +186,19 @@ fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
         ));
     }
     let found = Format::detect(path).ok_or_else(|| {
-        let hint = format!(
-            "say it with --from FORMAT:PATH; formats are {}. A line of JSON is {{\"title\": str, \"text\": str}}",
-            names()
-        );
+        let hint = if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
+            "unpack it, and name the file or folder that was in it".to_owned()
+        } else {
+            let names = names();
+            format!("say it with --from FORMAT:PATH; formats are {names}. A line of JSON is {{\"title\": str, \"text\": str}}")
+        };
         Failure::bad_input(format!("cannot tell the format of `{shown}`"), hint)
     })?;
     say(format_args!("reading `{shown}` as {}", found.name()));
     Ok(found)
 }
 
-fn show(bar: &Bar, progress: Progress) {
+pub(super) fn show(bar: &Bar, progress: Progress) {
     bar.set_message(match progress {
         Progress::Reading(rows) => format!("reading, {}", counted(rows, "row")),
         Progress::Writing(done, all) => format!("writing, {} of {} articles", thousands(done), thousands(all)),
@@ -204,7 +207,7 @@ fn show(bar: &Bar, progress: Progress) {
     bar.tick();
 }
 
-fn left_out(notes: &[String]) {
+pub(super) fn left_out(notes: &[String]) {
     for note in notes {
         say(format_args!("left out: {note}"));
     }
@@ -248,9 +251,9 @@ mod tests {
         assert_eq!(source("jsonl:a:b"), Ok((Some(Format::Jsonl), "a:b".into())));
         assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
         assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
-        assert_eq!(
-            source("wet:a"),
-            Err("`wet` is not a format; formats are `corpus`, `hotpotqa`, `jsonl`, `redirects`".to_owned())
+        assert_eq!(source("2wiki:a"), Ok((Some(Format::Wiki2), "a".into())));
+        assert!(
+            source("wet:a").is_err_and(|error| error.starts_with("`wet` is not a format; formats are `hotpotqa`, "))
         );
         assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
         assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));

@@ -1,12 +1,12 @@
 //! `corpus info`: what a corpus is.
 
-use super::{manifest, megabytes};
+use super::{manifest, megabytes, unusable};
 use crate::cli::failure;
 use crate::cli::output_file::json_line;
 use crate::report::console::stdout;
 use crate::report::{counted, thousands, yellow};
 use crate::types::text::visible_line;
-use crate::wiki::corpus::{Manifest, NameCounts};
+use crate::wiki::corpus::{Freeze, License, Manifest, NameCounts, notice};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -18,12 +18,17 @@ pub(in crate::cli) struct InfoArgs {
     /// Print the manifest as JSON.
     #[arg(long)]
     json: bool,
+    /// Print the notice that the license asks for: whom to name, what was changed, and every page with its revision.
+    #[arg(long, conflicts_with = "json")]
+    attribution: bool,
 }
 
 pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let manifest = manifest(&args.dir)?;
     let mut out = stdout().styled();
-    if args.json {
+    if args.attribution {
+        notice(&args.dir, &manifest, &mut out).map_err(unusable)??;
+    } else if args.json {
         json_line(&mut out, &manifest)?;
     } else {
         write_text(&manifest, &mut out)?;
@@ -41,16 +46,18 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
     if !edition.is_empty() {
         row("edition", visible_line(&edition.join(", "), 80))?;
     }
-    let known = visible_line(&license.id, 80);
-    row("license", if license.is_known() { known } else { yellow(&known) })?;
-    for (name, text) in [("attributed", &license.attribution), ("changes", &license.changes)] {
-        if let Some(text) = text {
-            row(name, visible_line(text, 300))?;
-        }
+    write_license(license, &mut row)?;
+    if let Some(freeze) = &manifest.freeze {
+        write_freeze(freeze, manifest.articles, &mut row)?;
     }
     for source in &manifest.sources {
         let skipped = source.skipped;
-        let counts = [(skipped.duplicate_title, "titles twice"), (skipped.empty, "empty"), (skipped.bad, "bad")];
+        let counts = [
+            (skipped.duplicate_title, "titles twice"),
+            (skipped.repeated, "repeated"),
+            (skipped.empty, "empty"),
+            (skipped.bad, "bad"),
+        ];
         let format = visible_line(&source.format, 20);
         row(
             "source",
@@ -87,6 +94,43 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
     let bytes = manifest.files.values().map(|file| file.bytes).sum();
     row("size", format!("{} for {} of text", megabytes(bytes), megabytes(manifest.text_bytes)))?;
     row("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20)))
+}
+
+/// Says under which terms the texts may be used.
+fn write_license(license: &License, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
+    let known = visible_line(&license.id, 80);
+    row("license", if license.is_known() { known } else { yellow(&known) })?;
+    for (name, text) in [("credit", &license.attribution), ("changes", &license.changes)] {
+        if let Some(text) = text {
+            row(name, visible_line(text, 200))?;
+        }
+    }
+    Ok(())
+}
+
+/// Says what was frozen, and how far it can be trusted.
+fn write_freeze(
+    freeze: &Freeze,
+    articles: u32,
+    row: &mut impl FnMut(&str, String) -> io::Result<()>,
+) -> io::Result<()> {
+    let marks = if freeze.footnotes { ", with footnote marks" } else { "" };
+    row(
+        "frozen",
+        format!("{}; read as in --compat {}{marks}", visible_line(&freeze.fidelity, 120), freeze.compat.name()),
+    )?;
+    let gold = freeze.gold_pages;
+    if gold > 0 {
+        let only = if gold >= articles { ": an agent cannot go wrong here" } else { "" };
+        let share = 100 * u64::from(gold) / u64::from(articles.max(1));
+        row("gold", format!("{} of {} ({share} %){only}", thousands(gold), counted(articles, "article")))?;
+    }
+    if freeze.searches > 0 {
+        row("searches", format!("{} answered as the site did", thousands(freeze.searches)))?;
+    }
+    let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.words())).collect();
+    let titles = left_out(&counts);
+    if titles.is_empty() { Ok(()) } else { row("", format!("titles{titles}")) }
 }
 
 fn left_out(counts: &[(u64, &str)]) -> String {

@@ -102,6 +102,11 @@ impl Limiter {
         self.with(|state, _| state.concurrency.limit())
     }
 
+    /// Whether no request is under way, nor waits.
+    pub fn is_idle(&self) -> bool {
+        self.queue.available_permits() > 0 && self.with(|state, _| state.concurrency.in_flight() == 0)
+    }
+
     /// Pauses for `wait`, for servers that ask for it other than by status and header.
     pub fn hold(&self, wait: Duration, status: u16) {
         self.with(|state, now| state.pause.extend(now, wait, status));

@@ -12,6 +12,8 @@ use serde_json::{Map, Value, json};
 const MOST: usize = 500;
 /// How far behind the first title a search may begin.
 const FARTHEST: usize = 9_500;
+/// What is said of a hit besides its name.
+const PROPERTIES: [&str; 4] = ["size", "wordcount", "timestamp", "snippet"];
 /// Characters of a text that are shown below a title.
 const SNIPPET: usize = 150;
 
@@ -47,7 +49,7 @@ pub(super) async fn search(
     };
     let next = (found.len() == end).then_some(end);
     let total = found.len();
-    let prop = params.list_or("srprop", &["size", "wordcount", "timestamp", "snippet"]);
+    let prop = params.list_or("srprop", &PROPERTIES);
     let hits = found.into_iter().take(end).skip(offset).map(|number| hit(&shelf.corpus, number, &prop));
     query.insert("search".to_owned(), hits.collect::<Result<_, _>>()?);
     if params.list_or("srinfo", &["totalhits"]).contains(&"totalhits") {
@@ -61,6 +63,9 @@ pub(super) async fn search(
 
 /// The articles for the words of a query, first the one that it names.
 pub(super) fn by_words(corpus: &Corpus, query: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
+    if let Some(listed) = corpus.listed(query)? {
+        return Ok(listed.into_iter().take(most).collect());
+    }
     let named = corpus.opens(query)?;
     let others = corpus.similar(query, most)?.into_iter().map(|hit| hit.number).filter(|number| Some(*number) != named);
     Ok(named.into_iter().chain(others).take(most).collect())
@@ -68,7 +73,7 @@ pub(super) fn by_words(corpus: &Corpus, query: &str, most: usize) -> Result<Vec<
 
 fn hit(corpus: &Corpus, number: u32, prop: &[&str]) -> Result<Value, CorpusError> {
     let mut hit = json!({ "ns": 0, "title": corpus.title(number)?, "pageid": page_id(number) });
-    if prop.is_empty() {
+    if !prop.iter().any(|part| PROPERTIES.contains(part)) {
         return Ok(hit);
     }
     let page = corpus.page(number)?;

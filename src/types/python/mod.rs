@@ -6,7 +6,7 @@
 mod repr;
 mod text;
 
-pub use repr::repr;
+pub use repr::{repr, unrepr_list};
 pub(crate) use text::{is_newer_than_python, is_regex_word, is_word, lower};
 
 /// White space as Python's `str.strip` and `str.split` see it: Unicode's, and the separators U+001C to U+001F.

@@ -23,6 +23,45 @@ pub fn repr(text: &str) -> String {
     shown
 }
 
+/// The strings of a list that [`repr`] wrote, without its brackets; nothing if it is no such list.
+pub fn unrepr_list(shown: &str) -> Option<Vec<String>> {
+    let (mut strings, mut rest) = (Vec::new(), shown);
+    while !rest.is_empty() {
+        let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+        let mut text = String::new();
+        let mut chars = rest[1..].char_indices();
+        let end = loop {
+            match chars.next()? {
+                (at, c) if c == quote => break at + 2,
+                (_, '\\') => text.push(unescaped(chars.next()?.1, &mut chars)?),
+                (_, c) => text.push(c),
+            }
+        };
+        strings.push(text);
+        rest = &rest[end..];
+        if !rest.is_empty() {
+            rest = rest.strip_prefix(", ").filter(|rest| !rest.is_empty())?;
+        }
+    }
+    Some(strings)
+}
+
+/// The character that an escape stands for, by what follows the backslash.
+fn unescaped(escape: char, rest: &mut std::str::CharIndices<'_>) -> Option<char> {
+    let digits = match escape {
+        'n' => return Some('\n'),
+        'r' => return Some('\r'),
+        't' => return Some('\t'),
+        '\\' | '\'' | '"' => return Some(escape),
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        _ => return None,
+    };
+    let hex: String = rest.take(digits).map(|(_, c)| c).collect();
+    char::from_u32(u32::from_str_radix(&hex, 16).ok()?)
+}
+
 fn push_escape(shown: &mut String, point: u32) {
     // Writing to a `String` cannot fail.
     let _ = match point {

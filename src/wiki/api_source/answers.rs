@@ -49,18 +49,87 @@ impl ErrorBody {
 pub(super) struct Query {
     /// Hits of `list=search`.
     pub(super) search: Option<Vec<Hit>>,
-    /// Pages of `prop=pageprops`.
+    /// Pages of `prop=pageprops` and `prop=revisions`.
     pub(super) pages: Option<Vec<Page>>,
+    /// The redirects that were followed, in order.
+    #[serde(default)]
+    pub(super) redirects: Vec<Redirect>,
+    /// What the site is.
+    pub(super) general: Option<General>,
+    /// Under which terms its texts may be used.
+    pub(super) rightsinfo: Option<Rights>,
 }
 
-/// A page of `prop=pageprops`.
+/// A redirect that was followed.
+#[derive(Debug, Deserialize)]
+pub(super) struct Redirect {
+    pub(super) from: String,
+}
+
+/// What `meta=siteinfo` says of a site.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct General {
+    pub(super) sitename: Option<String>,
+    pub(super) lang: Option<String>,
+    /// Its host, also without a scheme.
+    pub(super) server: Option<String>,
+    /// The path of `index.php`.
+    pub(super) script: Option<String>,
+}
+
+/// The terms of a site.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Rights {
+    pub(super) url: String,
+}
+
+/// The SPDX identifier of a license of Creative Commons by its address.
+pub(super) fn spdx(url: &str) -> Option<String> {
+    let (_, path) = url.split_once("creativecommons.org/")?;
+    match path.trim_matches('/').split('/').collect::<Vec<_>>()[..] {
+        ["licenses", kind, version, ..] => Some(format!("CC-{}-{version}", kind.to_uppercase())),
+        ["publicdomain", "zero", version, ..] => Some(format!("CC0-{version}")),
+        _ => None,
+    }
+    .filter(|id| id.len() < 40 && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)))
+}
+
+/// A page of `prop=pageprops` and `prop=revisions`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Page {
     #[serde(default)]
+    pub(super) title: String,
+    pub(super) pageid: Option<u64>,
+    #[serde(default)]
     pageprops: Map<String, Value>,
+    /// The newest that was asked for.
+    #[serde(default)]
+    pub(super) revisions: Vec<PageRevision>,
+    #[serde(default)]
+    missing: bool,
+    #[serde(default)]
+    invalid: bool,
+    #[serde(default)]
+    special: bool,
+}
+
+/// A revision, without its text.
+#[derive(Debug, Deserialize)]
+pub(super) struct PageRevision {
+    pub(super) revid: u64,
+    /// Absent where it is hidden.
+    #[serde(default)]
+    pub(super) timestamp: String,
 }
 
 impl Page {
+    /// Whether the site has such a page.
+    pub(super) fn is_there(&self) -> bool {
+        !(self.missing || self.invalid || self.special)
+    }
+
     /// Whether the page is marked as a disambiguation page.
     pub(super) fn is_disambiguation(&self) -> bool {
         self.pageprops.contains_key("disambiguation")
@@ -124,7 +193,21 @@ impl Parsed {
 
 #[cfg(test)]
 mod tests {
-    use super::Hit;
+    use super::{Hit, spdx};
+
+    #[test]
+    fn a_license_is_known_by_its_address() {
+        for (url, id) in [
+            ("https://creativecommons.org/licenses/by-sa/4.0/deed.en", Some("CC-BY-SA-4.0")),
+            ("//creativecommons.org/licenses/by-sa/3.0/", Some("CC-BY-SA-3.0")),
+            ("https://creativecommons.org/publicdomain/zero/1.0/", Some("CC0-1.0")),
+            ("https://creativecommons.org/licenses/by-sa/\u{1b}[2J/", None),
+            ("https://example.org/terms", None),
+            ("", None),
+        ] {
+            assert_eq!(spdx(url).as_deref(), id, "{url}");
+        }
+    }
 
     #[test]
     fn headings_are_worded_as_on_the_search_page() {

@@ -5,6 +5,7 @@
 //! is whole. Nothing that ends up in it depends on the order of the input, on memory or on threads.
 
 mod collect;
+mod distinct;
 mod facts;
 mod redirects;
 mod sorter;
@@ -12,6 +13,7 @@ mod write;
 
 use super::CorpusError;
 use super::folder::{self, Folder};
+use super::frozen::Frozen;
 use super::import::Format;
 use super::manifest::{self, Digest, Extent, Manifest};
 use collect::Collected;
@@ -52,6 +54,8 @@ pub struct BuildSettings {
     pub threads: usize,
     /// Bytes of memory to sort in.
     pub memory: u64,
+    /// What was frozen with the pages of a site.
+    pub frozen: Option<Frozen>,
 }
 
 /// Which of several articles with one title is kept.
@@ -79,6 +83,7 @@ impl Default for BuildSettings {
             on_duplicate: OnDuplicate::LowestId,
             threads: 1,
             memory: 1 << 30,
+            frozen: None,
         }
     }
 }
@@ -153,7 +158,7 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
         |error: io::Error| BuildError::Write { path: partial.path.display().to_string(), reason: error.to_string() };
     fs::create_dir(&work).map_err(cannot)?;
     let Collected { articles, redirects, mut sources, mut notes } = collect::collect(&work, settings, progress)?;
-    let distinct = collect::distinct(&work, articles, settings, &mut sources, &mut notes)?;
+    let distinct = distinct::distinct(&work, articles, settings, &mut sources, &mut notes)?;
     if distinct.count == 0 {
         return Err(BuildError::Empty(notes.said(settings, &sources)));
     }
@@ -161,10 +166,12 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
         .map_err(|error| cannot(error.0))?;
     progress(Progress::Finishing);
+    let frozen = facts::frozen(settings, &sources);
+    frozen.as_ref().map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
     fs::remove_dir_all(&work).map_err(cannot)?;
     names.collisions = written.collisions;
-    let files = digests(&partial.path).map_err(cannot)?;
-    let manifest = facts::manifest(dir, settings, &sources, written, names, files)?;
+    let manifest =
+        facts::manifest(dir, settings, &sources, (written, names), frozen, digests(&partial.path).map_err(cannot)?)?;
     partial.finish(dir, &manifest)?;
     let notes = notes.said(settings, &sources);
     Ok(Built { manifest, notes })

@@ -110,8 +110,8 @@ impl Side {
         let records = import::open(format, path).map_err(|error| wrong(&file, error))?;
         let mut side = Self { manifest: None, file, records: records.peekable(), last: None };
         let about = |found: &Result<Imported, _>| matches!(found, Ok(Imported { record: Record::About(_), .. }));
-        if let Some(Ok(Imported { record: Record::About(manifest), .. })) = side.records.next_if(about) {
-            side.manifest = Some(*manifest);
+        if let Some(Ok(Imported { record: Record::About(about), .. })) = side.records.next_if(about) {
+            side.manifest = Some(about.manifest);
         }
         Ok(side)
     }

@@ -70,8 +70,14 @@ impl Folder {
     }
 
     /// The canonical record of an article, where one is read after the other: the block of the last one stays unpacked.
-    pub(super) fn article(&self, number: u32, last: &mut Unpacked) -> Result<Article, CorpusError> {
+    pub(super) fn article_in(&self, number: u32, last: &mut Unpacked) -> Result<Article, CorpusError> {
         self.pages.article_in(number, last)
+    }
+
+    /// That of a single article.
+    #[cfg(test)]
+    pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
+        self.pages.article(number)
     }
 }
 

@@ -3,37 +3,74 @@
 //! An importer is an iterator over what it finds. It reads its file once, from front to end, and keeps no more of it in
 //! memory than it needs for the next record.
 
+mod archive;
+mod beir;
+mod dataset;
+mod detect;
+mod dpr;
+mod fever;
 mod folder;
+mod frozen;
 mod hotpotqa;
 mod jsonl;
+mod kilt;
+mod lines;
 mod redirects;
+mod wiki18;
+mod wiki2;
 
-use super::manifest::{self, License};
+use super::manifest::{Extent, License};
 use super::record::Record;
-use std::fmt;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use serde::de::{self, Deserialize as _, Deserializer};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, fs, io};
 
 /// A form in which encyclopedias are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// A corpus that was built.
-    Corpus,
+    /// What `corpus freeze` fetched. No name leads to it.
+    Frozen,
     /// `HotpotQA`'s dumps of abstracts or of whole pages, as `tar.bz2` or unpacked.
     Hotpotqa,
     /// One JSON object a line: our own records, or title and text.
     Jsonl,
+    /// `DSPy`'s abstracts of 2017, as `tar.gz` or unpacked.
+    Dspy,
+    /// The passages of DPR, as a table.
+    Dpr,
+    /// The passages of Search-R1 and `FlashRAG`.
+    Wiki18,
+    /// A corpus of BEIR.
+    Beir,
+    /// KILT's knowledge source.
+    Kilt,
+    /// FEVER's pages.
+    Fever,
+    /// The paragraphs that `2WikiMultiHopQA` was made from.
+    Wiki2,
+    /// The paragraphs that come with the questions of a dataset.
+    Dataset,
+    /// A corpus that was built.
+    Corpus,
     /// Redirects alone, a name and its target a line, with a tab between them.
     Redirects,
 }
 
 /// All formats with their names.
 pub const FORMATS: &[(&str, Format)] = &[
-    ("corpus", Format::Corpus),
     ("hotpotqa", Format::Hotpotqa),
     ("jsonl", Format::Jsonl),
+    ("dspy", Format::Dspy),
+    ("dpr", Format::Dpr),
+    ("wiki18", Format::Wiki18),
+    ("beir", Format::Beir),
+    ("kilt", Format::Kilt),
+    ("fever", Format::Fever),
+    ("2wiki", Format::Wiki2),
+    ("dataset", Format::Dataset),
+    ("corpus", Format::Corpus),
     ("redirects", Format::Redirects),
 ];
 
@@ -45,53 +82,30 @@ impl Format {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        FORMATS.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+        FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
     }
 
-    /// Under which terms its publisher says that the texts may be used.
-    pub(super) fn license(self) -> Option<License> {
-        let (id, attribution, changes) = match self {
-            Self::Hotpotqa => {
-                ("CC-BY-SA-4.0", "Wikipedia contributors, as published by HotpotQA", "plain text, links removed")
+    /// How much of a page the articles of an input have.
+    pub fn extent(self, path: &Path) -> Extent {
+        match self {
+            Self::Hotpotqa if path.file_name().is_some_and(|name| name.to_string_lossy().contains("abstracts")) => {
+                Extent::Lead
             }
-            Self::Corpus | Self::Jsonl | Self::Redirects => return None,
-        };
-        Some(License {
-            id: id.to_owned(),
-            attribution: Some(attribution.to_owned()),
-            changes: Some(changes.to_owned()),
+            Self::Dspy | Self::Fever | Self::Wiki2 => Extent::Lead,
+            Self::Dpr | Self::Wiki18 | Self::Beir | Self::Dataset => Extent::Passages,
+            // A corpus says it itself.
+            Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt | Self::Corpus | Self::Redirects => Extent::Page,
+        }
+    }
+
+    /// Under which terms its publisher says that the texts may be used, where that is one for all of its files.
+    pub(super) fn license(self) -> Option<License> {
+        (self == Self::Hotpotqa).then(|| License {
+            id: "CC-BY-SA-4.0".to_owned(),
+            attribution: Some("Wikipedia contributors, as published by HotpotQA".to_owned()),
+            changes: Some("plain text, links removed".to_owned()),
         })
     }
-
-    /// What a file or a folder is, by its name and its first bytes.
-    pub fn detect(path: &Path) -> Option<Self> {
-        if path.is_dir() {
-            if path.join(manifest::FILE).is_file() {
-                return Some(Self::Corpus);
-            }
-            let lines = super::lines_of(path).map(|_| Self::Jsonl);
-            return lines.or_else(|| hotpotqa::is_folder(path).then_some(Self::Hotpotqa));
-        }
-        let first = first_byte(path);
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_lowercase();
-        if name.ends_with(".tar.bz2") {
-            return Some(Self::Hotpotqa);
-        }
-        let bare = [".gz", ".zst"].into_iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
-        let named = [".jsonl", ".ndjson", ".json"].iter().any(|ending| bare.ends_with(ending));
-        (first == Some(b'{') || named && first.is_none()).then_some(Self::Jsonl)
-    }
-}
-
-/// The first byte of a regular file that is not white space, unpacked. A pipe would lose it.
-fn first_byte(path: &Path) -> Option<u8> {
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = [0; 64];
-    let read = text_of(File::open(path).ok()?).ok()?.take(64).read(&mut bytes).ok()?;
-    let text = bytes.get(..read)?;
-    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text).iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
 /// A record, and where it stands.
@@ -137,23 +151,60 @@ pub(super) type Records = Box<dyn Iterator<Item = Result<Imported, ImportError>>
 /// Opens an input.
 pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> {
     match format {
-        Format::Corpus => folder::open(path),
+        Format::Frozen => frozen::open(path),
         Format::Hotpotqa => hotpotqa::open(path),
-        Format::Jsonl => jsonl::open(path),
+        Format::Jsonl | Format::Dspy => jsonl::open(path),
+        Format::Dpr => lines::open(path, dpr::parser()),
+        Format::Wiki18 => lines::open(path, wiki18::parse),
+        Format::Beir => beir::open(path),
+        Format::Kilt => lines::open(path, kilt::parse),
+        Format::Fever => fever::open(path),
+        Format::Wiki2 => lines::open(path, wiki2::parse),
+        Format::Dataset => dataset::open(path),
+        Format::Corpus => folder::open(path),
         Format::Redirects => redirects::open(path),
     }
 }
 
-/// A text that may be packed with gzip or zstd, which its first bytes say.
-fn text_of(source: impl Read + Send + 'static) -> std::io::Result<Box<dyn BufRead + Send>> {
-    let mut source = BufReader::with_capacity(1 << 18, source);
-    let first = source.fill_buf()?;
-    if first.starts_with(super::plain::GZIP) {
-        let unpacked = flate2::bufread::MultiGzDecoder::new(source);
-        return Ok(Box::new(BufReader::with_capacity(1 << 18, unpacked)));
-    }
-    if first.starts_with(super::plain::ZSTD) {
-        return Ok(Box::new(BufReader::with_capacity(1 << 18, zstd::stream::read::Decoder::with_buffer(source)?)));
-    }
-    Ok(Box::new(source))
+fn broken(error: &io::Error) -> ImportError {
+    ImportError::Broken { reason: error.to_string() }
 }
+
+/// The files below a folder that have such a name, in order.
+fn listed(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
+    let (mut folders, mut found) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            // A link may lead in a circle.
+            let kind = path.symlink_metadata()?;
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && path.file_name().and_then(|name| name.to_str()).is_some_and(&wanted) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What a line with a passage is read as.
+fn passage(title: &str, id: String, text: &str) -> lines::Parsed {
+    if title.trim().is_empty() {
+        return Err("the title is empty".to_owned());
+    }
+    Ok(vec![Record::Passage { title: title.trim().to_owned(), id: Some(id), text: text.trim().to_owned() }])
+}
+
+/// An id, which may be written as a number.
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::String(id) => Ok(id),
+        Value::Number(id) => Ok(id.to_string()),
+        _ => Err(de::Error::custom("an id is a string or a number")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,10 @@
 //! `corpus.toml`: what a corpus is, for people and for whoever opens it.
 
-use super::CorpusError;
+use super::{CorpusError, queries};
+use crate::types::Compat;
 use crate::types::bounded::text_at_most;
 use crate::types::text::counted;
+use crate::wiki::site_page::LeftOut;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,12 +13,9 @@ use std::path::Path;
 /// The file that makes a folder a corpus.
 pub(super) const FILE: &str = "corpus.toml";
 /// The newest layout of the folder that is read, and the one that is written.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 /// No manifest is larger, in bytes.
-const LARGEST: u64 = 1 << 20;
-
-/// Keys that are true of one folder only.
-const OF_THE_FOLDER: [&str; 2] = ["build", "files"];
+pub(super) const LARGEST: u64 = 1 << 20;
 
 /// What a corpus is. The identity is that of its articles; everything else may differ between equal corpora.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +46,9 @@ pub struct Manifest {
     pub text_bytes: u64,
     /// Under which terms the texts may be used.
     pub license: License,
+    /// The site that the pages were frozen from, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<Freeze>,
     /// Where the records came from.
     #[serde(rename = "source")]
     pub sources: Vec<SourceFile>,
@@ -67,7 +69,7 @@ pub enum Extent {
     /// All of it.
     #[default]
     Page,
-    /// Pieces of equal length.
+    /// Pieces of it.
     Passages,
 }
 
@@ -115,6 +117,28 @@ impl License {
     }
 }
 
+/// A site, and how its pages were frozen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Freeze {
+    /// Its base URL.
+    pub site: String,
+    /// Its address of a revision, up to the number.
+    pub permalink: String,
+    /// Which reading of pages the texts are.
+    pub compat: Compat,
+    /// Whether the texts keep footnote marks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub footnotes: bool,
+    /// What the pages are true to.
+    pub fidelity: String,
+    /// Articles that are gold pages of the questions they were frozen for.
+    pub gold_pages: u32,
+    /// Searches whose answers are those of the site.
+    pub searches: u64,
+    /// Titles without a page, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
+}
+
 /// Where records came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
@@ -137,8 +161,11 @@ pub struct SourceFile {
 /// Rows that were left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Skipped {
-    /// Another article has the title.
+    /// Another article has the title, or another passage the title and the id.
     pub duplicate_title: u64,
+    /// The same is there already.
+    #[serde(default)]
+    pub repeated: u64,
     /// It has no text.
     pub empty: u64,
     /// It could not be read.
@@ -243,35 +270,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// What of it goes into the first line of a pack: all but what is true of this folder only.
-    pub(super) fn head(&self) -> serde_json::Result<serde_json::Value> {
-        let mut head = serde_json::to_value(self)?;
-        if let Some(head) = head.as_object_mut() {
-            head.retain(|key, _| !OF_THE_FOLDER.contains(&key.as_str()));
-        }
-        Ok(head)
-    }
-
-    /// Reads such a line.
-    pub(super) fn of_head(mut head: serde_json::Map<String, serde_json::Value>) -> Result<Self, String> {
-        let wrong = |reason: &dyn std::fmt::Display| format!("`corpus`: {reason}");
-        match head.get("format").and_then(serde_json::Value::as_u64) {
-            Some(found) if found > u64::from(FORMAT) => {
-                return Err(wrong(&format_args!(
-                    "it has format {found}, and this version reads formats up to {FORMAT}"
-                )));
-            }
-            _ => {}
-        }
-        let folder = [serde_json::json!(Build::current()), serde_json::json!({})];
-        head.extend(OF_THE_FOLDER.map(str::to_owned).into_iter().zip(folder));
-        let manifest: Self = serde_json::from_value(head.into()).map_err(|error| wrong(&error))?;
-        let text = toml::to_string(&manifest).map_err(|error| wrong(&error))?;
-        // What cannot be read again would be known only when the corpus is built.
-        text.parse::<toml::Table>().map_err(|error| wrong(&error.message()))?;
-        if text.len() as u64 > LARGEST / 2 { Err(wrong(&"it is larger than 512 KiB")) } else { Ok(manifest) }
-    }
-
     /// How many articles of what kind it has, in words.
     pub fn contents(&self) -> String {
         let extent = match self.extent {
@@ -281,6 +279,12 @@ impl Manifest {
         };
         let sentences = if self.sentences == Sentences::Given { ", sentences given" } else { "" };
         format!("{} ({extent}{sentences})", counted(self.articles, "article"))
+    }
+
+    /// What a run over it depends on: the articles, and the searches that were frozen with them.
+    pub(super) fn identity(&self) -> String {
+        let searches = self.files.get(queries::FILE).and_then(|file| file.sha256.get(..16));
+        searches.map_or_else(|| self.id.clone(), |searches| format!("{}+{searches}", self.id))
     }
 
     pub(super) fn bytes(&self) -> u64 {

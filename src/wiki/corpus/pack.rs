@@ -1,9 +1,10 @@
 //! A corpus as one file that people read, compare and publish: a line that says what it is, then its canonical lines.
 
 use super::CorpusError;
+use super::about::About;
 use super::folder::Folder;
 use super::manifest::Manifest;
-use super::record::{Head, Identity};
+use super::record::Identity;
 use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -46,34 +47,29 @@ pub enum PackError {
 pub fn pack(dir: &Path, packing: Packing, out: impl Write, progress: &mut dyn FnMut(u32)) -> Result<(), PackError> {
     let manifest = Manifest::read(dir)?;
     let folder = Folder::open(dir, &manifest)?;
+    let about = About::of_folder(dir, manifest)?;
     let out = BufWriter::with_capacity(1 << 18, out);
     match packing {
-        Packing::Plain => lines(&folder, &manifest, out, progress)?.flush()?,
+        Packing::Plain => lines(&folder, &about, out, progress)?.flush()?,
         Packing::Gzip => {
-            let packed = lines(&folder, &manifest, GzEncoder::new(out, flate2::Compression::best()), progress)?;
+            let packed = lines(&folder, &about, GzEncoder::new(out, flate2::Compression::best()), progress)?;
             packed.finish()?.flush()?;
         }
         Packing::Zstd => {
             let mut packed = zstd::stream::write::Encoder::new(out, ZSTD_LEVEL)?;
             packed.include_checksum(true)?;
-            lines(&folder, &manifest, packed, progress)?.finish()?.flush()?;
+            lines(&folder, &about, packed, progress)?.finish()?.flush()?;
         }
     }
     Ok(())
 }
 
-fn lines<W: Write>(
-    folder: &Folder,
-    manifest: &Manifest,
-    mut out: W,
-    progress: &mut dyn FnMut(u32),
-) -> Result<W, PackError> {
-    let head = Head { corpus: manifest.head().map_err(io::Error::from)? };
-    serde_json::to_writer(&mut out, &head).map_err(io::Error::from)?;
-    out.write_all(b"\n")?;
+fn lines<W: Write>(folder: &Folder, about: &About, mut out: W, progress: &mut dyn FnMut(u32)) -> Result<W, PackError> {
+    about.write_line(&mut out)?;
+    let manifest = &about.manifest;
     let (mut identity, mut last) = (Identity::default(), None);
     for number in 0..manifest.articles {
-        let article = folder.article(number, &mut last)?;
+        let article = folder.article_in(number, &mut last)?;
         identity.add(&article)?;
         article.write_line(&mut out)?;
         if number % STEP == 0 {

@@ -1,9 +1,11 @@
 //! A corpus in memory, from lines or from a folder of texts.
 
 use super::CorpusError;
+use super::about::About;
 use super::articles::{Articles, Hit, Page};
 use super::fold;
 use super::index::{IndexWriter, TextIndex};
+use super::queries::Queries;
 use super::record::{self, Article, Record};
 use crate::types::bounded::{fill_at_most, text_at_most};
 use flate2::read::MultiGzDecoder;
@@ -125,6 +127,15 @@ impl Articles for Plain {
     }
 }
 
+/// The searches that were frozen with a packed corpus.
+pub(super) fn searches(bytes: &[u8]) -> Queries {
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    match About::parse(first) {
+        Some(Ok(about)) => about.searches.into_iter().collect(),
+        _ => Queries::new(),
+    }
+}
+
 /// The bytes of a file, unpacked if they are gzip or zstd.
 pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CorpusError> {
     let text = match bytes {
@@ -187,12 +198,12 @@ fn articles(file: &str, bytes: &[u8]) -> Result<Vec<(usize, Article)>, CorpusErr
             continue;
         }
         let wrong = |reason: String| CorpusError::Line { file: file.to_owned(), line, reason };
-        let record = if packed { record::parse_canonical(text) } else { record::parse(text) };
+        let record = if packed { record::parse_canonical(text).map(Record::Article) } else { record::parse(text) };
         match record.map_err(wrong)? {
             Record::Article(article) => articles.push((line, article)),
             Record::About(_) if line == 1 => packed = true,
             Record::About(_) => return Err(wrong("only the first line may describe a corpus".to_owned())),
-            Record::Redirect { title, .. } => {
+            Record::Redirect { title, .. } | Record::Passage { title, .. } => {
                 return Err(wrong(format!(
                     "the redirect `{title}` has a line of its own, which only `corpus build` reads"
                 )));

@@ -1,6 +1,6 @@
 //! The canonical record of an article, and the lines in which people write articles.
 
-use super::Manifest;
+use super::about::About;
 use crate::types::Digester;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,22 @@ pub(super) enum Record {
         to: String,
     },
     /// What the corpus is whose articles follow.
-    About(Box<Manifest>),
+    About(Box<About>),
+    /// A piece of an article. Those of one title are its blocks, in the order of their ids, or of their texts without ids.
+    Passage {
+        title: String,
+        id: Option<String>,
+        text: String,
+    },
+}
+
+impl Record {
+    pub(super) fn title(&self) -> &str {
+        match self {
+            Self::Article(Article { title, .. }) | Self::Redirect { title, .. } | Self::Passage { title, .. } => title,
+            Self::About(about) => &about.manifest.name,
+        }
+    }
 }
 
 /// An article, as its canonical record has it. Everything in a corpus follows from these.
@@ -77,12 +92,18 @@ impl Block {
         }
     }
 
-    /// Sentences without spaces between them, with one before each but the first.
+    /// Sentences without spaces between them, with one before each but the first. Those in which nothing is stay as they are.
     pub(super) fn spaced(mut sentences: Vec<String>) -> Self {
-        for sentence in sentences.iter_mut().skip(1).filter(|sentence| !sentence.starts_with(char::is_whitespace)) {
+        let bare = |sentence: &&mut String| sentence.starts_with(|c: char| !c.is_whitespace());
+        for sentence in sentences.iter_mut().filter(|sentence| !sentence.is_empty()).skip(1).filter(bare) {
             sentence.insert(0, ' ');
         }
         Self::Sentences(sentences)
+    }
+
+    /// Whether the spaces between sentences are written with them.
+    pub(super) fn has_spaces(sentences: &[String]) -> bool {
+        sentences.iter().skip(1).any(|sentence| sentence.starts_with(char::is_whitespace))
     }
 }
 
@@ -113,12 +134,6 @@ impl Identity {
     pub(super) fn finish(self) -> String {
         format!("wt1:{}", self.0.hex())
     }
-}
-
-/// The line before the articles of a packed corpus.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Head<T> {
-    pub(super) corpus: T,
 }
 
 /// A line as people write it.
@@ -156,8 +171,10 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
     let line: Line = match serde_json::from_slice(line) {
         Ok(line) => line,
         Err(error) => {
-            let head: Head<_> = serde_json::from_slice(line).map_err(|_| said(&error))?;
-            return Ok(Record::About(Box::new(Manifest::of_head(head.corpus)?)));
+            return match About::parse(line) {
+                Some(about) => Ok(Record::About(Box::new(about?))),
+                None => Err(said(&error)),
+            };
         }
     };
     let Line { title, redirect, id, revid, timestamp, blocks, text, mut redirects, entries } = line;
@@ -182,14 +199,9 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
     Ok(Record::Article(Article { title, pageid: id, revid, timestamp, blocks, entries, redirects }))
 }
 
-/// Whether a line is meant to describe a packed corpus.
-pub(super) fn is_head(line: &[u8]) -> bool {
-    serde_json::from_slice::<Head<serde::de::IgnoredAny>>(line).is_ok()
-}
-
 /// Reads a canonical line as it is: nothing is made of its text that another program's reader did not make of it.
-pub(super) fn parse_canonical(line: &[u8]) -> Result<Record, String> {
-    serde_json::from_slice(line).map(Record::Article).map_err(|error| said(&error))
+pub(super) fn parse_canonical(line: &[u8]) -> Result<Article, String> {
+    serde_json::from_slice(line).map_err(|error| said(&error))
 }
 
 /// The paragraphs of a text, which blank lines separate.
@@ -262,8 +274,12 @@ pub(super) fn listed_entries(blocks: &[Block]) -> Option<Vec<String>> {
 
 /// A number, also where it is written as text; anything else is not a number.
 pub(super) fn page_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    let value = serde_json::Value::deserialize(deserializer)?;
-    Ok(value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok())))
+    serde_json::Value::deserialize(deserializer).map(|value| number(&value))
+}
+
+/// The same of a value.
+pub(super) fn number(value: &serde_json::Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str().and_then(|text| text.parse().ok()))
 }
 
 /// A text; anything else is none.

@@ -46,7 +46,7 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
     let folder = Folder::open(dir, manifest)?;
     let (mut identity, mut redirects, mut last) = (Identity::default(), 0, None);
     for number in 0..manifest.articles {
-        let article = folder.article(number, &mut last)?;
+        let article = folder.article_in(number, &mut last)?;
         let names = folder.names();
         let title = &article.title;
         let shown = || printable(title, 80);

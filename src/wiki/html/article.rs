@@ -9,7 +9,7 @@ use scraper::{ElementRef, Html, Selector};
 use std::sync::{Arc, LazyLock};
 
 /// What `MediaWiki` adds to the title of a link whose page does not exist.
-const MISSING: &str = "(page does not exist)";
+pub(super) const MISSING: &str = "(page does not exist)";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ArticleOptions {
@@ -59,7 +59,7 @@ static LEFT_OUT: LazyLock<Vec<&str>> = LazyLock::new(|| {
 });
 
 /// Where the article is; the first selector that finds something counts.
-static ROOTS: LazyLock<[Selector; 3]> =
+pub(super) static ROOTS: LazyLock<[Selector; 3]> =
     LazyLock::new(|| ["#mw-content-text", ".mw-parser-output", "body"].map(selector));
 static HEADING: LazyLock<Selector> = LazyLock::new(|| selector("#firstHeading"));
 
@@ -202,7 +202,7 @@ impl Walk {
 }
 
 /// Whether an element is not part of the article's text.
-fn is_left_out(element: &Element) -> bool {
+pub(super) fn is_left_out(element: &Element) -> bool {
     matches!(element.name(), "script" | "style" | "template" | "noscript" | "rt" | "rp" | "annotation")
         || has(element, "role", "navigation")
         || has(element, "id", "coordinates")

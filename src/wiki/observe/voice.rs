@@ -1,7 +1,7 @@
 //! Which words and which sentences a session uses.
 
 use super::{Part, SHOWN, chinese, matching, paper_parts, parts, whole};
-use crate::types::python::repr;
+use crate::types::python::{repr, unrepr_list};
 use crate::types::{Compat, Wording};
 
 /// A session's way to speak, by its language and by how close it keeps to the original.
@@ -85,6 +85,14 @@ impl Voice {
         }
     }
 
+    /// The titles in an observation of a search for `query` without a page; nothing if it is another one, or was cut.
+    pub fn titles_shown(self, query: &str, observation: &str) -> Option<Vec<String>> {
+        // What stands before and after the titles.
+        let none = self.not_found::<&str>(query, &[]);
+        let (before, after) = none.split_at(none.rfind(']')?);
+        unrepr_list(observation.strip_prefix(before)?.strip_suffix(after)?)
+    }
+
     /// The observation of `think[...]`, which the script does not know.
     pub fn thought(self, input: &str) -> String {
         if self.is_script() {
@@ -110,4 +118,24 @@ impl Voice {
 /// The first sentences with spaces between them.
 fn spaced<'a>(parts: impl Iterator<Item = Part<'a>>) -> String {
     parts.take(SHOWN).map(whole).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Voice;
+    use crate::types::{Compat, Wording};
+
+    #[test]
+    fn titles_are_read_as_they_were_shown() {
+        for wording in [Wording::English, Wording::Chinese] {
+            let voice = Voice::new(Compat::Fixed, wording);
+            for titles in [&[][..], &["A"], &["it's", "\"x\"", "a\\b, 'c'", "\u{a0}é\u{200b}\u{e0001}\n"]] {
+                let shown = voice.not_found("q]. Similar: ['x", titles);
+                assert_eq!(voice.titles_shown("q]. Similar: ['x", &shown).expect("read"), titles);
+                assert_eq!(voice.titles_shown("another", &shown), None);
+                let cut: String = shown.chars().take(shown.chars().count() - 3).chain(['…']).collect();
+                assert_eq!(voice.titles_shown("q]. Similar: ['x", &cut), None);
+            }
+        }
+    }
 }

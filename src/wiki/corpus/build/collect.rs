@@ -1,17 +1,16 @@
-//! From inputs to records in title order, of which each title is there once.
+//! From inputs to records in title order.
 
 use super::sorter::Sorter;
 use super::{BuildError, BuildSettings, OnDuplicate, Progress};
 use crate::types::text::{printable, thousands};
+use crate::wiki::corpus::about::About;
 use crate::wiki::corpus::frame;
 use crate::wiki::corpus::import::{self, ImportError, Imported, Place};
-use crate::wiki::corpus::manifest::{Manifest, Skipped};
-use crate::wiki::corpus::record::{Article, Record};
+use crate::wiki::corpus::manifest::Skipped;
+use crate::wiki::corpus::record::{Article, Block, Record};
 use std::fmt::Display;
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read as _, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::io;
+use std::path::Path;
 use std::sync::mpsc::sync_channel;
 
 /// What is left out is named so often for each input; the rest is counted.
@@ -21,7 +20,7 @@ const STEP: u64 = 1 << 12;
 
 /// All records, sorted.
 pub(super) struct Collected {
-    /// Title, a zero, and the page's number or what else decides which article is kept → article and place.
+    /// Title, a zero, the page's number or what else decides which article is kept, and for a passage its format, a zero and its id → article or passage, and place.
     pub(super) articles: Sorter,
     /// Redirect → title.
     pub(super) redirects: Sorter,
@@ -35,14 +34,14 @@ pub(super) struct Read {
     pub(super) rows: u64,
     pub(super) skipped: Skipped,
     /// What it says of itself, if it is a corpus.
-    pub(super) about: Option<Box<Manifest>>,
+    pub(super) about: Option<Box<About>>,
 }
 
 /// What was left out, in words.
 pub(super) struct Notes(Vec<(usize, Vec<String>)>);
 
 impl Notes {
-    fn add(&mut self, settings: &BuildSettings, source: usize, place: &Place, what: impl Display) {
+    pub(super) fn add(&mut self, settings: &BuildSettings, source: usize, place: &Place, what: impl Display) {
         let (count, named) = &mut self.0[source];
         *count += 1;
         if named.len() < NAMED {
@@ -57,7 +56,7 @@ impl Notes {
             let more = count - named.len();
             said.extend(named);
             if more > 0 {
-                let Skipped { duplicate_title, empty, bad } = read.skipped;
+                let Skipped { duplicate_title, empty, bad, .. } = read.skipped;
                 said.push(format!(
                     "`{}`: and {} more; in all {} bad, {} empty, {} with a title that was there",
                     path.display(),
@@ -121,7 +120,7 @@ pub(super) fn collect(
     Ok(collected)
 }
 
-fn cannot(work: &Path, error: &io::Error) -> BuildError {
+pub(super) fn cannot(work: &Path, error: &io::Error) -> BuildError {
     BuildError::Write { path: work.display().to_string(), reason: error.to_string() }
 }
 
@@ -129,12 +128,27 @@ impl Collected {
     fn add(&mut self, settings: &BuildSettings, source: usize, found: Imported) -> io::Result<()> {
         let Imported { record, place } = found;
         self.sources[source].rows += u64::from(!matches!(record, Record::About(_)));
+        // Pages without a number come last, passages behind them.
+        let mut order = u64::MAX.to_be_bytes().to_vec();
         let mut article = match record {
             Record::Redirect { title, to } => return self.redirects.push(title.as_bytes(), to.as_bytes()),
-            Record::Article(article) => article,
-            Record::About(manifest) => {
-                self.sources[source].about = Some(manifest);
+            Record::Article(article) => {
+                let first = match settings.on_duplicate {
+                    OnDuplicate::Last => u64::MAX - self.sources.iter().map(|read| read.rows).sum::<u64>(),
+                    OnDuplicate::LowestId | OnDuplicate::Error => article.pageid.unwrap_or(u64::MAX),
+                };
+                order = first.to_be_bytes().to_vec();
+                article
+            }
+            Record::About(about) => {
+                self.sources[source].about = Some(about);
                 return Ok(());
+            }
+            Record::Passage { title, id, text } => {
+                order.extend_from_slice(settings.sources[source].0.name().as_bytes());
+                order.push(0);
+                order.extend(id.map_or_else(|| text.clone().into_bytes(), |id| numbered(&id)));
+                Article { title, blocks: vec![Block::Text(text)], ..Article::default() }
             }
         };
         if article.title.contains('\0') {
@@ -151,12 +165,11 @@ impl Collected {
             self.notes.add(settings, source, &place, format_args!("`{title}` has no text"));
             return Ok(());
         }
-        let order = match settings.on_duplicate {
-            OnDuplicate::Last => u64::MAX - self.sources.iter().map(|read| read.rows).sum::<u64>(),
-            // Pages without a number come last.
-            OnDuplicate::LowestId | OnDuplicate::Error => article.pageid.unwrap_or(u64::MAX),
-        };
-        let key = [article.title.as_bytes(), &[0], &order.to_be_bytes()].concat();
+        let key = [article.title.as_bytes(), &[0], &order].concat();
+        if order.len() > 8 {
+            // A passage's title is in its key.
+            article.title.clear();
+        }
         let mut value = vec![0; 4];
         frame::encode(&article, &mut value);
         let length = u32::try_from(value.len() - 4).map_err(|_| io::ErrorKind::FileTooLarge)?;
@@ -168,106 +181,9 @@ impl Collected {
     }
 }
 
-/// Where an article came from, as it is behind its frame.
-fn origin(bytes: &[u8]) -> (usize, Place) {
-    let (source, rest) = bytes.split_at(4);
-    let (line, member) = rest.split_at(8);
-    let source = source.iter().fold(0, |number, byte| number << 8 | usize::from(*byte));
-    let line = line.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-    let member = (!member.is_empty()).then(|| Arc::from(String::from_utf8_lossy(member)));
-    (source, Place { member, line })
-}
-
-/// Articles in title order, each title once.
-pub(super) struct Distinct {
-    pub(super) count: u32,
-    articles: PathBuf,
-    titles: PathBuf,
-}
-
-/// Of articles with one title, keeps the one that sorts first: that of the lowest page number, then the least record; or the last that was read.
-pub(super) fn distinct(
-    work: &Path,
-    articles: Sorter,
-    settings: &BuildSettings,
-    sources: &mut [Read],
-    notes: &mut Notes,
-) -> Result<Distinct, BuildError> {
-    let cannot = |error: io::Error| cannot(work, &error);
-    let mut distinct = Distinct { count: 0, articles: work.join("articles"), titles: work.join("titles") };
-    let create = |path: &Path| File::create_new(path).map(BufWriter::new).map_err(cannot);
-    let (mut kept, mut titles) = (create(&distinct.articles)?, create(&distinct.titles)?);
-    let mut sorted = articles.sorted().map_err(cannot)?;
-    let (mut key, mut value, mut last, mut first) = (Vec::new(), Vec::new(), None::<Vec<u8>>, (0, Place::default()));
-    while sorted.next(&mut key, &mut value).map_err(cannot)? {
-        key.truncate(key.len() - 9);
-        let (length, rest) = value.split_at(4);
-        let length = length.iter().fold(0, |number, byte| number << 8 | usize::from(*byte));
-        let (frame, behind) = rest.split_at(length);
-        let (source, place) = origin(behind);
-        if last.as_ref() == Some(&key) {
-            let title = printable(&String::from_utf8_lossy(&key), 80);
-            if settings.on_duplicate == OnDuplicate::Error {
-                let file = |source: usize| settings.sources[source].1.display();
-                let (before, at) = first;
-                let twice = format!("`{}`{place}: the title `{title}` is that of `{}`{at}", file(source), file(before));
-                return Err(BuildError::Duplicate(twice));
-            }
-            sources[source].skipped.duplicate_title += 1;
-            notes.add(settings, source, &place, format_args!("another record of `{title}` was kept"));
-            continue;
-        }
-        distinct.count = distinct
-            .count
-            .checked_add(1)
-            .ok_or_else(|| cannot(io::Error::other("more than 4,294,967,295 articles")))?;
-        write(&mut kept, frame).and_then(|()| write(&mut titles, &key)).map_err(cannot)?;
-        first = (source, place);
-        last = Some(key.clone());
-    }
-    kept.flush().and_then(|()| titles.flush()).map_err(cannot)?;
-    Ok(distinct)
-}
-
-impl Distinct {
-    pub(super) fn titles(&self) -> io::Result<Pieces> {
-        Pieces::open(&self.titles)
-    }
-
-    /// Articles without their redirects.
-    pub(super) fn articles(&self) -> io::Result<impl Iterator<Item = io::Result<Article>> + use<>> {
-        let mut pieces = Pieces::open(&self.articles)?;
-        let count = self.count;
-        Ok((0..count).map(move |_| {
-            let piece = pieces.next()?.ok_or(io::ErrorKind::UnexpectedEof)?;
-            frame::decode(piece).ok_or_else(|| io::ErrorKind::InvalidData.into())
-        }))
-    }
-}
-
-/// Writes bytes behind their length.
-pub(super) fn write(out: &mut impl io::Write, bytes: &[u8]) -> io::Result<()> {
-    let length = u32::try_from(bytes.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-    out.write_all(&length.to_le_bytes())?;
-    out.write_all(bytes)
-}
-
-/// Reads what [`write`] wrote, piece by piece.
-pub(super) struct Pieces(BufReader<File>, Vec<u8>);
-
-impl Pieces {
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(BufReader::with_capacity(1 << 18, File::open(path)?), Vec::new()))
-    }
-
-    pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
-        let mut length = [0; 4];
-        if self.0.read(&mut length[..1])? == 0 {
-            return Ok(None);
-        }
-        self.0.read_exact(&mut length[1..])?;
-        self.1.resize(u32::from_le_bytes(length) as usize, 0);
-        self.0.read_exact(&mut self.1)?;
-        Ok(Some(&self.1))
-    }
+/// An id in bytes that are in order by the number at its end.
+fn numbered(id: &str) -> Vec<u8> {
+    let name = id.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = id[name.len()..].parse().unwrap_or(u64::MAX);
+    [name.as_bytes(), &[0], &number.to_be_bytes(), id.as_bytes()].concat()
 }

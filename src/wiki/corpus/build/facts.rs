@@ -3,9 +3,11 @@
 use super::collect::Read;
 use super::write::Written;
 use super::{BuildError, BuildSettings, file_name};
+use crate::wiki::corpus::about::About;
 use crate::wiki::corpus::folder;
+use crate::wiki::corpus::frozen::Frozen;
 use crate::wiki::corpus::import::Format;
-use crate::wiki::corpus::manifest::{self, Digest, License, Manifest, NameCounts, SourceFile};
+use crate::wiki::corpus::manifest::{self, Digest, Extent, License, Manifest, NameCounts, SourceFile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -13,18 +15,17 @@ pub(super) fn manifest(
     dir: &Path,
     settings: &BuildSettings,
     sources: &[Read],
-    written: Written,
-    names: NameCounts,
+    (written, names): (Written, NameCounts),
+    frozen: Option<Frozen>,
     files: BTreeMap<String, Digest>,
 ) -> Result<Manifest, BuildError> {
-    let known = sources.iter().find_map(|read| read.about.as_deref());
+    let known = abouts(sources).next().map(|about| &about.manifest);
     let of_known = |fact: fn(&Manifest) -> Option<&String>| known.and_then(fact).cloned();
-    let abouts = || sources.iter().filter_map(|read| read.about.as_deref());
     Ok(Manifest {
         format: Manifest::FORMAT,
         id: written.id,
         name: settings.name.clone().or_else(|| of_known(|known| Some(&known.name))).unwrap_or_else(|| file_name(dir)),
-        extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_default(),
+        extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_else(|| extent(&settings.sources)),
         language: settings.language.clone().or_else(|| of_known(|known| known.language.as_ref())),
         as_of: settings.as_of.clone().or_else(|| of_known(|known| known.as_of.as_ref())),
         articles: written.articles,
@@ -32,16 +33,54 @@ pub(super) fn manifest(
         disambiguations: written.disambiguations,
         sentences: written.sentences,
         text_bytes: written.text_bytes,
+        freeze: frozen.map(|frozen| frozen.facts),
         license: license(settings, known),
         sources: described(settings, sources)?,
-        names: abouts().fold(names, |sum, about| sum.with_dropped(&about.names)),
+        names: abouts(sources).fold(names, |sum, about| sum.with_dropped(&about.manifest.names)),
         build: manifest::Build::current(),
         files,
     })
 }
 
+fn abouts(sources: &[Read]) -> impl Iterator<Item = &About> {
+    sources.iter().filter_map(|read| read.about.as_deref())
+}
+
+/// What the formats of articles have, if it is the same for all.
+fn extent(sources: &[(Format, PathBuf)]) -> Extent {
+    let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
+    let mut extents = articles.map(|(format, path)| format.extent(path));
+    let first = extents.next().unwrap_or_default();
+    if extents.all(|extent| extent == first) { first } else { Extent::default() }
+}
+
+/// What was frozen: now, or with the corpora that are read. Of a search with several answers, that of the first corpus holds.
+pub(super) fn frozen(settings: &BuildSettings, sources: &[Read]) -> Option<Frozen> {
+    if settings.frozen.is_some() {
+        return settings.frozen.clone();
+    }
+    let first = abouts(sources).find_map(|about| Some((about, about.manifest.freeze.clone()?)));
+    let (about, mut facts) = first?;
+    let (mut searches, mut left_out) = (about.searches.clone(), about.left_out.clone());
+    for other in abouts(sources) {
+        for (query, answer) in &other.searches {
+            searches.entry(query.clone()).or_insert_with(|| answer.clone());
+        }
+        left_out.extend(other.left_out.iter().cloned());
+    }
+    facts.searches = searches.len() as u64;
+    facts.left_out.clear();
+    for (reason, _) in &left_out {
+        *facts.left_out.entry(*reason).or_default() += 1;
+    }
+    Some(Frozen { facts, license: about.manifest.license.clone(), searches, left_out })
+}
+
 /// The license as it was given, in parts. What publishers say of their files counts if they all say the same.
 fn license(settings: &BuildSettings, known: Option<&Manifest>) -> License {
+    if let Some(frozen) = &settings.frozen {
+        return frozen.license.clone();
+    }
     let published = || {
         let mut formats = settings.sources.iter().filter(|(format, _)| *format != Format::Redirects);
         let first = formats.next()?.0.license();
@@ -64,20 +103,23 @@ fn license(settings: &BuildSettings, known: Option<&Manifest>) -> License {
 fn described(settings: &BuildSettings, sources: &[Read]) -> Result<Vec<SourceFile>, BuildError> {
     let mut described = Vec::new();
     for ((format, path), read) in settings.sources.iter().zip(sources) {
-        described.extend(read.about.iter().flat_map(|about| about.sources.clone()));
+        described.extend(read.about.iter().flat_map(|about| about.manifest.sources.clone()));
         if read.about.is_none() || sources.len() > 1 {
-            described.push(source(*format, path, read)?);
+            described.push(source(settings, *format, path, read)?);
         }
     }
     Ok(described)
 }
 
-fn source(format: Format, path: &PathBuf, read: &Read) -> Result<SourceFile, BuildError> {
+fn source(settings: &BuildSettings, format: Format, path: &Path, read: &Read) -> Result<SourceFile, BuildError> {
+    let (rows, skipped, format) = (read.rows, read.skipped, format.name().to_owned());
+    if let Some(frozen) = &settings.frozen {
+        return Ok(SourceFile { format, file: frozen.facts.site.clone(), id: None, sha256: None, rows, skipped });
+    }
     let regular = path.metadata().is_ok_and(|found| found.is_file());
     let sha256 = regular.then(|| folder::digest(path)).transpose();
     let sha256 =
         sha256.map_err(|error| BuildError::Input { file: path.display().to_string(), reason: error.to_string() })?;
-    let id = read.about.as_ref().map(|about| about.id.clone());
-    let (format, file) = (format.name().to_owned(), file_name(path));
-    Ok(SourceFile { format, file, id, sha256, rows: read.rows, skipped: read.skipped })
+    let id = read.about.as_ref().map(|about| about.manifest.id.clone());
+    Ok(SourceFile { format, file: file_name(path), id, sha256, rows, skipped })
 }

@@ -1,7 +1,7 @@
 //! Redirects, followed to the articles at their ends.
 
 use super::BuildSettings;
-use super::collect::{self, Distinct, Pieces};
+use super::distinct::{self, Distinct, Pieces};
 use super::sorter::{Sorted, Sorter};
 use crate::wiki::corpus::manifest::NameCounts;
 use std::fs::File;
@@ -66,8 +66,8 @@ fn first_of_each(
             counts.redirect_is_title += u64::from(from != to);
             continue;
         }
-        collect::write(&mut links, &from)?;
-        collect::write(&mut links, &to)?;
+        distinct::write(&mut links, &from)?;
+        distinct::write(&mut links, &to)?;
         pending.push(&to, &from)?;
     }
     links.flush()

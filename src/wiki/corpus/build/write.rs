@@ -1,6 +1,6 @@
 //! One pass over the articles in title order: pages, names, index and identity.
 
-use super::collect::Distinct;
+use super::distinct::Distinct;
 use super::sorter::{Sorted, Sorter};
 use super::{BuildSettings, Progress};
 use crate::wiki::corpus::fold;

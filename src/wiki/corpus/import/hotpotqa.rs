@@ -4,13 +4,14 @@
 //! begin with the title; sentences have the spaces between them, and links as `<a href="…">`. Members are small and many, and are
 //! unpacked and read on several threads.
 
-use super::{ImportError, Imported, Place, Records};
+use super::{ImportError, Imported, Place, Records, archive, broken, listed};
 use crate::types::bounded::read_at_most;
 use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, page_number, said};
 use bzip2::read::MultiBzDecoder;
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
-use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::fs::File;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,8 +21,8 @@ use std::thread;
 const WAITING: usize = 16;
 /// No member unpacks to more, in bytes.
 const LARGEST: u64 = 1 << 30;
-/// How a packed file begins.
-const MAGIC: &[u8] = b"BZh";
+/// Names of members begin so.
+const MEMBER: &str = "wiki_";
 
 type Found = Vec<Result<Imported, ImportError>>;
 /// A member's name and its bytes as they are in the archive.
@@ -30,9 +31,7 @@ type Member = Result<(Arc<str>, Vec<u8>), ImportError>;
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     let (members, to_unpack) = sync_channel(WAITING);
     if path.is_dir() {
-        let mut files = Vec::new();
-        listed(path, &mut files).map_err(|error| broken(&error))?;
-        files.sort();
+        let files = files(path).map_err(|error| broken(&error))?;
         if files.is_empty() {
             return Err(ImportError::Broken { reason: "there is no wiki_NN.bz2 in it".to_owned() });
         }
@@ -45,32 +44,13 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     Ok(Box::new(unpacked(to_unpack).into_iter().flatten()))
 }
 
-fn broken(error: &io::Error) -> ImportError {
-    ImportError::Broken { reason: error.to_string() }
-}
-
 /// Whether a folder has such members.
 pub(super) fn is_folder(path: &Path) -> bool {
-    let mut files = Vec::new();
-    listed(path, &mut files).is_ok() && !files.is_empty()
+    files(path).is_ok_and(|files| !files.is_empty())
 }
 
-fn listed(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        // A link may lead in a circle.
-        let kind = path.symlink_metadata()?;
-        if kind.is_dir() {
-            listed(&path, found)?;
-        } else if kind.is_file() && is_member(&path) {
-            found.push(path);
-        }
-    }
-    Ok(())
-}
-
-fn is_member(path: &Path) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("wiki_"))
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    listed(folder, |name| name.starts_with(MEMBER))
 }
 
 fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
@@ -86,25 +66,12 @@ fn send_files(root: &Path, files: &[PathBuf], members: &SyncSender<Member>) {
 }
 
 fn send_archive(file: File, members: &SyncSender<Member>) {
-    let mut archive = tar::Archive::new(MultiBzDecoder::new(BufReader::with_capacity(1 << 18, file)));
-    let mut count = 0;
-    let result = archive.entries().and_then(|entries| {
-        for entry in entries {
-            let mut entry = entry?;
-            let path = entry.path()?.into_owned();
-            if !entry.header().entry_type().is_file() || !is_member(&path) {
-                continue;
-            }
-            let bytes = read_at_most(&mut entry, LARGEST)?;
-            count += 1;
-            if members.send(Ok((Arc::from(path.to_string_lossy()), bytes))).is_err() {
-                return Ok(());
-            }
-        }
-        if count == 0 { Err(io::Error::other("there is no wiki_NN.bz2 in it")) } else { Ok(()) }
+    let source = MultiBzDecoder::new(BufReader::with_capacity(1 << 18, file));
+    let wanted = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(MEMBER));
+    let whole = archive::members(source, "wiki_NN.bz2", wanted, |name, member| {
+        let bytes = read_at_most(member, LARGEST)?;
+        Ok(members.send(Ok((name, bytes))).is_ok())
     });
-    // What is behind the last member says whether the archive is whole.
-    let whole = result.and_then(|()| io::copy(&mut archive.into_inner(), &mut io::sink()));
     if let Err(error) = whole {
         let _ = members.send(Err(broken(&error)));
     }
@@ -120,7 +87,7 @@ fn unpacked(members: Receiver<Member>) -> Receiver<Found> {
         thread::spawn(move || {
             let next = || members.lock().unwrap_or_else(PoisonError::into_inner).recv();
             while let Ok(member) = next() {
-                let found = member.map_or_else(|error| vec![Err(error)], |(name, bytes)| records(&name, &bytes));
+                let found = member.map_or_else(|error| vec![Err(error)], |(name, bytes)| records(&name, bytes));
                 if send.send(found).is_err() {
                     return;
                 }
@@ -130,12 +97,11 @@ fn unpacked(members: Receiver<Member>) -> Receiver<Found> {
     found
 }
 
-fn records(member: &Arc<str>, bytes: &[u8]) -> Found {
-    let mut text = Vec::new();
-    let read = if bytes.starts_with(MAGIC) {
-        MultiBzDecoder::new(bytes).take(LARGEST).read_to_end(&mut text).map(|_| text.as_slice())
-    } else {
-        Ok(bytes)
+fn records(member: &Arc<str>, bytes: Vec<u8>) -> Found {
+    let read = match bytes.as_slice() {
+        [b'B', b'Z', b'h', ..] => read_at_most(MultiBzDecoder::new(&*bytes), LARGEST),
+        [0x1f, 0x8b, ..] => read_at_most(MultiGzDecoder::new(&*bytes), LARGEST),
+        _ => Ok(bytes),
     };
     let place = |line: u64| Place { member: Some(Arc::clone(member)), line };
     let text = match read {

@@ -1,106 +1,107 @@
-//! JSON lines: our own records, or title and text. A folder is read where it has `articles.jsonl`.
+//! JSON lines: our own records, or title and text, which `DSPy`'s abstracts have. A folder is read where it has `articles.jsonl`, and
+//! a tar archive for the JSON lines in it.
 //!
 //! The first line of a packed corpus says what it is. What follows are its articles as they are, and nothing else: their
 //! identity is compared with the one in that line.
 
-use super::{ImportError, Imported, Place, Records, text_of};
-use crate::types::bounded::{read_line, too_long};
+use super::archive::{is_archive, members};
+use super::lines::{self, Lines, Parsed, Parser, text_of};
+use super::{ImportError, Records, broken};
 use crate::types::text::printable;
+use crate::wiki::corpus::about::About;
 use crate::wiki::corpus::lines_of;
 use crate::wiki::corpus::record::{self, Identity, Record};
 use std::fs::File;
-use std::io::{self, BufRead};
+use std::io::{BufReader, Read};
 use std::path::Path;
+use std::sync::mpsc::sync_channel;
+use std::thread;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
+    if is_archive(path) {
+        let source = File::open(path).and_then(text_of).map_err(|error| broken(&error))?;
+        return Ok(archived(source));
+    }
     let file = lines_of(path).unwrap_or_else(|| path.to_owned());
-    let source = File::open(file).and_then(text_of).map_err(|error| broken(&error))?;
-    Ok(Box::new(Lines { source, line: Vec::new(), number: 0, ended: false, packed: None }))
+    lines::open_with(&file, Mine::Begun)
 }
 
-fn broken(error: &io::Error) -> ImportError {
-    ImportError::Broken { reason: error.to_string() }
+/// Lines of our own, which may be a packed corpus.
+enum Mine {
+    /// The first line decides.
+    Begun,
+    Lines,
+    /// With the identity that it has to have, and that of the articles until now.
+    Packed(String, Identity),
+    /// A first line that is meant to describe a corpus and does not.
+    Broken,
 }
 
-struct Lines {
-    source: Box<dyn BufRead + Send>,
-    line: Vec<u8>,
-    number: u64,
-    ended: bool,
-    /// Of a packed corpus, the identity that it has to have, and that of the articles until now.
-    packed: Option<(String, Identity)>,
-}
-
-impl Lines {
-    fn parse(&mut self, line: &[u8]) -> Result<Record, String> {
-        let record = if self.packed.is_some() { record::parse_canonical(line)? } else { record::parse(line)? };
-        match (&record, &mut self.packed) {
-            (Record::Article(article), Some((_, identity))) => {
-                identity.add(article).map_err(|error| error.to_string())?;
-            }
-            (Record::About(manifest), None) if self.number == 1 => {
-                self.packed = Some((manifest.id.clone(), Identity::default()));
-            }
-            (Record::About(_), _) => return Err("only the first line may describe a corpus".to_owned()),
-            _ => {}
+impl Parser for Mine {
+    fn parse(&mut self, line: &[u8]) -> Parsed {
+        if let Self::Packed(_, identity) = self {
+            let article = record::parse_canonical(line)?;
+            identity.add(&article).map_err(|error| error.to_string())?;
+            return Ok(vec![Record::Article(article)]);
         }
-        Ok(record)
+        let first = matches!(self, Self::Begun);
+        *self = Self::Lines;
+        match record::parse(line) {
+            Ok(Record::About(about)) if first => {
+                *self = Self::Packed(about.manifest.id.clone(), Identity::default());
+                Ok(vec![Record::About(about)])
+            }
+            Ok(Record::About(_)) => Err("only the first line may describe a corpus".to_owned()),
+            Ok(record) => Ok(vec![record]),
+            Err(reason) => {
+                if first && About::is_meant(line) {
+                    *self = Self::Broken;
+                }
+                Err(reason)
+            }
+        }
     }
 
-    /// Whether all articles of a packed corpus came.
-    fn end(&mut self) -> Option<Result<Imported, ImportError>> {
-        let (said, identity) = self.packed.take()?;
-        let found = identity.finish();
-        let reason =
-            format!("its articles have the identity {found}, and its first line says {}", printable(&said, 80));
-        (found != said).then_some(Err(ImportError::Broken { reason }))
+    fn is_strict(&self) -> bool {
+        matches!(self, Self::Packed(..) | Self::Broken)
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let Self::Packed(said, identity) = std::mem::replace(self, Self::Lines) else { return Ok(()) };
+        let (found, said) = (identity.finish(), printable(&said, 80));
+        if found == said {
+            return Ok(());
+        }
+        Err(format!("its articles have the identity {found}, and its first line says {said}"))
     }
 }
 
-impl Iterator for Lines {
-    type Item = Result<Imported, ImportError>;
+fn parse(line: &[u8]) -> Parsed {
+    record::parse(line).map(|record| vec![record])
+}
 
-    fn next(&mut self) -> Option<Self::Item> {
-        while !self.ended {
-            let length = match read_line(&mut self.source, &mut self.line) {
-                Ok(length) => length,
-                Err(error) => {
-                    self.ended = true;
-                    return Some(Err(broken(&error)));
-                }
-            };
-            self.ended = length == 0;
-            self.number += 1;
-            let first = self.number == 1;
-            let text = std::mem::take(&mut self.line);
-            let line = text.strip_prefix("\u{feff}".as_bytes()).filter(|_| first).unwrap_or(&text);
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            let place = Place { member: None, line: self.number };
-            let parsed = match too_long(&text, length) {
-                Some(reason) => Err(format!("it is {reason}")),
-                None => self.parse(line),
-            };
-            self.line = text;
-            return Some(match parsed {
-                Ok(record) => Ok(Imported { record, place }),
-                Err(reason) if self.packed.is_some() || self.number == 1 && record::is_head(&self.line) => {
-                    self.ended = true;
-                    self.packed = None;
-                    Err(ImportError::Broken { reason: format!("line {}: {reason}", self.number) })
-                }
-                Err(reason) => Err(ImportError::Record { place, reason }),
-            });
+/// An archive lends its members, so a thread of its own reads them.
+fn archived(source: impl Read + Send + 'static) -> Records {
+    let (send, found) = sync_channel(1 << 10);
+    thread::spawn(move || {
+        let wanted = |path: &Path| path.extension().is_some_and(|ending| ending == "jsonl" || ending == "json");
+        let whole = members(source, ".jsonl file", wanted, |name, member| {
+            let mut records = Lines::new(BufReader::new(member), Some(name), parse);
+            // Nobody listens after an error.
+            Ok(records.all(|record| send.send(record).is_ok()))
+        });
+        if let Err(error) = whole {
+            let _ = send.send(Err(broken(&error)));
         }
-        self.end()
-    }
+    });
+    Box::new(found.into_iter())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ImportError, Record, open};
+    use super::{Record, open};
     use crate::wiki::corpus::Format;
+    use crate::wiki::corpus::import::ImportError;
     use crate::wiki::corpus::record::Identity;
     use crate::wiki::corpus::{BuildSettings, Packing, build, pack};
     use std::fs;

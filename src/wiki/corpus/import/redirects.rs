@@ -2,71 +2,30 @@
 //!
 //! Underscores stand for spaces, as in the tables that Wikipedia publishes.
 
-use super::{ImportError, Imported, Place, Records, text_of};
-use crate::types::bounded::{read_line, too_long};
+use super::lines::{self, Parsed};
+use super::{ImportError, Records};
 use crate::wiki::corpus::record::Record;
-use std::fs::File;
-use std::io::{self, BufRead};
 use std::path::Path;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
-    let mut source = File::open(path).and_then(text_of).map_err(|error| broken(&error))?;
-    let (mut line, mut number, mut ended) = (Vec::new(), 0, false);
-    Ok(Box::new(std::iter::from_fn(move || {
-        while !ended {
-            number += 1;
-            match next(&mut source, &mut line, number) {
-                Ok(Line::End) => ended = true,
-                Ok(Line::Blank) => {}
-                Ok(Line::Redirect(record)) => return Some(Ok(record)),
-                Err(error) => {
-                    ended = matches!(error, ImportError::Broken { .. });
-                    return Some(Err(error));
-                }
-            }
-        }
-        None
-    })))
+    lines::open(path, parse)
 }
 
-fn broken(error: &io::Error) -> ImportError {
-    ImportError::Broken { reason: error.to_string() }
-}
-
-enum Line {
-    Redirect(Imported),
-    Blank,
-    End,
-}
-
-fn next(source: &mut impl BufRead, line: &mut Vec<u8>, number: u64) -> Result<Line, ImportError> {
-    let length = read_line(source, line).map_err(|error| broken(&error))?;
-    if length == 0 {
-        return Ok(Line::End);
-    }
-    let place = Place { member: None, line: number };
-    let wrong = |reason: String| ImportError::Record { place: place.clone(), reason };
-    if let Some(reason) = too_long(line, length) {
-        return Err(wrong(format!("it is {reason}")));
-    }
-    let text = str::from_utf8(line).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
-    let text = if number == 1 { text.trim_start_matches('\u{feff}') } else { text }.trim_end_matches(['\n', '\r']);
-    if text.trim().is_empty() {
-        return Ok(Line::Blank);
-    }
-    let names =
-        text.split_once('\t').map(|(title, to)| [title, to].map(|name| name.replace('_', " ").trim().to_owned()));
+fn parse(line: &[u8]) -> Parsed {
+    let names = str::from_utf8(line).unwrap_or_default().split_once('\t');
+    let names = names.map(|(title, to)| [title, to].map(|name| name.replace('_', " ").trim().to_owned()));
     match names {
         Some([title, to]) if !title.is_empty() && !to.is_empty() && !to.contains('\t') => {
-            Ok(Line::Redirect(Imported { record: Record::Redirect { title, to }, place: place.clone() }))
+            Ok(vec![Record::Redirect { title, to }])
         }
-        _ => Err(wrong("a name, a tab and its target are expected".to_owned())),
+        _ => Err("a name, a tab and its target are expected".to_owned()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{ImportError, Record, open};
+    use crate::wiki::corpus::import::Imported;
     use std::fs;
 
     #[test]
@@ -87,7 +46,7 @@ mod tests {
         ];
         fs::write(&path, lines.join(&b'\n')).expect("written");
         let shown = |found| match found {
-            Ok(super::Imported { record: Record::Redirect { title, to }, place }) => {
+            Ok(Imported { record: Record::Redirect { title, to }, place }) => {
                 format!("{}: {title} -> {to}", place.line)
             }
             Err(ImportError::Record { place, reason }) => format!("{}: {reason}", place.line),

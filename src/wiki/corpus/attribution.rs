@@ -1,0 +1,43 @@
+//! Whom to name for the texts of a corpus: the notice that their license asks for.
+
+use super::CorpusError;
+use super::folder::Folder;
+use super::manifest::Manifest;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes the license, whom to name, what was changed, and each page with its revision, its date and where it can be read.
+pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<io::Result<()>, CorpusError> {
+    let folder = Folder::open(dir, manifest)?;
+    if let Err(error) = head(manifest, out) {
+        return Ok(Err(error));
+    }
+    let permalink = manifest.freeze.as_ref().map(|freeze| &freeze.permalink);
+    let mut last = None;
+    for number in 0..manifest.articles {
+        let article = folder.article_in(number, &mut last)?;
+        let revid = article.revid.map(|revid| revid.to_string());
+        let place = permalink.zip(revid.as_ref()).map(|(permalink, revid)| format!("{permalink}{revid}"));
+        let place = place.or_else(|| revid.map(|revid| format!("revision {revid}")));
+        let columns = [Some(article.title), article.timestamp, place];
+        let columns: Vec<String> = columns.into_iter().flatten().map(|text| text.replace(['\t', '\n'], " ")).collect();
+        if let Err(error) = writeln!(out, "{}", columns.join("\t")) {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(()))
+}
+
+fn head(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
+    let license = &manifest.license;
+    let place = manifest.freeze.as_ref().map(|freeze| format!(" of {}", freeze.site)).unwrap_or_default();
+    writeln!(out, "{}: {}{place}, {}", manifest.name, manifest.contents(), manifest.id)?;
+    if let Some(attribution) = &license.attribution {
+        writeln!(out, "Authors: {attribution}")?;
+    }
+    writeln!(out, "License: {}", license.id)?;
+    if let Some(changes) = &license.changes {
+        writeln!(out, "Changes: {changes}")?;
+    }
+    writeln!(out)
+}

@@ -1,0 +1,115 @@
+//! A corpus that was frozen from a site: what is kept of each title while it is fetched, and what is built of it.
+
+use super::CorpusError;
+use super::manifest::{Freeze, License, Manifest};
+use super::queries::{self, Answer};
+use crate::types::bounded::lines;
+use crate::wiki::site_page::{LeftOut, SitePage};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write as _};
+use std::path::Path;
+
+/// The file that names what was left out.
+const LEFT_OUT: &str = "left-out.jsonl";
+
+/// A line of what was fetched. The first line of its file says of what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Kept {
+    /// A title that leads to a page.
+    Page {
+        /// The title that was asked for.
+        asked: String,
+        /// That of the page.
+        title: String,
+        /// Titles of the redirects between them.
+        names: Vec<String>,
+        /// Titles that the lead links to, as many as were wanted.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        links: Vec<String>,
+        /// The page; absent where another line has it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        page: Option<SitePage>,
+    },
+    /// A title without a page.
+    LeftOut {
+        /// The title that was asked for.
+        asked: String,
+        /// Why there is no page.
+        reason: LeftOut,
+    },
+    /// A search that the site was asked.
+    Search {
+        /// Its words.
+        query: String,
+        /// What the site answered.
+        answer: Answer,
+    },
+}
+
+/// A title without a page, as a line has it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct NoPage {
+    title: String,
+    reason: LeftOut,
+}
+
+impl From<(LeftOut, String)> for NoPage {
+    fn from((reason, title): (LeftOut, String)) -> Self {
+        Self { title, reason }
+    }
+}
+
+impl From<NoPage> for (LeftOut, String) {
+    fn from(left_out: NoPage) -> Self {
+        (left_out.reason, left_out.title)
+    }
+}
+
+/// The titles without a page in a folder.
+pub(super) fn left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<(LeftOut, String)>, CorpusError> {
+    if !manifest.files.contains_key(LEFT_OUT) {
+        return Ok(BTreeSet::new());
+    }
+    let damaged = |line: usize, reason: String| CorpusError::Line { file: LEFT_OUT.to_owned(), line, reason };
+    let file = File::open(dir.join(LEFT_OUT)).map_err(|error| damaged(1, error.to_string()))?;
+    let read = |(number, line): (usize, io::Result<Vec<u8>>)| {
+        let line = line.map_err(|error| damaged(number, error.to_string()))?;
+        let found: NoPage =
+            serde_json::from_slice(&line).map_err(|error| damaged(number, super::record::said(&error)))?;
+        Ok(found.into())
+    };
+    (1..).zip(lines(BufReader::new(file))).map(read).collect()
+}
+
+/// What is built beside the articles, and said of them.
+#[derive(Debug, Clone)]
+pub struct Frozen {
+    /// Where the pages are from.
+    pub facts: Freeze,
+    /// Under which terms they may be used.
+    pub license: License,
+    /// Searches, and what the site answered.
+    pub searches: BTreeMap<String, Answer>,
+    /// Titles without a page.
+    pub left_out: BTreeSet<(LeftOut, String)>,
+}
+
+impl Frozen {
+    pub(super) fn write(&self, dir: &Path) -> io::Result<()> {
+        if !self.searches.is_empty() {
+            queries::write(dir, &self.searches)?;
+        }
+        if self.left_out.is_empty() {
+            return Ok(());
+        }
+        let mut file = BufWriter::new(File::create_new(dir.join(LEFT_OUT))?);
+        for left_out in &self.left_out {
+            serde_json::to_writer(&mut file, &NoPage::from(left_out.clone()))?;
+            file.write_all(b"\n")?;
+        }
+        file.into_inner()?.sync_all()
+    }
+}

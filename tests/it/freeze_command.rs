@@ -1,0 +1,388 @@
+//! `corpus freeze`: runs over what was frozen, dates, redirects, interruptions.
+
+use crate::common::server::{Server, json, refuse};
+use crate::common::{Ran, WorkDir};
+use crate::wiki_support::Site;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What a scripted agent does at the look-alike site: pages by several spellings, redirects, lists, disambiguations, nothing.
+const ACTIONS: [&str; 22] = [
+    "Search[nz]",
+    "Lookup[island]",
+    "Lookup[island]",
+    "Search[T-SNE]",
+    "Search[halsey]",
+    "Lookup[t]",
+    "Search[[Halsey]]",
+    "Search[no such thing at all]",
+    "Search[Noel Fisher Mickey Milkovich acclaim]",
+    "Search[\"dog\"]",
+    "Search[property (philosophy)]",
+    "Lookup[property]",
+    "Search[Li refer]",
+    "Search[AT&T]",
+    "Search[Bein' Green]",
+    "Search[The Beach]",
+    "Search[Mathematics]",
+    "Lookup[proof]",
+    "Search[Esc newline]",
+    "Search[list of films]",
+    "Search[ Microsoft ]",
+    "Finish[done]",
+];
+
+/// A model that acts so, whatever it reads.
+fn actor() -> Server {
+    Server::start(|number, _, stream| {
+        let (step, action) = (number % ACTIONS.len() + 1, ACTIONS[number % ACTIONS.len()]);
+        let message = json!({"content": format!("Thought {step}: so.\nAction {step}: {action}")});
+        json(stream, &json!({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]}));
+    })
+}
+
+/// Tool, input, observation and note of every step, by question.
+fn seen(dir: &WorkDir, run: &str) -> Vec<Value> {
+    let mut records = dir.records(run);
+    records.sort_by_key(|record| record["id"].to_string());
+    let fields = ["tool", "input", "observation", "note"];
+    let steps = |record: &Value| {
+        record["steps"]
+            .as_array()
+            .expect("steps")
+            .iter()
+            .map(|step| fields.map(|field| step[field].clone()))
+            .collect::<Vec<_>>()
+    };
+    records
+        .iter()
+        .map(|record| json!({"id": record["id"], "steps": steps(record), "answer": record["answer"], "outcome": record["outcome"]}))
+        .collect()
+}
+
+#[track_caller]
+fn same(dir: &WorkDir, live: &str, frozen: &str) -> usize {
+    let (live, frozen) = (seen(dir, live), seen(dir, frozen));
+    assert_eq!(live.len(), frozen.len());
+    for (live, frozen) in live.iter().zip(&frozen) {
+        assert_eq!(live, frozen);
+    }
+    live.iter().map(|record| record["steps"].as_array().expect("steps").len()).sum()
+}
+
+#[test]
+fn a_run_over_its_own_freeze_sees_what_the_live_run_saw() {
+    let Some(site) = Site::start() else { return };
+    let dir = WorkDir::new();
+    dir.write("one.jsonl", "{\"id\": \"q\", \"question\": \"What is it?\"}\n");
+    let model = actor();
+    let base = format!("{}/v1", model.url);
+    let acting = ["--model", "openai:m", "--base-url", &base, "--max-steps", "30", "--protocol", "robust", "--quiet"];
+    for compat in ["fixed", "paper"] {
+        let live = ["--wiki", "api", "--wiki-url", &site.base, "--compat", compat];
+        let names = ["live", "frozen", "runs"].map(|name| format!("{name}-{compat}"));
+        let [run, corpus, replayed] = [&names[0], &names[1], &names[2]];
+        dir.run(&[&["one.jsonl", "--out", run][..], &acting, &live].concat()).ok();
+        let freeze = ["corpus", "freeze", corpus, "--run", run, "--wiki-url", &site.base];
+        let said = dir.wikitrail(&freeze).ok();
+        assert!(said.stderr.contains("searches; at most "), "{}", said.stderr);
+        let over = format!("corpus:{corpus}");
+        dir.run(&[&["one.jsonl", "--out", replayed, "--wiki", &over, "--compat", compat][..], &acting].concat()).ok();
+        assert_eq!(same(&dir, run, replayed), ACTIONS.len());
+        let info = dir.wikitrail(&["corpus", "info", corpus, "--json"]).json();
+        assert_eq!(info["freeze"]["compat"], compat);
+        let origin = dir.manifest(replayed)["variants"][0]["wiki_origin"].to_string();
+        assert!(origin.contains(&format!("{}+", info["id"].as_str().expect("an id"))), "{origin}");
+        dir.wikitrail(&["corpus", "verify", corpus, "--deep"]).ok();
+        let log = tokio::runtime::Runtime::new().expect("a runtime").block_on(site.log());
+        assert!(Value::from(log).to_string().contains("rvstartid="), "pages are those that the run read");
+        let queries = dir.read(&format!("{corpus}/queries.jsonl"));
+        assert!(queries.contains("{\"query\":\"nz\",\"page\":\"New Zealand\"}\n"), "{queries}");
+        let urls = dir.records(replayed)[0]["steps"].to_string();
+        assert!(urls.contains(&format!("corpus:{corpus}?query=no+such+thing+at+all\"")), "{urls}");
+        // The questions of the sample, by the baseline.
+        let [run, corpus, replayed] = [&names[0], &names[1], &names[2]].map(|name| format!("sample-{name}"));
+        let code = dir.run(&[&["--out", &run, "--quiet"][..], &live].concat()).code;
+        dir.wikitrail(&["corpus", "freeze", &corpus, "--run", &run, "--wiki-url", &site.base]).ok();
+        // The paper's environment cannot show all of these pages.
+        let over = format!("corpus:{corpus}");
+        let again = dir.run(&["--out", &replayed, "--quiet", "--wiki", &over, "--compat", compat]);
+        assert!(code == again.code && (code == Some(0) || compat == "paper"), "{code:?} {}", again.stderr);
+        assert!(same(&dir, &run, &replayed) > 60);
+    }
+}
+
+/// Pages with their revisions, redirects, and what the site is.
+#[derive(Clone, Default)]
+struct Wiki {
+    pages: HashMap<&'static str, Vec<(u64, &'static str, String)>>,
+    redirects: HashMap<&'static str, &'static str>,
+    info: Value,
+}
+
+impl Wiki {
+    fn new() -> Self {
+        let mut wiki = Self {
+            info: json!({
+                "general": {"sitename": "Testopedia", "lang": "en", "server": "//test.example.org", "script": "/w/index.php"},
+                "rightsinfo": {"url": "https://creativecommons.org/licenses/by-sa/4.0/deed.en", "text": "CC BY-SA"},
+            }),
+            ..Self::default()
+        };
+        let old = "2015-01-02T03:04:05Z";
+        for (number, title) in ["Alpha", "Beta", "Gamma", "Delta", "Omega"].into_iter().enumerate() {
+            let number = number as u64 * 10 + 10;
+            let link = "<a href=/wiki/Omega title=Omega>o</a>";
+            let text =
+                |age: &str| format!("<p>{title} is {age} here. It has {link} and more<sup class=reference>[1]</sup>.");
+            let revisions = [(number, old, text("old")), (number + 1, "2022-02-02T00:00:00Z", text("new"))];
+            wiki.pages.insert(title, revisions.into_iter().skip(usize::from(title == "Delta")).collect());
+        }
+        wiki.redirects = [("Al", "Alf"), ("Alf", "Alpha"), ("Ring", "Rang"), ("Rang", "Ring")].into();
+        wiki
+    }
+
+    /// Answers as `MediaWiki` does.
+    fn answer(&self, request: &str, stream: &mut TcpStream) {
+        let target = request.split(' ').nth(1).expect("a target");
+        let url = url::Url::parse(&format!("http://h{target}")).expect("a target");
+        let query: HashMap<String, String> = url.query_pairs().into_owned().collect();
+        let get = |name: &str| query.get(name).map_or("", String::as_str);
+        if get("meta") == "siteinfo" {
+            return json(stream, &json!({"query": self.info}));
+        }
+        if get("action") == "parse" {
+            let wanted: u64 = get("oldid").parse().expect("a number");
+            let found = self.pages.iter().flat_map(|(title, all)| all.iter().map(move |one| (title, one)));
+            let (title, (revid, _, text)) = found.into_iter().find(|(_, one)| one.0 == wanted).expect("a revision");
+            return json(
+                stream,
+                &json!({"parse": {"title": title, "pageid": 1, "revid": revid, "text": text, "properties": []}}),
+            );
+        }
+        let (mut title, mut followed) = (get("titles").to_owned(), Vec::new());
+        while let Some(to) = self.redirects.get(title.as_str()) {
+            if followed.iter().any(|one: &Value| one["from"] == title) {
+                return json(stream, &json!({"query": {"redirects": followed}}));
+            }
+            followed.push(json!({"from": title, "to": to}));
+            title = (*to).to_owned();
+        }
+        let page = match self.pages.get(title.as_str()) {
+            None => json!({"title": title, "missing": true}),
+            Some(all) => {
+                let until = query.get("rvstart").map_or("9999", String::as_str);
+                let newest = all.iter().rev().find(|(_, at, _)| *at <= until);
+                let rows: Vec<Value> =
+                    newest.iter().map(|(revid, at, _)| json!({"revid": revid, "timestamp": at})).collect();
+                if rows.is_empty() {
+                    json!({"title": title, "pageid": 1})
+                } else {
+                    json!({"title": title, "pageid": 1, "revisions": rows})
+                }
+            }
+        };
+        json(stream, &json!({"query": {"redirects": followed, "pages": [page]}}));
+    }
+
+    fn serve(self) -> Server {
+        Server::start(move |_, request, stream| self.answer(request, stream))
+    }
+
+    /// The same, that answers request number `at` only when it is told to.
+    fn holding(self, at: usize) -> (Server, Sender<()>) {
+        let (go, wait): (_, Receiver<()>) = channel();
+        let server = Server::start(move |number, request, stream| {
+            if number == at {
+                let _ = wait.recv();
+            }
+            self.answer(request, stream);
+        });
+        (server, go)
+    }
+}
+
+fn freeze(dir: &WorkDir, corpus: &str, server: &Server, more: &[&str]) -> Ran {
+    let one = ["corpus", "freeze", corpus, "--wiki-url", &server.url, "--wiki-concurrency", "1"];
+    dir.wikitrail(&[&one[..], more].concat())
+}
+
+fn info(dir: &WorkDir, corpus: &str) -> Value {
+    dir.wikitrail(&["corpus", "info", corpus, "--json"]).json()
+}
+
+#[test]
+fn a_date_leaves_out_later_pages_and_names_what_is_not_there() {
+    let (dir, server) = (WorkDir::new(), Wiki::new().serve());
+    dir.write("titles.txt", "\u{feff}Alpha\nAl\n\nDelta\nDeleted\nRing\nno|title\n");
+    let plan =
+        freeze(&dir, "c", &server, &["--titles", "titles.txt", "--as-of", "2017-10-01", "--dry-run", "--json"]).json();
+    assert_eq!((plan["titles"].as_u64(), plan["requests"].as_u64()), (Some(6), Some(13)));
+    assert!(server.requests().is_empty() && !dir.path("c.fetched.jsonl").exists());
+    let said = freeze(&dir, "c", &server, &["--titles", "titles.txt", "--as-of", "2017-10-01"]).ok();
+    for line in [
+        "left out, missing or deleted: `Deleted`, `no|title`\n",
+        "left out, first written later: `Delta`\n",
+        "left out, redirects in a circle: `Ring`\n",
+    ] {
+        assert!(said.stderr.contains(line), "{line}{}", said.stderr);
+    }
+    assert!(!dir.path("c.fetched.jsonl").exists());
+    assert!(dir.read("c/left-out.jsonl").contains("{\"title\":\"Delta\",\"reason\":\"later\"}"));
+    let info = info(&dir, "c");
+    assert_eq!((info["articles"].as_u64(), info["redirects"].as_u64()), (Some(1), Some(2)), "{info}");
+    assert_eq!((&info["as_of"], &info["license"]["id"]), (&json!("2017-10-01T00:00:00Z"), &json!("CC-BY-SA-4.0")));
+    let today = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
+    assert_eq!(info["freeze"]["fidelity"], format!("oldid, templates of {today}"));
+    assert_eq!(info["freeze"]["left_out"], json!({"missing": 2, "later": 1, "circle": 1}));
+    for name in ["Alpha", "al", "ALF"] {
+        let page = dir.wikitrail(&["wiki", "search", name, "--wiki", "corpus:c"]).ok().stdout;
+        assert_eq!(page, "Alpha is old here. It has o and more.\n", "{name}");
+    }
+    let notice = dir.wikitrail(&["corpus", "info", "c", "--attribution"]).ok().stdout;
+    for line in [
+        "Authors: Testopedia contributors\nLicense: CC-BY-SA-4.0\nChanges: text extracted, footnotes removed\n",
+        "\nAlpha\t2015-01-02T03:04:05Z\thttps://test.example.org/w/index.php?oldid=10\n",
+    ] {
+        assert!(notice.contains(line), "{notice}");
+    }
+    let text = dir.wikitrail(&["corpus", "info", "c"]).ok().stdout;
+    assert!(text.contains("frozen") && text.contains("2 missing or deleted") && text.contains("Testopedia"), "{text}");
+    let asked = server.requests();
+    let revisions = asked.iter().filter(|request| request.contains("prop=revisions%7Cinfo%7Cpageprops"));
+    assert_eq!(revisions.filter(|request| request.contains("rvstart=2017-10-01T00%3A00%3A00Z&rvdir=older")).count(), 5);
+    assert_eq!(asked.len(), 1 + 5 + 1, "a page under two names is read once: {asked:?}");
+}
+
+#[test]
+fn a_dataset_gives_gold_pages_contexts_and_links() {
+    let (dir, mut wiki) = (WorkDir::new(), Wiki::new());
+    wiki.info = json!({});
+    let server = wiki.serve();
+    let question = json!({"question": "Which?", "answer": "x", "supporting_facts": [["Beta", 0], ["Al", 0]],
+                          "context": [["Beta", ["x"]], ["Gamma", ["y"]]]});
+    dir.write("d.jsonl", format!("{question}\n"));
+    let said = freeze(&dir, "gold", &server, &["--dataset", "d.jsonl"]).ok();
+    assert!(
+        said.stderr.contains("warning: these are gold pages only") && said.stderr.contains("--contexts"),
+        "{}",
+        said.stderr
+    );
+    assert!(said.stderr.contains("does not say under which license"), "{}", said.stderr);
+    assert!(said.stdout.contains("2 of 2 articles (100 %): an agent cannot go wrong here"), "{}", said.stdout);
+    assert_eq!(info(&dir, "gold")["license"]["id"], "unknown");
+    let said = freeze(&dir, "more", &server, &["--dataset", "d.jsonl", "--contexts", "--links", "1"]).ok();
+    assert!(!said.stderr.contains("gold pages only"), "{}", said.stderr);
+    let more = info(&dir, "more");
+    assert_eq!((more["articles"].as_u64(), more["freeze"]["gold_pages"].as_u64()), (Some(4), Some(2)));
+    let notice = dir.wikitrail(&["corpus", "info", "more", "--attribution"]).ok().stdout;
+    assert!(notice.contains("Omega\t") && notice.contains(&format!("{}/w/index.php?oldid=51", server.url)), "{notice}");
+    freeze(&dir, "more", &server, &["--dataset", "d.jsonl"]).refused(2, &["`more` exists already"]);
+    dir.write("none.jsonl", "{\"question\": \"Who?\"}\n");
+    freeze(&dir, "none", &server, &["--dataset", "none.jsonl"])
+        .refused(3, &["no question of `none.jsonl` names a page"]);
+    dir.write("empty.txt", "\n \n");
+    freeze(&dir, "none", &server, &["--titles", "empty.txt"]).refused(3, &["no title was named"]);
+    dir.write("gone.txt", "Deleted\n");
+    freeze(&dir, "none", &server, &["--titles", "gone.txt"]).refused(3, &["the site has none of the titles"]);
+}
+
+#[test]
+fn what_a_site_says_of_itself_and_of_its_pages_is_shown_escaped() {
+    const HOSTILE: &str = "Z\u{1b}c\u{7}\u{9b}31m\u{202e}Y";
+    let (dir, mut wiki) = (WorkDir::new(), Wiki::new());
+    for name in ["sitename", "lang", "server", "script"] {
+        wiki.info["general"][name] = HOSTILE.into();
+    }
+    wiki.info["rightsinfo"]["url"] = format!("https://creativecommons.org/licenses/by-sa/{HOSTILE}").into();
+    let texts = vec![(60, HOSTILE, format!("<p>{HOSTILE} is <a title='{HOSTILE}'>here</a> too."))];
+    wiki.pages.insert(HOSTILE, texts);
+    let server = wiki.serve();
+    dir.write("t.txt", format!("{HOSTILE}\nDeleted {HOSTILE}\n"));
+    for ran in [
+        freeze(&dir, "c", &server, &["--titles", "t.txt", "--links", "2"]).ok(),
+        dir.wikitrail(&["corpus", "info", "c"]).ok(),
+        dir.wikitrail(&["corpus", "info", "c", "--attribution"]).ok(),
+    ] {
+        let said = ran.stdout + &ran.stderr;
+        assert!(!said.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']) && said.contains("\\u001b"), "{said:?}");
+    }
+    assert_eq!(info(&dir, "c")["license"]["id"], "unknown");
+}
+
+const TITLES: &str = "Alpha\nBeta\nDelta\nDeleted\nGamma\nOmega\n";
+
+/// Ends a freeze while it asks for the third title: the first two are kept.
+fn ended(dir: &WorkDir, end: impl FnOnce(&mut std::process::Child)) -> (Server, Ran) {
+    dir.write("t.txt", TITLES);
+    let (server, go) = Wiki::new().holding(5);
+    let args = ["corpus", "freeze", "c", "--wiki-url", &server.url, "--wiki-concurrency", "1", "--titles", "t.txt"];
+    let mut child = dir.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("wikitrail runs");
+    while server.requests().len() < 6 {
+        assert!(child.try_wait().expect("asked").is_none(), "it ended before its time");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    end(&mut child);
+    let ran = Ran::from(&child.wait_with_output().expect("ended"));
+    go.send(()).expect("the server waits");
+    (server, ran)
+}
+
+#[test]
+fn a_killed_freeze_goes_on_with_what_it_has_and_gives_the_same_corpus() {
+    let dir = WorkDir::new();
+    let (server, _) = ended(&dir, |child| child.kill().expect("killed"));
+    assert!(!dir.path("c").exists());
+    let lines = dir.read("c.fetched.jsonl").lines().count();
+    assert_eq!(lines, 3, "what was asked for, and two titles");
+    let mut file = std::fs::File::options().append(true).open(dir.path("c.fetched.jsonl")).expect("a file");
+    file.write_all(b"{\"page\":{\"asked\":\"Del").expect("a torn line");
+    let before = server.requests().len();
+    freeze(&dir, "c", &server, &["--titles", "t.txt", "--as-of", "2017-10-01"])
+        .refused(2, &["--as-of was today, and is 2017-10-01T00:00:00Z", "to go on, or remove c.fetched.jsonl"]);
+    dir.write("u.txt", "Alpha\n");
+    freeze(&dir, "c", &server, &["--titles", "u.txt"]).refused(2, &["the titles are others"]);
+    assert_eq!(server.requests().len(), before);
+    let said = freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
+    assert!(said.stderr.starts_with("6 titles (2 fetched before); at most 8 requests\n"), "{}", said.stderr);
+    let rest = server.requests().split_off(before);
+    assert!(rest.iter().all(|request| !request.contains("Alpha") && !request.contains("Beta")), "{rest:?}");
+    assert_eq!(rest.len(), 2 * 4 - 1, "one of the four is missing: {rest:?}");
+    freeze(&dir, "whole", &server, &["--titles", "t.txt"]).ok();
+    assert_eq!(info(&dir, "c")["id"], info(&dir, "whole")["id"]);
+    dir.wikitrail(&["corpus", "verify", "c", "--deep"]).ok();
+}
+
+#[test]
+fn an_interrupted_freeze_keeps_what_it_has() {
+    let dir = WorkDir::new();
+    let (server, ran) = ended(&dir, |child| {
+        let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(killed.is_ok_and(|status| status.success()));
+    });
+    assert_eq!(ran.code, Some(130), "{}", ran.stderr);
+    assert!(ran.stderr.contains("interrupted: 2 titles kept; run the same command to go on"), "{}", ran.stderr);
+    freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
+    assert_eq!(info(&dir, "c")["articles"], 5);
+}
+
+#[test]
+fn a_site_that_refuses_in_the_middle_costs_nothing_that_was_fetched() {
+    let dir = WorkDir::new();
+    dir.write("t.txt", TITLES);
+    let wiki = Wiki::new();
+    let server = Server::start(
+        move |number, request, stream| {
+            if number == 5 { refuse(stream, &json!({})) } else { wiki.answer(request, stream) }
+        },
+    );
+    freeze(&dir, "c", &server, &["--titles", "t.txt"])
+        .refused(1, &["answered with status 400", "2 titles are kept in `c.fetched.jsonl`; the same command goes on"]);
+    freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
+    assert_eq!(server.requests().iter().filter(|request| request.contains("titles=Alpha")).count(), 1);
+    dir.wikitrail(&["corpus", "freeze", "d", "--titles", "t.txt"]).refused(2, &["public site", "--contact"]);
+}
