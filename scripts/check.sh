@@ -104,9 +104,9 @@ rm -rf "$results"
 step "the examples for clusters"
 scripts/cluster.sh
 
-step "lints and export tests with the feature parquet"
+step "lints and tests with the feature parquet"
 cargo clippy --locked --lib --bins --test it --features parquet -- -D warnings
-cargo test --locked --features parquet --test it export_parquet
+cargo test --locked --features parquet --test it -- export_parquet corpus_parquet
 
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items

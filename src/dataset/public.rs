@@ -1,6 +1,11 @@
-//! Public sources of datasets: where each file is, under which licence, and what its bytes must be.
+//! Public sources of questions and of Wikipedia: where each file is, under which licence, and what its bytes must be.
 //!
-//! Files in repositories are named at a commit, so that their digest is known; the datasets' own sites give no digest.
+//! Files in repositories are named at a commit, so that their digest is known; the datasets' own sites give no digest, or an
+//! MD5.
+
+use super::digest::md5_of_file;
+use std::io;
+use std::path::Path;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicSource {
@@ -11,7 +16,11 @@ pub struct PublicSource {
     pub licence: &'static str,
     /// SHA-256 of its bytes, 64 lower-case hexadecimal digits, where it is known.
     pub sha256: Option<&'static str>,
+    /// MD5 of its bytes, where that is what its publisher gives.
+    pub md5: Option<&'static str>,
     pub about: &'static str,
+    /// Of a source of articles: the commands that make a corpus of it. FILE is the file, DIR its folder.
+    pub corpus: &'static [&'static str],
 }
 
 impl PublicSource {
@@ -21,12 +30,44 @@ impl PublicSource {
 
     /// The last part of the address, under which a mirror has the file.
     pub fn remote_file(&self) -> &'static str {
-        self.url.rsplit('/').next().unwrap_or(self.file)
+        let path = self.url.split('?').next().unwrap_or(self.url);
+        path.rsplit('/').next().unwrap_or(self.file)
+    }
+
+    /// Whether it is known what its bytes must be.
+    pub fn is_checked(&self) -> bool {
+        self.sha256.is_some() || self.md5.is_some()
+    }
+
+    /// What is wrong with the bytes of a file that has this SHA-256.
+    pub fn difference(&self, path: &Path, sha256: &str) -> io::Result<Option<String>> {
+        let differs = |kind: &str, found: &str, wanted: Option<&str>| {
+            let wanted = wanted.filter(|wanted| *wanted != found)?;
+            Some(format!("its {kind} is `{found}`, not `{wanted}`"))
+        };
+        if let Some(difference) = differs("SHA-256", sha256, self.sha256) {
+            return Ok(Some(difference));
+        }
+        // One of them is enough.
+        let md5 = self.md5.filter(|_| self.sha256.is_none()).map(|_| md5_of_file(path)).transpose()?;
+        Ok(md5.and_then(|found| differs("MD5", &found, self.md5)))
     }
 }
 
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:literal) => {
+        Some($value)
+    };
+}
+
 macro_rules! sources {
-    ($($name:literal, $file:literal, $licence:literal, $sha256:expr, $about:literal, $($url:literal)+;)*) => {
+    ($(
+        $name:literal, $file:literal, $licence:literal, $sha256:expr, $about:literal, $($url:literal)+
+        $(, md5 $md5:literal)? $(=> $($next:literal),+)?;
+    )*) => {
         /// All known sources, by dataset.
         pub const PUBLIC_SOURCES: &[PublicSource] = &[$(PublicSource {
             name: $name,
@@ -34,7 +75,9 @@ macro_rules! sources {
             file: $file,
             licence: $licence,
             sha256: $sha256,
+            md5: optional!($($md5)?),
             about: $about,
+            corpus: &[$($($next),+)?],
         }),*];
     };
 }
@@ -143,6 +186,72 @@ sources! {
     "squad20", "dev-v2.0.json", "CC BY-SA 4.0", None,
     "development set of SQuAD 2.0, a gold file for `score`",
     "https://rajpurkar.github.io/SQuAD-explorer/dataset/dev-v2.0.json";
+
+    "wiki-hotpotqa", "enwiki-20171001-pages-meta-current-withlinks-abstracts.tar.bz2", "CC BY-SA 4.0",
+    Some("1acca1c5cc93c4890ea51091d2bad7c3ef6987aead127ab88728dc9e26555729"),
+    "2017, 5,233,329 first paragraphs with sentences; 1.6 GB",
+    "https://nlp.stanford.edu/projects/hotpotqa/enwiki-20171001-pages-meta-current-withlinks-abstracts.tar.bz2",
+    md5 "01edf64cd120ecc03a2745352779514c"
+    => "corpus build wiki17 --from hotpotqa:FILE --as-of 2017-10-01 --language en --license CC-BY-SA-4.0";
+
+    "wiki-hotpotqa-full", "enwiki-20171001-pages-meta-current-withlinks-processed.tar.bz2", "CC BY-SA 4.0", None,
+    "2017, whole pages with sentences; 7.4 GB",
+    "https://nlp.stanford.edu/projects/hotpotqa/enwiki-20171001-pages-meta-current-withlinks-processed.tar.bz2",
+    md5 "62b8027b5803173d4383669d8d162509"
+    => "corpus build wiki17-full --from hotpotqa:FILE --as-of 2017-10-01 --language en --license CC-BY-SA-4.0";
+
+    "wiki-dspy", "wiki.abstracts.2017.tar.gz", "CC BY-SA 4.0", None,
+    "2017, HotpotQA's first paragraphs as DSPy has them; 0.5 GB",
+    "https://huggingface.co/dspy/cache/resolve/main/wiki.abstracts.2017.tar.gz"
+    => "corpus build dspy17 --from dspy:FILE --as-of 2017-10-01 --language en --license CC-BY-SA-4.0";
+
+    "wiki-18", "wiki-18.jsonl.gz", "CC BY-SA 3.0", None,
+    "2018, 21,015,324 passages of 100 words, as Search-R1 has them; 5.1 GB",
+    "https://huggingface.co/datasets/PeterJinGo/wiki-18-corpus/resolve/main/wiki-18.jsonl.gz"
+    => "corpus build wiki18 --from wiki18:FILE --as-of 2018-12-20 --language en --license CC-BY-SA-3.0";
+
+    "wiki-dpr", "psgs_w100.tsv.gz", "CC BY-NC 4.0; texts CC BY-SA 3.0", None,
+    "2018, 21,015,324 passages of 100 words, as DPR has them",
+    "https://dl.fbaipublicfiles.com/dpr/wikipedia_split/psgs_w100.tsv.gz"
+    => "corpus build dpr18 --from dpr:FILE --as-of 2018-12-20 --language en --license CC-BY-SA-3.0";
+
+    "wiki-kilt", "kilt_knowledgesource.json", "CC BY-SA 3.0", None,
+    "2019, 5,903,530 whole pages; 37 GB",
+    "http://dl.fbaipublicfiles.com/KILT/kilt_knowledgesource.json"
+    => "corpus build kilt19 --from kilt:FILE --as-of 2019-08-01 --language en --license CC-BY-SA-3.0";
+
+    "wiki-fever", "wiki-pages.zip", "CC BY-SA 3.0", None,
+    "June 2017, introductions with FEVER's numbers of sentences",
+    "https://fever.ai/download/fever/wiki-pages.zip"
+    => "unzip FILE -d DIR",
+    "corpus build fever17 --from fever:DIR/wiki-pages --as-of 2017-06-01 --language en --license CC-BY-SA-3.0";
+
+    "wiki-2wiki", "para_with_hyperlink.zip", "Apache-2.0; texts CC BY-SA", None,
+    "5,989,847 first paragraphs with sentences; 1.9 GB",
+    "https://www.dropbox.com/s/wlhw26kik59wbh8/para_with_hyperlink.zip?dl=1"
+    => "unzip FILE -d DIR",
+    "corpus build wiki2 --from 2wiki:DIR/para_with_hyperlink.jsonl --language en";
+
+    "beir-hotpotqa", "beir-hotpotqa.zip", "CC BY-SA 4.0", None,
+    "2017, BEIR's copy of HotpotQA's first paragraphs, with queries",
+    "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/hotpotqa.zip",
+    md5 "f412724f78b0d91183a0e86805e16114"
+    => "unzip FILE -d DIR",
+    "corpus build beir-hotpotqa --from beir:DIR/hotpotqa/corpus.jsonl --as-of 2017-10-01 --language en --license CC-BY-SA-4.0";
+
+    "beir-fever", "beir-fever.zip", "CC BY-SA 3.0", None,
+    "2017, BEIR's copy of FEVER's pages, with queries",
+    "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/fever.zip",
+    md5 "5a818580227bfb4b35bb6fa46d9b6c03"
+    => "unzip FILE -d DIR",
+    "corpus build beir-fever --from beir:DIR/fever/corpus.jsonl --as-of 2017-06-01 --language en --license CC-BY-SA-3.0";
+
+    "beir-nq", "beir-nq.zip", "CC BY-SA 3.0", None,
+    "BEIR's passages for Natural Questions, with queries",
+    "https://public.ukp.informatik.tu-darmstadt.de/thakur/BEIR/datasets/nq.zip",
+    md5 "d4d3d2e48787a744b6f6e691ff534307"
+    => "unzip FILE -d DIR",
+    "corpus build beir-nq --from beir:DIR/nq/corpus.jsonl --language en --license CC-BY-SA-3.0";
 }
 
 #[cfg(test)]
@@ -158,12 +267,25 @@ mod tests {
         for source in PUBLIC_SOURCES {
             assert!(source.url.starts_with("http") && !source.remote_file().is_empty(), "{}", source.name);
             assert!(!source.file.contains('/') && !source.licence.is_empty(), "{}", source.name);
-            if let Some(digest) = source.sha256 {
+            for (digest, digits) in [(source.sha256, 64), (source.md5, 32)] {
                 let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
-                assert!(digest.len() == 64 && digest.bytes().all(hex), "{}", source.name);
+                assert!(digest.is_none_or(|d| d.len() == digits && d.bytes().all(hex)), "{}", source.name);
             }
+            assert!(source.about.len() <= 74, "{}: the list has 80 columns", source.name);
         }
         assert_eq!(PublicSource::find(" FEVER ").map(PublicSource::remote_file), Some("paper_dev.jsonl"));
-        assert_eq!(PublicSource::find("nothing"), None);
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(&file, "abc").expect("written");
+        let wrong = |sha256, md5| {
+            let source = PublicSource { sha256, md5, ..PUBLIC_SOURCES[0] };
+            source.difference(file.path(), "5ba").expect("a file")
+        };
+        assert_eq!(wrong(None, Some("900150983cd24fb0d6963f7d28e17f72")), None);
+        let told = "its MD5 is `900150983cd24fb0d6963f7d28e17f72`, not `1`";
+        assert_eq!(wrong(None, Some("1")).as_deref(), Some(told));
+        assert_eq!(wrong(Some("5bb"), Some("1")).as_deref(), Some("its SHA-256 is `5ba`, not `5bb`"));
+        assert_eq!((wrong(Some("5ba"), Some("1")), wrong(None, None)), (None, None));
+        let mirrored = PublicSource::find("wiki-2wiki").map(PublicSource::remote_file);
+        assert_eq!((mirrored, PublicSource::find("nothing")), (Some("para_with_hyperlink.zip"), None));
     }
 }

@@ -237,6 +237,22 @@ fn fetch_keeps_nothing_whose_checksum_is_wrong() {
 }
 
 #[test]
+fn fetch_names_the_md5_of_an_archive_and_the_way_to_a_corpus() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let site = file(b"PK of somebody else", 0);
+    let wrong = ["its MD5 is `", "d4d3d2e48787a744b6f6e691ff534307"];
+    fetch(dir.path(), &site, "beir-nq").refused(3, &["damaged or has changed", wrong[0], wrong[1]]);
+    std::fs::write(dir.path().join("data/beir-nq.zip"), "mine").expect("written");
+    fetch(dir.path(), &site, "beir-nq").refused(3, &["already exists", wrong[0], wrong[1]]);
+    let to = ["--out", "my DIR", "--base-url", &site.url];
+    let fetched = wikitrail(dir.path(), &[&["dataset", "fetch", "wiki-fever"], &to[..]].concat()).ok();
+    assert_eq!(fetched.stdout, "my DIR/wiki-pages.zip\n");
+    let next = "next:\n  unzip 'my DIR/wiki-pages.zip' -d 'my DIR'\n  wikitrail corpus build fever17 --from fever:'my DIR'/wiki-pages ";
+    assert!(fetched.stderr.contains(next), "{}", fetched.stderr);
+    assert!(site.requests().last().is_some_and(|request| request.starts_with("GET /wiki-pages.zip ")));
+}
+
+#[test]
 fn fetch_says_what_came_instead_of_the_file() {
     let dir = tempfile::tempdir().expect("a folder");
     let gone = site("404 Not Found", "text/plain", b"no such file", 0);
@@ -256,8 +272,14 @@ fn fetch_says_what_came_instead_of_the_file() {
 fn fetch_without_a_name_lists_the_sources_with_their_licences() {
     let dir = tempfile::tempdir().expect("a folder");
     let text = wikitrail(dir.path(), &["dataset", "fetch"]).stdout;
-    assert_eq!(text.lines().count(), dataset::PUBLIC_SOURCES.len());
-    assert!(text.lines().any(|line| line.starts_with("fever ") && line.contains("CC BY-SA 3.0")), "{text}");
+    assert_eq!(text.lines().count(), 2 + 2 * dataset::PUBLIC_SOURCES.len());
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let (questions, corpora) = text.split_once("Wikipedia, for").expect("two groups");
+    let line =
+        |text: &str, name: &str| text.lines().find(|line| line.split(' ').nth(2) == Some(name)).map(str::to_owned);
+    assert!(line(questions, "fever").is_some_and(|line| line.ends_with("CC BY-SA 3.0, checked")), "{text}");
+    assert!(line(corpora, "wiki-hotpotqa").is_some_and(|line| line.ends_with("CC BY-SA 4.0, checked")), "{text}");
+    assert!(line(corpora, "wiki-kilt").is_some_and(|line| line.ends_with("CC BY-SA 3.0")), "{text}");
     let first = &wikitrail(dir.path(), &["dataset", "fetch", "--json"]).lines()[0];
     assert_eq!((&first["name"], &first["licence"]), (&json!("hotpotqa"), &json!("CC BY-SA 4.0")));
 }

@@ -18,6 +18,9 @@ mod copied_run;
 #[cfg(unix)]
 mod corpus_command;
 mod corpus_packs;
+#[cfg(feature = "parquet")]
+mod corpus_parquet;
+mod corpus_zim;
 mod dataset_command;
 mod dataset_files;
 mod dead_servers;

@@ -9,7 +9,7 @@ use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
 use crate::types::text::shell_word;
 use crate::wiki::corpus::{
-    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build,
+    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build, files,
 };
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,8 @@ pub(in crate::cli) struct AddArgs {
 #[derive(Debug, clap::Args)]
 struct Options {
     /// File or folder to read; may be repeated. FORMAT is `hotpotqa`, `jsonl`, `dspy`, `dpr`, `wiki18`, `beir`, `kilt`,
-    /// `fever`, `2wiki`, `dataset`, `corpus` or `redirects`; without it, the first record and the name decide.
+    /// `fever`, `2wiki`, `dataset`, `parquet`, `zim`, `corpus` or `redirects`; without it, the first record and the name
+    /// decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
     /// What to call it [default: as a corpus among the inputs says, as all that follows; else the name of the folder].
@@ -175,11 +176,11 @@ fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> 
 
 /// The format of an input, which is said where it was not given.
 fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
-    if let Some(format) = format {
-        return Ok(format);
-    }
     let shown = path.display();
-    if !path.exists() {
+    if let Some(format) = format {
+        return built(format);
+    }
+    if !files(path).iter().all(|file| file.exists()) {
         return Err(Failure::bad_input(
             format!("cannot read `{shown}`: there is no such file or folder"),
             "check the path",
@@ -195,7 +196,18 @@ fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
         Failure::bad_input(format!("cannot tell the format of `{shown}`"), hint)
     })?;
     say(format_args!("reading `{shown}` as {}", found.name()));
-    Ok(found)
+    built(found)
+}
+
+fn built(format: Format) -> anyhow::Result<Format> {
+    if format.is_built() {
+        return Ok(format);
+    }
+    let name = format.name();
+    Err(Failure::usage(
+        format!("this program was built without the format {name}"),
+        format!("build it with the format: cargo install --path . --features {name}"),
+    ))
 }
 
 pub(super) fn show(bar: &Bar, progress: Progress) {

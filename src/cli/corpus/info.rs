@@ -6,7 +6,7 @@ use crate::cli::output_file::json_line;
 use crate::report::console::stdout;
 use crate::report::{counted, thousands, yellow};
 use crate::types::text::visible_line;
-use crate::wiki::corpus::{Freeze, License, Manifest, NameCounts, notice};
+use crate::wiki::corpus::{Freeze, Manifest, NameCounts, notice};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
 
 /// Writes what a corpus is, for people.
 pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
-    let Manifest { name, names, license, build, .. } = manifest;
+    let Manifest { name, names, build, .. } = manifest;
     writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
     let mut row = |name: &str, value: String| writeln!(out, "  {name:<10} {value}");
     row("id", visible_line(&manifest.id, 80))?;
@@ -46,10 +46,7 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
     if !edition.is_empty() {
         row("edition", visible_line(&edition.join(", "), 80))?;
     }
-    write_license(license, &mut row)?;
-    if let Some(freeze) = &manifest.freeze {
-        write_freeze(freeze, manifest.articles, &mut row)?;
-    }
+    write_terms(manifest, &mut row)?;
     for source in &manifest.sources {
         let skipped = source.skipped;
         let counts = [
@@ -96,8 +93,9 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
     row("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20)))
 }
 
-/// Says under which terms the texts may be used.
-fn write_license(license: &License, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
+/// Says under which terms the texts may be used, and where frozen ones are from.
+fn write_terms(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
+    let license = &manifest.license;
     let known = visible_line(&license.id, 80);
     row("license", if license.is_known() { known } else { yellow(&known) })?;
     for (name, text) in [("credit", &license.attribution), ("changes", &license.changes)] {
@@ -105,7 +103,7 @@ fn write_license(license: &License, row: &mut impl FnMut(&str, String) -> io::Re
             row(name, visible_line(text, 200))?;
         }
     }
-    Ok(())
+    manifest.freeze.as_ref().map_or(Ok(()), |freeze| write_freeze(freeze, manifest.articles, row))
 }
 
 /// Says what was frozen, and how far it can be trusted.

@@ -8,12 +8,13 @@ use crate::dataset::{PUBLIC_SOURCES, PublicSource, sha256_of_file};
 use crate::net::download::{DownloadError, Sink as _};
 use crate::net::{Client, ClientSettings, NetError, redact};
 use crate::report::console::stdout;
+use crate::types::text::shell_word;
 use serde_json::json;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Maximum size of a file, in bytes.
-const LARGEST: u64 = 16 << 30;
+const LARGEST: u64 = 64 << 30;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct FetchArgs {
@@ -64,14 +65,23 @@ pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
 
 fn list(json: bool) -> io::Result<()> {
     let mut out = stdout();
-    for PublicSource { name, url, file, licence, sha256, about } in PUBLIC_SOURCES {
-        if json {
-            let line =
-                json!({"name": name, "file": file, "licence": licence, "sha256": sha256, "about": about, "url": url});
-            writeln!(out, "{line}")?;
-        } else {
-            let checked = if sha256.is_some() { "checked" } else { "-" };
-            writeln!(out, "{name:<20} {licence:<36} {checked:<8} {about}")?;
+    let kinds = [("questions", "questions:"), ("corpus", "Wikipedia, for `wikitrail corpus build`:")];
+    for ((kind, heading), is_corpus) in kinds.into_iter().zip([false, true]) {
+        if !json {
+            writeln!(out, "{heading}")?;
+        }
+        for source in PUBLIC_SOURCES.iter().filter(|source| source.corpus.is_empty() != is_corpus) {
+            let PublicSource { name, url, file, licence, sha256, md5, about, corpus: _ } = source;
+            if json {
+                let line = json!({
+                    "name": name, "kind": kind, "file": file, "licence": licence, "sha256": sha256, "md5": md5,
+                    "about": about, "url": url,
+                });
+                writeln!(out, "{line}")?;
+            } else {
+                let checked = if source.is_checked() { ", checked" } else { "" };
+                writeln!(out, "  {name:<20} {licence}{checked}\n      {about}")?;
+            }
         }
     }
     Ok(())
@@ -88,19 +98,15 @@ fn address(source: &PublicSource, base: Option<&str>) -> String {
 fn existing(source: &PublicSource, target: &Path) -> anyhow::Result<Option<Fetched>> {
     let Ok(meta) = target.metadata() else { return Ok(None) };
     let sha256 = sha256_of_file(target).map_err(|error| cannot("read", target, &error))?;
-    if source.sha256.is_some_and(|wanted| wanted != sha256) {
+    if let Some(wrong) = source.difference(target, &sha256).map_err(|error| cannot("read", target, &error))? {
         return Err(Failure::bad_input(
-            format!("`{}` already exists with other contents: {}", target.display(), wrong(source, &sha256)),
+            format!("`{}` already exists with other contents: {wrong}", target.display()),
             "remove it, or name another folder with --out",
         ));
     }
-    let how = if source.sha256.is_some() { "its checksum matches" } else { "no checksum is known" };
+    let how = if source.is_checked() { "its checksum matches" } else { "no checksum is known" };
     say(format_args!("{} already exists; {how}", target.display()));
     Ok(Some(Fetched { sha256, bytes: meta.len(), resumed_from: meta.len() }))
-}
-
-fn wrong(source: &PublicSource, found: &str) -> String {
-    format!("its SHA-256 is `{found}`, not `{}`", source.sha256.unwrap_or_default())
 }
 
 async fn fetch(source: &PublicSource, url: &str, target: &Path, quiet: bool) -> anyhow::Result<Fetched> {
@@ -143,8 +149,8 @@ fn problem(source: &PublicSource, path: &Path, sha256: &str, bytes: u64) -> io::
     if start.trim_ascii_start().starts_with(b"<") {
         return Ok(Some("the response is an HTML page, not a dataset".to_owned()));
     }
-    let differs = source.sha256.is_some_and(|wanted| wanted != sha256);
-    Ok(differs.then(|| format!("the file is damaged or has changed: {}", wrong(source, sha256))))
+    let difference = source.difference(path, sha256)?;
+    Ok(difference.map(|wrong| format!("the file is damaged or has changed: {wrong}")))
 }
 
 /// A page is bad input; other errors come from the network or the disk.
@@ -163,13 +169,31 @@ fn report(source: &PublicSource, url: &str, target: &Path, fetched: &Fetched, js
     if json {
         let line = json!({
             "name": source.name, "file": target.display().to_string(), "bytes": bytes, "sha256": sha256,
-            "checked": source.sha256.is_some(), "licence": source.licence, "url": redact::url(url),
-            "resumed_from": resumed_from,
+            "checked": source.is_checked(), "licence": source.licence, "url": redact::url(url),
+            "resumed_from": resumed_from, "next": next(source, target),
         });
         return writeln!(out, "{line}");
     }
     writeln!(out, "{}", target.display())?;
-    let checked = if source.sha256.is_some() { "checked" } else { "no checksum is known" };
+    let checked = if source.is_checked() { "checked" } else { "no checksum is known" };
     say(format_args!("{} MB, sha256 {sha256} ({checked})", megabytes(*bytes)));
+    let next = next(source, target);
+    if !next.is_empty() {
+        say(format_args!("next:\n  {}", next.join("\n  ")));
+    }
     Ok(())
+}
+
+/// The commands that make a corpus of a fetched file.
+fn next(source: &PublicSource, target: &Path) -> Vec<String> {
+    let word = |path: &Path| shell_word(&path.display().to_string());
+    let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (file, dir) = (word(target), word(dir));
+    let command = |command: &&str| {
+        // What is put in is not looked at again.
+        let pieces: Vec<String> = command.split("DIR").map(|piece| piece.replace("FILE", &file)).collect();
+        let command = pieces.join(&dir);
+        if command.starts_with("corpus ") { format!("wikitrail {command}") } else { command }
+    };
+    source.corpus.iter().map(command).collect()
 }

@@ -193,7 +193,7 @@ fn digests(dir: &Path) -> io::Result<BTreeMap<String, Digest>> {
             }
             let file = File::open(&path)?;
             file.sync_all()?;
-            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&path)? };
+            let digest = Digest { bytes: file.metadata()?.len(), sha256: folder::digest(&[path])? };
             digests.insert(if below.is_empty() { name } else { format!("{below}/{name}") }, digest);
         }
     }

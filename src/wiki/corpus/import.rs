@@ -15,11 +15,15 @@ mod hotpotqa;
 mod jsonl;
 mod kilt;
 mod lines;
+mod parallel;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod redirects;
 mod wiki18;
 mod wiki2;
+mod zim;
 
-use super::manifest::{Extent, License};
+use super::manifest::Extent;
 use super::record::Record;
 use serde::de::{self, Deserialize as _, Deserializer};
 use serde_json::Value;
@@ -52,6 +56,10 @@ pub enum Format {
     Wiki2,
     /// The paragraphs that come with the questions of a dataset.
     Dataset,
+    /// Tables with the columns `title` and `text`, as Hugging Face has Wikipedia.
+    Parquet,
+    /// Kiwix' archives of pages as HTML.
+    Zim,
     /// A corpus that was built.
     Corpus,
     /// Redirects alone, a name and its target a line, with a tab between them.
@@ -70,6 +78,8 @@ pub const FORMATS: &[(&str, Format)] = &[
     ("fever", Format::Fever),
     ("2wiki", Format::Wiki2),
     ("dataset", Format::Dataset),
+    ("parquet", Format::Parquet),
+    ("zim", Format::Zim),
     ("corpus", Format::Corpus),
     ("redirects", Format::Redirects),
 ];
@@ -85,6 +95,11 @@ impl Format {
         FORMATS.iter().find(|(_, format)| *format == self).map_or("site", |(name, _)| name)
     }
 
+    /// Whether this program was built with it.
+    pub fn is_built(self) -> bool {
+        self != Self::Parquet || cfg!(feature = "parquet")
+    }
+
     /// How much of a page the articles of an input have.
     pub fn extent(self, path: &Path) -> Extent {
         match self {
@@ -93,19 +108,47 @@ impl Format {
             }
             Self::Dspy | Self::Fever | Self::Wiki2 => Extent::Lead,
             Self::Dpr | Self::Wiki18 | Self::Beir | Self::Dataset => Extent::Passages,
+            Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt | Self::Parquet | Self::Zim => Extent::Page,
             // A corpus says it itself.
-            Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt | Self::Corpus | Self::Redirects => Extent::Page,
+            Self::Corpus | Self::Redirects => Extent::Page,
         }
     }
+}
 
-    /// Under which terms its publisher says that the texts may be used, where that is one for all of its files.
-    pub(super) fn license(self) -> Option<License> {
-        (self == Self::Hotpotqa).then(|| License {
-            id: "CC-BY-SA-4.0".to_owned(),
-            attribution: Some("Wikipedia contributors, as published by HotpotQA".to_owned()),
-            changes: Some("plain text, links removed".to_owned()),
-        })
-    }
+/// The files that hold an input: itself, or the parts that it was split into.
+pub fn files(path: &Path) -> Vec<PathBuf> {
+    let parts = zim::paths(path);
+    if parts.is_empty() { vec![path.to_owned()] } else { parts }
+}
+
+/// What a source or its publisher says of it, for whoever does not say otherwise.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) language: Option<String>,
+    pub(super) as_of: Option<String>,
+    pub(super) license: Option<String>,
+    pub(super) attribution: Option<String>,
+    pub(super) changes: Option<String>,
+}
+
+/// What inputs say of themselves, as far as all say the same.
+pub(super) fn facts(sources: &[(Format, PathBuf)]) -> Facts {
+    // Redirects are names, and say nothing of texts.
+    let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
+    let facts = articles.map(|(format, path)| match format {
+        Format::Zim => zim::facts(path),
+        Format::Hotpotqa => hotpotqa::facts(),
+        _ => Facts::default(),
+    });
+    let both = |one: Option<String>, other: Option<String>| one.filter(|one| other.as_ref() == Some(one));
+    let common = |one: Facts, other: Facts| Facts {
+        language: both(one.language, other.language),
+        as_of: both(one.as_of, other.as_of),
+        license: both(one.license, other.license),
+        attribution: both(one.attribution, other.attribution),
+        changes: both(one.changes, other.changes),
+    };
+    facts.reduce(common).unwrap_or_default()
 }
 
 /// A record, and where it stands.
@@ -161,6 +204,11 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
         Format::Fever => fever::open(path),
         Format::Wiki2 => lines::open(path, wiki2::parse),
         Format::Dataset => dataset::open(path),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet_file::open(path),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(ImportError::Broken { reason: "this program was built without it".to_owned() }),
+        Format::Zim => zim::open(path),
         Format::Corpus => folder::open(path),
         Format::Redirects => redirects::open(path),
     }
@@ -176,17 +224,20 @@ fn listed(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<PathBu
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
-            // A link may lead in a circle.
-            let kind = path.symlink_metadata()?;
-            if kind.is_dir() {
+            // A link to a folder may lead in a circle.
+            if path.symlink_metadata()?.is_dir() {
                 folders.push(path);
-            } else if kind.is_file() && path.file_name().and_then(|name| name.to_str()).is_some_and(&wanted) {
+            } else if path.is_file() && path.file_name().and_then(|name| name.to_str()).is_some_and(&wanted) {
                 found.push(path);
             }
         }
     }
     found.sort();
     Ok(found)
+}
+
+fn is_table(name: &str) -> bool {
+    name.ends_with(".parquet")
 }
 
 /// What a line with a passage is read as.

@@ -160,14 +160,14 @@ fn number_at(bytes: &[u8], from: usize) -> u32 {
 }
 
 /// A file that is read at any place by any thread.
-struct Positioned {
+pub(super) struct Positioned {
     file: File,
     #[cfg(not(unix))]
     seeking: Mutex<()>,
 }
 
 impl Positioned {
-    fn new(file: File) -> Self {
+    pub(super) fn new(file: File) -> Self {
         Self {
             file,
             #[cfg(not(unix))]
@@ -181,12 +181,12 @@ impl Positioned {
     }
 
     #[cfg(unix)]
-    fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    pub(super) fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         std::os::unix::fs::FileExt::read_exact_at(&self.file, bytes, offset)
     }
 
     #[cfg(not(unix))]
-    fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+    pub(super) fn read(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         use std::io::{Read as _, Seek as _, SeekFrom};
         let _seeking = self.seeking.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = &self.file;

@@ -20,7 +20,7 @@ pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
     let mut differences = Vec::new();
     for (file, written) in &manifest.files {
         let path = dir.join(file);
-        match path.metadata().and_then(|found| Ok((found.len(), folder::digest(&path)?))) {
+        match path.metadata().and_then(|found| Ok((found.len(), folder::digest(&[&path])?))) {
             Err(error) => differences.push(format!("{file}: {error}")),
             Ok((bytes, _)) if bytes != written.bytes => {
                 differences.push(format!("{file}: it has {bytes} bytes, and {} were written", written.bytes));

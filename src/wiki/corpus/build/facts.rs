@@ -6,7 +6,7 @@ use super::{BuildError, BuildSettings, file_name};
 use crate::wiki::corpus::about::About;
 use crate::wiki::corpus::folder;
 use crate::wiki::corpus::frozen::Frozen;
-use crate::wiki::corpus::import::Format;
+use crate::wiki::corpus::import::{self, Facts, Format};
 use crate::wiki::corpus::manifest::{self, Digest, Extent, License, Manifest, NameCounts, SourceFile};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,7 @@ pub(super) fn manifest(
     frozen: Option<Frozen>,
     files: BTreeMap<String, Digest>,
 ) -> Result<Manifest, BuildError> {
+    let published = import::facts(&settings.sources);
     let known = abouts(sources).next().map(|about| &about.manifest);
     let of_known = |fact: fn(&Manifest) -> Option<&String>| known.and_then(fact).cloned();
     Ok(Manifest {
@@ -26,15 +27,23 @@ pub(super) fn manifest(
         id: written.id,
         name: settings.name.clone().or_else(|| of_known(|known| Some(&known.name))).unwrap_or_else(|| file_name(dir)),
         extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_else(|| extent(&settings.sources)),
-        language: settings.language.clone().or_else(|| of_known(|known| known.language.as_ref())),
-        as_of: settings.as_of.clone().or_else(|| of_known(|known| known.as_of.as_ref())),
+        language: settings
+            .language
+            .clone()
+            .or_else(|| of_known(|known| known.language.as_ref()))
+            .or_else(|| published.language.clone()),
+        as_of: settings
+            .as_of
+            .clone()
+            .or_else(|| of_known(|known| known.as_of.as_ref()))
+            .or_else(|| published.as_of.clone()),
         articles: written.articles,
         redirects: written.redirects,
         disambiguations: written.disambiguations,
         sentences: written.sentences,
         text_bytes: written.text_bytes,
         freeze: frozen.map(|frozen| frozen.facts),
-        license: license(settings, known),
+        license: license(settings, known, published),
         sources: described(settings, sources)?,
         names: abouts(sources).fold(names, |sum, about| sum.with_dropped(&about.manifest.names)),
         build: manifest::Build::current(),
@@ -77,17 +86,15 @@ pub(super) fn frozen(settings: &BuildSettings, sources: &[Read]) -> Option<Froze
 }
 
 /// The license as it was given, in parts. What publishers say of their files counts if they all say the same.
-fn license(settings: &BuildSettings, known: Option<&Manifest>) -> License {
+fn license(settings: &BuildSettings, known: Option<&Manifest>, published: Facts) -> License {
     if let Some(frozen) = &settings.frozen {
         return frozen.license.clone();
     }
-    let published = || {
-        let mut formats = settings.sources.iter().filter(|(format, _)| *format != Format::Redirects);
-        let first = formats.next()?.0.license();
-        formats.all(|(format, _)| format.license() == first).then_some(first).flatten()
-    };
-    let known = known.map(|known| known.license.clone()).or_else(published);
-    let known = known.unwrap_or_else(|| License { id: License::UNKNOWN.to_owned(), attribution: None, changes: None });
+    let known = known.map(|known| known.license.clone()).unwrap_or_else(|| License {
+        id: published.license.unwrap_or_else(|| License::UNKNOWN.to_owned()),
+        attribution: published.attribution,
+        changes: published.changes,
+    });
     let given = settings
         .license
         .clone()
@@ -116,8 +123,9 @@ fn source(settings: &BuildSettings, format: Format, path: &Path, read: &Read) ->
     if let Some(frozen) = &settings.frozen {
         return Ok(SourceFile { format, file: frozen.facts.site.clone(), id: None, sha256: None, rows, skipped });
     }
-    let regular = path.metadata().is_ok_and(|found| found.is_file());
-    let sha256 = regular.then(|| folder::digest(path)).transpose();
+    let files = import::files(path);
+    let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
+    let sha256 = regular.then(|| folder::digest(&files)).transpose();
     let sha256 =
         sha256.map_err(|error| BuildError::Input { file: path.display().to_string(), reason: error.to_string() })?;
     let id = read.about.as_ref().map(|about| about.manifest.id.clone());

@@ -2,7 +2,7 @@
 
 use super::archive::is_archive;
 use super::lines::text_of;
-use super::{Format, beir, fever, hotpotqa};
+use super::{Format, beir, fever, files, hotpotqa, is_table, listed, zim};
 use crate::wiki::corpus::{lines_of, manifest};
 use std::fs::File;
 use std::io::Read as _;
@@ -19,9 +19,15 @@ impl Format {
                 _ if path.join(manifest::FILE).is_file() => Some(Self::Corpus),
                 _ if lines_of(path).is_some() => Some(Self::Jsonl),
                 _ if path.join(beir::FILE).is_file() => Some(Self::Beir),
+                _ if listed(path, is_table).is_ok_and(|files| !files.is_empty()) => Some(Self::Parquet),
                 _ if hotpotqa::is_folder(path) => Some(Self::Hotpotqa),
                 _ => fever::is_folder(path).then_some(Self::Fever),
             };
+        }
+        match files(path).first().and_then(|file| magic(file)) {
+            Some(zim::MAGIC) => return Some(Self::Zim),
+            Some([b'P', b'A', b'R', b'1']) => return Some(Self::Parquet),
+            _ => {}
         }
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_lowercase();
         if name.ends_with(".tar.bz2") {
@@ -53,6 +59,13 @@ impl Format {
             () => Some(Self::Jsonl),
         }
     }
+}
+
+/// The first four bytes of a regular file.
+fn magic(path: &Path) -> Option<[u8; 4]> {
+    let mut bytes = [0; 4];
+    let regular = path.metadata().ok()?.is_file();
+    (regular && File::open(path).ok()?.read_exact(&mut bytes).is_ok()).then_some(bytes)
 }
 
 /// The first bytes of a regular file, unpacked. A pipe would lose them.

@@ -4,7 +4,8 @@
 //! begin with the title; sentences have the spaces between them, and links as `<a href="…">`. Members are small and many, and are
 //! unpacked and read on several threads.
 
-use super::{ImportError, Imported, Place, Records, archive, broken, listed};
+use super::parallel::{Found, on_all_processors};
+use super::{Facts, ImportError, Imported, Place, Records, archive, broken, listed};
 use crate::types::bounded::read_at_most;
 use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, page_number, said};
 use bzip2::read::MultiBzDecoder;
@@ -13,8 +14,8 @@ use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
 /// Members between the thread that reads the archive and those that unpack them.
@@ -24,7 +25,6 @@ const LARGEST: u64 = 1 << 30;
 /// Names of members begin so.
 const MEMBER: &str = "wiki_";
 
-type Found = Vec<Result<Imported, ImportError>>;
 /// A member's name and its bytes as they are in the archive.
 type Member = Result<(Arc<str>, Vec<u8>), ImportError>;
 
@@ -41,7 +41,18 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
         let file = File::open(path).map_err(|error| broken(&error))?;
         thread::spawn(move || send_archive(file, &members));
     }
-    Ok(Box::new(unpacked(to_unpack).into_iter().flatten()))
+    let read = |member: Member| member.map_or_else(|error| vec![Err(error)], |(name, bytes)| records(&name, bytes));
+    Ok(Box::new(on_all_processors(to_unpack, read).into_iter().flatten()))
+}
+
+/// What is true of all of these dumps.
+pub(super) fn facts() -> Facts {
+    Facts {
+        license: Some("CC-BY-SA-4.0".to_owned()),
+        attribution: Some("Wikipedia contributors, as published by HotpotQA".to_owned()),
+        changes: Some("plain text, links removed".to_owned()),
+        ..Facts::default()
+    }
 }
 
 /// Whether a folder has such members.
@@ -75,26 +86,6 @@ fn send_archive(file: File, members: &SyncSender<Member>) {
     if let Err(error) = whole {
         let _ = members.send(Err(broken(&error)));
     }
-}
-
-/// Unpacks and reads members on as many threads as there are processors.
-fn unpacked(members: Receiver<Member>) -> Receiver<Found> {
-    let members = Arc::new(Mutex::new(members));
-    let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let (send, found) = sync_channel(WAITING);
-    for _ in 0..threads {
-        let (members, send) = (Arc::clone(&members), send.clone());
-        thread::spawn(move || {
-            let next = || members.lock().unwrap_or_else(PoisonError::into_inner).recv();
-            while let Ok(member) = next() {
-                let found = member.map_or_else(|error| vec![Err(error)], |(name, bytes)| records(&name, bytes));
-                if send.send(found).is_err() {
-                    return;
-                }
-            }
-        });
-    }
-    found
 }
 
 fn records(member: &Arc<str>, bytes: Vec<u8>) -> Found {
