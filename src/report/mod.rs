@@ -19,7 +19,7 @@ pub(crate) use progress::Progress;
 pub(crate) use summary::{RunSummary, SummaryRow};
 pub(crate) use trajectory::Verdict;
 pub(crate) use trajectory::live::Live;
-pub(crate) use view::View;
+pub(crate) use view::{View, yellow};
 
 pub(crate) use crate::types::text::{counted, thousands, visible};
 #[cfg(feature = "index")]
