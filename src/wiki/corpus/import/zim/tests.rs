@@ -5,7 +5,7 @@ use super::{Facts, MAGIC, facts, open, paths};
 use crate::types::digest::md5_hex;
 use crate::wiki::corpus::build::{BuildSettings, build};
 use crate::wiki::corpus::import::{Format, ImportError, Imported};
-use crate::wiki::corpus::manifest::Manifest;
+use crate::wiki::corpus::manifest::{Extent, Manifest};
 use crate::wiki::corpus::record::{Article, Record};
 use crate::wiki::html::{self, ArticleOptions};
 use std::collections::BTreeMap;
