@@ -6,6 +6,7 @@ use super::say::say;
 use crate::net::redact;
 use crate::types::Manifest;
 use crate::types::text::visible_line;
+use crate::wiki::RetrieverAddress;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command};
 use std::ffi::OsString;
@@ -68,7 +69,10 @@ fn addresses(text: &str) -> String {
         in_query = goes_on || part.contains('?');
         !goes_on
     });
-    parts.map(redact::url).collect::<Vec<_>>().join(",")
+    let shown = |part: &str| {
+        if part.starts_with("retriever:") { RetrieverAddress::shown(part) } else { redact::url(part) }
+    };
+    parts.map(shown).collect::<Vec<_>>().join(",")
 }
 
 impl ExplicitArgs {

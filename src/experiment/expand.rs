@@ -236,7 +236,7 @@ pub(super) fn short(assignment: &Assignment) -> String {
     let name = match assignment.setting.kind {
         Kind::Prompt => Some(prompt_name(&value)),
         Kind::Path => stem(&value),
-        Kind::Source => last(&value, &[':', '/']),
+        Kind::Source => last(&value, &[':', '/', '@']),
         Kind::Choice(_) | Kind::Texts | Kind::Urls | Kind::Options => Some(value.clone()),
         _ if assignment.setting.name == "model" => last(&value, &[':', '/']),
         _ => Some(format!("{}={value}", assignment.setting.name)),

@@ -98,9 +98,12 @@ impl Notes<'_> {
             self.wrong_type(name, value, &setting.kind.expected());
             return None;
         }
-        if matches!(setting.kind, Kind::Url | Kind::Urls)
-            && shown(&read).split(',').any(|url| may_hold_a_secret(url.trim()))
-        {
+        let addresses = match setting.kind {
+            Kind::Url | Kind::Urls => shown(&read),
+            Kind::Source => retriever_of(&shown(&read)).unwrap_or_default().to_owned(),
+            _ => String::new(),
+        };
+        if addresses.split(',').any(|url| may_hold_a_secret(url.trim())) {
             self.note(line, ProblemKind::Secret(name.to_owned()));
             return None;
         }
@@ -229,6 +232,12 @@ fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<Value> {
             Some(Value::from(number + 0.0))
         }
     }
+}
+
+/// The address in `retriever:URL?topk=N`.
+fn retriever_of(source: &str) -> Option<&str> {
+    let address = source.strip_prefix("retriever:")?;
+    Some(address.split_once("?topk=").map_or(address, |(address, _)| address))
 }
 
 /// Whether an address has a user part or a query.

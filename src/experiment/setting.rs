@@ -12,7 +12,7 @@ pub enum Kind {
     Path,
     /// A prompt: the path of a TOML file, or of a JSON file and a key, `FILE.json#KEY`.
     Prompt,
-    /// A source of pages: `corpus:DIR`, `api` or `html`.
+    /// A source of pages: `corpus:DIR`, `api`, `html` or `retriever:URL`.
     Source,
     /// An address without user part and query.
     Url,

@@ -268,7 +268,7 @@ settings! {
     ["Wikipedia"]
 
     /// Source of pages: `corpus:DIR` (built by `corpus build`, with articles.jsonl, or shipped), `api` (a wiki's API) or `html`
-    /// (its pages).
+    /// (its pages), or `retriever:URL` (a server of passages, such as Search-R1's).
     wiki: String = Source, "SOURCE", {
         default: "corpus:datasets/sample-wiki", applies: Applies::Tool,
         recorded: Some(|variant| Some(variant.wiki.trim_end_matches("+footnotes").to_owned())),
@@ -343,7 +343,8 @@ settings! {
 
 /// The site that pages come from.
 fn site(variant: &Variant) -> Option<String> {
-    variant.wiki_origin.clone().filter(|_| !variant.wiki.starts_with("corpus:"))
+    let of_its_own = |wiki: &str| wiki.starts_with("corpus:") || wiki.starts_with("retriever:");
+    variant.wiki_origin.clone().filter(|_| !of_its_own(&variant.wiki))
 }
 
 /// The setting of a variant of that name.

@@ -2,6 +2,7 @@
 
 use super::table::{Cell, Column};
 use crate::types::{Call, Provenance, Step, Tool, Trajectory, Usage};
+use std::borrow::Cow;
 
 type Content = for<'a> fn(&'a Trajectory, &'a Step) -> Cell<'a>;
 
@@ -46,6 +47,10 @@ pub(super) const COLUMNS: &[(Column, Content)] = &[
     (Column::integer("cached_tokens"), |_, step| counted(step, |usage| usage.cached_tokens)),
     (Column::integer("cache_write_tokens"), |_, step| counted(step, |usage| usage.cache_write_tokens)),
     (Column::integer("reasoning_tokens"), |_, step| counted(step, |usage| usage.reasoning_tokens)),
+    (Column::text("sentences_shown"), |_, step| {
+        let shown = step.provenance.as_ref().and_then(|page| page.sentences.as_ref());
+        Cell::of(shown, |shown| Cell::Text(Cow::Owned(serde_json::to_string(shown).unwrap_or_default())))
+    }),
 ];
 
 fn page<'a>(step: &'a Step, cell: fn(&'a Provenance) -> Cell<'a>) -> Cell<'a> {

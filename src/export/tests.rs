@@ -19,7 +19,7 @@ fn trajectories() -> Vec<Trajectory> {
             {"n": 1, "thought": "+think", "tool": "search", "input": "Ada", "action_text": "Search[Ada]",
              "observation": "Could not find Ada. Similar: ['A', 'B'].\n\u{1b}[31m",
              "provenance": {"source": "corpus", "url": "u", "title": "-T", "pageid": 7, "status": 200,
-                "fetched_at": "", "sha256": "ab"},
+                "fetched_at": "", "sha256": "ab", "sentences": [[0, 1, 3]]},
              "note": "n", "discarded": "@d", "calls": [
                 call(10, json!({"prompt_tokens": 5, "completion_tokens": 2, "cached_tokens": 4, "reasoning_tokens": 1})), call(30, Value::Null)]},
             {"n": 2, "thought": null, "tool": "lookup", "input": "x", "action_text": "Lookup[x]",
@@ -108,9 +108,9 @@ fn steps_are_written_cell_by_cell() {
     let expected = format!(
         "{}\r\n\
          main,0,'=1,1,,'+think,search,Ada,Search[Ada],\"Could not find Ada. Similar: ['A', 'B'].\n\u{1b}[31m\",\
-         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,,{:064},4,,1,{ORIGIN}\r\n\
-         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,,,,,{ORIGIN}\r\n\
-         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,,{:064},,,,{ORIGIN}\r\n",
+         corpus,u,'-T,7,,200,,ab,n,'@d,2,5,2,40,4,stop,,{:064},4,,1,\"[[0,1,3]]\",{ORIGIN}\r\n\
+         main,0,'=1,2,,,lookup,x,Lookup[x],\"No more results.\n\",,,,,,,,,,,0,,,0,0,,,,,,,,{ORIGIN}\r\n\
+         main,0,'=1,3,2,t,,,,,,,,,,,,,,,1,,,1,2,stop,,{:064},,,,,{ORIGIN}\r\n",
         names(Table::Steps).join(","),
         10,
         1,

@@ -41,7 +41,8 @@ pub trait Listener: Send {
 }
 
 /// Takes every answer whole.
-pub(super) struct Keep;
+#[derive(Debug)]
+pub struct Keep;
 
 impl Listener for Keep {
     fn end(&mut self, _answer: &Answer) -> bool {

@@ -37,7 +37,7 @@ pub use balance::Balance;
 pub use client::{Answer, Client, ClientSettings, Credential};
 pub use error::NetError;
 pub(crate) use events::Events;
-pub use listen::{Heard, Listener};
+pub use listen::{Heard, Keep, Listener};
 pub use retry::RetrySettings;
 pub use room::{Place, Room};
 pub use secrets::SecretSet;

@@ -146,8 +146,30 @@ fn key_source(
     format!("it is read from the variable {usual}{file}; --key-env names another one, --key-file a file")
 }
 
+/// What is different where passages come from a retriever.
+fn retriever(cause: Cause, site: &str) -> Option<String> {
+    Some(match cause {
+        Cause::ConnectionRefused => format!("is the retriever running at {site}, and is the port in --wiki right?"),
+        Cause::UnknownHost | Cause::Tls => format!("check the address in --wiki ({site}), and the network"),
+        Cause::NotTheWiki | Cause::NotFound | Cause::BadRequest | Cause::BadAnswer | Cause::UnknownModel => {
+            format!(
+                "check that --wiki names the whole address of a retriever, such as http://127.0.0.1:8000/retrieve (now {site})"
+            )
+        }
+        Cause::Key | Cause::Payment | Cause::Quota | Cause::Refusal | Cause::ContentFilter => {
+            format!("the retriever wants a login: name one that is open with --wiki (now {site})")
+        }
+        _ => return None,
+    })
+}
+
 fn wikipedia(cause: Cause, variant: &Variant) -> String {
     let site = printable(variant.wiki_origin.as_deref().unwrap_or_default(), ADDRESS);
+    if variant.wiki.starts_with("retriever:")
+        && let Some(hint) = retriever(cause, &site)
+    {
+        return hint;
+    }
     match cause {
         Cause::ConnectionRefused => format!("is the wiki running at {site}, and is the port of --wiki-url right?"),
         Cause::UnknownHost => format!("check the host's name in --wiki-url ({site}), and the network"),

@@ -5,6 +5,7 @@ use super::wiki::WIKIPEDIA;
 use crate::experiment::extra::HeaderValue;
 use crate::experiment::{Experiment, VariantSettings};
 use crate::net::redact;
+use crate::wiki::RetrieverAddress;
 use std::path::Path;
 
 /// Something outside of a run's folder that an experiment contacts, reads a key from, or writes to. What is a provider's
@@ -72,6 +73,10 @@ fn of_variant(settings: &VariantSettings) -> Vec<Place> {
     for address in settings.wiki_url.iter().filter(|address| !is_at(address, WIKIPEDIA)) {
         add("wiki_url", redact::url(address));
     }
+    let retriever = settings.wiki.iter().filter(|wiki| wiki.starts_with("retriever:"));
+    for wiki in retriever {
+        add("wiki", RetrieverAddress::shown(wiki));
+    }
     places
 }
 
@@ -93,7 +98,12 @@ mod tests {
             wiki_url: text("https://en.wikipedia.org/"),
             ..VariantSettings::default()
         };
-        let other = VariantSettings { key_file: text("k"), wiki_url: text("http://127.0.0.1:9"), ..one.clone() };
+        let other = VariantSettings {
+            key_file: text("k"),
+            wiki_url: text("http://127.0.0.1:9"),
+            wiki: text("retriever:http://me:secret@h"),
+            ..one.clone()
+        };
         let mut experiment = Experiment {
             variants: vec![of(one)],
             datasets: vec![DatasetSpec { variants: vec![of(other)], ..DatasetSpec::default() }],
@@ -113,6 +123,7 @@ mod tests {
                 "--extra-header api-key=env:X",
                 "--key-file k",
                 "--wiki-url http://127.0.0.1:9/",
+                "--wiki retriever:http://h/retrieve?topk=3",
                 "--record r",
                 "--cache c",
                 "--prices p"

@@ -6,7 +6,9 @@ use crate::experiment::VariantSettings;
 use crate::net::limit::Limiters;
 use crate::types::{Compat, Wording};
 use crate::wiki::html::ArticleOptions;
-use crate::wiki::{ApiSource, HtmlSource, LagSettings, LiveSettings, SearchCache, Source};
+use crate::wiki::{
+    ApiSource, HtmlSource, LagSettings, LiveSettings, RetrieverAddress, RetrieverSource, SearchCache, Source,
+};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +27,7 @@ pub(super) struct BuiltWiki {
     pub(super) origin: Option<String>,
     /// The source as it was named, with `+footnotes` where it keeps their marks.
     pub(super) label: String,
-    /// What a large corpus is, in words.
+    /// What a large corpus or a retriever is, in words.
     pub(super) about: Option<String>,
 }
 
@@ -47,11 +49,11 @@ impl<'a> WikiSettings<'a> {
     /// Makes the source, whose requests wait for the limiter of its site. Sends nothing; a corpus is read whole.
     pub(super) fn build(self, limiters: &Arc<Limiters>) -> Result<BuiltWiki, RunError> {
         let label = self.name();
-        if self.0.wiki_url.is_some() && self.is_corpus() {
+        if self.0.wiki_url.is_some() && (self.is_corpus() || self.is_retriever()) {
             return Err(RunError::usage(
                 format!(
                     "--wiki-url is about a site, but pages come from `{}`",
-                    crate::types::text::printable(label, 80)
+                    crate::types::text::printable(&RetrieverAddress::shown(label), 80)
                 ),
                 "add --wiki api or --wiki html",
             ));
@@ -63,10 +65,16 @@ impl<'a> WikiSettings<'a> {
         let (source, origin): (Arc<dyn Source>, String) = match label.split_once(':').unwrap_or((label, "")) {
             ("html", "") => (Arc::new(HtmlSource::new(base, &settings, options)?), site(base)),
             ("api", "") => (Arc::new(ApiSource::new(base, &settings, options, LagSettings::default())?), site(base)),
+            ("retriever", address) => {
+                let address = RetrieverAddress::parse(address)?;
+                let label = address.label();
+                about = Some(format!("{label}: each search opens the article of the passages that come nearest"));
+                (Arc::new(RetrieverSource::new(&address, &settings)?), site(label.trim_start_matches("retriever:")))
+            }
             ("corpus", dir) if !dir.is_empty() => corpus(dir, &mut about)?,
             _ => {
                 let message = format!("`--wiki {}` is not a source", crate::types::text::printable(label, 80));
-                return Err(RunError::usage(message, "sources are `corpus:DIR`, `api` and `html`"));
+                return Err(RunError::usage(message, "sources are `corpus:DIR`, `api`, `html` and `retriever:URL`"));
             }
         };
         Ok(BuiltWiki { source, origin: Some(origin), label: self.label(), about })
@@ -88,6 +96,10 @@ impl<'a> WikiSettings<'a> {
         self.name().starts_with("corpus:")
     }
 
+    pub(super) fn is_retriever(self) -> bool {
+        self.name().starts_with("retriever:")
+    }
+
     pub(super) fn compat(self) -> Compat {
         if self.0.compat.as_deref() == Some(Compat::Paper.name()) { Compat::Paper } else { Compat::Fixed }
     }
@@ -102,7 +114,7 @@ impl<'a> WikiSettings<'a> {
     fn label(self) -> String {
         let live = matches!(self.name(), "api" | "html");
         let footnotes = live && is_on(self.0.keep_footnotes) && self.compat() == Compat::Fixed;
-        format!("{}{}", self.name(), if footnotes { "+footnotes" } else { "" })
+        format!("{}{}", RetrieverAddress::shown(self.name()), if footnotes { "+footnotes" } else { "" })
     }
 
     fn live(self, limiters: &Arc<Limiters>) -> LiveSettings {

@@ -32,6 +32,7 @@ fn step(tool: Tool, input: &str, observation: &str, title: Option<&str>) -> Step
         status: 200,
         fetched_at: String::new(),
         sha256: String::new(),
+        sentences: None,
     });
     Step { provenance, ..fixtures::step(tool, input, observation) }
 }

@@ -30,6 +30,9 @@ pub struct GoldFact {
     pub page: String,
     /// Its number on that page, from 0, where the dataset gives one.
     pub number: Option<i64>,
+    /// The same, if a sentence can be meant: not where the question's context has none of that number, or whole
+    /// paragraphs only (`MuSiQue`).
+    pub sentence: Option<usize>,
     /// What it may read: one text as a rule, several where the context has the title more than once, and none where
     /// the question's context lacks it or names a whole paragraph only (`MuSiQue`).
     pub texts: Vec<String>,
@@ -77,24 +80,34 @@ impl EvidenceGroup {
                 group.pages.push(page.to_owned());
             }
             if !group.facts.iter().any(|fact| fact.number == number && page_key(&fact.page) == key) {
-                group.facts.push(GoldFact { page: page.to_owned(), number, texts: texts(question, &key, number) });
+                group.facts.push(GoldFact::of(question, page, &key, number));
             }
         }
         group
     }
 }
 
-/// The sentence of that number in each context paragraph of that title. An index past the end has no text.
-fn texts(question: &Question, key: &str, number: Option<i64>) -> Vec<String> {
-    let Some(number) = number.and_then(|number| usize::try_from(number).ok()) else { return Vec::new() };
-    question
-        .context
-        .iter()
-        .filter(|paragraph| page_key(&paragraph.title) == key)
-        .filter_map(|paragraph| paragraph.sentences.get(number))
-        .filter(|text| (1..=SENTENCE_PIECES).contains(&pieces(text).len()))
-        .cloned()
-        .collect()
+impl GoldFact {
+    /// Its texts are the sentences of that number in the context's paragraphs of that title. An index past the end has none.
+    fn of(question: &Question, page: &str, key: &str, number: Option<i64>) -> Self {
+        let mut fact = Self { page: page.to_owned(), number, sentence: None, texts: Vec::new() };
+        let Some(number) = number.and_then(|number| usize::try_from(number).ok()) else { return fact };
+        let mut paragraphs = question.context.iter().filter(|paragraph| page_key(&paragraph.title) == key).peekable();
+        if paragraphs.peek().is_none() {
+            fact.sentence = Some(number);
+        }
+        let whole_paragraphs = question.context.iter().all(|paragraph| paragraph.sentences.len() <= 1);
+        for paragraph in paragraphs {
+            let Some(text) = paragraph.sentences.get(number) else { continue };
+            match pieces(text).len() {
+                0 => continue,
+                1..=SENTENCE_PIECES => fact.texts.push(text.clone()),
+                _ => {}
+            }
+            fact.sentence = Some(number).filter(|_| !whole_paragraphs);
+        }
+        fact
+    }
 }
 
 #[cfg(test)]
@@ -103,7 +116,13 @@ mod tests {
     use crate::types::{Evidence, Paragraph, Question, SupportingFact};
 
     fn fact(page: &str, number: Option<i64>, texts: &[&str]) -> GoldFact {
-        GoldFact { page: page.into(), number, texts: texts.iter().map(ToString::to_string).collect() }
+        let sentence = match (page, number) {
+            ("Ada Byron", Some(1)) | ("The_A_-LRB-film-RRB-" | "B", Some(0 | 3)) => {
+                number.and_then(|n| n.try_into().ok())
+            }
+            _ => None,
+        };
+        GoldFact { page: page.into(), number, sentence, texts: texts.iter().map(ToString::to_string).collect() }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::answer::hotpot;
 use super::evidence::GoldFact;
 use super::observed::{Observed, cap, is_verdict};
 use super::overlap::AnswerScore;
-use super::retrieval::{Match, fact_seen, page_opened};
+use super::retrieval::{Match, fact_known, fact_seen, page_opened};
 use super::shortfall::Shortfalls;
 use super::wording::{is_in, quoted, words};
 use crate::types::{Call, Cause, Outcome, Trajectory};
@@ -253,9 +253,10 @@ impl Case<'_> {
                 format!("{} was never opened; {missing} of {} gold pages were not", quoted(page), gold.pages);
             return (FailureClass::Search, evidence);
         }
-        let unseen = |fact: &&GoldFact| !fact.texts.is_empty() && !fact_seen(fact, self.seen);
+        let unseen = |fact: &&GoldFact| fact_known(fact, self.seen) && !fact_seen(fact, self.seen);
         if let Some(fact) = group.facts.iter().find(unseen) {
-            let text = fact.texts.first().map(|text| quoted(text)).unwrap_or_default();
+            let number = || format!("its sentence {}", fact.number.unwrap_or_default());
+            let text = fact.texts.first().map_or_else(number, |text| quoted(text));
             return (FailureClass::Lookup, format!("{} was opened, but {text} was never seen", quoted(&fact.page)));
         }
         let opened = format!("{0} of {0} gold pages were opened; the dataset does not give the sentences", gold.pages);

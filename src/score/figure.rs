@@ -132,7 +132,7 @@ figures! {
     SENTENCES_SEEN "sentences_seen" Higher Count(|episode| Some(gold(episode)?.sentences_seen))
         "gold sentences that an observation showed";
     SENTENCES "sentences" Neither Count(|episode| Some(gold(episode)?.sentences))
-        "gold sentences whose text the dataset gives";
+        "gold sentences whose text the dataset gives, or whose number is enough";
     EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment?.retrieval.empty_lookups))
         "lookups answered by `No more results.`; empty when not measured";
     PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.usage.prompt_tokens))

@@ -1,11 +1,13 @@
 //! What an episode saw before it gave its answer: pages opened, text shown, actions taken.
 
+use super::evidence::GoldFact;
 use super::normalize::normalize;
 use super::wording::{is_in, official_words, page_key, words};
 use crate::types::{Step, Tool, Trajectory};
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Characters of an observation or an answer that are looked at: far more than five sentences, and a bound for hostile
 /// texts.
@@ -15,6 +17,8 @@ const TEXT_CHARS: usize = 200_000;
 pub(super) struct Observed<'a> {
     /// Keys of the pages opened, after redirects.
     pages: HashSet<String>,
+    /// Which sentences of the first block were shown, for each page whose source gives sentences, by the page's key.
+    sentences: HashMap<String, Vec<Range<usize>>>,
     /// Words of everything shown, one observation per line, so that nothing is found across two of them.
     words: String,
     /// What was shown.
@@ -66,6 +70,7 @@ impl<'a> Observed<'a> {
                 Tool::Lookup => advanced = seen.lookup(observation),
                 Tool::Finish | Tool::Think | Tool::Invalid => {}
             }
+            seen.count_sentences(step);
             seen.actions.push(Action {
                 tool: (tool != Tool::Invalid).then_some(tool),
                 input: page_key(&input),
@@ -109,6 +114,26 @@ impl<'a> Observed<'a> {
         self.texts += u64::from(!text.is_empty());
         self.show(text);
         !text.is_empty()
+    }
+
+    /// Datasets number the sentences of one paragraph, the first of a page.
+    fn count_sentences(&mut self, step: &Step) {
+        let Some(provenance) = &step.provenance else { return };
+        let Some(shown) = &provenance.sentences else { return };
+        let runs = shown.iter().filter(|[block, ..]| *block == 0).map(|&[_, from, to]| from..to);
+        self.sentences.entry(page_key(&provenance.title)).or_default().extend(runs);
+    }
+
+    /// Whether an observation showed a fact's sentence, as the observations themselves say; `None` where they do not.
+    ///
+    /// A fact without a text whose page was not opened was not shown, in an episode whose other pages have sentences.
+    pub(super) fn shows_sentence(&self, fact: &GoldFact) -> Option<bool> {
+        let (number, key) = (fact.sentence?, page_key(&fact.page));
+        match self.sentences.get(&key) {
+            Some(runs) => Some(runs.iter().any(|run| run.contains(&number))),
+            None if fact.texts.is_empty() && !self.sentences.is_empty() && !self.pages.contains(&key) => Some(false),
+            None => None,
+        }
     }
 
     fn show(&mut self, text: &'a str) {

@@ -28,9 +28,9 @@ pub struct GoldRetrieval {
     pub pages: u64,
     /// How many of them were opened, redirects followed.
     pub pages_opened: u64,
-    /// Gold sentences whose text is known.
+    /// Gold sentences whose text is known, or whose number is where observations name the sentences that they show.
     pub sentences: u64,
-    /// How many of them appeared in an observation.
+    /// How many of them were shown.
     pub sentences_seen: u64,
     /// Gold sentences whose text the dataset does not give; in no share.
     pub sentences_unknown: u64,
@@ -93,7 +93,7 @@ impl Retrieval {
 }
 
 fn gold(group: &EvidenceGroup, seen: &Observed<'_>) -> GoldRetrieval {
-    let known = || group.facts.iter().filter(|fact| !fact.texts.is_empty());
+    let known = || group.facts.iter().filter(|fact| fact_known(fact, seen));
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     GoldRetrieval {
         pages: count(group.pages.len()),
@@ -114,12 +114,19 @@ pub(super) fn page_opened(group: &EvidenceGroup, page: &str, seen: &Observed<'_>
     }
 }
 
-/// Whether a fact's sentence appeared in an observation, whole or in the pieces into which the tool cuts it at `. `.
+/// Whether it can be said if a fact was seen: its text is known, or the observations name the sentences that they show.
+pub(super) fn fact_known(fact: &GoldFact, seen: &Observed<'_>) -> bool {
+    !fact.texts.is_empty() || seen.shows_sentence(fact).is_some()
+}
+
+/// Whether a fact's sentence was shown: by its number where observations of its page name sentences, otherwise by its text,
+/// whole or in the pieces into which the tool cuts it at `. `.
 pub(super) fn fact_seen(fact: &GoldFact, seen: &Observed<'_>) -> bool {
-    fact.texts.iter().any(|text| {
+    let by_text = |text: &String| {
         seen.shows_words(&words(text)) || {
             let pieces = pieces(text);
             !pieces.is_empty() && pieces.iter().all(|piece| seen.shows_words(piece))
         }
-    })
+    };
+    seen.shows_sentence(fact).unwrap_or_else(|| fact.texts.iter().any(by_text))
 }

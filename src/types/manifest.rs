@@ -209,7 +209,7 @@ pub struct Variant {
     /// Tokens of a reply at most in the direct part of a back-off, where that is another number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct_max_tokens: Option<u32>,
-    /// Source of Wikipedia as it was named, `html`, `api` or `corpus:DIR`.
+    /// Source of Wikipedia as it was named, `html`, `api`, `corpus:DIR` or `retriever:URL?topk=N`.
     pub wiki: String,
     /// Base URL of the site, or the digest of the frozen corpus.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -237,6 +237,10 @@ pub struct Provenance<S = String> {
     pub fetched_at: S,
     /// SHA-256 of the body as received; of a corpus, of the article's text, or the id where no page was found.
     pub sha256: S,
+    /// Which given sentences of the page are whole in the observation, as `[block, from, to]`: block and `from` counted
+    /// from 0, `to` behind the last. Absent where the source gives no sentences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sentences: Option<Vec<[usize; 3]>>,
 }
 
 impl Outcome {

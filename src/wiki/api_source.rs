@@ -157,7 +157,7 @@ impl ApiSource {
                 Found::Disambiguation { title, entries: Arc::clone(links), blocks: Arc::clone(blocks), provenance }
             }
             Extracted::Paper(PaperPage { blocks, .. }) | Extracted::Article(Article { blocks, .. }) => {
-                Found::Page { title, blocks: Arc::clone(blocks), provenance }
+                Found::Page { title, blocks: Arc::clone(blocks), sentences: None, provenance }
             }
         })
     }

@@ -153,13 +153,13 @@ impl Corpus {
     }
 
     fn found(&self, page: &Page) -> Found {
-        let Page { title, blocks, entries, pageid, revid, .. } = page;
+        let Page { title, blocks, sentences, entries, pageid, revid, .. } = page;
         let parts = blocks.iter().flat_map(|block| [block.as_bytes(), b"\n"]);
         let provenance = Provenance { pageid: *pageid, revid: *revid, ..self.provenance(title, sha256_hex(parts)) };
         let (title, blocks) = (title.clone(), Arc::clone(blocks));
         match entries {
             Some(entries) => Found::Disambiguation { title, entries: Arc::clone(entries), blocks, provenance },
-            None => Found::Page { title, blocks, provenance },
+            None => Found::Page { title, blocks, sentences: sentences.clone(), provenance },
         }
     }
 

@@ -98,7 +98,7 @@ fn found(page: &Extracted, url: &str, query: &str, provenance: Provenance) -> Fo
         }
         Extracted::Paper(page) => {
             let title = title_of(url).unwrap_or_else(|| query.to_owned());
-            Found::Page { provenance: titled(&title), title, blocks: Arc::clone(&page.blocks) }
+            Found::Page { provenance: titled(&title), title, blocks: Arc::clone(&page.blocks), sentences: None }
         }
         Extracted::Article(Article { title, kind, blocks, links, titles, .. }) => {
             let title = title_of(url).or_else(|| title.clone()).unwrap_or_else(|| query.to_owned());
@@ -110,7 +110,7 @@ fn found(page: &Extracted, url: &str, query: &str, provenance: Provenance) -> Fo
                     let provenance = titled(&title);
                     Found::Disambiguation { title, entries: Arc::clone(links), blocks, provenance }
                 }
-                PageKind::Article => Found::Page { provenance: titled(&title), title, blocks },
+                PageKind::Article => Found::Page { provenance: titled(&title), title, blocks, sentences: None },
             }
         }
     }

@@ -9,10 +9,12 @@
 //! | [`observe`] | the strings that the tool answers with |
 //! | [`clean_str()`] | the paper's mending of page text, faults included |
 //! | [`html`] | text out of pages, the paper's way and the article only |
+//! | `given` | sentences as a source gives them, and which of them were shown |
 //! | `site_page` | a page as a site had it at one revision |
 //! | `source` | what a source is, what it finds, why it fails |
 //! | `html_source` | a `MediaWiki` site read as a browser would, the paper's way |
 //! | `api_source` | a `MediaWiki` site asked as a program should |
+//! | `retriever_source` | a server of passages, asked as Search-R1 asks its own |
 //! | [`corpus`] | a frozen encyclopedia, in memory or in a folder, and how it is built |
 //! | [`near_match`] | which titles `MediaWiki` tries for a query |
 //! | [`site_policy`] | who may be asked, how often, and under which name |
@@ -27,6 +29,7 @@ mod cache;
 mod clean_str;
 #[cfg(feature = "index")]
 pub mod corpus;
+mod given;
 pub mod html;
 mod html_source;
 pub mod near_match;
@@ -34,6 +37,7 @@ pub mod observe;
 mod provenance;
 mod quote;
 pub mod recorded_source;
+mod retriever_source;
 mod search_cache;
 mod session;
 mod site_page;
@@ -45,8 +49,10 @@ pub use api_source::{ApiSource, LagSettings};
 pub use clean_str::{PythonError, clean_str, clean_str_or_keep};
 #[cfg(feature = "index")]
 pub use corpus::{Corpus, CorpusError};
+pub use given::GivenSentences;
 pub use html_source::HtmlSource;
 pub use recorded_source::SourceIdentity;
+pub use retriever_source::{RetrieverAddress, RetrieverSource};
 pub use search_cache::SearchCache;
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
 pub use site_page::{LeftOut, Pin, Revision, SiteFacts, SitePage};

@@ -7,7 +7,7 @@ mod voice;
 pub use voice::Voice;
 
 use crate::types::python::is_python_space;
-use keyword::Keyword;
+use std::ops::Range;
 
 /// How many sentences of a page, and how many similar titles, an observation shows.
 const SHOWN: usize = 5;
@@ -16,7 +16,7 @@ const SHOWN: usize = 5;
 pub const START: &str = "Interact with Wikipedia using search[], lookup[], and finish[].\n";
 
 /// A sentence as the page has it, and what is put behind it.
-type Part<'a> = (&'a str, &'static str);
+pub(crate) type Part<'a> = (&'a str, &'static str);
 
 /// The sentences of a page: its lines, stripped, split on `. `, each stripped again and given a final full stop, the last of
 /// a line a second one.
@@ -45,17 +45,23 @@ fn whole((sentence, end): Part<'_>) -> String {
     [sentence, end].concat()
 }
 
-/// The sentences that contain `keyword`, of texts that `parts` cuts. A page has thousands, most do not match, and no
-/// string is made for those.
-fn matching<'a, P: Iterator<Item = Part<'a>>>(
-    texts: impl Iterator<Item = &'a str>,
-    parts: impl Fn(&'a str) -> P,
-    keyword: &str,
-) -> Vec<String> {
-    let keyword = Keyword::new(keyword);
-    let mut buffer = String::new();
-    let candidates = texts.filter(|text| keyword.may_stand_in(text)).flat_map(parts);
-    candidates.filter(|part| keyword.stands_in(part, &mut buffer)).map(whole).collect()
+/// Which bytes of the `blocks` an observation has of `parts`, of which it is made, in their order. It may have been cut.
+pub(crate) fn places<'a>(
+    blocks: &[String],
+    parts: impl Iterator<Item = (usize, Part<'a>)>,
+    observation: &str,
+) -> Vec<(usize, Range<usize>)> {
+    let mut rest = observation;
+    let mut places = Vec::new();
+    for (block, (sentence, end)) in parts {
+        rest = rest.trim_start_matches(' ');
+        let kept = sentence.bytes().zip(rest.bytes()).take_while(|(a, b)| a == b).count();
+        // The part is a piece of the block.
+        let start = sentence.as_ptr().addr() - blocks[block].as_ptr().addr();
+        places.push((block, start..start + kept));
+        rest = rest.get(kept + end.len()..).unwrap_or_default();
+    }
+    places
 }
 
 /// `str.strip()`.

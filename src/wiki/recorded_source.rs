@@ -36,16 +36,19 @@ struct RecordedSearch<'a> {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Answer {
     /// An answer of the source.
-    Found(Found),
+    Found(Box<Found>),
     /// The paper's parser fails on the page, which ends or changes the episode and is part of its measurement.
     Rejected { url: String },
 }
 
 impl SourceIdentity {
-    /// `source` is how it was named, such as `api` or `corpus:DIR`, of which the folder is left out; `origin` is the
-    /// site's base URL, whose user part and query are left out, or the digest of the corpus.
+    /// `source` is how it was named, such as `api`, `corpus:DIR` or `retriever:URL?topk=3`, of which folder and address are
+    /// left out; `origin` is the site's base URL, whose user part and query are left out, or the digest of the corpus.
     pub fn new(source: &str, compat: Compat, origin: Option<&str>) -> Self {
-        let source = source.split(':').next().unwrap_or_default().to_owned();
+        let (kind, place) = source.split_once(':').unwrap_or((source, ""));
+        // How many passages are asked for decides what is found.
+        let count = place.rsplit_once("?topk=").filter(|_| kind == "retriever");
+        let source = count.map_or_else(|| kind.to_owned(), |(_, count)| format!("{kind}?topk={count}"));
         Self { source, compat, origin: origin.map(redact::url) }
     }
 
@@ -63,7 +66,7 @@ impl Source for Recording {
         async move {
             let found = self.inner.search(query).await;
             let answer = match &found {
-                Ok(found) => Answer::Found(found.clone()),
+                Ok(found) => Answer::Found(Box::new(found.clone())),
                 Err(SourceError::Extract { url, error: ExtractError::Rejected }) => {
                     Answer::Rejected { url: redact::user(url) }
                 }
@@ -94,7 +97,7 @@ impl Source for Replaying {
         let answer = self.player.answer(self.identity.request(query, None));
         async move {
             match answer.await? {
-                Answer::Found(found) => Ok(found),
+                Answer::Found(found) => Ok(*found),
                 Answer::Rejected { url } => Err(SourceError::Extract { url, error: ExtractError::Rejected }),
             }
         }

@@ -1,6 +1,7 @@
 //! What a source said in this run, by the words that it was asked: a search is not made again while its answer is at hand
 //! or on its way.
 
+use super::given::GivenSentences;
 use super::sized_lru::{SizedLru, text_bytes};
 use super::source::{Found, Source, SourceError};
 use futures_util::FutureExt as _;
@@ -129,7 +130,10 @@ impl<S: Source> Source for SearchCache<S> {
 
 fn size(found: &Found) -> usize {
     match found {
-        Found::Page { blocks, .. } | Found::Nothing { blocks, .. } => text_bytes(blocks),
+        Found::Page { blocks, sentences, .. } => {
+            text_bytes(blocks) + sentences.as_ref().map_or(0, GivenSentences::bytes)
+        }
+        Found::Nothing { blocks, .. } => text_bytes(blocks),
         Found::Disambiguation { entries, blocks, .. } => text_bytes(entries) + text_bytes(blocks),
         Found::Titles { titles, .. } => text_bytes(titles),
     }
@@ -165,7 +169,12 @@ mod tests {
                     fetched_at: asked.to_string(),
                     ..Provenance::default()
                 };
-                Ok(Found::Page { title: query.to_owned(), blocks: ["x".repeat(bytes)].into(), provenance })
+                Ok(Found::Page {
+                    title: query.to_owned(),
+                    blocks: ["x".repeat(bytes)].into(),
+                    sentences: None,
+                    provenance,
+                })
             };
             std::future::ready(result).boxed()
         }

@@ -6,6 +6,7 @@ mod page;
 pub use error::{PageError, SessionError};
 
 use super::clean_str::{clean_str, clean_str_or_keep};
+use super::given::GivenSentences;
 use super::observe::{self, Voice};
 use super::source::{Found, NO_RESULTS, Source};
 use crate::types::{Compat, Provenance, Tool, Wording};
@@ -35,7 +36,7 @@ impl Default for SessionOptions {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observation {
     pub text: String,
-    /// Where it came from; only searches have it.
+    /// Where it came from; searches have it, and lookups in a page whose source gives sentences.
     pub provenance: Option<Provenance>,
     /// What the record should add: that an older page stayed open.
     pub note: Option<String>,
@@ -105,9 +106,10 @@ impl Session {
             return Ok(Observation { text: self.observation.clone(), ..Observation::default() });
         }
         let mut given = Observation::default();
+        let mut result = None;
         match tool {
             Tool::Search => given = self.search(input).await?,
-            Tool::Lookup => self.look_up(input),
+            Tool::Lookup => result = self.look_up(input),
             Tool::Finish => {
                 // The script takes an empty answer for none, and goes on.
                 if !(self.voice.is_script() && input.is_empty()) {
@@ -120,10 +122,25 @@ impl Session {
         }
         if matches!(tool, Tool::Search | Tool::Lookup) {
             self.cut();
+            let opened = tool == Tool::Search && !given.missed;
+            given.provenance = self.shown(opened, result).or(given.provenance);
         }
         self.steps += 1;
         given.text.clone_from(&self.observation);
         Ok(given)
+    }
+
+    /// The provenance of an observation that shows given sentences: of a page that was just `opened`, or of a lookup's
+    /// `result`, counted from 0.
+    fn shown(&self, opened: bool, result: Option<usize>) -> Option<Provenance> {
+        let (page, voice) = (self.page.as_ref()?, self.voice);
+        if opened {
+            return page.shown(voice.first_parts(page.numbered_blocks()), &self.observation);
+        }
+        let (result, lookup) = (result?, self.lookup.as_ref()?);
+        let before = voice.lookup_result(result + 1, lookup.sentences.len(), "");
+        let found = voice.matching_parts(page.numbered_blocks(), &lookup.keyword).skip(result).take(1);
+        page.shown(found, self.observation.strip_prefix(&before).unwrap_or_default())
     }
 
     /// Cuts the observation at the limit of the options.
@@ -137,7 +154,7 @@ impl Session {
 
     /// Opens a page that is at hand, as a search that finds it does.
     pub fn open_page(&mut self, title: String, blocks: Arc<[String]>) -> Result<(), SessionError> {
-        Ok(self.open(title, blocks)?)
+        Ok(self.open(title, blocks, None, &Provenance::default())?)
     }
 
     /// Makes the next lookup of `keyword` go on behind so many results.
@@ -185,23 +202,22 @@ impl Session {
     async fn search_like_paper(&mut self, query: &str) -> Result<Observation, SessionError> {
         let mut sent = query.to_owned();
         for _ in 0..=self.options.disambiguation_retries {
-            let (title, blocks, provenance) = match self.source.search(&sent).await? {
+            let (title, blocks, sentences, provenance) = match self.source.search(&sent).await? {
                 Found::Titles { titles, provenance } => {
                     let titles: Result<Vec<_>, _> = titles.iter().map(|title| self.cleaned(title)).collect();
                     self.observation = self.voice.not_found(&sent, &titles?);
                     return Ok(Observation { provenance: Some(provenance), missed: true, ..Observation::default() });
                 }
-                Found::Page { title, blocks, provenance } | Found::Disambiguation { title, blocks, provenance, .. } => {
-                    (title, blocks, provenance)
-                }
-                Found::Nothing { blocks, provenance } => (sent.clone(), blocks, provenance),
+                Found::Page { title, blocks, sentences, provenance } => (title, blocks, sentences, provenance),
+                Found::Disambiguation { title, blocks, provenance, .. } => (title, blocks, None, provenance),
+                Found::Nothing { blocks, provenance } => (sent.clone(), blocks, None, provenance),
             };
             if blocks.iter().any(|block| block.contains("may refer to:")) {
                 sent = format!("[{sent}]");
                 continue;
             }
             let missed = blocks.iter().any(|block| block == NO_RESULTS);
-            self.open(title, blocks)?;
+            self.open(title, blocks, sentences, &provenance)?;
             return Ok(Observation { provenance: Some(provenance), missed, ..Observation::default() });
         }
         let retries = self.options.disambiguation_retries;
@@ -228,8 +244,8 @@ impl Session {
 
     async fn search_fixed(&mut self, query: &str) -> Result<Observation, SessionError> {
         let (titles, provenance) = match self.source.search(query).await? {
-            Found::Page { title, blocks, provenance } => {
-                self.open(title, blocks)?;
+            Found::Page { title, blocks, sentences, provenance } => {
+                self.open(title, blocks, sentences, &provenance)?;
                 return Ok(Observation { provenance: Some(provenance), ..Observation::default() });
             }
             Found::Disambiguation { entries, provenance, .. } => (entries, provenance),
@@ -242,10 +258,16 @@ impl Session {
     }
 
     /// Opens a page. Where `clean_str` raises, the page holds the blocks before it, and nothing else has changed.
-    fn open(&mut self, title: String, blocks: Arc<[String]>) -> Result<(), PageError> {
+    fn open(
+        &mut self,
+        title: String,
+        blocks: Arc<[String]>,
+        sentences: Option<GivenSentences>,
+        provenance: &Provenance,
+    ) -> Result<(), PageError> {
         self.title = title;
         let (page, raised) = self.read(blocks);
-        let page = self.page.insert(page);
+        let page = self.page.insert(page.with_sentences(sentences, provenance));
         if let Some(error) = raised {
             return Err(error);
         }
@@ -278,27 +300,28 @@ impl Session {
         }
     }
 
-    fn look_up(&mut self, keyword: &str) {
+    /// Sets the observation, and returns which result it shows, from 0.
+    fn look_up(&mut self, keyword: &str) -> Option<usize> {
         // The script takes a page without text for none.
         if self.page.as_ref().is_none_or(Page::is_empty)
             && let Some(no_page) = self.voice.no_page()
         {
             no_page.clone_into(&mut self.observation);
-            return;
+            return None;
         }
         if self.lookup.as_ref().is_none_or(|lookup| lookup.keyword != keyword) {
             let blocks = self.page.iter().flat_map(Page::blocks);
             let sentences = self.voice.lookup_list(blocks, keyword);
             self.lookup = Some(Lookup { keyword: keyword.to_owned(), sentences, shown: 0 });
         }
-        let Some(lookup) = &mut self.lookup else { return };
-        self.observation = match lookup.sentences.get(lookup.shown) {
-            Some(sentence) => {
-                lookup.shown += 1;
-                self.voice.lookup_result(lookup.shown, lookup.sentences.len(), sentence)
-            }
-            None => self.voice.no_more().to_owned(),
+        let lookup = self.lookup.as_mut()?;
+        let Some(sentence) = lookup.sentences.get(lookup.shown) else {
+            self.voice.no_more().clone_into(&mut self.observation);
+            return None;
         };
+        lookup.shown += 1;
+        self.observation = self.voice.lookup_result(lookup.shown, lookup.sentences.len(), sentence);
+        Some(lookup.shown - 1)
     }
 }
 

@@ -4,7 +4,7 @@
 //! users of the program would share one counter and one block.
 
 use crate::net::limit::{Limiter, Limiters, Settings};
-use crate::net::{Answer, Client, ClientSettings, NetError, RetrySettings, Room, SecretSet};
+use crate::net::{Answer, Balance, Client, ClientSettings, Keep, NetError, RetrySettings, Room, SecretSet};
 use crate::types::Compat;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -53,6 +53,9 @@ pub enum SitePolicyError {
     Query { url: String },
     #[error("`{url}` is the address of an article, not of a site")]
     Article { url: String },
+    /// The same.
+    #[error("`{url}` is not the address of a retriever")]
+    Retriever { url: String },
     #[error("`{host}` is a public site, and no contact was given")]
     Contact { host: String },
     #[error("the contact `{contact}` cannot be sent as part of a User-Agent")]
@@ -67,6 +70,10 @@ impl SitePolicyError {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::BadUrl { .. } => "a base URL looks like https://en.wikipedia.org or http://127.0.0.1:9102",
+            Self::Retriever { .. } => {
+                "write `--wiki retriever:http://127.0.0.1:8000/retrieve`, and behind it, if it is to give another number of \
+                 passages than 3, `?topk=N` (1 to 100)"
+            }
             Self::Query { .. } => "leave out what begins with `?` or `#`",
             Self::Article { .. } => {
                 "name the site, such as https://en.wikipedia.org, or its api.php, if it is below `/wiki/`"
@@ -84,7 +91,8 @@ impl SitePolicyError {
 
 /// A site that may be asked. Not printable as a whole: its address may hold a password.
 pub(super) struct Site {
-    /// The address of the folder of `api.php` and `index.php`, without a final slash, as requests need it.
+    /// The address of the folder of `api.php` and `index.php`, without a final slash, as requests need it; of a retriever
+    /// its own address.
     scripts: String,
     /// The same without user part, as records may have it.
     pub(super) shown: String,
@@ -99,6 +107,15 @@ impl Site {
     /// Asks for a script with its query, such as `/api.php?action=query`. What the site repeats of the user part of its address is masked.
     pub(super) async fn get(&self, path: &str, headers: &[(&'static str, &str)]) -> Result<Answer, NetError> {
         match self.client.get(&format!("{}{path}", self.scripts), headers).await {
+            Ok(answer) => Ok(self.hidden.out_of_answer(answer)),
+            Err(error) => Err(self.hidden.out_of_error(error)),
+        }
+    }
+
+    /// Posts a JSON body to the address itself.
+    pub(super) async fn post(&self, body: Vec<u8>) -> Result<Answer, NetError> {
+        let url = [self.scripts.clone()];
+        match self.client.post_json(&url, &Balance::new(1), &[], &[], body, &mut Keep).await {
             Ok(answer) => Ok(self.hidden.out_of_answer(answer)),
             Err(error) => Err(self.hidden.out_of_error(error)),
         }
@@ -127,6 +144,8 @@ pub(super) enum Way {
     Html,
     /// The Action API.
     Api,
+    /// One address, which is asked as it is.
+    Retriever,
 }
 
 /// Checks that `base` may be asked in this `way`, and makes the client.
@@ -138,7 +157,11 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
         return Err(SitePolicyError::Query { url: crate::net::redact::url(base) });
     }
     let path = url.path().trim_end_matches('/');
-    if path.contains("/wiki/") && !path.ends_with("/w") && !path.to_ascii_lowercase().ends_with(".php") {
+    if way != Way::Retriever
+        && path.contains("/wiki/")
+        && !path.ends_with("/w")
+        && !path.to_ascii_lowercase().ends_with(".php")
+    {
         return Err(SitePolicyError::Article { url: crate::net::redact::url(base) });
     }
     let public = !is_private(&host);
@@ -152,7 +175,7 @@ pub(super) fn site(base: &str, way: Way, settings: &LiveSettings) -> Result<Site
     let (concurrent, per_minute) = (limits.max, limits.requests_per_minute);
     let limiter = settings.limiters.of(&url.origin().ascii_serialization(), None, &limits);
     let client = Client::new(client_settings(settings, way, limiter)?)?;
-    let scripts = scripts(base);
+    let scripts = if way == Way::Retriever { base.to_owned() } else { scripts(base) };
     let shown = crate::net::redact::user(&scripts);
     Ok(Site { scripts, shown, client, hidden: SecretSet::of_user(base), concurrent, per_minute })
 }

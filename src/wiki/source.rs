@@ -1,5 +1,6 @@
 //! Where pages come from: what a source is, what it finds, why it fails.
 
+use super::given::GivenSentences;
 use super::html::ExtractError;
 use crate::net::NetError;
 use crate::tape::TapeError;
@@ -27,8 +28,14 @@ impl<S: Source + ?Sized> Source for Arc<S> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Found {
-    /// A page.
-    Page { title: String, blocks: Arc<[String]>, provenance: Provenance },
+    /// A page; `sentences` where the source gives them.
+    Page {
+        title: String,
+        blocks: Arc<[String]>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sentences: Option<GivenSentences>,
+        provenance: Provenance,
+    },
     /// A page that lists the articles of one name; `entries` are their titles, in order.
     Disambiguation { title: String, entries: Arc<[String]>, blocks: Arc<[String]>, provenance: Provenance },
     /// No page of that title, but a list of others.
@@ -86,6 +93,9 @@ pub enum SourceError {
     NotTheWiki { host: String, status: u16, what: &'static str, said: String },
     #[error("`{url}` answered with content type `{content_type}` instead of {expected}")]
     ContentType { url: String, content_type: String, expected: &'static str },
+    /// What answered is not a retriever. `what` is what it did.
+    #[error("the retriever at `{url}` {what}")]
+    Retriever { url: String, status: u16, what: String },
     #[error("the answer of `{url}` is not valid {encoding}")]
     Encoding { url: String, encoding: String },
     #[error("`{url}`: {error}")]
@@ -117,6 +127,7 @@ impl SourceError {
             Self::Status { .. } => "status",
             Self::NotTheWiki { .. } => "not_the_wiki",
             Self::ContentType { .. } => "content_type",
+            Self::Retriever { .. } => "retriever",
             Self::Encoding { .. } => "encoding",
             Self::Extract { .. } => "extract",
             Self::Api { .. } => "api",
@@ -130,9 +141,12 @@ impl SourceError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Net(error) => error.cause(),
-            Self::Status { status, .. } => Cause::of_status(*status),
+            Self::Encoding { .. }
+            | Self::Extract { .. }
+            | Self::Shape { .. }
+            | Self::Retriever { status: 200..=299, .. } => Cause::BadAnswer,
+            Self::Status { status, .. } | Self::Retriever { status, .. } => Cause::of_status(*status),
             Self::NotTheWiki { .. } | Self::ContentType { .. } => Cause::NotTheWiki,
-            Self::Encoding { .. } | Self::Extract { .. } | Self::Shape { .. } => Cause::BadAnswer,
             Self::Api { .. } => Cause::ServerError,
             Self::Tape(_) => Cause::Recording,
             Self::Internal(_) => Cause::Other,
@@ -163,6 +177,11 @@ impl SourceError {
             Self::ContentType { .. } | Self::Shape { .. } => {
                 Some("check that `--wiki-url` names a MediaWiki site, or its api.php".to_owned())
             }
+            Self::Retriever { .. } => Some(
+                "name the whole address, such as `--wiki retriever:http://127.0.0.1:8000/retrieve`; it has to answer \
+                 {\"result\": [[{\"document\": {\"contents\": \"\\\"Title\\\"\\ntext\"}}]]}"
+                    .to_owned(),
+            ),
             Self::Tape(error) => Some(error.hint().to_owned()),
             Self::Extract { error, .. } => error.hint().map(str::to_owned),
             _ => None,

@@ -116,6 +116,9 @@ fn site(request: &str, stream: &mut TcpStream) {
         let page = json!({"title": KEY, "pageid": 1, "revid": 2, "text": format!("<p>{text}</p>"), "properties": {}});
         let query = json!({"search": [hit], "pages": [hit]});
         ("200 OK", "application/json", json!({"query": query, "parse": page}).to_string())
+    } else if path == "/retrieve" {
+        let hit = json!({"document": {"contents": format!("\"{KEY}\"\n{text}")}});
+        ("200 OK", "application/json", json!({"result": [[hit]]}).to_string())
     } else if path.starts_with("/w/index.php") {
         ("302 Found", "text/html", String::new())
     } else {
@@ -218,20 +221,25 @@ fn a_server_that_repeats_the_key_brings_it_nowhere() {
 fn a_site_that_repeats_the_password_brings_it_nowhere() {
     let server = Server::start(|_, request, stream| site(request, stream));
     let base = with_password(&server.url);
-    for flags in [&["--wiki", "html"][..], &["--wiki", "html", "--compat", "paper"], &["--wiki", "api"]] {
+    let retriever = format!("retriever:{base}");
+    for common in [
+        &["--wiki", "html", "--wiki-url", &base][..],
+        &["--wiki", "html", "--compat", "paper", "--wiki-url", &base],
+        &["--wiki", "api", "--wiki-url", &base],
+        &["--wiki", &retriever],
+    ] {
         let dir = tempfile::tempdir().expect("a folder");
-        let common = [flags, &["--wiki-url", &base]].concat();
         let agent = ["--limit", "2", "--out", "out", "--record", "tape.jsonl", "--cache", "cache"];
         let mut found = Vec::new();
         for line in
             [&[&["run"][..], &agent].concat()[..], &["wiki", "search", "One"], &["wiki", "search", "One", "--json"]]
         {
-            wikitrail(dir.path(), &[line, &common].concat(), None, &mut found);
+            wikitrail(dir.path(), &[line, common].concat(), None, &mut found);
         }
         nowhere(dir.path(), &mut found);
         for part in ["trajectories.jsonl", "tape.jsonl", "stdout of [\"wiki\""] {
             let said = |(name, bytes): &(String, Vec<u8>)| name.contains(part) && holds(bytes, "***");
-            assert!(found.iter().any(said), "{flags:?}: nothing was masked in {part}");
+            assert!(found.iter().any(said), "{common:?}: nothing was masked in {part}");
         }
     }
     assert!(

@@ -40,6 +40,7 @@ mod export_parquet;
 mod foreign_folder;
 #[cfg(feature = "index")]
 mod freeze_command;
+mod given_sentences;
 mod help;
 mod hostile_text;
 mod key_leaks;
@@ -59,6 +60,7 @@ mod replay;
 mod reproduce_command;
 mod request_settings;
 mod responses_run;
+mod retriever_run;
 mod robust_protocol;
 mod schemas;
 mod score_files;

@@ -68,7 +68,8 @@ async fn fixed_html_tries_a_limited_request_again_and_then_says_so() {
 async fn fixed_html_reads_the_article_only() {
     let Some(site) = Site::start() else { return };
     let source = html(&site.base, 1);
-    let Found::Page { title, blocks, provenance } = source.search("property (philosophy)").await.expect("found") else {
+    let Found::Page { title, blocks, provenance, .. } = source.search("property (philosophy)").await.expect("found")
+    else {
         panic!("a page");
     };
     assert_eq!(title, "Property (philosophy)");
@@ -109,7 +110,7 @@ async fn both_live_sources_list_the_entries_of_disambiguation_pages() {
 async fn the_api_finds_follows_and_searches() {
     let Some(site) = Site::start() else { return };
     let source = api(&site.base);
-    let Found::Page { title, blocks, provenance } = source.search("nz").await.expect("found") else {
+    let Found::Page { title, blocks, provenance, .. } = source.search("nz").await.expect("found") else {
         panic!("a page");
     };
     assert_eq!(title, "New Zealand");

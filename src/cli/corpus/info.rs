@@ -38,7 +38,7 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
 
 /// Writes what a corpus is, for people.
 pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
-    let Manifest { name, names, build, .. } = manifest;
+    let Manifest { name, build, .. } = manifest;
     writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
     let mut row = |name: &str, value: String| writeln!(out, "  {name:<10} {value}");
     row("id", visible_line(&manifest.id, 80))?;
@@ -66,6 +66,14 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
             ),
         )?;
     }
+    write_names(manifest, &mut row)?;
+    let bytes = manifest.files.values().map(|file| file.bytes).sum();
+    row("size", format!("{} for {} of text", megabytes(bytes), megabytes(manifest.text_bytes)))?;
+    row("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20)))
+}
+
+/// Says which names lead to articles, and which do not.
+fn write_names(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
     row(
         "names",
         format!(
@@ -74,7 +82,8 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
             counted(manifest.disambiguations, "disambiguation page")
         ),
     )?;
-    let NameCounts { redirect_is_title, redirect_twice, redirect_to_nothing, redirect_circle, collisions } = *names;
+    let NameCounts { redirect_is_title, redirect_twice, redirect_to_nothing, redirect_circle, collisions } =
+        manifest.names;
     let dropped = [
         (redirect_is_title, "that are titles"),
         (redirect_twice, "to two articles"),
@@ -88,9 +97,7 @@ pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Resul
     if collisions > 0 {
         row("", format!("{} the same as another without case, accents and marks", counted(collisions, "name")))?;
     }
-    let bytes = manifest.files.values().map(|file| file.bytes).sum();
-    row("size", format!("{} for {} of text", megabytes(bytes), megabytes(manifest.text_bytes)))?;
-    row("built by", format!("wikitrail {}", visible_line(&build.wikitrail, 20)))
+    Ok(())
 }
 
 /// Says under which terms the texts may be used, and where frozen ones are from.
@@ -128,7 +135,7 @@ fn write_freeze(
     }
     let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.words())).collect();
     let titles = left_out(&counts);
-    if titles.is_empty() { Ok(()) } else { row("", format!("titles{titles}")) }
+    if titles.is_empty() { Ok(()) } else { row("", format!("titles{}", titles.trim_start_matches(';'))) }
 }
 
 fn left_out(counts: &[(u64, &str)]) -> String {

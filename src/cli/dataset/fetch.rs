@@ -197,3 +197,23 @@ fn next(source: &PublicSource, target: &Path) -> Vec<String> {
     };
     source.corpus.iter().map(command).collect()
 }
+
+#[cfg(all(test, feature = "index"))]
+mod tests {
+    use super::{PUBLIC_SOURCES, next};
+    use crate::wiki::corpus::Format;
+    use std::path::Path;
+
+    #[test]
+    fn the_commands_that_follow_name_formats_that_there_are() {
+        for source in PUBLIC_SOURCES.iter().filter(|source| !source.corpus.is_empty()) {
+            let commands = next(source, Path::new(source.file));
+            let build = commands.last().and_then(|command| command.strip_prefix("wikitrail corpus build "));
+            let from = build.and_then(|build| build.split(' ').skip_while(|word| *word != "--from").nth(1));
+            let (format, path) = from.and_then(|from| from.split_once(':')).expect("a format");
+            assert!(Format::named(format).is_some(), "{}: {format}", source.name);
+            let unpacked = commands.len() == 2 && path.starts_with("./");
+            assert!(path == source.file || unpacked, "{}: {path}", source.name);
+        }
+    }
+}

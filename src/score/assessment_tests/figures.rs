@@ -1,8 +1,8 @@
 //! What is counted, and of how many.
 
-use super::{assess, bridge, episode, finished, missed, nothing, other, pell, step, taught};
-use crate::score::{Assessment, GoldRetrieval, Grounding, RunAssessment, Share};
-use crate::types::{Outcome, Step, Tool};
+use super::{assert_class, assess, assess_by, bridge, episode, finished, missed, nothing, other, pell, step, taught};
+use crate::score::{Assessment, FailureClass, GoldEvidence, GoldRetrieval, Grounding, RunAssessment, Share};
+use crate::types::{Evidence, Outcome, Question, Step, Tool};
 
 #[test]
 fn a_whole_retrieval_is_counted_and_a_right_answer_has_no_class() {
@@ -53,6 +53,38 @@ fn a_sentence_in_pieces_is_seen_when_its_pieces_are() {
     let seen = |steps: &[Step]| assess(&finished(steps, "x")).retrieval.gold.expect("gold").sentences_seen;
     assert_eq!(seen(std::slice::from_ref(&piece)), 0);
     assert_eq!(seen(&[piece, first]), 1);
+}
+
+#[test]
+fn sentences_that_a_step_names_are_counted_by_their_numbers() {
+    let naming = |mut step: Step, sentences: &[[usize; 3]]| {
+        step.provenance.as_mut().expect("it has one").sentences = Some(sentences.to_vec());
+        step
+    };
+    let gold = |steps: &[Step]| assess(&finished(steps, "x")).retrieval.gold.expect("gold");
+    assert_eq!(gold(&[bridge(), taught()]).sentences_seen, 2, "by text");
+    let first = || naming(bridge(), &[[0, 0, 1], [1, 1, 2], [0, 3, 2], [0, 7, usize::MAX]]);
+    assert_eq!(gold(&[first(), taught()]).sentences_seen, 1, "the text of a page that names sentences says nothing");
+    let looked_up = naming(step(Tool::Lookup, "1901", "x", Some("long bridge")), &[[0, 1, 2]]);
+    assert_eq!(gold(&[first(), looked_up, taught()]).sentences_seen, 2);
+
+    // FEVER gives numbers and no texts; sentence 1 of this page is empty.
+    let mut claim = Question::new("q", "?", vec!["SUPPORTS".into()]);
+    let piece = |page: &str, number| Evidence(Some(page.to_owned()), number);
+    claim.evidence_sets =
+        vec![vec![piece("Long_Bridge", Some(2)), piece("Pell_-LRB-man-RRB-", Some(0)), piece("Long_Bridge", None)]];
+    let evidence = GoldEvidence::of(&claim).expect("evidence");
+    let counts = |steps: &[Step]| {
+        let gold = assess_by(&finished(steps, "REFUTES"), Some(&evidence)).retrieval.gold.expect("gold");
+        (gold.sentences, gold.sentences_seen, gold.sentences_unknown)
+    };
+    let pell = step(Tool::Search, "Pell", "Pell was a man.", Some("Pell (man)"));
+    assert_eq!(counts(&[bridge(), pell.clone()]), (0, 0, 3));
+    assert_eq!(counts(&[naming(bridge(), &[[0, 0, 1], [0, 2, 4]])]), (2, 1, 1), "the other page was not opened");
+    assert_eq!(counts(&[naming(bridge(), &[]), pell.clone()]), (1, 0, 2), "the other page gives no sentences");
+    assert_eq!(counts(&[naming(bridge(), &[[0, 2, 3]]), naming(pell, &[[0, 0, 1]])]), (2, 2, 1));
+    let unseen = assess_by(&finished(&[naming(bridge(), &[])], "REFUTES"), Some(&evidence));
+    assert_class(&unseen, FailureClass::Search, "`Pell_-LRB-man-RRB-` was never opened; 1 of 2 gold pages were not");
 }
 
 #[test]

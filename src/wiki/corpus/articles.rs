@@ -1,7 +1,8 @@
 //! What the tool needs of a corpus, in memory or in a folder. Articles are numbered in title order.
 
 use super::CorpusError;
-use super::record::Article;
+use super::record::{Article, Block};
+use crate::wiki::GivenSentences;
 use std::sync::Arc;
 
 /// A page as it is shown.
@@ -9,6 +10,7 @@ use std::sync::Arc;
 pub struct Page {
     pub title: String,
     pub blocks: Arc<[String]>,
+    pub sentences: Option<GivenSentences>,
     /// On a disambiguation page: the titles it lists.
     pub entries: Option<Arc<[String]>>,
     /// `MediaWiki`'s number of the page where it comes from.
@@ -30,8 +32,9 @@ pub struct Hit {
 impl From<Article> for Page {
     fn from(article: Article) -> Self {
         let Article { title, pageid, revid, timestamp, blocks, entries, .. } = article;
-        let blocks = blocks.into_iter().map(super::record::Block::into_text).collect();
-        Self { title, blocks, entries: entries.map(Arc::from), pageid, revid, timestamp }
+        let sentences = GivenSentences::of(blocks.iter().map(Block::ends).collect());
+        let blocks = blocks.into_iter().map(Block::into_text).collect();
+        Self { title, blocks, sentences, entries: entries.map(Arc::from), pageid, revid, timestamp }
     }
 }
 

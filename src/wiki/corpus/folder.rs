@@ -4,12 +4,13 @@ use super::CorpusError;
 use super::articles::{Articles, Hit, Page};
 use super::directory::ReadOnly;
 use super::fold;
-use super::index::TextIndex;
+use super::index::{Rule, TextIndex};
 use super::manifest::Manifest;
 use super::names::Names;
 use super::pages::{self, Pages, Unpacked};
 use super::record::Article;
 use crate::types::Digester;
+use crate::wiki::GivenSentences;
 use crate::wiki::sized_lru::{SizedLru, text_bytes};
 use std::fs::{self, File};
 use std::io;
@@ -50,7 +51,7 @@ impl Folder {
             }
         }
         let names = Names::open(dir)?;
-        let index = open_index(&dir.join(INDEX))?;
+        let index = open_index(&dir.join(INDEX), Rule::of(manifest.build.rank))?;
         let counted = (names.counts().0, index.articles());
         if counted != (manifest.articles as usize, Some(manifest.articles)) {
             return Err(damaged(INDEX, "it has another number of articles than there are titles".to_owned()));
@@ -102,9 +103,9 @@ fn guarded<T>(work: impl FnOnce() -> tantivy::Result<T>) -> Result<T, CorpusErro
     }
 }
 
-fn open_index(dir: &Path) -> Result<TextIndex, CorpusError> {
+fn open_index(dir: &Path, rule: Rule) -> Result<TextIndex, CorpusError> {
     let directory = ReadOnly::open(dir).map_err(|error| damaged(INDEX, error.to_string()))?;
-    guarded(|| TextIndex::over(&Index::open(directory)?))
+    guarded(|| TextIndex::over(&Index::open(directory)?, rule))
 }
 
 impl Articles for Folder {
@@ -147,7 +148,9 @@ impl Articles for Folder {
             return Ok(page);
         }
         let page = Arc::new(Page::from(self.pages.article(number)?));
-        kept().put(number, Arc::clone(&page), page.title.len() + text_bytes(&page.blocks));
+        let sentences = page.sentences.as_ref().map_or(0, GivenSentences::bytes);
+        let size = page.title.len() + text_bytes(&page.blocks) + sentences;
+        kept().put(number, Arc::clone(&page), size);
         Ok(page)
     }
 }

@@ -102,10 +102,10 @@ impl Format {
 
     /// How much of a page the articles of an input have.
     pub fn extent(self, path: &Path) -> Extent {
+        let named = |word: &str| path.file_name().is_some_and(|name| name.to_string_lossy().contains(word));
         match self {
-            Self::Hotpotqa if path.file_name().is_some_and(|name| name.to_string_lossy().contains("abstracts")) => {
-                Extent::Lead
-            }
+            Self::Hotpotqa if named("abstracts") => Extent::Lead,
+            Self::Zim if named("_mini_") => Extent::Lead,
             Self::Dspy | Self::Fever | Self::Wiki2 => Extent::Lead,
             Self::Dpr | Self::Wiki18 | Self::Beir | Self::Dataset => Extent::Passages,
             Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt | Self::Parquet | Self::Zim => Extent::Page,

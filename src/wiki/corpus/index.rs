@@ -13,6 +13,10 @@ use tantivy::{
 
 /// How many different words of a query count; model text has no other bound.
 const WORDS: usize = 64;
+/// How many of them count where the rarest are chosen.
+const RAREST: usize = 12;
+/// A word is common that more than one of so many articles has.
+const COMMON: u64 = 20;
 /// What a word in the title weighs, against one in the text.
 const TITLE_WEIGHT: f32 = 4.0;
 /// Memory for which the writer makes its first tables, in bytes.
@@ -26,6 +30,23 @@ const GAPS: &str = "gaps";
 pub(super) struct TextIndex {
     reader: IndexReader,
     fields: Fields,
+    rule: Rule,
+}
+
+/// Which words of a query count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// The first.
+    All,
+    /// The rarest, and no common one beside two rarer ones: those decide hardly anything, and cost nearly all the time.
+    Rare,
+}
+
+impl Rule {
+    /// The rule of folders that were built with this version of the ranking.
+    pub(super) fn of(rank: u32) -> Self {
+        if rank < 3 { Self::All } else { Self::Rare }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -84,13 +105,13 @@ fn schema() -> (Schema, Fields) {
 
 impl TextIndex {
     /// An index that does not change any more.
-    pub(super) fn over(index: &Index) -> Result<Self, TantivyError> {
+    pub(super) fn over(index: &Index, rule: Rule) -> Result<Self, TantivyError> {
         let (schema, fields) = schema();
         if index.schema() != schema {
             return Err(TantivyError::SchemaError("it has other fields than this version writes".to_owned()));
         }
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { reader, fields })
+        Ok(Self { reader, fields, rule })
     }
 
     /// How many articles it has, if they are one behind the other.
@@ -110,6 +131,9 @@ impl TextIndex {
                 words.push(word);
             }
         }
+        if self.rule == Rule::Rare {
+            words = self.rare(words)?;
+        }
         if words.is_empty() || taken == 0 {
             return Ok(Vec::new());
         }
@@ -125,4 +149,27 @@ impl TextIndex {
         hits.sort_by(|(a, left), (b, right)| b.total_cmp(a).then(left.doc_id.cmp(&right.doc_id)));
         Ok(hits.into_iter().map(|(score, hit)| Hit { number: hit.doc_id, score }).collect())
     }
+    /// Those of `words` that count by [`Rule::Rare`], in their order. Words that no article has find nothing, so they
+    /// are not among those that others give way to.
+    fn rare<'a>(&self, words: Vec<&'a str>) -> Result<Vec<&'a str>, TantivyError> {
+        let searcher = self.reader.searcher();
+        let mut counted = Vec::new();
+        for (at, word) in words.into_iter().enumerate() {
+            let count = |field| searcher.doc_freq(&Term::from_field_text(field, word));
+            let count = count(self.fields.text)?.max(count(self.fields.title)?);
+            if count > 0 {
+                counted.push((count, at, word));
+            }
+        }
+        counted.sort_unstable();
+        let second = counted.get(1).map_or(u64::MAX, |&(count, ..)| count);
+        let most = second.max(searcher.num_docs() / COMMON);
+        counted.retain(|&(count, ..)| count <= most);
+        counted.truncate(RAREST);
+        counted.sort_unstable_by_key(|&(_, at, _)| at);
+        Ok(counted.into_iter().map(|(.., word)| word).collect())
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -219,7 +219,7 @@ impl Build {
         Self {
             wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
             fold: 1,
-            rank: 2,
+            rank: 3,
             index: format!("tantivy-{}", tantivy::INDEX_FORMAT_VERSION),
         }
     }

@@ -4,7 +4,7 @@ use super::CorpusError;
 use super::about::About;
 use super::articles::{Articles, Hit, Page};
 use super::fold;
-use super::index::{IndexWriter, TextIndex};
+use super::index::{IndexWriter, Rule, TextIndex};
 use super::queries::Queries;
 use super::record::{self, Article, Record};
 use crate::types::bounded::{fill_at_most, text_at_most};
@@ -82,7 +82,7 @@ fn index(pages: &[Arc<Page>]) -> Result<TextIndex, tantivy::TantivyError> {
     for page in pages {
         writer.add(&page.title, page.blocks.iter().map(String::as_str))?;
     }
-    TextIndex::over(&writer.finish()?)
+    TextIndex::over(&writer.finish()?, Rule::All)
 }
 
 impl Articles for Plain {

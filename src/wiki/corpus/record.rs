@@ -78,6 +78,16 @@ impl Block {
         }
     }
 
+    /// Where its given sentences end, in bytes.
+    pub(super) fn ends(&self) -> Vec<usize> {
+        let Self::Sentences(sentences) = self else { return Vec::new() };
+        let end = |at: &mut usize, sentence: &String| {
+            *at += sentence.len();
+            Some(*at)
+        };
+        sentences.iter().scan(0, end).collect()
+    }
+
     pub(super) fn length(&self) -> u64 {
         match self {
             Self::Text(text) => text.len() as u64,

@@ -54,7 +54,7 @@ fn names_lead_to_pages_in_all_their_forms() {
         ("東京", "東京"),
     ] {
         let found = corpus.find(query).expect("an answer");
-        let Found::Page { title: given, blocks, provenance } = found else { panic!("{query:?} opens a page") };
+        let Found::Page { title: given, blocks, provenance, .. } = found else { panic!("{query:?} opens a page") };
         assert_eq!((given.as_str(), blocks.len()), (title, 1), "{query:?}");
         assert_eq!((provenance.source.as_str(), provenance.fetched_at.as_str()), ("corpus", ""));
     }

@@ -1,8 +1,10 @@
 //! Which words and which sentences a session uses.
 
-use super::{Part, SHOWN, chinese, matching, paper_parts, parts, whole};
+use super::keyword::Keyword;
+use super::{Part, SHOWN, chinese, paper_parts, parts, whole};
 use crate::types::python::{repr, unrepr_list};
 use crate::types::{Compat, Wording};
+use std::rc::Rc;
 
 /// A session's way to speak, by its language and by how close it keeps to the original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,22 +35,45 @@ impl Voice {
 
     /// The observation of a page of these blocks: its first five sentences.
     pub fn page<'a>(self, blocks: impl Iterator<Item = &'a str>) -> String {
+        let sentences = self.first_parts(blocks.enumerate()).map(|(_, part)| whole(part));
+        if self.reads_chinese() { chinese::joined(sentences) } else { sentences.collect::<Vec<_>>().join(" ") }
+    }
+
+    /// The sentences of that observation, each with the number of its block.
+    pub(crate) fn first_parts<'a>(
+        self,
+        blocks: impl Iterator<Item = (usize, &'a str)>,
+    ) -> impl Iterator<Item = (usize, Part<'a>)> {
+        blocks.flat_map(move |(number, block)| self.parts(block).map(move |part| (number, part))).take(SHOWN)
+    }
+
+    /// The sentences of a block, as the tool cuts it.
+    fn parts<'a>(self, block: &'a str) -> Box<dyn Iterator<Item = Part<'a>> + 'a> {
         match (self.compat, self.wording) {
-            (Compat::Fixed, Wording::Chinese) => {
-                chinese::joined(blocks.flat_map(chinese::parts).take(SHOWN).map(whole))
-            }
-            (Compat::Fixed, Wording::English) => spaced(blocks.flat_map(parts)),
-            (Compat::Paper, _) => spaced(blocks.flat_map(paper_parts)),
+            (Compat::Fixed, Wording::Chinese) => Box::new(chinese::parts(block)),
+            (Compat::Fixed, Wording::English) => Box::new(parts(block)),
+            (Compat::Paper, _) => Box::new(paper_parts(block)),
         }
     }
 
     /// The sentences of a page of these blocks that contain `keyword`, in any case.
     pub fn lookup_list<'a>(self, blocks: impl Iterator<Item = &'a str>, keyword: &str) -> Vec<String> {
-        match (self.compat, self.wording) {
-            (Compat::Fixed, Wording::Chinese) => matching(blocks, chinese::parts, keyword),
-            (Compat::Fixed, Wording::English) => matching(blocks, parts, keyword),
-            (Compat::Paper, _) => matching(blocks, paper_parts, keyword),
-        }
+        self.matching_parts(blocks.enumerate(), keyword).map(|(_, part)| whole(part)).collect()
+    }
+
+    /// The same, each with the number of its block. A page has thousands, most do not match, and no string is made for
+    /// those.
+    pub(crate) fn matching_parts<'a>(
+        self,
+        blocks: impl Iterator<Item = (usize, &'a str)>,
+        keyword: &str,
+    ) -> impl Iterator<Item = (usize, Part<'a>)> {
+        let keyword = Rc::new(Keyword::new(keyword));
+        let mut buffer = String::new();
+        let sentences = Rc::clone(&keyword);
+        let blocks = blocks.filter(move |(_, block)| keyword.may_stand_in(block));
+        let parts = blocks.flat_map(move |(number, block)| self.parts(block).map(move |part| (number, part)));
+        parts.filter(move |(_, part)| sentences.stands_in(part, &mut buffer))
     }
 
     /// The text in the language of the session.
@@ -113,11 +138,6 @@ impl Voice {
     pub fn invalid(self, action: &str) -> String {
         format!("{}{action}", self.say("Invalid action: ", "无效动作:"))
     }
-}
-
-/// The first sentences with spaces between them.
-fn spaced<'a>(parts: impl Iterator<Item = Part<'a>>) -> String {
-    parts.take(SHOWN).map(whole).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -42,10 +42,10 @@ impl Source for Made {
             "nothing" => Ok(Found::Nothing { blocks, provenance }),
             "no results" => {
                 let blocks = texts(&["There were no results matching the query."]);
-                Ok(Found::Page { title, blocks, provenance })
+                Ok(Found::Page { title, blocks, sentences: None, provenance })
             }
-            "empty" => Ok(Found::Page { title, blocks: texts(&[]), provenance }),
-            _ => Ok(Found::Page { title, blocks, provenance }),
+            "empty" => Ok(Found::Page { title, blocks: texts(&[]), sentences: None, provenance }),
+            _ => Ok(Found::Page { title, blocks, sentences: None, provenance }),
         };
         std::future::ready(found).boxed()
     }

@@ -1,6 +1,8 @@
 //! The open page.
 
-use crate::wiki::observe::Voice;
+use crate::types::Provenance;
+use crate::wiki::GivenSentences;
+use crate::wiki::observe::{self, Part, Voice};
 use std::sync::{Arc, OnceLock};
 
 /// As many pages are open as episodes are in flight, so a page shares the source's blocks, and has others only where it
@@ -10,19 +12,44 @@ pub(super) struct Page {
     blocks: Arc<[String]>,
     /// Only the blocks that it takes are read; all without one.
     voice: Option<Voice>,
+    /// The sentences that the source gives, and where they come from; not if the text was mended.
+    given: Option<(GivenSentences, Provenance)>,
     /// Length of the text in characters, counted once: the state may be asked for at every step.
     chars: OnceLock<usize>,
 }
 
 impl Page {
     pub(super) fn new(blocks: Arc<[String]>, voice: Option<Voice>) -> Self {
-        Self { blocks, voice, chars: OnceLock::new() }
+        Self { blocks, voice, given: None, chars: OnceLock::new() }
+    }
+
+    /// With the sentences of the source, if it is the source's text that is read.
+    pub(super) fn with_sentences(self, sentences: Option<GivenSentences>, provenance: &Provenance) -> Self {
+        let sentences = sentences.filter(|_| self.voice.is_some());
+        Self { given: sentences.map(|sentences| (sentences, provenance.clone())), ..self }
+    }
+
+    /// Where an observation comes from that shows these `parts` of the page; `None` where the source gives no sentences.
+    pub(super) fn shown<'a>(
+        &self,
+        parts: impl Iterator<Item = (usize, Part<'a>)>,
+        observation: &str,
+    ) -> Option<Provenance> {
+        let (sentences, provenance) = self.given.as_ref()?;
+        let places = observe::places(&self.blocks, parts, observation);
+        let sentences = Some(sentences.shown(&self.blocks, &places));
+        Some(Provenance { sentences, ..provenance.clone() })
     }
 
     /// The blocks that are read, in order.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &str> {
-        let is_read = |block: &&str| self.voice.is_none_or(|voice| voice.takes(block));
-        self.blocks.iter().map(String::as_str).filter(is_read)
+        self.numbered_blocks().map(|(_, block)| block)
+    }
+
+    /// The same with their numbers among all that the source gave.
+    pub(super) fn numbered_blocks(&self) -> impl Iterator<Item = (usize, &str)> {
+        let is_read = |(_, block): &(usize, &str)| self.voice.is_none_or(|voice| voice.takes(block));
+        self.blocks.iter().map(String::as_str).enumerate().filter(is_read)
     }
 
     /// The text as the paper's environment keeps it: each block on a line of its own.

@@ -3,7 +3,7 @@
 use super::{PageError, Session, SessionError, SessionOptions};
 use crate::types::{Compat, Provenance, Tool, Wording};
 use crate::wiki::html::ExtractError;
-use crate::wiki::{Found, Source, SourceError};
+use crate::wiki::{Found, GivenSentences, Source, SourceError};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ fn provenance() -> Provenance {
 
 fn page(blocks: &[&str]) -> Found {
     let blocks = blocks.iter().map(|block| (*block).to_owned()).collect();
-    Found::Page { title: "T".to_owned(), blocks, provenance: provenance() }
+    Found::Page { title: "T".to_owned(), blocks, sentences: None, provenance: provenance() }
 }
 
 fn session(compat: Compat, answer: fn(&str) -> Result<Found, SourceError>) -> (Session, Arc<Made>) {
@@ -254,4 +254,66 @@ async fn after_an_answer_nothing_moves() {
     assert_eq!((after.text.as_str(), after.provenance), ("Episode finished.\n", None));
     assert_eq!((session.state().steps, session.state().answer.as_deref()), (1, Some("")));
     assert!(source.asked.lock().expect("sound").is_empty());
+}
+
+/// A page of given sentences, one of them empty, with a block that is no list and one that is too short to be read.
+#[expect(clippy::unnecessary_wraps, reason = "as a source answers")]
+fn sentenced(query: &str) -> Result<Found, SourceError> {
+    let lists: [&[&str]; 4] = match query {
+        "math" => [&[r"Let \beta be a letter."], &[], &[], &[]],
+        _ => [
+            &["Ada was born in St. Ives. ", "", "Did she write? ", "She did. "],
+            &["A text of one piece. It has no sentences."],
+            &["Too short."],
+            &["She met Dr. Babbage.", " It was late."],
+        ],
+    };
+    let blocks = lists.iter().map(|list| list.concat()).collect();
+    let ends = |(number, list): (usize, &&[&str])| {
+        let mut end = 0;
+        let list = if number == 1 { &[] } else { *list };
+        list.iter().map(|sentence| (end += sentence.len(), end).1).collect()
+    };
+    let sentences = GivenSentences::of(lists.iter().enumerate().map(ends).collect());
+    Ok(Found::Page { title: query.to_owned(), blocks, sentences, provenance: provenance() })
+}
+
+#[tokio::test]
+async fn searches_and_lookups_say_which_given_sentences_they_show() {
+    let shown = |observation: &super::Observation| observation.provenance.clone().and_then(|page| page.sentences);
+    for compat in [Compat::Paper, Compat::Fixed] {
+        let (mut session, _) = session(compat, sentenced);
+        let plain = |query: &str| match sentenced(query)? {
+            Found::Page { title, blocks, provenance, .. } => {
+                Ok(Found::Page { title, blocks, sentences: None, provenance })
+            }
+            other => Ok(other),
+        };
+        let mut without = self::session(compat, plain).0;
+        for (tool, input, sentences) in [
+            (Tool::Lookup, "late", None),
+            // Five pieces: `St. Ives` is two of them.
+            (Tool::Search, "Ada", Some(vec![[0, 0, 1], [0, 2, 4]])),
+            (Tool::Lookup, "she", Some(vec![[0, 2, 4]])),
+            (Tool::Lookup, "she", Some(vec![])),
+            (Tool::Lookup, "she", None),
+            (Tool::Lookup, "babbage", Some(vec![])),
+            (Tool::Lookup, "late", Some(vec![[3, 1, 2]])),
+            (Tool::Lookup, "one piece", Some(vec![])),
+            (Tool::Think, "babbage", None),
+            (Tool::Search, "math", (compat == Compat::Fixed).then(|| vec![[0, 0, 1]])),
+        ] {
+            let given = session.call(tool, input).await.expect("an observation");
+            assert_eq!(shown(&given), sentences, "{compat:?} {tool:?} {input}: {}", given.text);
+            assert_eq!(without.call(tool, input).await.expect("an observation").text, given.text);
+        }
+    }
+    for (limit, sentences) in
+        [(23, vec![]), (39, vec![[0, 0, 1]]), (40, vec![[0, 0, 1], [0, 2, 3]]), (99, vec![[0, 0, 1], [0, 2, 4]])]
+    {
+        let source = Arc::new(Made { answer: sentenced, asked: Mutex::default() });
+        let options = SessionOptions { observation_chars: Some(limit), ..SessionOptions::default() };
+        let given = Session::new(source, Compat::Fixed, options).call(Tool::Search, "Ada").await.expect("a page");
+        assert_eq!(shown(&given), Some(sentences), "{limit}: {}", given.text);
+    }
 }

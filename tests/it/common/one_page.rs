@@ -15,8 +15,9 @@ impl Source for OnePage {
             status: 200,
             fetched_at: String::new(),
             sha256: String::new(),
+            sentences: None,
         };
         let blocks = Arc::new(["It is a page.".to_owned()]);
-        std::future::ready(Ok(Found::Page { title: query.to_owned(), blocks, provenance })).boxed()
+        std::future::ready(Ok(Found::Page { title: query.to_owned(), blocks, sentences: None, provenance })).boxed()
     }
 }

@@ -5,7 +5,7 @@
 //! identity is compared with the one in that line.
 
 use super::archive::{is_archive, members};
-use super::lines::{self, Lines, Parsed, Parser, text_of};
+use super::lines::{self, Lines, Parsed, Parser, unpacked};
 use super::{ImportError, Records, broken};
 use crate::types::text::printable;
 use crate::wiki::corpus::about::About;
@@ -19,7 +19,7 @@ use std::thread;
 
 pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     if is_archive(path) {
-        let source = File::open(path).and_then(text_of).map_err(|error| broken(&error))?;
+        let source = File::open(path).and_then(unpacked).map_err(|error| broken(&error))?;
         return Ok(archived(source));
     }
     let file = lines_of(path).unwrap_or_else(|| path.to_owned());

@@ -43,8 +43,17 @@ pub(super) fn open_with(path: &Path, parser: impl Parser + Send + 'static) -> Re
     Ok(Box::new(Lines::new(source, None, parser)))
 }
 
-/// A text that may be packed with gzip or zstd, which its first bytes say.
+/// A text that may be packed. A device or a packed bomb, which often have nothing but zero bytes, are not read to their end.
 pub(super) fn text_of(source: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let mut text = unpacked(source)?;
+    if text.fill_buf()?.contains(&0) {
+        return Err(io::Error::other("it contains NUL bytes, so it is not text"));
+    }
+    Ok(text)
+}
+
+/// A file that may be packed with gzip or zstd, which its first bytes say.
+pub(super) fn unpacked(source: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
     let mut source = BufReader::with_capacity(1 << 18, source);
     let first = source.fill_buf()?;
     if first.starts_with(&[0x1f, 0x8b]) {

@@ -68,7 +68,9 @@ pub(super) fn facts(path: &Path) -> Facts {
         let says = text.contains(char::is_alphanumeric) && text != "N/A" && !text.contains(char::is_control);
         says.then(|| text.to_owned())
     };
+    let is_code = |code: &String| code.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, '-' | ','));
     let language = fact("Language")
+        .filter(is_code)
         .map(|code| LANGUAGES.iter().find(|(long, _)| *long == code).map_or(code, |(_, short)| (*short).to_owned()));
     Facts {
         language,

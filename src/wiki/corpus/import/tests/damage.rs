@@ -64,9 +64,14 @@ fn bad_lines_are_named_and_cut_files_are_errors() {
             let (_, wrong) = read(open(format, &path));
             assert!(wrong.iter().any(|wrong| wrong.starts_with("broken: ")), "{name} {cut}: {wrong:?}");
         }
-        fs::write(&path, b"PK\x03\x04zip").expect("written");
-        let Err(ImportError::Broken { reason }) = open(format, &path).map(|_| ()) else { panic!("{name}") };
-        assert!(reason.contains("unpack it"), "{reason}");
+        let zeros = gzip(&vec![0; 1 << 20]);
+        for (text, said) in
+            [(&b"PK\x03\x04zip"[..], "unpack it"), (&zeros, "NUL bytes"), (b"\xff\xfe{\0\"\0", "NUL bytes")]
+        {
+            fs::write(&path, text).expect("written");
+            let Err(ImportError::Broken { reason }) = open(format, &path).map(|_| ()) else { panic!("{name}") };
+            assert!(reason.contains(said), "{reason}");
+        }
     }
 }
 

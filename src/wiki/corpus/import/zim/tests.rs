@@ -5,7 +5,7 @@ use super::{Facts, MAGIC, facts, open, paths};
 use crate::types::digest::md5_hex;
 use crate::wiki::corpus::build::{BuildSettings, build};
 use crate::wiki::corpus::import::{Format, ImportError, Imported};
-use crate::wiki::corpus::manifest::Manifest;
+use crate::wiki::corpus::manifest::{Extent, Manifest};
 use crate::wiki::corpus::record::{Article, Record};
 use crate::wiki::html::{self, ArticleOptions};
 use std::collections::BTreeMap;
@@ -239,8 +239,9 @@ fn xz_is_read_with_bounded_memory() {
     // The header of the block asks for four gigabytes to look back to; its checksum is that of the changed header.
     let mut greedy = bytes.clone();
     greedy[16] = 40;
-    let checksum = crc32(&greedy[12..20]).to_le_bytes();
-    greedy[20..24].copy_from_slice(&checksum);
+    let mut checksum = flate2::Crc::new();
+    checksum.update(&greedy[12..20]);
+    greedy[20..24].copy_from_slice(&checksum.sum().to_le_bytes());
     let contents = read(&written(&dir, &made(&greedy)));
     assert_eq!(contents.bad, [", `A/Ada`: cluster 0 is damaged: needed memory too big for mem_limit_kb"]);
     for (at, mask) in (0..bytes.len()).zip([1, 0x80, 0xff].into_iter().cycle()) {
@@ -249,12 +250,6 @@ fn xz_is_read_with_bounded_memory() {
         let contents = read(&written(&dir, &made(&damaged)));
         assert_eq!((contents.broken, contents.articles.len() + contents.bad.len()), (None, 1));
     }
-}
-
-fn crc32(bytes: &[u8]) -> u32 {
-    let mut digest = flate2::Crc::new();
-    digest.update(bytes);
-    digest.sum()
 }
 
 #[test]
@@ -386,6 +381,11 @@ fn the_damaged_and_split_files_of_the_formats_authors_are_refused_or_read() {
         let parts = built(dir.path(), name, path);
         assert_eq!((&parts.id, &parts.sources[0].sha256), (&whole.id, &whole.sources[0].sha256));
     }
+    let extent = |name| Format::Zim.extent(Path::new(name));
+    assert_eq!(
+        (extent("w_en_all_mini_2025-08.zim"), extent("w_en_all_nopic_2025-08.zim")),
+        (Extent::Lead, Extent::Page)
+    );
     let cut = dir.path().join("cut.zim");
     fs::copy(folder.join("wikibooks_be_all_nopic_2017-02_splitted.zimaa"), cut.with_extension("zimaa"))
         .expect("copied");
