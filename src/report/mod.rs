@@ -19,7 +19,9 @@ pub(crate) use progress::Progress;
 pub(crate) use summary::{RunSummary, SummaryRow};
 pub(crate) use trajectory::Verdict;
 pub(crate) use trajectory::live::Live;
-pub(crate) use view::{View, yellow};
+pub(crate) use view::View;
+#[cfg(feature = "index")]
+pub(crate) use view::yellow;
 
 pub(crate) use crate::types::text::{counted, thousands, visible};
 #[cfg(feature = "index")]
