@@ -24,12 +24,12 @@ impl Clients {
         Self { limiter: RateLimiter::hashmap_with_clock(Quota::per_second(per_second), clock.clone()), clock }
     }
 
-    /// Lets a request pass, or says when the next one may come.
-    pub(super) fn check(&self, client: IpAddr) -> Result<(), Response> {
+    /// Why a request of this client may not pass, and when its next one may.
+    pub(super) fn refused(&self, client: IpAddr) -> Option<Response> {
         if self.limiter.len() > REMEMBERED {
             self.limiter.retain_recent();
         }
-        self.limiter.check_key(&network(client)).map_err(|until| {
+        self.limiter.check_key(&network(client)).err().map(|until| {
             let wait = until.wait_time_from(self.clock.now()).as_secs().saturating_add(1);
             let mut answer = reply::refused(StatusCode::TOO_MANY_REQUESTS, "you ask too often; wait, then ask again");
             answer.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(wait));
@@ -42,7 +42,7 @@ impl Clients {
 fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 64 << 64).into()),
-        address => address,
+        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
     fn each_client_has_its_own_requests_and_the_memory_is_bounded() {
         // A second is long enough for what follows, or the limit would be met later.
         let clients = Clients::new(NonZeroU32::new(2).expect("two"));
-        let ask = |address: &str| clients.check(address.parse::<IpAddr>().expect("an address")).err();
+        let ask = |address: &str| clients.refused(address.parse::<IpAddr>().expect("an address"));
         assert!(ask("10.0.0.1").is_none() && ask("::ffff:10.0.0.1").is_none());
         let refused = ask("10.0.0.1").expect("the third");
         assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].as_bytes()), (429, &b"1"[..]));
@@ -65,7 +65,7 @@ mod tests {
         assert!(ask("2001:db8:0:1::1").is_none());
         let many = Clients::new(NonZeroU32::new(1_000_000).expect("many"));
         for number in 0..20_000 {
-            assert!(many.check(Ipv4Addr::from_bits(number).into()).is_ok());
+            assert!(many.refused(Ipv4Addr::from_bits(number).into()).is_none());
         }
         assert!(many.limiter.len() <= REMEMBERED + 1_000, "{}", many.limiter.len());
     }

@@ -214,13 +214,12 @@ fn router(parts: &[Part], shelf: Shelf, gate: Gate) -> Router {
 }
 
 impl Gate {
-    /// Lets a request pass, or refuses it.
-    fn may_ask(&self, request: &mut Request) -> Result<(), Response> {
+    /// Why a request is not answered.
+    fn refused(&self, request: &mut Request) -> Option<Response> {
         let client = request.extensions().get::<Client>().copied();
-        if let (Some(clients), Some(Client(address))) = (&self.clients, client) {
-            clients.check(address)?;
-        }
-        self.hosts.check(request).map_err(IntoResponse::into_response)
+        let too_often =
+            self.clients.as_ref().zip(client).and_then(|(clients, Client(address))| clients.refused(address));
+        too_often.or_else(|| Some(self.hosts.check(request).err()?.into_response()))
     }
 }
 
@@ -230,14 +229,19 @@ async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) ->
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut texts = None;
     let answer = async {
-        gate.may_ask(&mut request)?;
-        if gate.log_queries && gate.log.is_some() {
-            texts = Some(log::texts(&mut request).await.map_err(IntoResponse::into_response)?);
+        if let Some(refused) = gate.refused(&mut request) {
+            return refused;
         }
-        Ok(next.run(request).await)
+        if gate.log_queries && gate.log.is_some() {
+            match log::texts(&mut request).await {
+                Ok(asked) => texts = Some(asked),
+                Err(refusal) => return refusal.into_response(),
+            }
+        }
+        next.run(request).await
     };
     let answer = match timeout(ANSWER, answer).await {
-        Ok(answer) => answer.unwrap_or_else(|refusal| refusal),
+        Ok(answer) => answer,
         Err(_) => reply::refused(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
     };
     if let Some(log) = &gate.log {

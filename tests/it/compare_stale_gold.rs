@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 /// Builds a corpus from titles and texts.
 fn corpus(dir: &WorkDir, name: &str, date: &str, extent: &str, pages: &[(&str, &str)]) {
-    let lines: String =
-        pages.iter().map(|(title, text)| format!("{}\n", json!({"title": title, "text": text}))).collect();
+    let lines = pages.iter().map(|(title, text)| json!({"title": title, "text": text}).to_string());
+    let lines = lines.collect::<Vec<_>>().join("\n");
     dir.write("pages.jsonl", lines);
     let _ = std::fs::remove_dir_all(dir.path(name));
     dir.wikitrail(&["corpus", "build", name, "--from", "pages.jsonl", "--as-of", date, "--extent", extent, "--quiet"])
@@ -29,8 +29,8 @@ fn run(dir: &WorkDir, name: &str, corpus: &str, wrong: &[&str]) {
         let right = !wrong.contains(&record["id"].as_str().expect("an id"));
         record["answer"] = if right { record["answers"][0].clone() } else { json!("nobody at all") };
     }
-    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
-    dir.write(&format!("{name}/trajectories.jsonl"), lines);
+    let lines: Vec<String> = records.iter().map(|record| format!("{record}\n")).collect();
+    dir.write(&format!("{name}/trajectories.jsonl"), lines.concat());
 }
 
 fn bench() -> WorkDir {

@@ -63,7 +63,7 @@ fn a_pack_is_the_corpus_and_comes_back_as_it() {
         lines[1..].iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["title"].clone()).collect();
     assert_eq!(titles, ["Ada Byron", "Byron", "London"]);
     // So `zstdcat FILE | tail -n +2 | sha256sum` gives the identity.
-    let articles: String = lines[1..].iter().map(|line| format!("{line}\n")).collect();
+    let articles = lines[1..].join("\n") + "\n";
     assert!(lines.iter().skip(1).all(|line| line.starts_with("{\"title\":")));
     assert_eq!(facts_before["id"], format!("wt1:{}", sha256_hex([articles.as_bytes()])));
     assert_eq!(gunzipped(&dir.path("c.jsonl.gz")), text);
@@ -320,8 +320,9 @@ fn two_corpora_are_compared_by_title() {
 #[test]
 fn a_long_list_of_differences_is_cut_and_says_so() {
     let dir = WorkDir::new();
-    let lines: String =
+    let lines: Vec<String> =
         (10..60).map(|number| format!("{{\"title\": \"{number}\", \"text\": \"Number {number}.\"}}\n")).collect();
+    let lines = lines.concat();
     dir.write("a.jsonl", &lines);
     dir.write("b.jsonl", lines.replace("Number", "Figure").lines().take(40).collect::<Vec<_>>().join("\n"));
     let diff = |args: &[&str]| -> Ran { dir.wikitrail(&[&["corpus", "diff", "a.jsonl", "b.jsonl"], args].concat()) };

@@ -203,11 +203,10 @@ fn pair(
 fn compared(old: &Article, new: &Article) -> Option<Difference> {
     let (title, revid) = (old.title.clone(), [old.revid, new.revid]);
     let of = |article: &Article| (article.pageid, article.revid, article.timestamp.clone());
-    if (&old.blocks, &old.entries) != (&new.blocks, &new.entries) {
-        Some(Difference::Changed { title, revid, excerpt: excerpt(&old.blocks, &new.blocks) })
-    } else {
-        (of(old) != of(new)).then_some(Difference::Revision { title, revid })
+    if (&old.blocks, &old.entries) == (&new.blocks, &new.entries) {
+        return (of(old) != of(new)).then_some(Difference::Revision { title, revid });
     }
+    Some(Difference::Changed { title, revid, excerpt: excerpt(&old.blocks, &new.blocks) })
 }
 
 /// Both texts from a little before the first word that differs.

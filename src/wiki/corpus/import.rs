@@ -109,8 +109,8 @@ impl Format {
             Self::Dspy | Self::Fever | Self::Wiki2 => Extent::Lead,
             Self::Dpr | Self::Wiki18 | Self::Beir | Self::Dataset => Extent::Passages,
             Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt | Self::Parquet | Self::Zim => Extent::Page,
-            // A corpus says it itself.
-            Self::Corpus | Self::Redirects => Extent::Page,
+            // A corpus says it itself, and redirects say nothing.
+            Self::Corpus | Self::Redirects => Extent::default(),
         }
     }
 }

@@ -90,11 +90,14 @@ fn license(settings: &BuildSettings, known: Option<&Manifest>, published: Facts)
     if let Some(frozen) = &settings.frozen {
         return frozen.license.clone();
     }
-    let known = known.map(|known| known.license.clone()).unwrap_or_else(|| License {
-        id: published.license.unwrap_or_else(|| License::UNKNOWN.to_owned()),
-        attribution: published.attribution,
-        changes: published.changes,
-    });
+    let known = known.map_or_else(
+        || License {
+            id: published.license.unwrap_or_else(|| License::UNKNOWN.to_owned()),
+            attribution: published.attribution,
+            changes: published.changes,
+        },
+        |known| known.license.clone(),
+    );
     let given = settings
         .license
         .clone()
