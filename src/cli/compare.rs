@@ -6,6 +6,7 @@ mod flipped;
 mod gate;
 mod output;
 mod sources;
+mod stale;
 mod tables;
 mod terms;
 
@@ -22,6 +23,7 @@ use sources::{Field, Source, Wanted};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run means all its variants.
     #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
@@ -50,6 +52,9 @@ pub(super) struct Args {
     /// List the flipped answers: right in one variant, wrong in the other.
     #[arg(long)]
     flips: bool,
+    /// Of the flipped answers of two corpora, list those whose gold answer left its pages between the two dates.
+    #[arg(long, conflicts_with = "from_csv")]
+    stale_gold: bool,
     /// Coverage of the intervals; differences are significant at alpha = 1 - LEVEL.
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     level: f64,
@@ -76,6 +81,10 @@ pub(super) struct Args {
 impl Args {
     fn format(&self) -> Format {
         if self.json { Format::Json } else { self.format }
+    }
+
+    fn flips(&self) -> bool {
+        self.flips || self.stale_gold
     }
 
     fn figures(&self) -> Vec<String> {
@@ -147,7 +156,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
-    let flips = if args.flips { flipped::lists(&sources, &columns, &comparison)? } else { Vec::new() };
+    let flips =
+        if args.flips() { flipped::lists(&sources, &columns, &comparison, args.stale_gold)? } else { Vec::new() };
     let settings = differences::of(&sources);
     let compared =
         Compared { comparison: &comparison, settings: &settings, flips: &flips, warnings: &warnings, mde: args.mde };
@@ -178,7 +188,7 @@ fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
     let cluster = (args.cluster != "none").then(|| Field::parse(&args.cluster));
     let fields = args.fields();
-    let wanted = Wanted { figures: &read, cluster: cluster.as_ref(), by: &fields };
+    let wanted = Wanted { figures: &read, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
     let found = sources::load(&sources::runs(&args.runs)?, &wanted)?;
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;
@@ -258,7 +268,7 @@ fn json<'s>(
     value["sources"] = labelled.map(source).collect();
     value["differing_settings"] = compared.settings.iter().map(setting).collect();
     value["warnings"] = json!(compared.warnings);
-    if args.flips {
+    if args.flips() {
         value["flips"] = json!(compared.flips);
     }
     if !judged.is_empty() {

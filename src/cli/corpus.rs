@@ -1,8 +1,10 @@
-//! `corpus`: build, freeze, describe and check frozen encyclopedias.
+//! `corpus`: build, freeze, describe, check, compare and publish frozen encyclopedias.
 
 mod build;
+mod diff;
 mod freeze;
 mod info;
+mod pack;
 mod verify;
 
 use super::failure::Failure;
@@ -14,12 +16,18 @@ use std::path::Path;
 pub(super) enum Command {
     /// Build a corpus of any size from files in a public format, in a folder of its own.
     Build(build::BuildArgs),
+    /// Add articles or redirects to a corpus: makes a new one.
+    Add(build::AddArgs),
     /// Freeze the pages that a dataset, a run or a list of titles needs, from a live site.
     Freeze(freeze::FreezeArgs),
     /// Describe a corpus: what it is, where it came from, what was left out.
     Info(info::InfoArgs),
     /// Check that a corpus is what was built.
     Verify(verify::VerifyArgs),
+    /// Write a corpus as one file of JSON lines, to be read, compared and published; `build` makes the same corpus of it.
+    Pack(pack::PackArgs),
+    /// Compare two corpora by title: articles that were added, are gone, have changed, and redirects.
+    Diff(diff::DiffArgs),
 }
 
 pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
@@ -28,6 +36,9 @@ pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
         Command::Freeze(args) => freeze::execute(args).await,
         Command::Info(args) => info::execute(&args),
         Command::Verify(args) => verify::execute(&args),
+        Command::Add(args) => build::add(&args),
+        Command::Pack(args) => pack::execute(&args),
+        Command::Diff(args) => diff::execute(&args),
     }
 }
 

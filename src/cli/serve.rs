@@ -11,6 +11,7 @@ use crate::wiki::corpus::Manifest;
 use clap::ValueEnum as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
@@ -33,6 +34,12 @@ pub(super) struct Args {
     #[cfg(feature = "mcp")]
     #[command(flatten)]
     semantics: super::mcp::Semantics,
+    /// Answer so many requests a second of one address, and refuse more with status 429 [default: all].
+    #[arg(long, value_name = "N")]
+    per_client: Option<NonZeroU32>,
+    /// Write what was asked into the line of each request: queries, titles and bodies, cut after 1,000 characters.
+    #[arg(long, conflicts_with = "quiet")]
+    log_queries: bool,
     /// Write no line for each request.
     #[arg(long)]
     quiet: bool,
@@ -74,6 +81,8 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
         parts: parts.collect(),
         compat,
         log: (!args.quiet).then_some(log),
+        log_queries: args.log_queries,
+        per_client: args.per_client,
     };
     let server = Server::bind(corpus, settings).await.map_err(cannot)?;
     let mut out = stdout();

@@ -14,6 +14,7 @@ mod pairs;
 mod run;
 mod sample;
 pub(crate) mod settings;
+pub(crate) mod stale;
 pub(crate) mod variant;
 pub(crate) mod verdict;
 
@@ -27,6 +28,7 @@ pub(crate) use flips::{Flips, flips};
 pub(crate) use run::compare;
 pub use settings::Settings;
 pub(crate) use settings::{RESAMPLES, SEED};
+pub(crate) use stale::{Gold, GoldState};
 pub(crate) use variant::{Item, Variant};
 pub(crate) use verdict::Verdict;
 

@@ -10,7 +10,7 @@ use crate::compare::number::{p_value, percent, value};
 use crate::compare::{Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
 use crate::types::text::{counted, thousands};
 use cells::{between, change, estimate, headed};
-pub(crate) use flips::{FlipList, FlippedQuestion};
+pub(crate) use flips::{Edition, FlipList, FlippedQuestion};
 
 /// Ids that are named when questions are left out; JSON lists more.
 const NAMED: usize = 5;

@@ -20,6 +20,8 @@ pub(crate) use summary::{RunSummary, SummaryRow};
 pub(crate) use trajectory::Verdict;
 pub(crate) use trajectory::live::Live;
 pub(crate) use view::View;
+#[cfg(feature = "index")]
+pub(crate) use view::yellow;
 
 pub(crate) use crate::types::text::{counted, thousands, visible};
 #[cfg(feature = "index")]

@@ -17,3 +17,10 @@ impl View {
         Self { width: textwrap::termwidth(), colour: wanted && stdout_is_terminal() }
     }
 }
+
+/// A word that needs attention, for standard output.
+#[cfg(feature = "index")]
+pub(crate) fn yellow(word: &str) -> String {
+    let style = anstyle::AnsiColor::Yellow.on_default();
+    if View::of_stdout().colour { format!("{style}{word}{style:#}") } else { word.to_owned() }
+}

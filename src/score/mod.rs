@@ -39,7 +39,7 @@ pub use overlap::AnswerScore;
 pub use retrieval::{GoldRetrieval, Retrieval};
 pub use shortfall::Shortfalls;
 pub use tally::{QuestionMeans, RunScore, Tally};
-pub use wording::{is_same_page, page_title};
+pub use wording::{has_words, is_same_page, page_title};
 
 #[cfg(test)]
 mod shared {

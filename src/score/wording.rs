@@ -128,6 +128,11 @@ pub(super) fn is_in(needle: &str, haystack: &str) -> bool {
     needle.len() > 1 && haystack.contains(needle)
 }
 
+/// Whether a text has the words of another one side by side, read as they are or after the official normalisation.
+pub fn has_words(text: &str, wanted: &str) -> bool {
+    is_in(&words(wanted), &words(text)) || is_in(&official_words(wanted), &official_words(text))
+}
+
 /// The pieces into which the tool cuts a sentence that has `. ` inside, as [`words`]; those too short to mean anything
 /// are left out, unless all are.
 pub(super) fn pieces(sentence: &str) -> Vec<String> {

@@ -5,7 +5,8 @@
 //! |---|---|
 //! | `server` | the address, connections, the end |
 //! | `guard` | which requests are answered at all |
-//! | `log` | one line for each request, without its texts |
+//! | `clients` | how much each client may ask |
+//! | `log` | one line for each request, with its texts only if that is asked for |
 //! | `shelf` | the corpus and how many searches it makes at once |
 //! | `reply` | answers and refusals |
 //! | `mediawiki` | the Action API, search page, articles and REST, as clients of Wikipedia call them |
@@ -14,6 +15,7 @@
 //! | `tools` | what the tool of MCP does |
 //! | `handle` | the state of a session, in the hands of the client |
 
+mod clients;
 mod guard;
 #[cfg(feature = "mcp")]
 mod handle;

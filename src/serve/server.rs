@@ -1,7 +1,8 @@
 //! The address, its connections, and the end of both.
 
+use super::clients::Clients;
 use super::guard::Hosts;
-use super::log::{Entry, Log};
+use super::log::{self, Entry, Log};
 use super::shelf::Shelf;
 use super::{mediawiki, reply, retrieve};
 use crate::types::Compat;
@@ -10,15 +11,18 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU32;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,6 +62,10 @@ pub(crate) struct Settings {
     /// What the tool of MCP answers with.
     pub(crate) compat: Compat,
     pub(crate) log: Option<Log>,
+    /// Whether a line of the log has what was asked.
+    pub(crate) log_queries: bool,
+    /// Requests a second that one client may send.
+    pub(crate) per_client: Option<NonZeroU32>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -90,11 +98,32 @@ pub(crate) struct Server {
 struct Gate {
     hosts: Arc<Hosts>,
     log: Option<Log>,
+    log_queries: bool,
+    clients: Option<Arc<Clients>>,
+}
+
+/// Who sent a request.
+#[derive(Clone, Copy)]
+struct Client(IpAddr);
+
+/// The router for one connection.
+#[derive(Clone)]
+struct Connected(TowerToHyperService<Router>, Client);
+
+impl Service<hyper::Request<Incoming>> for Connected {
+    type Response = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<hyper::Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: hyper::Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.1);
+        self.0.call(request)
+    }
 }
 
 impl Server {
     pub(crate) async fn bind(corpus: Corpus, settings: Settings) -> Result<Self, ServeError> {
-        let Settings { bind, hosts, parts, compat, log } = settings;
+        let Settings { bind, hosts, parts, compat, log, log_queries, per_client } = settings;
         if !bind.ip().is_loopback() && !hosts.remote {
             return Err(ServeError::Remote(bind));
         }
@@ -102,7 +131,8 @@ impl Server {
         let listener = TcpListener::bind(bind).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
         let shelf = Shelf::new(Arc::new(corpus), compat);
-        let gate = Gate { hosts: Arc::new(hosts), log };
+        let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
+        let gate = Gate { hosts: Arc::new(hosts), log, log_queries, clients };
         Ok(Self { listener, address, router: router(&parts, shelf, gate) })
     }
 
@@ -127,11 +157,11 @@ impl Server {
                     accepted = accepted => accepted,
                     () = &mut stopped => break,
                 };
-                let Ok((stream, _)) = accepted else {
+                let Ok((stream, address)) = accepted else {
                     sleep(PAUSE).await;
                     continue;
                 };
-                let connection = connections.watch(connection(stream, self.router.clone()));
+                let connection = connections.watch(connection(stream, address, self.router.clone()));
                 tokio::spawn(async move {
                     let _place = place;
                     // A client that goes away, or sends no request, is its own affair.
@@ -149,12 +179,16 @@ impl Server {
 }
 
 /// One connection, with time limits that `axum` has none of.
-fn connection(stream: TcpStream, router: Router) -> http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>> {
+fn connection(
+    stream: TcpStream,
+    address: SocketAddr,
+    router: Router,
+) -> http1::Connection<TokioIo<TcpStream>, Connected> {
     // Answers are written whole, and clients wait for each.
     let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LONGEST_HEAD);
-    http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+    http.serve_connection(TokioIo::new(stream), Connected(TowerToHyperService::new(router), Client(address.ip())))
 }
 
 fn router(parts: &[Part], shelf: Shelf, gate: Gate) -> Router {
@@ -179,19 +213,40 @@ fn router(parts: &[Part], shelf: Shelf, gate: Gate) -> Router {
     router.with_state(shelf).layer(middleware::from_fn_with_state(gate, answered))
 }
 
+impl Gate {
+    /// Why a request is not answered.
+    fn refused(&self, request: &mut Request) -> Option<Response> {
+        let client = request.extensions().get::<Client>().copied();
+        let too_often =
+            self.clients.as_ref().zip(client).and_then(|(clients, Client(address))| clients.refused(address));
+        too_often.or_else(|| Some(self.hosts.check(request).err()?.into_response()))
+    }
+}
+
 /// Checks a request, has it answered in time, and writes its line.
 async fn answered(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let answer = match gate.hosts.check(&mut request) {
-        Err(refusal) => refusal.into_response(),
-        Ok(()) => match timeout(ANSWER, next.run(request)).await {
-            Ok(answer) => answer,
-            Err(_) => reply::refused(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
-        },
+    let mut texts = None;
+    let answer = async {
+        if let Some(refused) = gate.refused(&mut request) {
+            return refused;
+        }
+        if gate.log_queries && gate.log.is_some() {
+            match log::texts(&mut request).await {
+                Ok(asked) => texts = Some(asked),
+                Err(refusal) => return refusal.into_response(),
+            }
+        }
+        next.run(request).await
+    };
+    let answer = match timeout(ANSWER, answer).await {
+        Ok(answer) => answer,
+        Err(_) => reply::refused(StatusCode::GATEWAY_TIMEOUT, "the request and its answer took too long"),
     };
     if let Some(log) = &gate.log {
-        let entry = Entry { method: &method, path: &path, status: answer.status().as_u16(), took: began.elapsed() };
+        let (status, took) = (answer.status().as_u16(), began.elapsed());
+        let entry = Entry { method: &method, path: &path, status, took, texts };
         log(&entry.to_string());
     }
     answer

@@ -6,9 +6,11 @@
 //!
 //! A query that was frozen with the pages is answered as the site answered it, before anything else is tried.
 
+mod about;
 mod articles;
 mod attribution;
 mod build;
+mod diff;
 mod directory;
 mod error;
 mod fold;
@@ -19,6 +21,7 @@ mod import;
 mod index;
 mod manifest;
 mod names;
+mod pack;
 mod pages;
 mod plain;
 mod queries;
@@ -28,11 +31,13 @@ mod verify;
 
 pub use articles::{Hit, Page};
 pub use attribution::notice;
-pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, Progress, build};
+pub use build::{BuildError, BuildSettings, Built, LEAST_MEMORY, OnDuplicate, Progress, build};
+pub use diff::{Counts, DiffError, Difference, Side, diff};
 pub use error::CorpusError;
 pub use frozen::{Frozen, Kept};
 pub use import::{FORMATS, Format, files};
 pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
+pub use pack::{PackError, Packing, pack};
 pub use queries::{Answer, title_of};
 pub use verify::verify;
 
@@ -106,7 +111,7 @@ impl Corpus {
     fn read(name: &str, file: &str, bytes: &[u8]) -> Result<Self, CorpusError> {
         let bytes = plain::unpacked(file, bytes)?;
         let articles = Box::new(Plain::read(file, &bytes)?);
-        let frozen = Queries::new();
+        let frozen = plain::searches(&bytes);
         Ok(Self { name: name.to_owned(), id: sha256_hex([&*bytes]), manifest: None, articles, frozen })
     }
 

@@ -24,7 +24,7 @@ const PAGES: [(&str, usize); 11] = [
     // All of its commands need a server.
     ("models.md", 0),
     ("wikipedia.md", 4),
-    ("corpora.md", 3),
+    ("corpora.md", 8),
     // Its commands run until they are told to end.
     ("serve.md", 0),
 ];

@@ -123,6 +123,8 @@ fn every_example_of_every_help_works() {
         ("b.csv", "id,em,f1\n1,1,1\n2,1,1\n"),
         ("pages.jsonl", "{\"title\": \"Ada\", \"text\": \"She wrote.\"}\n"),
         ("more.jsonl.gz", "{\"title\": \"Bob\", \"text\": \"He read.\"}\n"),
+        ("redirects.tsv", "Lovelace\tAda\n"),
+        ("newer.jsonl", "{\"title\": \"Ada\", \"text\": \"She has written.\"}\n"),
         ("dev.json", r#"[{"question": "Who?", "context": [["Ada", ["She wrote."]]]}]"#),
         ("mine.csv", "text,gold\nWho?,Nobody\nWhat?,Nothing\n"),
         ("replies.jsonl", "{\"name\": \"a\", \"output\": \" I see.\\nAction 2: Finish[yes]\"}\n"),

@@ -44,6 +44,7 @@ fn bench(server: &Server) -> WorkDir {
     bench.write(DATA, question(HOSTILE) + &question("b"));
     let blocks = json!([format!("{HOSTILE} is a page."), format!("About {HOSTILE}.")]);
     bench.write("wiki/articles.jsonl", line(&json!({"title": HOSTILE, "blocks": blocks})));
+    bench.write("n.jsonl", line(&json!({"title": HOSTILE, "text": format!("{HOSTILE} is another page.")})));
     bench.write("prices.toml", format!("[[model]]\nname = {HOSTILE}\n"));
     bench.write("e.toml", format!("name = \"{HOSTILE}\"\n{HOSTILE}\n"));
     bench.write("p.toml", format!("{HOSTILE} = {HOSTILE}\n"));
@@ -110,6 +111,8 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["score", "--metric", "hotpot", "--gold", "k.json", "--predictions", "k.json"],
         vec!["compare", RUN],
         vec!["compare", RUN, "--flips", "--json"],
+        vec!["compare", RUN, "--stale-gold"],
+        vec!["compare", RUN, "other", "--stale-gold", "--json"],
         vec!["compare", RUN, "--format", "markdown"],
         vec!["compare", RUN, "--format", "latex"],
         vec!["compare", "--from-csv", "s.csv", "s.csv"],
@@ -152,6 +155,27 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["corpus", "info", "c"],
         vec!["corpus", "info", "c", "--json"],
         vec!["corpus", "verify", "\u{1b}[2J"],
+        vec![
+            "corpus",
+            "build",
+            "u",
+            "--from",
+            "wiki/articles.jsonl",
+            "--license",
+            "none",
+            "--attribution",
+            HOSTILE,
+            "--changes",
+            HOSTILE,
+        ],
+        vec!["corpus", "add", "c", "--from", "wiki/articles.jsonl", "--from", "redirects:bad.jsonl", "--out", "a"],
+        vec!["corpus", "add", "c", "--from", "bad.jsonl", "--out", "x\u{1b}[2J"],
+        vec!["corpus", "pack", "u", "--out", "p\u{1b}[2J.jsonl"],
+        vec!["corpus", "pack", "c", "--out", "p.jsonl.zst"],
+        vec!["corpus", "diff", "c", "bad.jsonl"],
+        vec!["corpus", "diff", "c", "a"],
+        vec!["corpus", "diff", "p.jsonl.zst", "n.jsonl", "--json"],
+        vec!["corpus", "diff", "p.jsonl.zst", "n.jsonl"],
         vec!["serve", HOSTILE],
         vec!["serve", "corpus:\u{1b}[2J"],
         // Other machines could reach it, so it ends at once.

@@ -11,11 +11,13 @@ mod cluster;
 mod common;
 mod compare_amounts;
 mod compare_command;
+mod compare_stale_gold;
 mod compare_support;
 mod compare_tables;
 mod copied_run;
 #[cfg(unix)]
 mod corpus_command;
+mod corpus_packs;
 #[cfg(feature = "parquet")]
 mod corpus_parquet;
 mod corpus_zim;

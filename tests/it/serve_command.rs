@@ -313,3 +313,34 @@ fn it_ends_gracefully_and_logs_no_texts() {
         assert!(log.contains(line), "{line}: {log}");
     }
 }
+
+#[test]
+fn one_client_may_ask_so_often_and_no_more() {
+    let (_dir, served) = served(&["--quiet", "--per-client", "1"]);
+    let answers: Vec<_> = (0..40).map(|_| served.get("/w/api.php?action=query&titles=London")).collect();
+    let refused: Vec<_> = answers.iter().filter(|answer| answer.status == 429).collect();
+    assert!(answers[0].status == 200 && !refused.is_empty(), "{}", refused.len());
+    assert!(refused.iter().all(|answer| answer.head.contains("\r\nretry-after: 1")), "{}", refused[0].head);
+    assert_eq!(refused[0].body, "you ask too often; wait, then ask again\n");
+}
+
+#[test]
+fn the_log_has_what_was_asked_only_if_that_was_asked_for() {
+    for asked in [false, true] {
+        let (_dir, mut served) = served(if asked { &["--log-queries"] } else { &[] });
+        served.get("/w/api.php?action=query&titles=Secret%0a1");
+        let found = served.post("/retrieve", "application/json", "{\"queries\": [\"secret\n\u{1b}[2J\u{202e} two\"]}");
+        assert_eq!(served.post("/retrieve", "application/json", "{\"queries\": [\"secret three\"]}").status, 200);
+        assert_eq!(found.status, 422, "{}", found.body);
+        served.child.kill().expect("killed");
+        served.child.wait().expect("ended");
+        let log = served.stderr();
+        let lines: Vec<&str> = log.lines().filter(|line| line.contains(" us")).collect();
+        assert_eq!(lines.len(), 3, "{log}");
+        assert_eq!(log.to_lowercase().contains("secret"), asked, "{log}");
+        if asked {
+            assert!(lines[0].ends_with("us /w/api.php?action=query&titles=Secret%0a1"), "{log}");
+            assert!(lines[1].ends_with("us /retrieve {\"queries\": [\"secret\\n\\u{1b}[2J\\u{202e} two\"]}"), "{log}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Flipped answers of two variants, with both trajectories.
 
 use super::sources::{Episode, Source};
+use super::stale::{Editions, Opened};
 use crate::compare::{Comparison, Flips, Variant, flips};
 use crate::report::comparison::{FlipList, FlippedQuestion};
 use crate::score::Divergence;
@@ -12,8 +13,13 @@ use std::collections::{HashMap, HashSet};
 /// Position of a column, id of a question, and which of its repeats.
 type Place = (usize, String, u32);
 
-/// The flipped answers of each pair of the comparison.
-pub(super) fn lists(sources: &[Source], columns: &[Variant], comparison: &Comparison) -> anyhow::Result<Vec<FlipList>> {
+/// The flipped answers of each pair of the comparison; with `stale_gold`, whether their gold is stale.
+pub(super) fn lists(
+    sources: &[Source],
+    columns: &[Variant],
+    comparison: &Comparison,
+    stale_gold: bool,
+) -> anyhow::Result<Vec<FlipList>> {
     let at = |name: &str| columns.iter().position(|column| column.name == name);
     let pairs = comparison.figures.first().map(|figure| figure.pairs.as_slice()).unwrap_or_default();
     let pairs: Vec<(usize, usize)> = pairs.iter().filter_map(|pair| Some((at(&pair.a)?, at(&pair.b)?))).collect();
@@ -28,30 +34,36 @@ pub(super) fn lists(sources: &[Source], columns: &[Variant], comparison: &Compar
         }
     }
     let trajectories = read(sources, &places)?;
+    let mut opened = Opened::default();
     let lists = pairs.into_iter().zip(found).map(|((a, b), flips)| {
-        let flipped = |id: &String, right: usize, wrong: usize| {
+        let editions = stale_gold.then(|| Editions::of([a, b].map(|at| (&columns[at], &sources[at])), &mut opened));
+        let flipped = |id: &String, right: usize, wrong: usize| -> anyhow::Result<FlippedQuestion> {
             let places = [finder.place(right, id, true), finder.place(wrong, id, false)];
             let [right_one, wrong_one] = places.map(|place| trajectories.get(&place?));
             // In the order of the pair.
             let (first, second) = if right == a { (right_one, wrong_one) } else { (wrong_one, right_one) };
             let wrong = finder.episode(wrong, id, false);
-            FlippedQuestion {
+            let evidence = wrong.and_then(|episode| episode.evidence.as_deref());
+            let gold = editions.as_ref().map(|editions| editions.judged(evidence)).transpose()?.flatten();
+            Ok(FlippedQuestion {
+                gold,
                 id: id.clone(),
                 question: wrong.map(|episode| episode.question.clone()).unwrap_or_default(),
                 class: wrong.and_then(|episode| episode.class),
                 parted: first.zip(second).and_then(|(first, second)| Divergence::of(first, second)),
                 command: command(&sources[a], &sources[b], id),
-            }
+            })
         };
-        FlipList {
+        Ok(FlipList {
+            editions: editions.as_ref().map(Editions::said),
             a: columns[a].name.clone(),
             b: columns[b].name.clone(),
             n: flips.n,
-            gained: flips.gained.iter().map(|id| flipped(id, b, a)).collect(),
-            lost: flips.lost.iter().map(|id| flipped(id, a, b)).collect(),
-        }
+            gained: flips.gained.iter().map(|id| flipped(id, b, a)).collect::<anyhow::Result<_>>()?,
+            lost: flips.lost.iter().map(|id| flipped(id, a, b)).collect::<anyhow::Result<_>>()?,
+        })
     });
-    Ok(lists.collect())
+    lists.collect()
 }
 
 /// Finds an episode that represents its variant: of several repeats the first that is as right as most of them.

@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::graded::{Graded, GradedRun};
 use crate::cli::run_ref::RunRef;
-use crate::compare::{self, Item};
+use crate::compare::{self, Gold, Item};
 use crate::score::{FailureClass, Figure, GoldEvidence};
 use crate::store::RunFolder;
 use crate::types::text::visible_line;
@@ -54,6 +54,8 @@ pub(super) struct Episode {
     pub(super) class: Option<FailureClass>,
     /// The official gold answer.
     pub(super) gold: Option<String>,
+    /// What the dataset says of it, where that is asked for.
+    pub(super) evidence: Option<Rc<Gold>>,
     pub(super) question: String,
     pub(super) cluster: Option<String>,
     /// Fields by which results are broken down, in the order in which they were asked for.
@@ -79,6 +81,8 @@ pub(super) struct Wanted<'a> {
     pub(super) figures: &'a [&'static Figure],
     pub(super) cluster: Option<&'a Field>,
     pub(super) by: &'a [Field],
+    /// Whether the gold pages are asked for.
+    pub(super) gold_pages: bool,
 }
 
 impl Source {
@@ -250,6 +254,7 @@ fn load_run(path: &Path, named: &[Option<&str>], wanted: &Wanted<'_>) -> anyhow:
 struct Fields {
     cluster: Option<String>,
     groups: Vec<Option<String>>,
+    evidence: Option<Rc<Gold>>,
 }
 
 impl Fields {
@@ -257,8 +262,19 @@ impl Fields {
         Self {
             cluster: wanted.cluster.and_then(|field| field.of(question)),
             groups: wanted.by.iter().map(|field| field.of(question)).collect(),
+            evidence: wanted.gold_pages.then(|| gold(question)),
         }
     }
+}
+
+fn gold(question: &Question) -> Rc<Gold> {
+    let mut pages: Vec<String> = Vec::new();
+    for page in GoldEvidence::of(question).iter().flat_map(GoldEvidence::groups).flat_map(|group| &group.pages) {
+        if !pages.contains(page) {
+            pages.push(page.clone());
+        }
+    }
+    Rc::new(Gold { pages, answers: question.answers.clone(), kind: question.answer_kind })
 }
 
 impl Episode {
@@ -269,6 +285,7 @@ impl Episode {
             right: graded.score.map(|score| score.em > 0.0),
             class: graded.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
             gold: graded.trajectory.answers.first().cloned(),
+            evidence: fields.and_then(|fields| fields.evidence.clone()),
             cluster: fields.and_then(|fields| fields.cluster.clone()),
             groups: fields.map_or_else(|| vec![None; wanted.by.len()], |fields| fields.groups.clone()),
             id: graded.trajectory.id,

@@ -1,4 +1,4 @@
-//! `corpus build`: from files in a public format to a folder.
+//! `corpus build` and `add`: from files in a public format to a folder.
 
 use super::{info, megabytes};
 use crate::cli::failure::{self, Failure};
@@ -9,21 +9,40 @@ use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
 use crate::types::text::shell_word;
 use crate::wiki::corpus::{
-    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, Progress, build, files,
+    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build, files,
 };
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct BuildArgs {
     /// The new folder. It is written as DIR.partial, and has its name when it is whole.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct AddArgs {
+    /// The corpus to add to, which is not changed.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The new folder.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, clap::Args)]
+struct Options {
     /// File or folder to read; may be repeated. FORMAT is `hotpotqa`, `jsonl`, `dspy`, `dpr`, `wiki18`, `beir`, `kilt`,
-    /// `fever`, `2wiki`, `dataset`, `parquet` or `zim`; without it, the first record and the name decide.
+    /// `fever`, `2wiki`, `dataset`, `parquet`, `zim`, `corpus` or `redirects`; without it, the first record and the name
+    /// decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
-    /// What to call it [default: the name of the folder].
+    /// What to call it [default: as a corpus among the inputs says, as all that follows; else the name of the folder].
     #[arg(long)]
     name: Option<String>,
     /// How much of a page an article has: `lead`, `page` or `passages` [default: what the format has].
@@ -35,11 +54,18 @@ pub(in crate::cli) struct BuildArgs {
     /// The date of the encyclopedia, such as 2017-10-01.
     #[arg(long, value_name = "DATE")]
     as_of: Option<String>,
-    /// License of the texts, such as CC-BY-SA-4.0 [default: unknown].
+    /// License of the texts, such as CC-BY-SA-4.0, or `unknown` [default: as the publisher of a format says, else unknown].
     #[arg(long, value_name = "SPDX")]
     license: Option<String>,
-    /// Of articles with the same title, keep the one with the lowest page number, or refuse to build.
-    #[arg(long, value_name = "WHICH", default_value = "lowest-id", value_parser = ["lowest-id", "error"])]
+    /// Whom the license asks to name, such as "Wikipedia contributors".
+    #[arg(long, value_name = "TEXT")]
+    attribution: Option<String>,
+    /// What was changed in the texts, which some licenses ask to be said.
+    #[arg(long, value_name = "TEXT")]
+    changes: Option<String>,
+    /// Of articles with the same title, keep the one with the lowest page number or the one that is read last, or refuse to
+    /// build.
+    #[arg(long, value_name = "WHICH", default_value = "lowest-id", value_parser = ["lowest-id", "last", "error"])]
     on_duplicate: String,
     /// Threads that work at once [default: all processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -65,7 +91,7 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
             };
         }
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric()) && name.len() > 1;
-        if plain && !std::path::Path::new(text).exists() {
+        if plain && !Path::new(text).exists() {
             return Err(format!("`{name}` is not a format; formats are {}", names()));
         }
     }
@@ -101,47 +127,55 @@ fn memory(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn execute(args: &BuildArgs) -> anyhow::Result<u8> {
-    let sources = args.from.iter().map(|(format, path)| Ok((found(*format, path)?, path.clone())));
-    let sources = sources.collect::<anyhow::Result<Vec<_>>>()?;
+    made(&args.dir, None, &args.options)
+}
+
+pub(super) fn add(args: &AddArgs) -> anyhow::Result<u8> {
+    made(&args.out, Some(&args.dir), &args.options)
+}
+
+/// Builds `dir` of the inputs, and before them of the corpus that they are added to.
+fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> {
+    let inputs = to.map(|to| (&None, to)).into_iter().chain(args.from.iter().map(|(format, path)| (format, path)));
+    let sources = inputs.map(|(format, path)| Ok((found(*format, path)?, path.clone())));
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let settings = BuildSettings {
-        extent: args.extent.unwrap_or_else(|| common_extent(&sources)),
-        sources,
+        sources: sources.collect::<anyhow::Result<_>>()?,
+        extent: args.extent,
         name: args.name.clone(),
         language: args.language.clone(),
         as_of: args.as_of.clone(),
         license: args.license.clone(),
-        refuse_duplicates: args.on_duplicate == "error",
+        attribution: args.attribution.clone(),
+        changes: args.changes.clone(),
+        on_duplicate: match args.on_duplicate.as_str() {
+            "last" => OnDuplicate::Last,
+            "error" => OnDuplicate::Error,
+            _ => OnDuplicate::LowestId,
+        },
         threads: args.threads.map_or(processors, usize::from),
         memory: args.memory,
-        frozen: None,
+        ..BuildSettings::default()
     };
     let bar = stage_bar(args.quiet);
-    let built = build(&args.dir, &settings, &mut |progress| show(&bar, progress));
+    let built = build(dir, &settings, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
     let Built { manifest, notes } = built.map_err(|error| explained(&error))?;
     left_out(&notes);
-    let mut out = stdout();
+    let mut out = stdout().styled();
     if args.json {
         json_line(&mut out, &serde_json::json!({ "manifest": manifest, "left_out": notes }))?;
         return Ok(failure::OK);
     }
     info::write_text(&manifest, &mut out)?;
-    let dir = shell_word(&args.dir.display().to_string());
+    let dir = shell_word(&dir.display().to_string());
     let size = megabytes(manifest.files.values().map(|file| file.bytes).sum());
     writeln!(out, "wrote {dir}, {size}\nnext:\n  wikitrail wiki search QUERY --wiki corpus:{dir}")?;
     Ok(failure::OK)
 }
 
-/// What the formats have, if it is the same for all.
-fn common_extent(sources: &[(Format, PathBuf)]) -> Extent {
-    let mut extents = sources.iter().map(|(format, path)| format.extent(path));
-    let first = extents.next().unwrap_or_default();
-    if extents.all(|extent| extent == first) { first } else { Extent::default() }
-}
-
 /// The format of an input, which is said where it was not given.
-fn found(format: Option<Format>, path: &std::path::Path) -> anyhow::Result<Format> {
+fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
     let shown = path.display();
     if let Some(format) = format {
         return built(format);
@@ -208,7 +242,9 @@ fn explained(error: &BuildError) -> anyhow::Error {
                 "a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}",
             )
         }
-        BuildError::Duplicate(_) => Failure::bad_input(error, "remove one of them, or take --on-duplicate lowest-id"),
+        BuildError::Duplicate(_) => {
+            Failure::bad_input(error, "remove one of them, or take --on-duplicate lowest-id or last")
+        }
         BuildError::Write { .. } => Failure::unexpected(
             error,
             "is there space for about three times the unpacked texts, and may the folder be written to?",

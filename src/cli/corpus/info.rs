@@ -4,7 +4,7 @@ use super::{manifest, megabytes, unusable};
 use crate::cli::failure;
 use crate::cli::output_file::json_line;
 use crate::report::console::stdout;
-use crate::report::{counted, thousands};
+use crate::report::{counted, thousands, yellow};
 use crate::types::text::visible_line;
 use crate::wiki::corpus::{Freeze, Manifest, NameCounts, notice};
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub(in crate::cli) struct InfoArgs {
 
 pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let manifest = manifest(&args.dir)?;
-    let mut out = stdout();
+    let mut out = stdout().styled();
     if args.attribution {
         notice(&args.dir, &manifest, &mut out).map_err(unusable)??;
     } else if args.json {
@@ -103,7 +103,8 @@ fn write_names(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Re
 /// Says under which terms the texts may be used, and where frozen ones are from.
 fn write_terms(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Result<()>) -> io::Result<()> {
     let license = &manifest.license;
-    row("license", visible_line(&license.id, 80))?;
+    let known = visible_line(&license.id, 80);
+    row("license", if license.is_known() { known } else { yellow(&known) })?;
     for (name, text) in [("credit", &license.attribution), ("changes", &license.changes)] {
         if let Some(text) = text {
             row(name, visible_line(text, 200))?;

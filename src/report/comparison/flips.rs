@@ -1,5 +1,6 @@
 //! Flipped answers: questions that one of two variants gets right and the other wrong.
 
+use crate::compare::GoldState;
 use crate::report::sheet::{Block, Cell, Grid, Heading, Key, Row, float};
 use crate::score::{Divergence, FailureClass};
 use crate::types::text::{counted, cut};
@@ -19,6 +20,19 @@ pub(crate) struct FlipList {
     pub gained: Vec<FlippedQuestion>,
     /// Right in `a` only.
     pub lost: Vec<FlippedQuestion>,
+    /// The older and the newer corpus, if gold was looked for in them, and why nothing can be told, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub editions: Option<([Edition; 2], Option<String>)>,
+}
+
+/// The corpus of a variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Edition {
+    pub variant: String,
+    /// As it was named for the run; absent for tables of figures.
+    pub wiki: Option<String>,
+    /// Its date, where that is known.
+    pub as_of: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +44,9 @@ pub(crate) struct FlippedQuestion {
     /// Where the two episodes diverge; absent for tables of figures.
     pub parted: Option<Divergence>,
     pub command: Option<String>,
+    /// Whether the gold pages of both corpora have the gold answer, if that was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gold: Option<GoldState>,
 }
 
 /// A table of the questions, counts by failure class, and commands.
@@ -62,7 +79,50 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
         title: "flipped answers by failure class, and commands that show both episodes".to_owned(),
         lines,
     });
+    blocks.extend(flips.editions.as_ref().map(|editions| stale(flips, editions)));
     blocks
+}
+
+/// Which flipped answers have stale gold, and for how many that cannot be told.
+fn stale(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String>)) -> Block {
+    let title = format!("stale gold, {} vs {}", flips.b, flips.a);
+    let [older, newer] = editions.each_ref().map(|edition| {
+        let facts = [&edition.wiki, &edition.as_of].into_iter().flatten().map(String::as_str);
+        format!("{} ({})", edition.variant, facts.collect::<Vec<_>>().join(", "))
+    });
+    if let Some(fault) = fault {
+        return Block::Lines { title, lines: vec![format!("cannot be told: {fault}")] };
+    }
+    let all = || flips.gained.iter().chain(&flips.lost).filter_map(|flip| Some((flip, flip.gold.as_ref()?)));
+    let pages: Vec<String> = all()
+        .filter_map(|(flip, gold)| match gold {
+            GoldState::Stale { page } => Some(format!("{}: {page}", flip.id)),
+            GoldState::Still | GoldState::Undecidable { .. } => None,
+        })
+        .collect();
+    let mut lines = vec![
+        format!("older {older}, newer {newer}"),
+        format!(
+            "{} of {}: the answer stood in this gold page, and stands in no gold page of the newer corpus",
+            pages.len(),
+            counted(all().count(), "flipped answer")
+        ),
+    ];
+    lines.extend(pages);
+    lines.push(format!(
+        "{} with the answer in a gold page of both",
+        all().filter(|(_, gold)| **gold == GoldState::Still).count()
+    ));
+    let mut reasons: Vec<(&str, usize)> = Vec::new();
+    for (_, gold) in all() {
+        let GoldState::Undecidable { reason } = gold else { continue };
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, count)) => *count += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    lines.extend(reasons.iter().map(|(reason, count)| format!("{count} cannot be told: {reason}")));
+    Block::Lines { title, lines }
 }
 
 fn divergence(parted: Option<Divergence>) -> Cell {

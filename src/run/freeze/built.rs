@@ -49,14 +49,13 @@ impl PreparedFreeze {
         let settings = BuildSettings {
             sources: vec![(Format::Frozen, kept.path.clone())],
             name: self.settings.name.clone(),
-            extent: Extent::Page,
+            extent: Some(Extent::Page),
             language: asked.facts.language.clone(),
             as_of: Some(asked.as_of.clone().unwrap_or_else(|| asked.began.clone())),
-            license: None,
-            refuse_duplicates: false,
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             memory: MEMORY,
             frozen: Some(Frozen { facts, license, searches, left_out: left_out.clone() }),
+            ..BuildSettings::default()
         };
         Ok((settings, left_out))
     }

@@ -13,8 +13,9 @@ pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<i
         return Ok(Err(error));
     }
     let permalink = manifest.freeze.as_ref().map(|freeze| &freeze.permalink);
+    let mut last = None;
     for number in 0..manifest.articles {
-        let article = folder.article(number)?;
+        let article = folder.article_in(number, &mut last)?;
         let revid = article.revid.map(|revid| revid.to_string());
         let place = permalink.zip(revid.as_ref()).map(|(permalink, revid)| format!("{permalink}{revid}"));
         let place = place.or_else(|| revid.map(|revid| format!("revision {revid}")));

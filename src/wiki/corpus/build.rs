@@ -6,6 +6,7 @@
 
 mod collect;
 mod distinct;
+mod facts;
 mod redirects;
 mod sorter;
 mod write;
@@ -13,8 +14,8 @@ mod write;
 use super::CorpusError;
 use super::folder::{self, Folder};
 use super::frozen::Frozen;
-use super::import::{self, Format};
-use super::manifest::{self, Digest, Extent, License, Manifest, SourceFile};
+use super::import::Format;
+use super::manifest::{self, Digest, Extent, Manifest};
 use collect::Collected;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -33,24 +34,58 @@ pub const LEAST_MEMORY: u64 = 16 << 20;
 pub struct BuildSettings {
     /// Files and folders to read, with their formats.
     pub sources: Vec<(Format, PathBuf)>,
-    /// What people call it; the name of the folder otherwise.
+    /// What people call it. Without these facts, those of the first source that is a corpus hold; else the name of the folder…
     pub name: Option<String>,
     /// How much of a page an article has.
-    pub extent: Extent,
+    pub extent: Option<Extent>,
     /// Code of the language.
     pub language: Option<String>,
     /// The date of the encyclopedia.
     pub as_of: Option<String>,
     /// SPDX identifier of the license.
     pub license: Option<String>,
-    /// Whether a title that comes twice ends the build.
-    pub refuse_duplicates: bool,
+    /// Whom to name.
+    pub attribution: Option<String>,
+    /// What was changed.
+    pub changes: Option<String>,
+    /// What becomes of a title that comes twice.
+    pub on_duplicate: OnDuplicate,
     /// Threads that work at once, 1 or more.
     pub threads: usize,
     /// Bytes of memory to sort in.
     pub memory: u64,
     /// What was frozen with the pages of a site.
     pub frozen: Option<Frozen>,
+}
+
+/// Which of several articles with one title is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDuplicate {
+    /// The one with the lowest page number; where these are the same, one that does not depend on the order of the input.
+    LowestId,
+    /// The one that was read last.
+    Last,
+    /// None: the build ends.
+    Error,
+}
+
+impl Default for BuildSettings {
+    fn default() -> Self {
+        Self {
+            sources: Vec::new(),
+            name: None,
+            extent: None,
+            language: None,
+            as_of: None,
+            license: None,
+            attribution: None,
+            changes: None,
+            on_duplicate: OnDuplicate::LowestId,
+            threads: 1,
+            memory: 1 << 30,
+            frozen: None,
+        }
+    }
 }
 
 /// How far a build is.
@@ -131,60 +166,19 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
         .map_err(|error| cannot(error.0))?;
     progress(Progress::Finishing);
-    let frozen = settings.frozen.as_ref();
-    frozen.map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
+    let frozen = facts::frozen(settings, &sources);
+    frozen.as_ref().map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;
     fs::remove_dir_all(&work).map_err(cannot)?;
     names.collisions = written.collisions;
-    let facts = import::facts(&settings.sources);
-    let manifest = Manifest {
-        format: Manifest::FORMAT,
-        id: written.id,
-        name: settings.name.clone().unwrap_or_else(|| file_name(dir)),
-        extent: settings.extent,
-        language: settings.language.clone().or_else(|| facts.language.clone()),
-        as_of: settings.as_of.clone().or_else(|| facts.as_of.clone()),
-        articles: written.articles,
-        redirects: written.redirects,
-        disambiguations: written.disambiguations,
-        sentences: written.sentences,
-        text_bytes: written.text_bytes,
-        freeze: frozen.map(|frozen| frozen.facts.clone()),
-        license: frozen.map_or_else(|| license(settings, facts), |frozen| frozen.license.clone()),
-        sources: described(settings, &sources)?,
-        names,
-        build: manifest::Build::current(),
-        files: digests(&partial.path).map_err(cannot)?,
-    };
+    let manifest =
+        facts::manifest(dir, settings, &sources, (written, names), frozen, digests(&partial.path).map_err(cannot)?)?;
     partial.finish(dir, &manifest)?;
     let notes = notes.said(settings, &sources);
     Ok(Built { manifest, notes })
 }
 
-fn license(settings: &BuildSettings, facts: import::Facts) -> License {
-    let id = settings.license.clone().or(facts.license);
-    License { id: id.unwrap_or_else(|| "unknown".to_owned()), attribution: facts.attribution, changes: None }
-}
-
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// The inputs as the manifest has them.
-fn described(settings: &BuildSettings, sources: &[collect::Read]) -> Result<Vec<SourceFile>, BuildError> {
-    let describe = |((format, path), read): (&(Format, PathBuf), &collect::Read)| {
-        if let Some(frozen) = &settings.frozen {
-            let (format, file) = (format.name().to_owned(), frozen.facts.site.clone());
-            return Ok(SourceFile { format, file, sha256: None, rows: read.rows, skipped: read.skipped });
-        }
-        let files = import::files(path);
-        let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
-        let sha256 = regular.then(|| folder::digest(&files)).transpose();
-        let sha256 = sha256
-            .map_err(|error| BuildError::Input { file: path.display().to_string(), reason: error.to_string() })?;
-        let (format, file) = (format.name().to_owned(), file_name(path));
-        Ok(SourceFile { format, file, sha256, rows: read.rows, skipped: read.skipped })
-    };
-    settings.sources.iter().zip(sources).map(describe).collect()
 }
 
 /// Sizes and digests of all files, which are on the disk then.

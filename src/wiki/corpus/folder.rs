@@ -7,7 +7,7 @@ use super::fold;
 use super::index::{Rule, TextIndex};
 use super::manifest::Manifest;
 use super::names::Names;
-use super::pages::{self, Pages};
+use super::pages::{self, Pages, Unpacked};
 use super::record::Article;
 use crate::types::Digester;
 use crate::wiki::GivenSentences;
@@ -70,7 +70,13 @@ impl Folder {
         &self.names
     }
 
-    /// The canonical record of an article.
+    /// The canonical record of an article, where one is read after the other: the block of the last one stays unpacked.
+    pub(super) fn article_in(&self, number: u32, last: &mut Unpacked) -> Result<Article, CorpusError> {
+        self.pages.article_in(number, last)
+    }
+
+    /// That of a single article.
+    #[cfg(test)]
     pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
         self.pages.article(number)
     }

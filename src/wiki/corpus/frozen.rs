@@ -1,12 +1,14 @@
 //! A corpus that was frozen from a site: what is kept of each title while it is fetched, and what is built of it.
 
-use super::manifest::{Freeze, License};
+use super::CorpusError;
+use super::manifest::{Freeze, License, Manifest};
 use super::queries::{self, Answer};
+use crate::types::bounded::lines;
 use crate::wiki::site_page::{LeftOut, SitePage};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 /// The file that names what was left out.
@@ -47,6 +49,41 @@ pub enum Kept {
     },
 }
 
+/// A title without a page, as a line has it.
+#[derive(Serialize, Deserialize)]
+pub(super) struct NoPage {
+    title: String,
+    reason: LeftOut,
+}
+
+impl From<(LeftOut, String)> for NoPage {
+    fn from((reason, title): (LeftOut, String)) -> Self {
+        Self { title, reason }
+    }
+}
+
+impl From<NoPage> for (LeftOut, String) {
+    fn from(left_out: NoPage) -> Self {
+        (left_out.reason, left_out.title)
+    }
+}
+
+/// The titles without a page in a folder.
+pub(super) fn left_out(dir: &Path, manifest: &Manifest) -> Result<BTreeSet<(LeftOut, String)>, CorpusError> {
+    if !manifest.files.contains_key(LEFT_OUT) {
+        return Ok(BTreeSet::new());
+    }
+    let damaged = |line: usize, reason: String| CorpusError::Line { file: LEFT_OUT.to_owned(), line, reason };
+    let file = File::open(dir.join(LEFT_OUT)).map_err(|error| damaged(1, error.to_string()))?;
+    let read = |(number, line): (usize, io::Result<Vec<u8>>)| {
+        let line = line.map_err(|error| damaged(number, error.to_string()))?;
+        let found: NoPage =
+            serde_json::from_slice(&line).map_err(|error| damaged(number, super::record::said(&error)))?;
+        Ok(found.into())
+    };
+    (1..).zip(lines(BufReader::new(file))).map(read).collect()
+}
+
 /// What is built beside the articles, and said of them.
 #[derive(Debug, Clone)]
 pub struct Frozen {
@@ -69,8 +106,8 @@ impl Frozen {
             return Ok(());
         }
         let mut file = BufWriter::new(File::create_new(dir.join(LEFT_OUT))?);
-        for (reason, title) in &self.left_out {
-            serde_json::to_writer(&mut file, &serde_json::json!({ "title": title, "reason": reason }))?;
+        for left_out in &self.left_out {
+            serde_json::to_writer(&mut file, &NoPage::from(left_out.clone()))?;
             file.write_all(b"\n")?;
         }
         file.into_inner()?.sync_all()

@@ -9,6 +9,7 @@ mod dataset;
 mod detect;
 mod dpr;
 mod fever;
+mod folder;
 mod frozen;
 mod hotpotqa;
 mod jsonl;
@@ -17,6 +18,7 @@ mod lines;
 mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+mod redirects;
 mod wiki18;
 mod wiki2;
 mod zim;
@@ -58,6 +60,10 @@ pub enum Format {
     Parquet,
     /// Kiwix' archives of pages as HTML.
     Zim,
+    /// A corpus that was built.
+    Corpus,
+    /// Redirects alone, a name and its target a line, with a tab between them.
+    Redirects,
 }
 
 /// All formats with their names.
@@ -74,6 +80,8 @@ pub const FORMATS: &[(&str, Format)] = &[
     ("dataset", Format::Dataset),
     ("parquet", Format::Parquet),
     ("zim", Format::Zim),
+    ("corpus", Format::Corpus),
+    ("redirects", Format::Redirects),
 ];
 
 impl Format {
@@ -101,6 +109,8 @@ impl Format {
             Self::Dspy | Self::Fever | Self::Wiki2 => Extent::Lead,
             Self::Dpr | Self::Wiki18 | Self::Beir | Self::Dataset => Extent::Passages,
             Self::Frozen | Self::Hotpotqa | Self::Jsonl | Self::Kilt | Self::Parquet | Self::Zim => Extent::Page,
+            // A corpus says it itself, and redirects say nothing.
+            Self::Corpus | Self::Redirects => Extent::default(),
         }
     }
 }
@@ -111,19 +121,23 @@ pub fn files(path: &Path) -> Vec<PathBuf> {
     if parts.is_empty() { vec![path.to_owned()] } else { parts }
 }
 
-/// What a source says of itself, for whoever does not say otherwise.
+/// What a source or its publisher says of it, for whoever does not say otherwise.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     pub(super) language: Option<String>,
     pub(super) as_of: Option<String>,
     pub(super) license: Option<String>,
     pub(super) attribution: Option<String>,
+    pub(super) changes: Option<String>,
 }
 
 /// What inputs say of themselves, as far as all say the same.
 pub(super) fn facts(sources: &[(Format, PathBuf)]) -> Facts {
-    let facts = sources.iter().map(|(format, path)| match format {
+    // Redirects are names, and say nothing of texts.
+    let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
+    let facts = articles.map(|(format, path)| match format {
         Format::Zim => zim::facts(path),
+        Format::Hotpotqa => hotpotqa::facts(),
         _ => Facts::default(),
     });
     let both = |one: Option<String>, other: Option<String>| one.filter(|one| other.as_ref() == Some(one));
@@ -132,6 +146,7 @@ pub(super) fn facts(sources: &[(Format, PathBuf)]) -> Facts {
         as_of: both(one.as_of, other.as_of),
         license: both(one.license, other.license),
         attribution: both(one.attribution, other.attribution),
+        changes: both(one.changes, other.changes),
     };
     facts.reduce(common).unwrap_or_default()
 }
@@ -194,6 +209,8 @@ pub(super) fn open(format: Format, path: &Path) -> Result<Records, ImportError> 
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(ImportError::Broken { reason: "this program was built without it".to_owned() }),
         Format::Zim => zim::open(path),
+        Format::Corpus => folder::open(path),
+        Format::Redirects => redirects::open(path),
     }
 }
 

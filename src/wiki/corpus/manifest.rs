@@ -13,9 +13,9 @@ use std::path::Path;
 /// The file that makes a folder a corpus.
 pub(super) const FILE: &str = "corpus.toml";
 /// The newest layout of the folder that is read, and the one that is written.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 /// No manifest is larger, in bytes.
-const LARGEST: u64 = 1 << 20;
+pub(super) const LARGEST: u64 = 1 << 20;
 
 /// What a corpus is. The identity is that of its articles; everything else may differ between equal corpora.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,17 @@ pub enum Extent {
     Passages,
 }
 
+impl Extent {
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lead => "lead",
+            Self::Page => "page",
+            Self::Passages => "passages",
+        }
+    }
+}
+
 /// Whether sentences are those of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -94,6 +105,16 @@ pub struct License {
     /// What was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
+}
+
+impl License {
+    /// What a license is called that nobody knows.
+    pub(super) const UNKNOWN: &str = "unknown";
+
+    /// Whether it says anything.
+    pub fn is_known(&self) -> bool {
+        self.id != Self::UNKNOWN
+    }
 }
 
 /// A site, and how its pages were frozen.
@@ -125,6 +146,9 @@ pub struct SourceFile {
     pub format: String,
     /// Name of the file, without its folder.
     pub file: String,
+    /// The identity, where it was a corpus itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// SHA-256 of the file as it was read; absent for folders and pipes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
@@ -161,6 +185,20 @@ pub struct NameCounts {
     pub redirect_circle: u64,
     /// Names that are the same as another article's without case, accents and punctuation.
     pub collisions: u64,
+}
+
+impl NameCounts {
+    /// With what another build had dropped before. Its collisions are still there, and were counted.
+    #[must_use]
+    pub(super) fn with_dropped(self, before: &Self) -> Self {
+        Self {
+            redirect_is_title: self.redirect_is_title.saturating_add(before.redirect_is_title),
+            redirect_twice: self.redirect_twice.saturating_add(before.redirect_twice),
+            redirect_to_nothing: self.redirect_to_nothing.saturating_add(before.redirect_to_nothing),
+            redirect_circle: self.redirect_circle.saturating_add(before.redirect_circle),
+            collisions: self.collisions,
+        }
+    }
 }
 
 /// The rules that a corpus was built by. One of other rules is built anew, not misread.

@@ -84,6 +84,9 @@ fn small(number: usize) -> io::Result<u32> {
     u32::try_from(number).map_err(|_| io::ErrorKind::FileTooLarge.into())
 }
 
+/// A block by its number, if one is unpacked.
+pub(super) type Unpacked = Option<(u32, Vec<u8>)>;
+
 /// Reads pages by their numbers, from many threads.
 pub(super) struct Pages {
     blocks: Positioned,
@@ -106,9 +109,18 @@ impl Pages {
 
     /// The article of that number.
     pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
+        self.article_in(number, &mut None)
+    }
+
+    /// The same for one article after the other; `last` is the block of the one before.
+    pub(super) fn article_in(&self, number: u32, last: &mut Unpacked) -> Result<Article, CorpusError> {
         let place: [u8; PLACE] = self.places.at(u64::from(number) * PLACE as u64).map_err(damaged(PLACES))?;
         let [block, at, length] = [0, 4, 8].map(|from| number_at(&place, from));
-        let unpacked = self.block(block)?;
+        let unpacked = match last.take().filter(|(open, _)| *open == block) {
+            Some((_, unpacked)) => unpacked,
+            None => self.block(block)?,
+        };
+        let (_, unpacked) = last.insert((block, unpacked));
         let (at, length) = (at as usize, length as usize);
         let frame = at.checked_add(length).and_then(|end| unpacked.get(at..end));
         let article = frame.filter(|_| number < self.articles).and_then(frame::decode);

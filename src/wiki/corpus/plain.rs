@@ -1,9 +1,11 @@
 //! A corpus in memory, from lines or from a folder of texts.
 
 use super::CorpusError;
+use super::about::About;
 use super::articles::{Articles, Hit, Page};
 use super::fold;
 use super::index::{IndexWriter, Rule, TextIndex};
+use super::queries::Queries;
 use super::record::{self, Article, Record};
 use crate::types::bounded::{fill_at_most, text_at_most};
 use flate2::read::MultiGzDecoder;
@@ -18,8 +20,9 @@ use std::sync::Arc;
 const LARGEST: u64 = 8 << 30;
 /// Bytes that are looked at before the rest is read.
 const FIRST: u64 = 64 << 10;
-/// How a gzip file begins.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// How gzip and zstd files begin.
+pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
+pub(super) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 /// How many hits are looked at. Scores may differ in their last digit with this number, so recorded runs need it to stay.
 const TAKEN: usize = 200;
 
@@ -124,13 +127,23 @@ impl Articles for Plain {
     }
 }
 
-/// The bytes of a file, unpacked if they are gzip.
-pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CorpusError> {
-    if !bytes.starts_with(&GZIP) {
-        return Ok(Cow::Borrowed(bytes));
+/// The searches that were frozen with a packed corpus.
+pub(super) fn searches(bytes: &[u8]) -> Queries {
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    match About::parse(first) {
+        Some(Ok(about)) => about.searches.into_iter().collect(),
+        _ => Queries::new(),
     }
-    let broken = |error: io::Error| CorpusError::Unpack { file: file.to_owned(), reason: error.to_string() };
-    read_text(MultiGzDecoder::new(bytes), 0).map(Cow::Owned).map_err(broken)
+}
+
+/// The bytes of a file, unpacked if they are gzip or zstd.
+pub(super) fn unpacked<'a>(file: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, CorpusError> {
+    let text = match bytes {
+        _ if bytes.starts_with(GZIP) => read_text(MultiGzDecoder::new(bytes), 0),
+        _ if bytes.starts_with(ZSTD) => zstd::stream::read::Decoder::new(bytes).and_then(|text| read_text(text, 0)),
+        _ => return Ok(Cow::Borrowed(bytes)),
+    };
+    text.map(Cow::Owned).map_err(|error| CorpusError::Unpack { file: file.to_owned(), reason: error.to_string() })
 }
 
 /// Bytes of text, packed or not, up to [`LARGEST`], about `size` of them. A device or a packed bomb, which often have nothing but zero bytes, are not read to
@@ -140,7 +153,7 @@ pub(super) fn read_text(mut source: impl Read, size: u64) -> io::Result<Vec<u8>>
     // Without so much memory it grows as far as it goes.
     let _ = bytes.try_reserve_exact(usize::try_from(size.min(LARGEST) + 1).unwrap_or_default());
     (&mut source).take(FIRST).read_to_end(&mut bytes)?;
-    if !bytes.starts_with(&GZIP) && bytes.contains(&0) {
+    if ![GZIP, ZSTD].iter().any(|packed| bytes.starts_with(packed)) && bytes.contains(&0) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it contains NUL bytes, so it is not text"));
     }
     fill_at_most(&mut bytes, source, LARGEST)?;
@@ -179,14 +192,17 @@ pub(super) fn texts(dir: &Path) -> Result<Option<Vec<u8>>, CorpusError> {
 /// Reads all articles with the numbers of their lines; blank lines are passed over.
 fn articles(file: &str, bytes: &[u8]) -> Result<Vec<(usize, Article)>, CorpusError> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let mut articles = Vec::new();
+    let (mut articles, mut packed) = (Vec::new(), false);
     for (line, text) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
         if text.trim_ascii().is_empty() {
             continue;
         }
         let wrong = |reason: String| CorpusError::Line { file: file.to_owned(), line, reason };
-        match record::parse(text).map_err(wrong)? {
+        let record = if packed { record::parse_canonical(text).map(Record::Article) } else { record::parse(text) };
+        match record.map_err(wrong)? {
             Record::Article(article) => articles.push((line, article)),
+            Record::About(_) if line == 1 => packed = true,
+            Record::About(_) => return Err(wrong("only the first line may describe a corpus".to_owned())),
             Record::Redirect { title, .. } | Record::Passage { title, .. } => {
                 return Err(wrong(format!(
                     "the redirect `{title}` has a line of its own, which only `corpus build` reads"

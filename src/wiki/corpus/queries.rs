@@ -24,10 +24,22 @@ pub enum Answer {
 
 /// A line.
 #[derive(Serialize, Deserialize)]
-struct Line {
+pub(super) struct Line {
     query: String,
     #[serde(flatten)]
     answer: Answer,
+}
+
+impl From<(String, Answer)> for Line {
+    fn from((query, answer): (String, Answer)) -> Self {
+        Self { query, answer }
+    }
+}
+
+impl From<Line> for (String, Answer) {
+    fn from(line: Line) -> Self {
+        (line.query, line.answer)
+    }
 }
 
 /// Searches by their words, without spaces around them.

@@ -1,5 +1,6 @@
 //! The canonical record of an article, and the lines in which people write articles.
 
+use super::about::About;
 use crate::types::Digester;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,8 @@ pub(super) enum Record {
         title: String,
         to: String,
     },
+    /// What the corpus is whose articles follow.
+    About(Box<About>),
     /// A piece of an article. Those of one title are its blocks, in the order of their ids, or of their texts without ids.
     Passage {
         title: String,
@@ -27,12 +30,13 @@ impl Record {
     pub(super) fn title(&self) -> &str {
         match self {
             Self::Article(Article { title, .. }) | Self::Redirect { title, .. } | Self::Passage { title, .. } => title,
+            Self::About(about) => &about.manifest.name,
         }
     }
 }
 
 /// An article, as its canonical record has it. Everything in a corpus follows from these.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Article {
     pub(super) title: String,
     /// `MediaWiki`'s number of the page.
@@ -174,7 +178,15 @@ enum Entry {
 
 /// Reads one line; what is wrong with it is said in words.
 pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
-    let line: Line = serde_json::from_slice(line).map_err(|error| said(&error))?;
+    let line: Line = match serde_json::from_slice(line) {
+        Ok(line) => line,
+        Err(error) => {
+            return match About::parse(line) {
+                Some(about) => Ok(Record::About(Box::new(about?))),
+                None => Err(said(&error)),
+            };
+        }
+    };
     let Line { title, redirect, id, revid, timestamp, blocks, text, mut redirects, entries } = line;
     if title.trim().is_empty() {
         return Err("`title` is empty".to_owned());
@@ -195,6 +207,11 @@ pub(super) fn parse(line: &[u8]) -> Result<Record, String> {
     redirects.sort_unstable();
     redirects.dedup();
     Ok(Record::Article(Article { title, pageid: id, revid, timestamp, blocks, entries, redirects }))
+}
+
+/// Reads a canonical line as it is: nothing is made of its text that another program's reader did not make of it.
+pub(super) fn parse_canonical(line: &[u8]) -> Result<Article, String> {
+    serde_json::from_slice(line).map_err(|error| said(&error))
 }
 
 /// The paragraphs of a text, which blank lines separate.

@@ -44,9 +44,9 @@ pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
 fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> Result<(), CorpusError> {
     use super::articles::Articles as _;
     let folder = Folder::open(dir, manifest)?;
-    let (mut identity, mut redirects) = (Identity::default(), 0);
+    let (mut identity, mut redirects, mut last) = (Identity::default(), 0, None);
     for number in 0..manifest.articles {
-        let article = folder.article(number)?;
+        let article = folder.article_in(number, &mut last)?;
         let names = folder.names();
         let title = &article.title;
         let shown = || printable(title, 80);

@@ -1,8 +1,9 @@
 //! From inputs to records in title order.
 
 use super::sorter::Sorter;
-use super::{BuildError, BuildSettings, Progress};
+use super::{BuildError, BuildSettings, OnDuplicate, Progress};
 use crate::types::text::{printable, thousands};
+use crate::wiki::corpus::about::About;
 use crate::wiki::corpus::frame;
 use crate::wiki::corpus::import::{self, ImportError, Imported, Place};
 use crate::wiki::corpus::manifest::Skipped;
@@ -19,7 +20,7 @@ const STEP: u64 = 1 << 12;
 
 /// All records, sorted.
 pub(super) struct Collected {
-    /// Title, a zero, the page's number, and for a passage its format, a zero and its id → article or passage, and place.
+    /// Title, a zero, the page's number or what else decides which article is kept, and for a passage its format, a zero and its id → article or passage, and place.
     pub(super) articles: Sorter,
     /// Redirect → title.
     pub(super) redirects: Sorter,
@@ -28,10 +29,12 @@ pub(super) struct Collected {
 }
 
 /// What was read of an input.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Read {
     pub(super) rows: u64,
     pub(super) skipped: Skipped,
+    /// What it says of itself, if it is a corpus.
+    pub(super) about: Option<Box<About>>,
 }
 
 /// What was left out, in words.
@@ -124,14 +127,22 @@ pub(super) fn cannot(work: &Path, error: &io::Error) -> BuildError {
 impl Collected {
     fn add(&mut self, settings: &BuildSettings, source: usize, found: Imported) -> io::Result<()> {
         let Imported { record, place } = found;
-        self.sources[source].rows += 1;
+        self.sources[source].rows += u64::from(!matches!(record, Record::About(_)));
         // Pages without a number come last, passages behind them.
         let mut order = u64::MAX.to_be_bytes().to_vec();
         let mut article = match record {
             Record::Redirect { title, to } => return self.redirects.push(title.as_bytes(), to.as_bytes()),
             Record::Article(article) => {
-                order = article.pageid.unwrap_or(u64::MAX).to_be_bytes().to_vec();
+                let first = match settings.on_duplicate {
+                    OnDuplicate::Last => u64::MAX - self.sources.iter().map(|read| read.rows).sum::<u64>(),
+                    OnDuplicate::LowestId | OnDuplicate::Error => article.pageid.unwrap_or(u64::MAX),
+                };
+                order = first.to_be_bytes().to_vec();
                 article
+            }
+            Record::About(about) => {
+                self.sources[source].about = Some(about);
+                return Ok(());
             }
             Record::Passage { title, id, text } => {
                 order.extend_from_slice(settings.sources[source].0.name().as_bytes());

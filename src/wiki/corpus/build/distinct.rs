@@ -2,7 +2,7 @@
 
 use super::collect::{Notes, Read, cannot};
 use super::sorter::Sorter;
-use super::{BuildError, BuildSettings};
+use super::{BuildError, BuildSettings, OnDuplicate};
 use crate::types::bounded::LONGEST_LINE;
 use crate::types::text::printable;
 use crate::wiki::corpus::frame;
@@ -125,7 +125,8 @@ fn taken(row: &Row<'_>) -> u64 {
     (row.frame.len() + size_of::<Block>()) as u64
 }
 
-/// Of articles with one title, keeps that of the lowest page number, then the least record. Passages come after articles.
+/// Of articles with one title, keeps that of the lowest page number, then the least record, or the last that was read. Passages
+/// come after articles.
 pub(super) fn distinct(
     work: &Path,
     articles: Sorter,
@@ -159,7 +160,7 @@ pub(super) fn distinct(
                 let what = format!("the passages of `{}` exceed {} MiB", title(), LONGEST_LINE >> 20);
                 notes.add(settings, row.source, &row.place, what);
             }
-            Twice::Other if settings.refuse_duplicates => {
+            Twice::Other if settings.on_duplicate == OnDuplicate::Error => {
                 let file = |source: usize| settings.sources[source].1.display();
                 let (here, there, at) = (file(row.source), file(kept.source), &kept.place);
                 let (what, are) = if same_place { ("id and title", "are those") } else { ("the title", "is that") };

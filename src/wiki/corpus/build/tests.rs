@@ -1,10 +1,10 @@
 //! Tests over folders that are built here.
 
-use super::{BuildError, BuildSettings, Built, build};
+use super::{BuildError, BuildSettings, Built, OnDuplicate, build};
 use crate::types::Provenance;
 use crate::wiki::Found;
 use crate::wiki::corpus::import::Format;
-use crate::wiki::corpus::manifest::{Extent, Manifest};
+use crate::wiki::corpus::manifest::Manifest;
 use crate::wiki::corpus::{Corpus, CorpusError, folder, verify};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,15 +14,8 @@ use std::path::{Path, PathBuf};
 fn settings(sources: &[PathBuf]) -> BuildSettings {
     BuildSettings {
         sources: sources.iter().map(|path| (Format::Jsonl, path.clone())).collect(),
-        name: None,
-        extent: Extent::Page,
-        language: None,
-        as_of: None,
-        license: None,
-        refuse_duplicates: false,
         threads: 2,
-        memory: 1 << 30,
-        frozen: None,
+        ..BuildSettings::default()
     }
 }
 
@@ -206,7 +199,7 @@ fn what_is_left_out_is_named_by_file_and_line() {
     let source = &built.manifest.sources[0];
     assert_eq!((source.rows, source.skipped.bad, source.skipped.empty, source.skipped.duplicate_title), (8, 2, 1, 2));
     assert_eq!(built.manifest.names.collisions, 2);
-    let refused = BuildSettings { refuse_duplicates: true, ..settings(&[dir.path().join("c.jsonl")]) };
+    let refused = BuildSettings { on_duplicate: OnDuplicate::Error, ..settings(&[dir.path().join("c.jsonl")]) };
     let error = build(&dir.path().join("d"), &refused, &mut |_| {}).expect_err("twice").to_string();
     assert_eq!(error, format!("`{file}`, line 1: the title `Ada` is that of `{file}`, line 3"));
     assert!(!dir.path().join("d").exists() && !dir.path().join("d.partial").exists());

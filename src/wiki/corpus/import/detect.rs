@@ -3,7 +3,7 @@
 use super::archive::is_archive;
 use super::lines::text_of;
 use super::{Format, beir, fever, files, hotpotqa, is_table, listed, zim};
-use crate::wiki::corpus::lines_of;
+use crate::wiki::corpus::{lines_of, manifest};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -16,6 +16,7 @@ impl Format {
     pub fn detect(path: &Path) -> Option<Self> {
         if path.is_dir() {
             return match path {
+                _ if path.join(manifest::FILE).is_file() => Some(Self::Corpus),
                 _ if lines_of(path).is_some() => Some(Self::Jsonl),
                 _ if path.join(beir::FILE).is_file() => Some(Self::Beir),
                 _ if listed(path, is_table).is_ok_and(|files| !files.is_empty()) => Some(Self::Parquet),

@@ -5,7 +5,7 @@
 //! unpacked and read on several threads.
 
 use super::parallel::{Found, on_all_processors};
-use super::{ImportError, Imported, Place, Records, archive, broken, listed};
+use super::{Facts, ImportError, Imported, Place, Records, archive, broken, listed};
 use crate::types::bounded::read_at_most;
 use crate::wiki::corpus::record::{Article, Block, Record, listed_entries, page_number, said};
 use bzip2::read::MultiBzDecoder;
@@ -43,6 +43,16 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     }
     let read = |member: Member| member.map_or_else(|error| vec![Err(error)], |(name, bytes)| records(&name, bytes));
     Ok(Box::new(on_all_processors(to_unpack, read).into_iter().flatten()))
+}
+
+/// What is true of all of these dumps.
+pub(super) fn facts() -> Facts {
+    Facts {
+        license: Some("CC-BY-SA-4.0".to_owned()),
+        attribution: Some("Wikipedia contributors, as published by HotpotQA".to_owned()),
+        changes: Some("plain text, links removed".to_owned()),
+        ..Facts::default()
+    }
 }
 
 /// Whether a folder has such members.

@@ -1,10 +1,16 @@
 //! JSON lines: our own records, or title and text, which `DSPy`'s abstracts have. A folder is read where it has `articles.jsonl`, and
 //! a tar archive for the JSON lines in it.
+//!
+//! The first line of a packed corpus says what it is. What follows are its articles as they are, and nothing else: their
+//! identity is compared with the one in that line.
 
 use super::archive::{is_archive, members};
-use super::lines::{self, Lines, Parsed, unpacked};
+use super::lines::{self, Lines, Parsed, Parser, unpacked};
 use super::{ImportError, Records, broken};
-use crate::wiki::corpus::{lines_of, record};
+use crate::types::text::printable;
+use crate::wiki::corpus::about::About;
+use crate::wiki::corpus::lines_of;
+use crate::wiki::corpus::record::{self, Identity, Record};
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -17,7 +23,57 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
         return Ok(archived(source));
     }
     let file = lines_of(path).unwrap_or_else(|| path.to_owned());
-    lines::open(&file, parse)
+    lines::open_with(&file, Mine::Begun)
+}
+
+/// Lines of our own, which may be a packed corpus.
+enum Mine {
+    /// The first line decides.
+    Begun,
+    Lines,
+    /// With the identity that it has to have, and that of the articles until now.
+    Packed(String, Identity),
+    /// A first line that is meant to describe a corpus and does not.
+    Broken,
+}
+
+impl Parser for Mine {
+    fn parse(&mut self, line: &[u8]) -> Parsed {
+        if let Self::Packed(_, identity) = self {
+            let article = record::parse_canonical(line)?;
+            identity.add(&article).map_err(|error| error.to_string())?;
+            return Ok(vec![Record::Article(article)]);
+        }
+        let first = matches!(self, Self::Begun);
+        *self = Self::Lines;
+        match record::parse(line) {
+            Ok(Record::About(about)) if first => {
+                *self = Self::Packed(about.manifest.id.clone(), Identity::default());
+                Ok(vec![Record::About(about)])
+            }
+            Ok(Record::About(_)) => Err("only the first line may describe a corpus".to_owned()),
+            Ok(record) => Ok(vec![record]),
+            Err(reason) => {
+                if first && About::is_meant(line) {
+                    *self = Self::Broken;
+                }
+                Err(reason)
+            }
+        }
+    }
+
+    fn is_strict(&self) -> bool {
+        matches!(self, Self::Packed(..) | Self::Broken)
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        let Self::Packed(said, identity) = std::mem::replace(self, Self::Lines) else { return Ok(()) };
+        let (found, said) = (identity.finish(), printable(&said, 80));
+        if found == said {
+            return Ok(());
+        }
+        Err(format!("its articles have the identity {found}, and its first line says {said}"))
+    }
 }
 
 fn parse(line: &[u8]) -> Parsed {
@@ -39,4 +95,62 @@ fn archived(source: impl Read + Send + 'static) -> Records {
         }
     });
     Box::new(found.into_iter())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Record, open};
+    use crate::wiki::corpus::Format;
+    use crate::wiki::corpus::import::ImportError;
+    use crate::wiki::corpus::record::Identity;
+    use crate::wiki::corpus::{BuildSettings, Packing, build, pack};
+    use std::fs;
+    use std::path::Path;
+
+    /// The identity of what is read, or why it is not.
+    fn read(path: &Path) -> Result<String, String> {
+        let mut identity = Identity::default();
+        for found in open(path).map_err(|error| format!("{error:?}"))? {
+            match found {
+                Ok(imported) => {
+                    if let Record::Article(article) = imported.record {
+                        identity.add(&article).expect("memory");
+                    }
+                }
+                Err(ImportError::Record { .. }) => {}
+                Err(error) => return Err(format!("{error:?}")),
+            }
+        }
+        Ok(identity.finish())
+    }
+
+    #[test]
+    fn no_byte_of_a_pack_changes_unseen() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (lines, folder, file) = (dir.path().join("l.jsonl"), dir.path().join("c"), dir.path().join("c.jsonl"));
+        fs::write(&lines, "{\"title\": \"é\", \"text\": [\"One.\", \"Two.\"], \"id\": 7}\n{\"title\": \"B\", \"text\": \"B may refer to:\\n\\nC, d\"}\n")
+            .expect("written");
+        let settings = BuildSettings { sources: vec![(Format::Jsonl, lines)], ..BuildSettings::default() };
+        let built = build(&folder, &settings, &mut |_| {}).expect("a corpus");
+        let mut whole = Vec::new();
+        pack(&folder, Packing::Plain, &mut whole, &mut |_| {}).expect("a pack");
+        fs::write(&file, &whole).expect("written");
+        assert_eq!(read(&file).as_ref(), Ok(&built.manifest.id));
+        let head = whole.iter().position(|byte| *byte == b'\n').expect("lines");
+        let mut refused = 0;
+        for at in 0..whole.len() {
+            for byte in [b'"', b'x', 0, 0xff] {
+                let mut damaged = whole.clone();
+                damaged[at] = byte;
+                fs::write(&file, &damaged).expect("written");
+                let found = read(&file);
+                refused += usize::from(found.is_err());
+                // A head that is none any more is a bad line before lines without one.
+                assert!(at <= head || found.is_err() || found.as_ref() == Ok(&built.manifest.id), "{at}: {found:?}");
+            }
+            fs::write(&file, &whole[..at]).expect("written");
+            assert!(at <= head || at + 1 == whole.len() || read(&file).is_err(), "{at}");
+        }
+        assert!(refused > whole.len(), "{refused} of {}", whole.len());
+    }
 }

@@ -12,10 +12,35 @@ use std::vec;
 /// What a line holds, or what is wrong with it.
 pub(super) type Parsed = Result<Vec<Record>, String>;
 
+/// What is made of lines.
+pub(super) trait Parser {
+    fn parse(&mut self, line: &[u8]) -> Parsed;
+
+    /// Whether a line that cannot be read ends the file.
+    fn is_strict(&self) -> bool {
+        false
+    }
+
+    /// What is wrong with the file as a whole.
+    fn end(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<F: FnMut(&[u8]) -> Parsed> Parser for F {
+    fn parse(&mut self, line: &[u8]) -> Parsed {
+        self(line)
+    }
+}
+
 /// The records of a file.
 pub(super) fn open(path: &Path, parse: impl FnMut(&[u8]) -> Parsed + Send + 'static) -> Result<Records, ImportError> {
+    open_with(path, parse)
+}
+
+pub(super) fn open_with(path: &Path, parser: impl Parser + Send + 'static) -> Result<Records, ImportError> {
     let source = File::open(path).and_then(text_of).map_err(|error| broken(&error))?;
-    Ok(Box::new(Lines::new(source, None, parse)))
+    Ok(Box::new(Lines::new(source, None, parser)))
 }
 
 /// A text that may be packed. A device or a packed bomb, which often have nothing but zero bytes, are not read to their end.
@@ -54,7 +79,7 @@ pub(super) struct Lines<R, P> {
     ended: bool,
 }
 
-impl<R: BufRead, P: FnMut(&[u8]) -> Parsed> Lines<R, P> {
+impl<R: BufRead, P: Parser> Lines<R, P> {
     /// `member` is the file inside an archive or a folder.
     pub(super) fn new(source: R, member: Option<Arc<str>>, parse: P) -> Self {
         let place = Place { member, line: 0 };
@@ -70,14 +95,14 @@ impl<R: BufRead, P: FnMut(&[u8]) -> Parsed> Lines<R, P> {
         if line.trim_ascii().is_empty() {
             return Ok(Vec::new());
         }
-        (self.parse)(line).map_err(|reason| match std::str::from_utf8(line) {
+        self.parse.parse(line).map_err(|reason| match std::str::from_utf8(line) {
             Ok(_) => reason,
             Err(_) => "it is not UTF-8 text".to_owned(),
         })
     }
 }
 
-impl<R: BufRead, P: FnMut(&[u8]) -> Parsed> Iterator for Lines<R, P> {
+impl<R: BufRead, P: Parser> Iterator for Lines<R, P> {
     type Item = Result<Imported, ImportError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -96,9 +121,16 @@ impl<R: BufRead, P: FnMut(&[u8]) -> Parsed> Iterator for Lines<R, P> {
                 }
             };
             self.ended = length == 0;
+            if self.ended {
+                return self.parse.end().err().map(|reason| Err(ImportError::Broken { reason }));
+            }
             self.place.line += 1;
             match self.parse(length) {
                 Ok(records) => self.parsed = records.into_iter(),
+                Err(reason) if self.parse.is_strict() => {
+                    self.ended = true;
+                    return Some(Err(ImportError::Broken { reason: format!("line {}: {reason}", self.place.line) }));
+                }
                 Err(reason) => return Some(Err(ImportError::Record { place: self.place.clone(), reason })),
             }
         }

@@ -2,9 +2,9 @@
 
 use super::lines::Parsed;
 use super::{Format, ImportError, Imported, Records, open};
-use crate::wiki::corpus::build::{BuildError, BuildSettings, Built, build};
+use crate::wiki::corpus::build::{BuildError, BuildSettings, Built, OnDuplicate, build};
 use crate::wiki::corpus::folder::Folder;
-use crate::wiki::corpus::manifest::{Extent, Manifest, Skipped};
+use crate::wiki::corpus::manifest::{Manifest, Skipped};
 use crate::wiki::corpus::record::{Block, Record};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -28,6 +28,7 @@ fn line_of(record: Record) -> String {
         Record::Redirect { title, to } => format!("{title} -> {to}"),
         Record::Passage { title, id: Some(id), text } => format!("{title} #{id} {text}"),
         Record::Passage { title, id: None, text } => format!("{title} {text}"),
+        Record::About(about) => about.manifest.name,
     }
 }
 
@@ -67,15 +68,9 @@ fn tar(name: &str, text: &[u8]) -> Vec<u8> {
 fn settings(sources: &[(Format, &Path)], threads: usize, memory: u64) -> BuildSettings {
     BuildSettings {
         sources: sources.iter().map(|(format, path)| (*format, path.to_path_buf())).collect(),
-        name: None,
-        extent: Extent::Page,
-        language: None,
-        as_of: None,
-        license: None,
-        refuse_duplicates: false,
         threads,
         memory,
-        frozen: None,
+        ..BuildSettings::default()
     }
 }
 
@@ -209,7 +204,7 @@ fn passages_that_come_twice_are_counted_and_named() {
     assert_eq!(skipped(0), Skipped { duplicate_title: 2, repeated: 0, empty: 1, bad: 2 });
     assert_eq!([skipped(1), skipped(2)].map(|skipped| (skipped.repeated, skipped.duplicate_title)), [(1, 0), (1, 0)]);
     let sources = [sources[1], sources[2], sources[0]].map(|path| (Format::detect(path).expect("a format"), path));
-    let settings = BuildSettings { refuse_duplicates: true, ..settings(&sources, 1, 1 << 20) };
+    let settings = BuildSettings { on_duplicate: OnDuplicate::Error, ..settings(&sources, 1, 1 << 20) };
     match build(&dir.path().join("d"), &settings, &mut |_| {}) {
         Err(BuildError::Duplicate(said)) => {
             assert_eq!(said, format!("`{a}`, line 3: id and title `A` are those of `{a}`, line 2"));

@@ -77,6 +77,7 @@ pub(super) fn facts(path: &Path) -> Facts {
         as_of: fact("Date"),
         license: fact("License"),
         attribution: fact("Creator").or_else(|| fact("Title")),
+        changes: None,
     }
 }
 

@@ -58,15 +58,9 @@ fn archive(members: &[(String, Vec<u8>)]) -> Vec<u8> {
 fn settings(path: &Path) -> BuildSettings {
     BuildSettings {
         sources: vec![(Format::detect(path).expect("a format"), path.to_owned())],
-        name: None,
-        extent: Extent::Lead,
-        language: None,
-        as_of: None,
-        license: None,
-        refuse_duplicates: false,
-        threads: 2,
+        extent: Some(Extent::Lead),
         memory: 1 << 20,
-        frozen: None,
+        ..BuildSettings::default()
     }
 }
 

@@ -215,8 +215,13 @@ fn pages_redirects_and_facts_are_those_of_the_file() {
             assert_eq!(lead, [("Augusta", "Ada Byron"), ("Countess", "Ada Byron")]);
             assert_eq!(Format::detect(&path), Some(Format::Zim));
             let said = |text: &str| Some(text.to_owned());
-            let expected =
-                Facts { language: said("en"), as_of: said("2026-01-02"), license: None, attribution: said("Somebody") };
+            let expected = Facts {
+                language: said("en"),
+                as_of: said("2026-01-02"),
+                license: None,
+                attribution: said("Somebody"),
+                changes: None,
+            };
             assert_eq!(facts(&path), expected);
         }
     }
@@ -314,18 +319,7 @@ fn huge_numbers_take_no_memory_and_what_is_left_out_is_named() {
 }
 
 fn built(dir: &Path, name: &str, path: PathBuf) -> Manifest {
-    let settings = BuildSettings {
-        sources: vec![(Format::Zim, path)],
-        name: None,
-        extent: Extent::Page,
-        language: None,
-        as_of: None,
-        license: None,
-        refuse_duplicates: false,
-        threads: 1,
-        memory: 1 << 20,
-        frozen: None,
-    };
+    let settings = BuildSettings { sources: vec![(Format::Zim, path)], memory: 1 << 20, ..BuildSettings::default() };
     build(&dir.join(name), &settings, &mut |_| {}).expect("a corpus").manifest
 }
 

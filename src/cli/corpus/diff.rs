@@ -1,0 +1,139 @@
+//! `corpus diff`: what differs between two corpora.
+
+use crate::cli::failure::{self, Failure};
+use crate::report::console::stdout;
+use crate::report::counted;
+use crate::types::text::visible_line;
+use crate::wiki::corpus::{Counts, DiffError, Difference, Side, diff};
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Differences of each kind that are shown without --all.
+const SHOWN: u64 = 20;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct DiffArgs {
+    /// The older corpus: a folder that `corpus build` wrote, a file of `corpus pack`, or lines in title order.
+    #[arg(value_name = "A")]
+    a: PathBuf,
+    /// The newer one.
+    #[arg(value_name = "B")]
+    b: PathBuf,
+    /// Show every difference, not only the first 20 of each kind.
+    #[arg(long)]
+    all: bool,
+    /// Print one JSON object: `a`, `b`, `differences`, `counts`.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn execute(args: &DiffArgs) -> anyhow::Result<u8> {
+    let (a, b) = (open(&args.a)?, open(&args.b)?);
+    let mut out = stdout();
+    let (a_said, b_said) = (said(&args.a, &a), said(&args.b, &b));
+    if args.json {
+        write!(out, "{{\"a\":{a_said},\"b\":{b_said},\"differences\":[")?;
+    } else {
+        for (mark, said) in [('-', &a_said), ('+', &b_said)] {
+            writeln!(out, "{mark} {}", line(said))?;
+        }
+    }
+    let (mut seen, mut shown) = (Counts::default(), 0);
+    let counts = diff(a, b, &mut |difference| {
+        if seen.add(difference) > SHOWN && !args.all {
+            return Ok(());
+        }
+        shown += 1;
+        if !args.json {
+            return text(difference, &mut out);
+        }
+        out.write_all(if shown > 1 { b",\n" } else { b"\n" })?;
+        serde_json::to_writer(&mut out, difference).map_err(io::Error::from)
+    });
+    let counts = counts.map_err(explained)?;
+    if args.json {
+        writeln!(out, "],\"counts\":{}}}", serde_json::to_string(&counts)?)?;
+    } else {
+        sum(&counts, shown, &mut out)?;
+    }
+    Ok(if counts.equal() { failure::OK } else { failure::DIFFERENCE })
+}
+
+fn open(path: &Path) -> anyhow::Result<Side> {
+    if !path.exists() {
+        let message = format!("cannot read `{}`: there is no such file or folder", path.display());
+        return Err(Failure::bad_input(message, "check the path"));
+    }
+    Side::open(path).map_err(explained)
+}
+
+fn explained(error: DiffError) -> anyhow::Error {
+    let hint = match error {
+        DiffError::Unknown(_) => "name a folder that `corpus build` wrote, a file of `corpus pack`, or JSON lines",
+        DiffError::Input { .. } => "is it whole? `wikitrail corpus verify DIR` lists what is wrong with a folder",
+        DiffError::Order { .. } => "make a folder of it first: wikitrail corpus build NEW --from PATH",
+        // The chain is kept, so that a closed pipe is recognised.
+        DiffError::Write(error) => return error.into(),
+    };
+    Failure::bad_input(error, hint)
+}
+
+/// What a corpus is, as far as it says so.
+fn said(path: &Path, side: &Side) -> serde_json::Value {
+    let mut said = json!({ "path": path.display().to_string() });
+    if let Some(manifest) = &side.manifest {
+        said["name"] = json!(manifest.name);
+        said["id"] = json!(manifest.id);
+        said["as_of"] = json!(manifest.as_of);
+        said["articles"] = json!(manifest.articles);
+    }
+    said
+}
+
+fn line(said: &serde_json::Value) -> String {
+    let facts = ["path", "name", "as_of", "id"].into_iter().filter_map(|fact| said[fact].as_str());
+    let mut facts: Vec<String> = facts.map(|fact| visible_line(fact, 120)).collect();
+    facts.dedup();
+    facts.join(", ")
+}
+
+fn text(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
+    let name = |title: &str| visible_line(title, 80);
+    let number = |revid: &Option<u64>| revid.map_or_else(|| "unknown".to_owned(), |revid| revid.to_string());
+    match difference {
+        Difference::Added { title } => writeln!(out, "added             {}", name(title)),
+        Difference::Gone { title } => writeln!(out, "gone              {}", name(title)),
+        Difference::Changed { title, excerpt: None, .. } => {
+            writeln!(out, "changed           {}: the words are the same", name(title))
+        }
+        Difference::Changed { title, excerpt: Some([old, new]), .. } => {
+            let [old, new] = [old, new].map(|text| visible_line(text, 200));
+            writeln!(out, "changed           {}\n                  - {old}\n                  + {new}", name(title))
+        }
+        Difference::Revision { title, revid: [old, new] } => {
+            writeln!(out, "revision          {}: {} -> {}, with the same text", name(title), number(old), number(new))
+        }
+        Difference::RedirectAdded { title, to } => {
+            writeln!(out, "redirect added    {} -> {}", name(title), name(to))
+        }
+        Difference::RedirectGone { title, to } => writeln!(out, "redirect gone     {} -> {}", name(title), name(to)),
+    }
+}
+
+fn sum(counts: &Counts, shown: u64, out: &mut impl Write) -> io::Result<()> {
+    let Counts { added, gone, changed, revision, redirect_added, redirect_gone, same } = *counts;
+    if counts.equal() {
+        return writeln!(out, "the same {}, with the same redirects", counted(same, "article"));
+    }
+    writeln!(
+        out,
+        "articles: {added} added, {gone} gone, {changed} changed, {revision} with another revision of the same text, {same} the same\n\
+         redirects: {redirect_added} added, {redirect_gone} gone"
+    )?;
+    let all = added + gone + changed + revision + redirect_added + redirect_gone;
+    if shown < all {
+        writeln!(out, "shown are the first {SHOWN} of each kind, {shown} of {all}; --all shows all of them")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! `corpus pack`: a corpus as one file.
+
+use super::{manifest, megabytes, unusable};
+use crate::cli::failure::{self, Failure};
+use crate::cli::output_file;
+use crate::cli::say::say;
+use crate::report::console::stdout;
+use crate::report::progress::stage_bar;
+use crate::report::{counted, thousands};
+use crate::types::text::{shell_word, visible_line};
+use crate::wiki::corpus::{PackError, Packing, pack};
+use std::io::Write as _;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct PackArgs {
+    /// Folder that `corpus build` wrote.
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The file to write, packed as its name ends: `.jsonl.zst`, `.jsonl.gz`, or not at all.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Replace a file of that name.
+    #[arg(long)]
+    force: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(super) fn execute(args: &PackArgs) -> anyhow::Result<u8> {
+    let manifest = manifest(&args.dir)?;
+    let shown = args.out.display();
+    if args.out.is_dir() {
+        return Err(Failure::usage(format!("`{shown}` is a folder"), "name a file with --out, such as NAME.jsonl.zst"));
+    }
+    if args.out.is_file() && !args.force {
+        return Err(Failure::usage(
+            format!("`{shown}` exists already"),
+            "name another file, or replace it with --force",
+        ));
+    }
+    let bar = stage_bar(args.quiet);
+    let mut progress = |done: u32| {
+        bar.set_message(format!("packing, {} of {} articles", thousands(done), thousands(manifest.articles)));
+        bar.tick();
+    };
+    let packed = output_file::write(&args.out, |file| {
+        pack(&args.dir, Packing::of(&args.out), file, &mut progress).map_err(|error| match error {
+            PackError::Corpus(error) => unusable(error),
+            PackError::Write(error) => error.into(),
+        })
+    });
+    bar.finish_and_clear();
+    packed?;
+    let size = args.out.metadata().map_or(0, |written| written.len());
+    let file = shell_word(&args.out.display().to_string());
+    writeln!(
+        stdout(),
+        "wrote {file}: {}, {}, id {}\nnext:\n  wikitrail corpus build DIR --from {file}",
+        counted(manifest.articles, "article"),
+        megabytes(size),
+        visible_line(&manifest.id, 80)
+    )?;
+    if !manifest.license.is_known() {
+        say(
+            "note: nobody who gets the file learns under which license its texts are; build with --license, --attribution and --changes to say so",
+        );
+    }
+    Ok(failure::OK)
+}

@@ -1,0 +1,136 @@
+//! What a corpus is: as the settings say, else as a source says that is a corpus itself, else as its publisher says.
+
+use super::collect::Read;
+use super::write::Written;
+use super::{BuildError, BuildSettings, file_name};
+use crate::wiki::corpus::about::About;
+use crate::wiki::corpus::folder;
+use crate::wiki::corpus::frozen::Frozen;
+use crate::wiki::corpus::import::{self, Facts, Format};
+use crate::wiki::corpus::manifest::{self, Digest, Extent, License, Manifest, NameCounts, SourceFile};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+pub(super) fn manifest(
+    dir: &Path,
+    settings: &BuildSettings,
+    sources: &[Read],
+    (written, names): (Written, NameCounts),
+    frozen: Option<Frozen>,
+    files: BTreeMap<String, Digest>,
+) -> Result<Manifest, BuildError> {
+    let published = import::facts(&settings.sources);
+    let known = abouts(sources).next().map(|about| &about.manifest);
+    let of_known = |fact: fn(&Manifest) -> Option<&String>| known.and_then(fact).cloned();
+    Ok(Manifest {
+        format: Manifest::FORMAT,
+        id: written.id,
+        name: settings.name.clone().or_else(|| of_known(|known| Some(&known.name))).unwrap_or_else(|| file_name(dir)),
+        extent: settings.extent.or(known.map(|known| known.extent)).unwrap_or_else(|| extent(&settings.sources)),
+        language: settings
+            .language
+            .clone()
+            .or_else(|| of_known(|known| known.language.as_ref()))
+            .or_else(|| published.language.clone()),
+        as_of: settings
+            .as_of
+            .clone()
+            .or_else(|| of_known(|known| known.as_of.as_ref()))
+            .or_else(|| published.as_of.clone()),
+        articles: written.articles,
+        redirects: written.redirects,
+        disambiguations: written.disambiguations,
+        sentences: written.sentences,
+        text_bytes: written.text_bytes,
+        freeze: frozen.map(|frozen| frozen.facts),
+        license: license(settings, known, published),
+        sources: described(settings, sources)?,
+        names: abouts(sources).fold(names, |sum, about| sum.with_dropped(&about.manifest.names)),
+        build: manifest::Build::current(),
+        files,
+    })
+}
+
+fn abouts(sources: &[Read]) -> impl Iterator<Item = &About> {
+    sources.iter().filter_map(|read| read.about.as_deref())
+}
+
+/// What the formats of articles have, if it is the same for all.
+fn extent(sources: &[(Format, PathBuf)]) -> Extent {
+    let articles = sources.iter().filter(|(format, _)| *format != Format::Redirects);
+    let mut extents = articles.map(|(format, path)| format.extent(path));
+    let first = extents.next().unwrap_or_default();
+    if extents.all(|extent| extent == first) { first } else { Extent::default() }
+}
+
+/// What was frozen: now, or with the corpora that are read. Of a search with several answers, that of the first corpus holds.
+pub(super) fn frozen(settings: &BuildSettings, sources: &[Read]) -> Option<Frozen> {
+    if settings.frozen.is_some() {
+        return settings.frozen.clone();
+    }
+    let first = abouts(sources).find_map(|about| Some((about, about.manifest.freeze.clone()?)));
+    let (about, mut facts) = first?;
+    let (mut searches, mut left_out) = (about.searches.clone(), about.left_out.clone());
+    for other in abouts(sources) {
+        for (query, answer) in &other.searches {
+            searches.entry(query.clone()).or_insert_with(|| answer.clone());
+        }
+        left_out.extend(other.left_out.iter().cloned());
+    }
+    facts.searches = searches.len() as u64;
+    facts.left_out.clear();
+    for (reason, _) in &left_out {
+        *facts.left_out.entry(*reason).or_default() += 1;
+    }
+    Some(Frozen { facts, license: about.manifest.license.clone(), searches, left_out })
+}
+
+/// The license as it was given, in parts. What publishers say of their files counts if they all say the same.
+fn license(settings: &BuildSettings, known: Option<&Manifest>, published: Facts) -> License {
+    if let Some(frozen) = &settings.frozen {
+        return frozen.license.clone();
+    }
+    let known = known.map_or_else(
+        || License {
+            id: published.license.unwrap_or_else(|| License::UNKNOWN.to_owned()),
+            attribution: published.attribution,
+            changes: published.changes,
+        },
+        |known| known.license.clone(),
+    );
+    let given = settings
+        .license
+        .clone()
+        .map(|id| if ["", "none"].contains(&id.trim()) { License::UNKNOWN.to_owned() } else { id });
+    License {
+        id: given.unwrap_or(known.id),
+        attribution: settings.attribution.clone().or(known.attribution),
+        changes: settings.changes.clone().or(known.changes),
+    }
+}
+
+/// The inputs as the manifest has them. A corpus brings its own sources, and is one itself unless nothing was added to it.
+fn described(settings: &BuildSettings, sources: &[Read]) -> Result<Vec<SourceFile>, BuildError> {
+    let mut described = Vec::new();
+    for ((format, path), read) in settings.sources.iter().zip(sources) {
+        described.extend(read.about.iter().flat_map(|about| about.manifest.sources.clone()));
+        if read.about.is_none() || sources.len() > 1 {
+            described.push(source(settings, *format, path, read)?);
+        }
+    }
+    Ok(described)
+}
+
+fn source(settings: &BuildSettings, format: Format, path: &Path, read: &Read) -> Result<SourceFile, BuildError> {
+    let (rows, skipped, format) = (read.rows, read.skipped, format.name().to_owned());
+    if let Some(frozen) = &settings.frozen {
+        return Ok(SourceFile { format, file: frozen.facts.site.clone(), id: None, sha256: None, rows, skipped });
+    }
+    let files = import::files(path);
+    let regular = files.iter().all(|path| path.metadata().is_ok_and(|found| found.is_file()));
+    let sha256 = regular.then(|| folder::digest(&files)).transpose();
+    let sha256 =
+        sha256.map_err(|error| BuildError::Input { file: path.display().to_string(), reason: error.to_string() })?;
+    let id = read.about.as_ref().map(|about| about.manifest.id.clone());
+    Ok(SourceFile { format, file: file_name(path), id, sha256, rows, skipped })
+}
