@@ -4,7 +4,7 @@ use crate::score::{has_words, normalize};
 use crate::types::AnswerKind;
 use serde::Serialize;
 
-/// The fewest letters and digits of an answer that is looked for; shorter ones stand in any text.
+/// The fewest letters and digits of an answer that is looked for; shorter ones are in any text.
 const FEWEST: usize = 3;
 
 /// What a dataset says of a question's answer.

@@ -68,7 +68,7 @@ impl<'a> WikiSettings<'a> {
             ("retriever", address) => {
                 let address = RetrieverAddress::parse(address)?;
                 let label = address.label();
-                about = Some(format!("{label}: each search opens the article of the passages that come nearest"));
+                about = Some(format!("{label}: each search opens the article of the best passages"));
                 (Arc::new(RetrieverSource::new(&address, &settings)?), site(label.trim_start_matches("retriever:")))
             }
             ("corpus", dir) if !dir.is_empty() => corpus(dir, &mut about)?,

@@ -1,4 +1,4 @@
-//! How much one client may ask. Clients are told apart by their addresses, so those behind one proxy are one.
+//! How much one client may ask. A client is an address, so all clients behind one proxy are one.
 
 use super::reply;
 use axum::http::{HeaderValue, StatusCode, header};

@@ -1,6 +1,6 @@
 //! A retriever that somebody runs: a server of passages, asked as Search-R1 asks its own (`POST /retrieve`).
 //!
-//! A retriever knows no titles: whatever it is asked, it has passages that come nearest. So a search opens a page, made of
+//! A retriever knows no titles: whatever it is asked, it has some best passages. So a search opens a page, made of
 //! the passages of one title among the hits in their order: of the title that the query is, or else of the best hit's. A
 //! query that cannot be a title, such as the paper's way around disambiguation pages, gets the titles of the hits.
 

@@ -13,7 +13,7 @@ pub enum Revision<'a> {
     Number(u64),
 }
 
-/// The page and the revision that a title stands for.
+/// The page and the revision that a title leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
     /// Its title, after redirects.

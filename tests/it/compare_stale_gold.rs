@@ -97,7 +97,7 @@ fn gold_that_left_its_page_is_named_and_what_cannot_be_told_is_not_counted() {
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "older r17/main (corpus:w17, 2017-10-01), newer r26/main (corpus:w26, 2026-11-22)",
-        "1 of 5 flipped answers: the answer stood in this gold page, and stands in no gold page of the newer corpus",
+        "1 of 5 flipped answers: the answer was in this gold page, and is in no gold page of the newer corpus",
         "mayor: Oslo",
         "1 with the answer in a gold page of both",
         "1 cannot be told: the newer corpus lacks the page",

@@ -258,7 +258,7 @@ fn redirects_and_newer_pages_are_added_in_a_new_corpus() {
     add("n3", "error").refused(3, &["the title `Ada Byron` is that of", "lowest-id or last"]);
     dir.wikitrail(&["corpus", "add", "gone", "--from", "new.jsonl", "--out", "x"]).refused(3, &["cannot read `gone`"]);
     dir.wikitrail(&["corpus", "add", "c", "--from", "new.jsonl", "--out", "c"]).refused(2, &["`c` exists already"]);
-    // Redirects alone are no corpus.
+    // Redirects alone do not make a corpus.
     dir.wikitrail(&["corpus", "build", "x", "--from", "redirects:r.tsv"]).refused(3, &["there is no article"]);
 }
 

@@ -86,7 +86,7 @@ impl Opened {
     fn of(&mut self, source: &Source) -> Result<Rc<Dated>, String> {
         let variant = &source.origin.as_ref().ok_or("tables of figures have no corpus")?.variant;
         let named = visible_line(&variant.wiki, 120);
-        let dir = variant.wiki.strip_prefix("corpus:").ok_or_else(|| format!("`{named}` is no corpus"))?;
+        let dir = variant.wiki.strip_prefix("corpus:").ok_or_else(|| format!("`{named}` is not a corpus"))?;
         let found = self.0.entry(dir.to_owned()).or_insert_with(|| open(dir).map(Rc::new)).clone();
         let corpus = found.map_err(|error| format!("cannot read `{named}`: {}", visible_line(&error, 300)))?;
         if variant.wiki_origin.as_ref() != Some(&corpus.id) {

@@ -103,7 +103,7 @@ fn stale(flips: &FlipList, (editions, fault): &([Edition; 2], Option<String>)) -
     let mut lines = vec![
         format!("older {older}, newer {newer}"),
         format!(
-            "{} of {}: the answer stood in this gold page, and stands in no gold page of the newer corpus",
+            "{} of {}: the answer was in this gold page, and is in no gold page of the newer corpus",
             pages.len(),
             counted(all().count(), "flipped answer")
         ),

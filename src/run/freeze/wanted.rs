@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// Largest list of titles, in bytes.
 const MOST_TITLES: u64 = 256 << 20;
-/// What a page says that stands for nothing that was found, in `paper` mode.
+/// What a page says that means that nothing was found, in `paper` mode.
 const NOTHING: &str = "There were no results matching the query.";
 
 /// What to ask a site for.

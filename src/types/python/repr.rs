@@ -23,7 +23,7 @@ pub fn repr(text: &str) -> String {
     shown
 }
 
-/// The strings of a list that [`repr`] wrote, without its brackets; nothing if it is no such list.
+/// The strings of a list that [`repr`] wrote, without its brackets; nothing if it is not such a list.
 pub fn unrepr_list(shown: &str) -> Option<Vec<String>> {
     let (mut strings, mut rest) = (Vec::new(), shown);
     while !rest.is_empty() {
@@ -46,7 +46,7 @@ pub fn unrepr_list(shown: &str) -> Option<Vec<String>> {
     Some(strings)
 }
 
-/// The character that an escape stands for, by what follows the backslash.
+/// The character that an escape means, by what follows the backslash.
 fn unescaped(escape: char, rest: &mut std::str::CharIndices<'_>) -> Option<char> {
     let digits = match escape {
         'n' => return Some('\n'),

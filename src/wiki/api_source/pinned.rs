@@ -30,7 +30,7 @@ impl ApiSource {
         self.site.per_minute
     }
 
-    /// The page and the revision that a title stands for, or why there is none. Follows redirects.
+    /// The page and the revision that a title leads to, or why there is none. Follows redirects.
     pub async fn pin(&self, title: &str, revision: Revision<'_>) -> Result<Result<Pin, LeftOut>, SourceError> {
         let (mut names, mut asked) = (Vec::new(), title.to_owned());
         for _ in 0..HOPS {

@@ -120,7 +120,7 @@ impl Side {
         let Some(found) = self.records.next() else { return Ok(None) };
         let Imported { record, place } = found.map_err(|error| wrong(&self.file, error))?;
         let Record::Article(article) = record else {
-            return Err(wrong(&self.file, ImportError::Record { place, reason: "it is no article".to_owned() }));
+            return Err(wrong(&self.file, ImportError::Record { place, reason: "it is not an article".to_owned() }));
         };
         if let Some(before) = self.last.as_ref().filter(|before| **before >= article.title) {
             let (title, before) = (printable(&article.title, 80), printable(before, 80));

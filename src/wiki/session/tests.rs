@@ -256,7 +256,7 @@ async fn after_an_answer_nothing_moves() {
     assert!(source.asked.lock().expect("sound").is_empty());
 }
 
-/// A page of given sentences, one of them empty, with a block that is no list and one that is too short to be read.
+/// A page of given sentences, one of them empty, with a block that is not a list and one that is too short to be read.
 #[expect(clippy::unnecessary_wraps, reason = "as a source answers")]
 fn sentenced(query: &str) -> Result<Found, SourceError> {
     let lists: [&[&str]; 4] = match query {

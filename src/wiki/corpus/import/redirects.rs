@@ -1,6 +1,6 @@
 //! Redirects alone: a line is a name, a tab, and the title or the redirect that it leads to.
 //!
-//! Underscores stand for spaces, as in the tables that Wikipedia publishes.
+//! Underscores are spaces, as in the tables that Wikipedia publishes.
 
 use super::lines::{self, Parsed};
 use super::{ImportError, Records};

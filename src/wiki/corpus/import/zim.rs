@@ -209,7 +209,7 @@ fn done(archive: &Archive, job: Job) -> Found {
     }
 }
 
-/// The article that redirects lead to. Those to a picture or in a circle are no names of an article.
+/// The article that redirects lead to. Those to a picture or in a circle are not names of an article.
 fn end(archive: &Archive, articles: &Set, mut to: u32) -> Option<Entry> {
     for _ in 0..HOPS {
         let entry = archive.entry(to).ok()?;

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The parts of a ZIM file, `.zimaa`, `.zimab` and so on, by the name of the first or by their name without the last two
-/// letters; none if that is no such name.
+/// letters; none if it is not such a name.
 pub(in crate::wiki::corpus::import) fn paths(path: &Path) -> Vec<PathBuf> {
     let name = path.as_os_str().to_str().unwrap_or_default();
     let is_zim = |name| Path::new(name).extension().is_some_and(|ending| ending == "zim");
