@@ -2,6 +2,7 @@
 
 use super::reply;
 use super::shelf::{LONGEST_QUERY, Shelf};
+use crate::wiki::corpus::{Hit, Passage};
 use crate::wiki::{Corpus, CorpusError};
 use axum::Router;
 use axum::body::Body;
@@ -70,13 +71,22 @@ async fn retrieve(State(shelf): State<Shelf>, body: Body) -> Response {
 }
 
 fn documents(corpus: &Corpus, query: &str, topk: usize, scores: bool) -> Result<Value, CorpusError> {
-    let mut found = Vec::new();
-    for hit in corpus.similar(query, topk)? {
-        let page = corpus.page(hit.number)?;
+    let document = |id: String, title: &str, text: &str, score: f32| {
         // The first line is the title in quotes, as in the corpora that such agents were trained with.
-        let contents = format!("\"{}\"\n{}", page.title, page.blocks.join("\n"));
-        let document = json!({ "id": hit.number.to_string(), "contents": contents });
-        found.push(if scores { json!({ "document": document, "score": hit.score }) } else { document });
+        let document = json!({ "id": id, "contents": format!("\"{title}\"\n{text}") });
+        if scores { json!({ "document": document, "score": score }) } else { document }
+    };
+    let mut found = Vec::new();
+    if corpus.has_passages() {
+        for Passage { number, block, score } in corpus.passages(query, topk)? {
+            let page = corpus.page(number)?;
+            found.push(document(format!("{number}.{block}"), &page.title, &page.blocks[block], score));
+        }
+    } else {
+        for Hit { number, score } in corpus.similar(query, topk)? {
+            let page = corpus.page(number)?;
+            found.push(document(number.to_string(), &page.title, &page.blocks.join("\n"), score));
+        }
     }
     Ok(Value::Array(found))
 }

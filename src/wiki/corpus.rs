@@ -23,6 +23,7 @@ mod manifest;
 mod names;
 mod pack;
 mod pages;
+mod passages;
 mod plain;
 mod queries;
 mod read;
@@ -38,6 +39,7 @@ pub use frozen::{Frozen, Kept};
 pub use import::{FORMATS, Format, files};
 pub use manifest::{Build, Digest, Extent, Freeze, License, Manifest, NameCounts, Sentences, Skipped, SourceFile};
 pub use pack::{PackError, Packing, pack};
+pub use passages::Passage;
 pub use queries::{Answer, title_of};
 pub use verify::verify;
 

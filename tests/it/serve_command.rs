@@ -240,6 +240,30 @@ fn retrieve_speaks_as_search_r1_does() {
 }
 
 #[test]
+fn a_corpus_of_passages_is_retrieved_by_passages() {
+    let dir = WorkDir::new();
+    let passage =
+        |id: &str, title: &str, text: &str| json!({"id": id, "contents": format!("\"{title}\"\n{text}")}).to_string();
+    let rows = [
+        passage("7", "London", "It has a river."),
+        passage("6", "London", "London is a city."),
+        passage("8", "Ada Byron", "She lived in London for a while."),
+    ];
+    dir.write("wiki-18.jsonl", rows.join("\n"));
+    dir.wikitrail(&["corpus", "build", "wiki18", "--from", "wiki-18.jsonl", "--quiet"]).ok();
+    let served = Served::start(dir.root(), &["corpus:wiki18", "--quiet"]);
+    let asked = json!({"queries": ["which river", "london"], "topk": 2, "return_scores": true}).to_string();
+    let found = served.post("/retrieve", "application/json", &asked).json();
+    let contents = |query: usize| -> Vec<&str> {
+        let hits = found["result"][query].as_array().expect("hits").iter();
+        hits.map(|hit| hit["document"]["contents"].as_str().expect("a text")).collect()
+    };
+    assert_eq!(contents(0)[0], "\"London\"\nIt has a river.");
+    assert_eq!(contents(1)[0], "\"London\"\nLondon is a city.");
+    assert_eq!((contents(0).len(), &found["result"][0][0]["document"]["id"]), (2, &json!("1.1")));
+}
+
+#[test]
 fn it_answers_for_wikipedia_through_a_proxy_and_for_nobody_else() {
     let (_dir, served) = served(&["--quiet"]);
     let via = |target: &str, host: &str| {

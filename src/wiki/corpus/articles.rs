@@ -54,6 +54,9 @@ pub(super) trait Articles: Send + Sync {
     /// The best articles for the words of a query, `most` at most.
     fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError>;
 
+    /// The words of a query, folded, each with the weight that BM25 gives it: the fewer articles have it, the more.
+    fn weights(&self, query: &str) -> Result<Vec<(String, f32)>, CorpusError>;
+
     /// Articles with a name whose folded form begins so, in the order of the names, each once, `most` at most.
     fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError>;
 

@@ -130,6 +130,10 @@ impl Articles for Folder {
         Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
     }
 
+    fn weights(&self, query: &str) -> Result<Vec<(String, f32)>, CorpusError> {
+        guarded(|| self.index.weights(query))
+    }
+
     fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
         self.names.beginning(key, most)
     }

@@ -125,15 +125,7 @@ impl TextIndex {
     /// The `taken` best articles for the words of `query`, by score, then by title.
     pub(super) fn search(&self, query: &str, taken: usize) -> Result<Vec<Hit>, TantivyError> {
         let folded = fold::words(query);
-        let mut words: Vec<&str> = Vec::new();
-        for word in folded.split(' ').filter(|word| !word.is_empty() && word.len() < LONGEST_WORD) {
-            if words.len() < WORDS && !words.contains(&word) {
-                words.push(word);
-            }
-        }
-        if self.rule == Rule::Rare {
-            words = self.rare(words)?;
-        }
+        let words = self.counting(&folded)?;
         if words.is_empty() || taken == 0 {
             return Ok(Vec::new());
         }
@@ -149,21 +141,49 @@ impl TextIndex {
         hits.sort_by(|(a, left), (b, right)| b.total_cmp(a).then(left.doc_id.cmp(&right.doc_id)));
         Ok(hits.into_iter().map(|(score, hit)| Hit { number: hit.doc_id, score }).collect())
     }
+
+    /// The words of `query` that count, each with its inverse document frequency.
+    pub(super) fn weights(&self, query: &str) -> Result<Vec<(String, f32)>, TantivyError> {
+        let folded = fold::words(query);
+        let articles = self.reader.searcher().num_docs() as f32;
+        let weigh = |word: &str| {
+            let having = self.having(word)? as f32;
+            Ok((word.to_owned(), (1.0 + (articles - having + 0.5) / (having + 0.5)).ln()))
+        };
+        self.counting(&folded)?.into_iter().map(weigh).collect()
+    }
+
+    /// Different words of a folded query that count, in their order.
+    fn counting<'a>(&self, folded: &'a str) -> Result<Vec<&'a str>, TantivyError> {
+        let mut words: Vec<&str> = Vec::new();
+        for word in folded.split(' ').filter(|word| !word.is_empty() && word.len() < LONGEST_WORD) {
+            if words.len() < WORDS && !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        if self.rule == Rule::Rare { self.rare(words) } else { Ok(words) }
+    }
+
+    /// How many articles have the word in their text, or in their title, whichever are more.
+    fn having(&self, word: &str) -> Result<u64, TantivyError> {
+        let searcher = self.reader.searcher();
+        let count = |field| searcher.doc_freq(&Term::from_field_text(field, word));
+        Ok(count(self.fields.text)?.max(count(self.fields.title)?))
+    }
+
     /// Those of `words` that count by [`Rule::Rare`], in their order. Words that no article has find nothing, so they
     /// are not among those that others give way to.
     fn rare<'a>(&self, words: Vec<&'a str>) -> Result<Vec<&'a str>, TantivyError> {
-        let searcher = self.reader.searcher();
         let mut counted = Vec::new();
         for (at, word) in words.into_iter().enumerate() {
-            let count = |field| searcher.doc_freq(&Term::from_field_text(field, word));
-            let count = count(self.fields.text)?.max(count(self.fields.title)?);
+            let count = self.having(word)?;
             if count > 0 {
                 counted.push((count, at, word));
             }
         }
         counted.sort_unstable();
         let second = counted.get(1).map_or(u64::MAX, |&(count, ..)| count);
-        let most = second.max(searcher.num_docs() / COMMON);
+        let most = second.max(self.reader.searcher().num_docs() / COMMON);
         counted.retain(|&(count, ..)| count <= most);
         counted.truncate(RAREST);
         counted.sort_unstable_by_key(|&(_, at, _)| at);

@@ -101,6 +101,10 @@ impl Articles for Plain {
         Ok(found)
     }
 
+    fn weights(&self, query: &str) -> Result<Vec<(String, f32)>, CorpusError> {
+        self.index.weights(query).map_err(|error| CorpusError::Index { reason: error.to_string() })
+    }
+
     fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError> {
         let mut names: Vec<(&String, &u32)> = self.folded.iter().filter(|(name, _)| name.starts_with(key)).collect();
         names.sort_unstable();
