@@ -71,7 +71,7 @@ async fn retrieve(State(shelf): State<Shelf>, body: Body) -> Response {
 }
 
 fn documents(corpus: &Corpus, query: &str, topk: usize, scores: bool) -> Result<Value, CorpusError> {
-    let document = |id: String, title: &str, text: &str, score: f32| {
+    let document = |id: String, title: &str, text: &str, score: f64| {
         // The first line is the title in quotes, as in the corpora that such agents were trained with.
         let document = json!({ "id": id, "contents": format!("\"{title}\"\n{text}") });
         if scores { json!({ "document": document, "score": score }) } else { document }
@@ -85,7 +85,7 @@ fn documents(corpus: &Corpus, query: &str, topk: usize, scores: bool) -> Result<
     } else {
         for Hit { number, score } in corpus.similar(query, topk)? {
             let page = corpus.page(number)?;
-            found.push(document(number.to_string(), &page.title, &page.blocks.join("\n"), score));
+            found.push(document(number.to_string(), &page.title, &page.blocks.join("\n"), f64::from(score)));
         }
     }
     Ok(Value::Array(found))

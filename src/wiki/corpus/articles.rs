@@ -55,7 +55,7 @@ pub(super) trait Articles: Send + Sync {
     fn similar(&self, query: &str, most: usize) -> Result<Vec<Hit>, CorpusError>;
 
     /// The words of a query, folded, each with the weight that BM25 gives it: the fewer articles have it, the more.
-    fn weights(&self, query: &str) -> Result<Vec<(String, f32)>, CorpusError>;
+    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError>;
 
     /// Articles with a name whose folded form begins so, in the order of the names, each once, `most` at most.
     fn beginning(&self, key: &str, most: usize) -> Result<Vec<u32>, CorpusError>;

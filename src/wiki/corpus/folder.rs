@@ -130,7 +130,7 @@ impl Articles for Folder {
         Ok(like.into_iter().map(|number| Hit { number, score: 0.0 }).collect())
     }
 
-    fn weights(&self, query: &str) -> Result<Vec<(String, f32)>, CorpusError> {
+    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError> {
         guarded(|| self.index.weights(query))
     }
 

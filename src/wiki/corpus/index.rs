@@ -143,11 +143,13 @@ impl TextIndex {
     }
 
     /// The words of `query` that count, each with its inverse document frequency.
-    pub(super) fn weights(&self, query: &str) -> Result<Vec<(String, f32)>, TantivyError> {
+    pub(super) fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, TantivyError> {
         let folded = fold::words(query);
-        let articles = self.reader.searcher().num_docs() as f32;
+        // Articles are numbered with 32 bits.
+        let number = |articles: u64| f64::from(u32::try_from(articles).unwrap_or(u32::MAX));
+        let articles = number(self.reader.searcher().num_docs());
         let weigh = |word: &str| {
-            let having = self.having(word)? as f32;
+            let having = number(self.having(word)?);
             Ok((word.to_owned(), (1.0 + (articles - having + 0.5) / (having + 0.5)).ln()))
         };
         self.counting(&folded)?.into_iter().map(weigh).collect()

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 /// Articles whose passages are ranked, or as many as passages are asked for, if these are more.
 const ARTICLES: usize = 20;
 /// Parameters of BM25, as in the index.
-const K1: f32 = 1.2;
-const B: f32 = 0.75;
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
 
 /// A passage that a search of texts gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Passage {
     /// Its place among the article's blocks, from 0.
     pub block: usize,
     /// By BM25; 0 where no word of the query is in it.
-    pub score: f32,
+    pub score: f64,
 }
 
 impl Corpus {
@@ -31,28 +31,29 @@ impl Corpus {
 
     /// The best passages for the words of `query`, `most` at most, the best first.
     pub fn passages(&self, query: &str, most: usize) -> Result<Vec<Passage>, CorpusError> {
-        let weights: HashMap<String, f32> = self.articles.weights(query)?.into_iter().collect();
+        let weights: HashMap<String, f64> = self.articles.weights(query)?.into_iter().collect();
         let (mut found, mut lengths) = (Vec::new(), Vec::new());
         for hit in self.articles.similar(query, most.max(ARTICLES))? {
             let page = self.articles.page(hit.number)?;
             let title = fold::words(&page.title);
             for (block, text) in page.blocks.iter().enumerate() {
                 let text = fold::words(text);
-                let (mut counts, mut length) = (HashMap::<&str, f32>::new(), 0.0);
+                let (mut counts, mut length) = (HashMap::<&str, f64>::new(), 0.0);
                 for word in title.split(' ').chain(text.split(' ')) {
                     length += 1.0;
                     if weights.contains_key(word) {
                         *counts.entry(word).or_default() += 1.0;
                     }
                 }
-                let mut counts: Vec<(f32, f32)> = counts.into_iter().map(|(word, n)| (n, weights[word])).collect();
+                let mut counts: Vec<(f64, f64)> = counts.into_iter().map(|(word, n)| (n, weights[word])).collect();
                 // A sum of the same numbers in another order may differ in its last digit.
                 counts.sort_by(|(a, v), (b, w)| a.total_cmp(b).then(v.total_cmp(w)));
                 found.push((Passage { number: hit.number, block, score: 0.0 }, counts));
                 lengths.push(length);
             }
         }
-        let mean = lengths.iter().sum::<f32>() / lengths.len().max(1) as f32;
+        let (sum, passages) = lengths.iter().fold((0.0, 0.0), |(sum, passages), length| (sum + length, passages + 1.0));
+        let mean: f64 = sum / passages;
         for ((passage, counts), length) in found.iter_mut().zip(lengths) {
             let norm = K1 * (1.0 - B + B * length / mean);
             passage.score = counts.iter().map(|(n, weight)| weight * n * (K1 + 1.0) / (n + norm)).sum();

@@ -101,7 +101,7 @@ impl Articles for Plain {
         Ok(found)
     }
 
-    fn weights(&self, query: &str) -> Result<Vec<(String, f32)>, CorpusError> {
+    fn weights(&self, query: &str) -> Result<Vec<(String, f64)>, CorpusError> {
         self.index.weights(query).map_err(|error| CorpusError::Index { reason: error.to_string() })
     }
 
