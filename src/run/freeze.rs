@@ -133,12 +133,20 @@ impl FreezeSettings {
         let (compat, base) = (settings.compat(), self.wiki.wiki_url.as_deref().unwrap_or(WIKIPEDIA));
         let footnotes = compat == Compat::Paper || is_on(self.wiki.keep_footnotes);
         let site = site(base);
+        if self.wiki.wiki_url.is_none() {
+            wanted.read_from(&site)?;
+        }
         let kept = KeptFile::open(&self.dir)?;
         Ok(PreparedFreeze { settings: self, wanted, source, compat, footnotes, site, kept, notes })
     }
 }
 
 impl PreparedFreeze {
+    /// The address of the site.
+    pub(crate) fn site(&self) -> &str {
+        &self.site
+    }
+
     pub(crate) fn plan(&self) -> FreezePlan {
         let titles = self.wanted.titles.len();
         let fetched = self.wanted.titles.keys().filter(|title| self.kept.has(title)).count();

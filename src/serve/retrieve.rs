@@ -18,6 +18,8 @@ const QUERIES: usize = 32;
 /// Documents of a query, if none or 0 are asked for, and at most.
 const USUAL: usize = 3;
 const MOST: usize = 100;
+/// The texts of an answer, in bytes.
+const LONGEST: usize = 16 << 20;
 
 #[derive(Deserialize)]
 struct Asked {
@@ -62,31 +64,48 @@ async fn retrieve(State(shelf): State<Shelf>, body: Body) -> Response {
     let topk = topk.filter(|&topk| topk > 0).unwrap_or(USUAL);
     let scores = return_scores.unwrap_or(false);
     let found = shelf.search(move |corpus| {
-        queries.iter().map(|query| documents(corpus, query, topk, scores)).collect::<Result<Vec<_>, _>>()
+        let mut room = LONGEST;
+        queries.iter().map(|query| documents(corpus, query, topk, scores, &mut room)).collect::<Result<Vec<_>, _>>()
     });
     match found.await {
-        Ok(result) => reply::json(&json!({ "result": result })),
+        Ok(result) => match result.into_iter().collect::<Option<Vec<Value>>>() {
+            Some(result) => reply::json(&json!({ "result": result })),
+            None => {
+                reply::refused(StatusCode::UNPROCESSABLE_ENTITY, "the documents are larger than 16 MiB; ask for fewer")
+            }
+        },
         Err(fault) => fault.into_response(),
     }
 }
 
-fn documents(corpus: &Corpus, query: &str, topk: usize, scores: bool) -> Result<Value, CorpusError> {
-    let document = |id: String, title: &str, text: &str, score: f64| {
-        // The first line is the title in quotes, as in the corpora that such agents were trained with.
-        let document = json!({ "id": id, "contents": format!("\"{title}\"\n{text}") });
-        if scores { json!({ "document": document, "score": score }) } else { document }
-    };
+/// The documents of a query; none if their texts do not fit into the `room` that is left.
+fn documents(
+    corpus: &Corpus,
+    query: &str,
+    topk: usize,
+    scores: bool,
+    room: &mut usize,
+) -> Result<Option<Value>, CorpusError> {
     let mut found = Vec::new();
+    let mut add = |id: String, title: &str, text: &str, score: f64| {
+        // The first line is the title in quotes, as in the corpora that such agents were trained with.
+        let contents = format!("\"{title}\"\n{text}");
+        *room = room.checked_sub(contents.len())?;
+        let document = json!({ "id": id, "contents": contents });
+        found.push(if scores { json!({ "document": document, "score": score }) } else { document });
+        Some(())
+    };
+    let mut fits = Some(());
     if corpus.has_passages() {
         for Passage { number, block, score } in corpus.passages(query, topk)? {
             let page = corpus.page(number)?;
-            found.push(document(format!("{number}.{block}"), &page.title, &page.blocks[block], score));
+            fits = fits.and_then(|()| add(format!("{number}.{block}"), &page.title, &page.blocks[block], score));
         }
     } else {
         for Hit { number, score } in corpus.similar(query, topk)? {
             let page = corpus.page(number)?;
-            found.push(document(number.to_string(), &page.title, &page.blocks.join("\n"), f64::from(score)));
+            fits = fits.and_then(|()| add(number.to_string(), &page.title, &page.blocks.join("\n"), f64::from(score)));
         }
     }
-    Ok(Value::Array(found))
+    Ok(fits.map(|()| Value::Array(found)))
 }

@@ -28,6 +28,18 @@ pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     text.char_indices().nth(limit).map_or(Cow::Borrowed(text), |(end, _)| Cow::Owned(format!("{}…", &text[..end])))
 }
 
+/// Whether a text is a date, perhaps without day or month, or a time in UTC. Such texts are in the order of their dates.
+pub fn is_date(text: &str) -> bool {
+    let rest = match text.len() {
+        4 => "-01-01",
+        7 => "-01",
+        _ => "",
+    };
+    let is_date = format!("{text}{rest}").parse::<jiff::civil::Date>().is_ok();
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && (is_date || text.ends_with('Z') && text.parse::<jiff::Timestamp>().is_ok())
+}
+
 /// [`visible`] text on one line, line breaks as spaces, [cut] after `limit` characters.
 pub fn visible_line(text: &str, limit: usize) -> String {
     visible(&cut(text, limit).replace('\n', " ")).into_owned()

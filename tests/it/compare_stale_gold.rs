@@ -13,6 +13,22 @@ fn corpus(dir: &WorkDir, name: &str, date: &str, extent: &str, pages: &[(&str, &
         .ok();
 }
 
+/// The same corpus with a search that was frozen, which is not part of its id.
+fn with_searches(dir: &WorkDir, plain: &str, name: &str) {
+    let pack = format!("{name}.jsonl");
+    dir.wikitrail(&["corpus", "pack", plain, "--out", &pack]).ok();
+    let text = dir.read(&pack);
+    let (head, articles) = text.split_once('\n').expect("lines");
+    let mut head: Value = serde_json::from_str(head).expect("JSON");
+    head["corpus"]["freeze"] = json!({
+        "site": "https://wiki.example.org", "permalink": "https://wiki.example.org/?oldid=", "compat": "fixed", "fidelity": "made up",
+        "gold_pages": 1, "searches": 1, "left_out": {},
+    });
+    head["searches"] = json!([{"query": "mayor", "titles": ["Oslo"]}]);
+    dir.write(&pack, format!("{head}\n{articles}"));
+    dir.wikitrail(&["corpus", "build", name, "--from", &pack, "--quiet"]).ok();
+}
+
 const OLD: [(&str, &str); 3] = [
     ("Oslo", "Oslo is a city by the sea.\n\nIts mayor is Ann B. Cook of Oslo."),
     ("Bergen", "Bergen is a city with a lot of rain."),
@@ -51,7 +67,8 @@ fn bench() -> WorkDir {
         question("same", "Ann B Cook", Some("Oslo")),
     ];
     dir.write("q.jsonl", questions.concat());
-    corpus(&dir, "w17", "2017-10-01", "lead", &OLD);
+    corpus(&dir, "plain", "2017-10-01", "lead", &OLD);
+    with_searches(&dir, "plain", "w17");
     corpus(&dir, "w26", "2026-11-22", "lead", &NEW);
     // The answer to `same` is right over both.
     run(&dir, "r17", "w17", &["rain"]);

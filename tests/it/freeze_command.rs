@@ -89,7 +89,11 @@ fn a_run_over_its_own_freeze_sees_what_the_live_run_saw() {
         dir.run(&[&["one.jsonl", "--out", run][..], &acting, &live].concat()).ok();
         let freeze = ["corpus", "freeze", corpus, "--run", run, "--wiki-url", &site.base];
         let said = dir.wikitrail(&freeze).ok();
-        assert!(said.stderr.contains("searches; at most "), "{}", said.stderr);
+        assert!(said.stderr.contains(&format!("searches from {}", site.base)), "{}", said.stderr);
+        dir.wikitrail(&["corpus", "freeze", "other", "--run", run, "--contact", "a@example.org", "--dry-run"]).refused(
+            2,
+            &[&format!("read {}", site.base), "not https://en.wikipedia.org", &format!("add --wiki-url {}", site.base)],
+        );
         let over = format!("corpus:{corpus}");
         dir.run(&[&["one.jsonl", "--out", replayed, "--wiki", &over, "--compat", compat][..], &acting].concat()).ok();
         assert_eq!(same(&dir, run, replayed), ACTIONS.len());
@@ -311,7 +315,7 @@ fn a_dataset_gives_gold_pages_contexts_and_links() {
 #[test]
 fn what_a_site_says_of_itself_and_of_its_pages_is_shown_escaped() {
     const HOSTILE: &str = "Z\u{1b}c\u{7}\u{9b}31m\u{202e}Y";
-    const TIME: &str = "1\u{1b}c\u{9b}";
+    const TIME: &str = "2017-01-01T00:00:00Z";
     let (dir, mut wiki) = (WorkDir::new(), Wiki::new());
     for name in ["sitename", "lang", "server", "script"] {
         wiki.info["general"][name] = HOSTILE.into();
@@ -319,8 +323,10 @@ fn what_a_site_says_of_itself_and_of_its_pages_is_shown_escaped() {
     wiki.info["rightsinfo"]["url"] = format!("https://creativecommons.org/licenses/by-sa/{HOSTILE}").into();
     let texts = vec![(60, TIME, format!("<p>{HOSTILE} is <a title='{HOSTILE}'>here</a> too."))];
     wiki.pages.insert(HOSTILE, texts);
+    // A time that is not one says nothing of the revision.
+    wiki.pages.insert("Odd", vec![(61, "1\u{1b}c\u{9b}", "<p>Odd things happen here.".to_owned())]);
     let server = wiki.serve();
-    dir.write("t.txt", format!("{HOSTILE}\nDeleted {HOSTILE}\n"));
+    dir.write("t.txt", format!("{HOSTILE}\nDeleted {HOSTILE}\nOdd\n"));
     for ran in [
         freeze(&dir, "c", &server, &["--titles", "t.txt", "--links", "2"]).ok(),
         dir.wikitrail(&["corpus", "info", "c"]).ok(),
@@ -366,7 +372,7 @@ fn a_killed_freeze_goes_on_with_what_it_has_and_gives_the_same_corpus() {
     freeze(&dir, "c", &server, &["--titles", "u.txt"]).refused(2, &["the titles are others"]);
     assert_eq!(server.requests().len(), before);
     let said = freeze(&dir, "c", &server, &["--titles", "t.txt"]).ok();
-    assert!(said.stderr.starts_with("6 titles (2 fetched before); at most 8 requests\n"), "{}", said.stderr);
+    assert!(said.stderr.starts_with("6 titles (2 fetched before) from "), "{}", said.stderr);
     let rest = server.requests().split_off(before);
     assert!(rest.iter().all(|request| !request.contains("Alpha") && !request.contains("Beta")), "{rest:?}");
     assert_eq!(rest.len(), 2 * 4 - 1, "one of the four is missing: {rest:?}");

@@ -3,7 +3,7 @@
 use super::sources::Source;
 use crate::compare::{Gold, GoldState, Variant};
 use crate::report::comparison::Edition;
-use crate::types::text::visible_line;
+use crate::types::text::{is_date, visible_line};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -13,6 +13,8 @@ type Lookup = Box<dyn Fn(&str) -> anyhow::Result<Option<String>>>;
 /// A corpus as far as gold is looked for in it.
 pub(super) struct Dated {
     id: String,
+    /// What a run over it records.
+    identity: String,
     as_of: Option<String>,
     /// How much of a page it has, where it says so.
     extent: Option<String>,
@@ -40,7 +42,7 @@ impl Editions {
             as_of: as_of(&found[at]),
         });
         let mut corpora = both(found);
-        let dates = said.each_ref().map(|edition| edition.as_of.as_deref());
+        let dates = said.each_ref().map(|edition| edition.as_of.as_deref().filter(|date| is_date(date)));
         if let [Some(first), Some(second)] = dates
             && first > second
         {
@@ -89,7 +91,7 @@ impl Opened {
         let dir = variant.wiki.strip_prefix("corpus:").ok_or_else(|| format!("`{named}` is not a corpus"))?;
         let found = self.0.entry(dir.to_owned()).or_insert_with(|| open(dir).map(Rc::new)).clone();
         let corpus = found.map_err(|error| format!("cannot read `{named}`: {}", visible_line(&error, 300)))?;
-        if variant.wiki_origin.as_ref() != Some(&corpus.id) {
+        if variant.wiki_origin.as_ref() != Some(&corpus.identity) {
             return Err(format!("`{named}` is not the corpus any more that the run read"));
         }
         Ok(corpus)
@@ -104,7 +106,7 @@ fn open(dir: &str) -> Result<Dated, String> {
         return Err("it is neither a file nor a folder".to_owned());
     }
     let corpus = crate::run::open_corpus(dir).map_err(|error| error.to_string())?;
-    let (id, manifest) = (corpus.id().to_owned(), corpus.manifest());
+    let (id, identity, manifest) = (corpus.id().to_owned(), corpus.identity(), corpus.manifest());
     let as_of = manifest.and_then(|manifest| manifest.as_of.clone());
     let extent = manifest.map(|manifest| manifest.extent.name().to_owned());
     let text = move |title: &str| {
@@ -113,7 +115,7 @@ fn open(dir: &str) -> Result<Dated, String> {
             page.map_err(|error| Failure::bad_input(error, "`wikitrail corpus verify DIR` lists what is wrong"))?;
         Ok(page.map(|page| page.blocks.join("\n")))
     };
-    Ok(Dated { id, as_of, extent, text: Box::new(text) })
+    Ok(Dated { id, identity, as_of, extent, text: Box::new(text) })
 }
 
 #[cfg(not(feature = "index"))]

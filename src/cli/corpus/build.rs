@@ -7,7 +7,7 @@ use crate::cli::say::say;
 use crate::report::console::stdout;
 use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
-use crate::types::text::shell_word;
+use crate::types::text::{is_date, shell_word};
 use crate::wiki::corpus::{
     BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build, files,
 };
@@ -52,7 +52,7 @@ struct Options {
     #[arg(long, value_name = "CODE")]
     language: Option<String>,
     /// The date of the encyclopedia, such as 2017-10-01.
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = date)]
     as_of: Option<String>,
     /// License of the texts, such as CC-BY-SA-4.0, or `unknown` [default: as the publisher of a format says, else unknown].
     #[arg(long, value_name = "SPDX")]
@@ -101,6 +101,14 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
 fn names() -> String {
     let names: Vec<String> = FORMATS.iter().map(|(name, _)| format!("`{name}`")).collect();
     names.join(", ")
+}
+
+fn date(text: &str) -> Result<String, String> {
+    if is_date(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a date such as 2017-10-01, 2017-10 or 2017 is expected".to_owned())
+    }
 }
 
 fn extent(text: &str) -> Result<Extent, String> {
@@ -255,7 +263,7 @@ fn explained(error: &BuildError) -> anyhow::Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{memory, source};
+    use super::{date, memory, source};
     use crate::wiki::corpus::Format;
 
     #[test]
@@ -268,6 +276,16 @@ mod tests {
             source("wet:a").is_err_and(|error| error.starts_with("`wet` is not a format; formats are `hotpotqa`, "))
         );
         assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
+        for (text, taken) in [
+            ("2017-10-01", true),
+            ("2017", true),
+            ("2017-10", true),
+            ("October 2017", false),
+            ("", false),
+            ("1.1.2017", false),
+        ] {
+            assert_eq!(date(text).is_ok(), taken, "{text}");
+        }
         assert_eq!(memory("15M"), Err("at least 16M is needed".to_owned()));
         for text in ["", "G", "-1G", "1.5G", "99999999999G"] {
             assert!(memory(text).is_err(), "{text}");

@@ -23,7 +23,8 @@ const NAMED: usize = 10;
 #[expect(clippy::struct_excessive_bools, reason = "one for each switch")]
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct FreezeArgs {
-    /// The new folder. What is fetched is kept in DIR.fetched.jsonl until it is there: the same command goes on with that.
+    /// The new folder. Fetched pages are kept in DIR.fetched.jsonl until it is complete, and the same command goes on from
+    /// there.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// Dataset file: the gold pages of its supporting facts and evidence; may be repeated.
@@ -89,7 +90,7 @@ pub(super) async fn execute(args: FreezeArgs) -> anyhow::Result<u8> {
     let prepared = settings.prepare()?;
     prepared.notes.iter().for_each(say);
     let plan = prepared.plan();
-    say_plan(plan, links);
+    say_plan(plan, prepared.site(), links);
     if dry_run {
         prepared.leave()?;
         if json {
@@ -122,7 +123,7 @@ pub(super) async fn execute(args: FreezeArgs) -> anyhow::Result<u8> {
 }
 
 /// What it takes, and what is wrong with it as an experiment.
-fn say_plan(plan: FreezePlan, links: usize) {
+fn say_plan(plan: FreezePlan, site: &str, links: usize) {
     let FreezePlan { titles, fetched, searches, requests, least_ms, gold_only } = plan;
     let before = if fetched > 0 { format!(" ({} fetched before)", thousands(fetched)) } else { String::new() };
     let searches = match searches {
@@ -136,7 +137,7 @@ fn say_plan(plan: FreezePlan, links: usize) {
         _ => format!(", and two for each of up to {} a page", counted(links, "link")),
     };
     let (titles, requests) = (counted(titles, "title"), counted(requests, "request"));
-    say(format_args!("{titles}{before}{searches}; at most {requests}{time}{links}"));
+    say(format_args!("{titles}{before}{searches} from {site}; at most {requests}{time}{links}"));
     if gold_only {
         say(
             "warning: these are gold pages only, and an agent cannot go wrong among them; add --contexts, --links N or \
@@ -166,7 +167,7 @@ fn done(
     if manifest.license.id == "unknown" {
         say("warning: the site does not say under which license its texts are");
     }
-    let mut out = stdout();
+    let mut out = stdout().styled();
     if json {
         let titles: Vec<_> =
             left_out.iter().map(|(reason, title)| json!({ "title": title, "reason": reason })).collect();

@@ -6,6 +6,7 @@ use crate::run::questions;
 use crate::score::{GoldEvidence, page_title};
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
+use crate::types::text::{printable, shell_word};
 use crate::types::{Compat, Provenance, Question, Step, Tool, Wording};
 use crate::wiki::corpus::{Answer, title_of};
 use crate::wiki::observe::Voice;
@@ -29,6 +30,8 @@ pub(super) struct Wanted {
     pub(super) searches: BTreeMap<String, Option<Answer>>,
     /// The readings of pages that runs had, and whether they kept footnote marks.
     pub(super) readings: BTreeSet<(&'static str, bool)>,
+    /// The sites that runs read, each with the run.
+    sites: BTreeSet<(String, String)>,
     /// Whether a run read whole pages as a browser does, the paper's way.
     pub(super) whole_pages: bool,
 }
@@ -71,6 +74,9 @@ impl Wanted {
         let folder = RunFolder::open(path)?;
         for variant in folder.manifest()?.known_variants() {
             self.readings.insert((variant.compat.name(), variant.wiki.ends_with("+footnotes")));
+            if let Some(site) = variant.wiki_origin.as_ref().filter(|site| site.starts_with("http")) {
+                self.sites.insert((site.clone(), path.display().to_string()));
+            }
             self.whole_pages |= variant.wiki == "html" && variant.compat == Compat::Paper;
         }
         for question in folder.questions(None)?.into_iter().flatten() {
@@ -121,6 +127,18 @@ impl Wanted {
         }
         let answer = shown.or_else(|| observation.starts_with(NOTHING).then(Vec::new)).map(Answer::Titles);
         self.searches.insert(subject.to_owned(), answer);
+    }
+
+    /// Makes sure that the runs read this site, which nobody named. An address in a file is not used unasked.
+    pub(super) fn read_from(&self, site: &str) -> Result<(), RunError> {
+        let bare = |address: &str| address.trim_end_matches('/').to_owned();
+        match self.sites.iter().find(|(read, _)| bare(read) != bare(site)) {
+            None => Ok(()),
+            Some((read, run)) => Err(RunError::usage(
+                format!("`{}` read {}, not {site}", printable(run, 200), printable(read, 200)),
+                format!("add --wiki-url {}", shell_word(read)),
+            )),
+        }
     }
 
     /// The only reading of pages that the runs had.

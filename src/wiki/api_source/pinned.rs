@@ -50,7 +50,7 @@ impl ApiSource {
                 asked = page.title;
                 continue;
             }
-            return Ok(pinned(page, names));
+            return Ok(pinned(page, names, revision));
         }
         Ok(Err(LeftOut::Circle))
     }
@@ -103,6 +103,9 @@ impl ApiSource {
             content => content?,
         };
         let parsed = envelope.parse.ok_or_else(|| shape(&answer, "no `parse`"))?;
+        if parsed.revid.is_some_and(|revid| revid != pin.revid) {
+            return Err(shape(&answer, &format!("`parse` is of another revision than {}", pin.revid)));
+        }
         let marked = parsed.is_disambiguation().unwrap_or(pin.is_disambiguation);
         let (reading, text, url) = (self.reading, parsed.text, answer.url.clone());
         drop(answer);
@@ -156,12 +159,22 @@ impl ApiSource {
     }
 }
 
-fn pinned(page: Page, names: Vec<String>) -> Result<Pin, LeftOut> {
+/// The revision that was given, if it is one that was asked for.
+fn pinned(page: Page, names: Vec<String>, asked: Revision<'_>) -> Result<Pin, LeftOut> {
     if !page.is_there() {
         return Err(LeftOut::Missing);
     }
     let is_disambiguation = page.is_disambiguation();
     let Some(revision) = page.revisions.into_iter().next() else { return Err(LeftOut::Later) };
+    let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
+    match (time(&revision.timestamp), asked) {
+        // That of a hidden revision is absent.
+        (None, _) if !revision.timestamp.is_empty() => return Err(LeftOut::Unreadable),
+        (Some(made), Revision::Before(limit)) if time(limit).is_some_and(|limit| made > limit) => {
+            return Err(LeftOut::Later);
+        }
+        _ => {}
+    }
     Ok(Pin {
         title: page.title,
         names,

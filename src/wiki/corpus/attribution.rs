@@ -3,6 +3,7 @@
 use super::CorpusError;
 use super::folder::Folder;
 use super::manifest::Manifest;
+use crate::types::text::printable;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -20,7 +21,7 @@ pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<i
         let place = permalink.zip(revid.as_ref()).map(|(permalink, revid)| format!("{permalink}{revid}"));
         let place = place.or_else(|| revid.map(|revid| format!("revision {revid}")));
         let columns = [Some(article.title), article.timestamp, place];
-        let columns: Vec<String> = columns.into_iter().flatten().map(|text| text.replace(['\t', '\n'], " ")).collect();
+        let columns: Vec<String> = columns.into_iter().flatten().map(|text| line(&text)).collect();
         if let Err(error) = writeln!(out, "{}", columns.join("\t")) {
             return Ok(Err(error));
         }
@@ -28,16 +29,24 @@ pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<i
     Ok(Ok(()))
 }
 
+/// The longest text of a line, in characters.
+const LONGEST: usize = 1_000;
+
+/// A text as a part of a line: the notice goes into files and onto terminals, and its texts are somebody's.
+fn line(text: &str) -> String {
+    printable(text, LONGEST)
+}
+
 fn head(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
     let license = &manifest.license;
-    let place = manifest.freeze.as_ref().map(|freeze| format!(" of {}", freeze.site)).unwrap_or_default();
-    writeln!(out, "{}: {}{place}, {}", manifest.name, manifest.contents(), manifest.id)?;
+    let place = manifest.freeze.as_ref().map(|freeze| format!(" of {}", line(&freeze.site))).unwrap_or_default();
+    writeln!(out, "{}: {}{place}, {}", line(&manifest.name), manifest.contents(), line(&manifest.id))?;
     if let Some(attribution) = &license.attribution {
-        writeln!(out, "Authors: {attribution}")?;
+        writeln!(out, "Authors: {}", line(attribution))?;
     }
-    writeln!(out, "License: {}", license.id)?;
+    writeln!(out, "License: {}", line(&license.id))?;
     if let Some(changes) = &license.changes {
-        writeln!(out, "Changes: {changes}")?;
+        writeln!(out, "Changes: {}", line(changes))?;
     }
     writeln!(out)
 }
