@@ -347,3 +347,24 @@ fn a_license_that_nobody_gave_is_unknown() {
     let shown = dir.wikitrail(&["corpus", "info", "c"]).ok().stdout;
     assert!(shown.contains("  license    CC0-1.0\n  credit     us\n  changes    made up\n"), "{shown}");
 }
+
+/// A corpus of two has the terms of both, and one of a single pack is that one or an error.
+#[test]
+fn terms_are_those_of_all_and_an_identity_is_kept() {
+    let dir = built();
+    dir.write("more.jsonl", "{\"title\": \"Rome\", \"text\": \"Rome is another old city.\"}\n");
+    let terms = ["--license", "CC-BY-SA-4.0", "--attribution", "them"];
+    dir.wikitrail(&[&["corpus", "build", "b", "--from", "more.jsonl"], &terms[..]].concat()).ok();
+    let built = dir.wikitrail(&["corpus", "build", "ab", "--from", "c", "--from", "b", "--json"]).ok().json();
+    let license = &built["manifest"]["license"];
+    assert_eq!((&license["id"], &license["attribution"]), (&json!("CC0-1.0 AND CC-BY-SA-4.0"), &json!("us; them")));
+    dir.wikitrail(&["corpus", "pack", "c", "--out", "c.jsonl"]).ok();
+    let text = read(dir.path("c.jsonl"));
+    let (head, articles) = text.split_once('\n').expect("lines");
+    let empty = "{\"title\":\"Zero\",\"blocks\":[],\"redirects\":[]}\n";
+    let mut head: Value = serde_json::from_str(head).expect("JSON");
+    head["corpus"]["id"] = format!("wt1:{}", sha256_hex([format!("{articles}{empty}").as_bytes()])).into();
+    dir.write("other.jsonl", format!("{head}\n{articles}{empty}"));
+    dir.wikitrail(&["corpus", "build", "other", "--from", "other.jsonl"])
+        .refused(3, &["its articles have the identity"]);
+}

@@ -13,7 +13,7 @@ pub fn notice(dir: &Path, manifest: &Manifest, out: &mut impl Write) -> Result<i
     if let Err(error) = head(manifest, out) {
         return Ok(Err(error));
     }
-    let permalink = manifest.freeze.as_ref().map(|freeze| &freeze.permalink);
+    let permalink = manifest.freeze.as_ref().map(|freeze| &freeze.permalink).filter(|permalink| !permalink.is_empty());
     let mut last = None;
     for number in 0..manifest.articles {
         let article = folder.article_in(number, &mut last)?;

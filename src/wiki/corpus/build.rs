@@ -165,6 +165,7 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
     let (redirects, mut names) = redirects::followed(&work, &distinct, redirects, settings).map_err(cannot)?;
     let written = write::write(&partial.path, &work, &distinct, redirects, settings, progress)
         .map_err(|error| cannot(error.0))?;
+    facts::same_corpus(settings, &sources, &written.id)?;
     progress(Progress::Finishing);
     let frozen = facts::frozen(settings, &sources);
     frozen.as_ref().map_or(Ok(()), |frozen| frozen.write(&partial.path)).map_err(cannot)?;

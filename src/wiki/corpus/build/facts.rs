@@ -3,6 +3,7 @@
 use super::collect::Read;
 use super::write::Written;
 use super::{BuildError, BuildSettings, file_name};
+use crate::types::text::printable;
 use crate::wiki::corpus::about::About;
 use crate::wiki::corpus::folder;
 use crate::wiki::corpus::frozen::Frozen;
@@ -43,7 +44,7 @@ pub(super) fn manifest(
         sentences: written.sentences,
         text_bytes: written.text_bytes,
         freeze: frozen.map(|frozen| frozen.facts),
-        license: license(settings, known, published),
+        license: license(settings, sources, published),
         sources: described(settings, sources)?,
         names: abouts(sources).fold(names, |sum, about| sum.with_dropped(&about.manifest.names)),
         build: manifest::Build::current(),
@@ -53,6 +54,17 @@ pub(super) fn manifest(
 
 fn abouts(sources: &[Read]) -> impl Iterator<Item = &About> {
     sources.iter().filter_map(|read| read.about.as_deref())
+}
+
+/// Makes sure that a corpus built of nothing but another one is that one.
+pub(super) fn same_corpus(settings: &BuildSettings, sources: &[Read], id: &str) -> Result<(), BuildError> {
+    let ([(_, path)], [Read { about: Some(about), .. }]) = (&settings.sources[..], sources) else { return Ok(()) };
+    let said = &about.manifest.id;
+    if said == id {
+        return Ok(());
+    }
+    let reason = format!("its articles have the identity {id}, and it says {}", printable(said, 80));
+    Err(BuildError::Input { file: path.display().to_string(), reason })
 }
 
 /// What the formats of articles have, if it is the same for all.
@@ -77,6 +89,12 @@ pub(super) fn frozen(settings: &BuildSettings, sources: &[Read]) -> Option<Froze
         }
         left_out.extend(other.left_out.iter().cloned());
     }
+    // Pages of others have no place below this address.
+    let inputs = settings.sources.iter().zip(sources).filter(|((format, _), _)| *format != Format::Redirects);
+    let permalink = |read: &Read| Some(read.about.as_ref()?.manifest.freeze.as_ref()?.permalink.clone());
+    if inputs.map(|(_, read)| permalink(read)).any(|other| other.as_ref() != Some(&facts.permalink)) {
+        facts.permalink.clear();
+    }
     facts.searches = searches.len() as u64;
     facts.left_out.clear();
     for (reason, _) in &left_out {
@@ -85,27 +103,30 @@ pub(super) fn frozen(settings: &BuildSettings, sources: &[Read]) -> Option<Froze
     Some(Frozen { facts, license: about.manifest.license.clone(), searches, left_out })
 }
 
-/// The license as it was given, in parts. What publishers say of their files counts if they all say the same.
-fn license(settings: &BuildSettings, known: Option<&Manifest>, published: Facts) -> License {
+/// The license as it was given, in parts; else those of all corpora that are read, or what publishers say of their files, if
+/// they all say the same.
+fn license(settings: &BuildSettings, sources: &[Read], published: Facts) -> License {
     if let Some(frozen) = &settings.frozen {
         return frozen.license.clone();
     }
-    let known = known.map_or_else(
-        || License {
-            id: published.license.unwrap_or_else(|| License::UNKNOWN.to_owned()),
-            attribution: published.attribution,
-            changes: published.changes,
-        },
-        |known| known.license.clone(),
-    );
-    let given = settings
-        .license
-        .clone()
-        .map(|id| if ["", "none"].contains(&id.trim()) { License::UNKNOWN.to_owned() } else { id });
+    let all = |fact: fn(&License) -> Option<&String>, between: &str| {
+        let mut said: Vec<&str> = Vec::new();
+        for fact in abouts(sources).filter_map(|about| fact(&about.manifest.license)) {
+            if !said.contains(&fact.as_str()) {
+                said.push(fact);
+            }
+        }
+        (!said.is_empty()).then(|| said.join(between))
+    };
+    let given = settings.license.clone();
+    let given = given.map(|id| if ["", "none"].contains(&id.trim()) { License::UNKNOWN.to_owned() } else { id });
+    let known = given.or_else(|| all(|license| Some(&license.id), " AND ")).or(published.license);
+    let attribution = || all(|license| license.attribution.as_ref(), "; ");
+    let changes = || all(|license| license.changes.as_ref(), "; ");
     License {
-        id: given.unwrap_or(known.id),
-        attribution: settings.attribution.clone().or(known.attribution),
-        changes: settings.changes.clone().or(known.changes),
+        id: known.unwrap_or_else(|| License::UNKNOWN.to_owned()),
+        attribution: settings.attribution.clone().or_else(attribution).or(published.attribution),
+        changes: settings.changes.clone().or_else(changes).or(published.changes),
     }
 }
 
