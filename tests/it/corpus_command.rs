@@ -111,7 +111,7 @@ fn public_formats_are_recognized_with_their_extents() {
         assert!(made.stderr.starts_with(&format!("reading `{from}` as {format}\n")), "{}", made.stderr);
         assert!(made.stdout.starts_with(&format!("{name}: {counts}")), "{}", made.stdout);
     }
-    assert!(dir.wikitrail(&["corpus", "info", "a"]).ok().stdout.contains("3 rows; left out: 1 repeated\n"));
+    assert!(dir.wikitrail(&["corpus", "info", "a"]).ok().stdout.contains("3 rows\n            left out: 1 repeated\n"));
     assert_eq!([id(&dir, "a"), id(&dir, "b")], [id(&dir, "c"), id(&dir, "c")]);
     let text = dir.wikitrail(&["wiki", "search", "ada", "--wiki", "corpus:c"]).ok().stdout;
     assert!(text.starts_with("Ada was born. She \"wrote\" programs."), "{text}");

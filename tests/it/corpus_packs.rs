@@ -345,5 +345,5 @@ fn a_license_that_nobody_gave_is_unknown() {
         fs::remove_dir_all(dir.path("u")).expect("removed");
     }
     let shown = dir.wikitrail(&["corpus", "info", "c"]).ok().stdout;
-    assert!(shown.contains("  license    CC0-1.0\n  credit     us\n  changes    made up\n"), "{shown}");
+    assert!(shown.contains("  license   CC0-1.0\n  authors   us\n  changes   made up\n"), "{shown}");
 }
