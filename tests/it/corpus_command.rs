@@ -77,7 +77,7 @@ fn inputs_that_are_no_corpus_are_refused_with_what_to_do() {
     build(&["pages.jsonl", "--memory", "1M"]).refused_by_clap(&["at least 16M"]);
     build(&["pages.jsonl", "--on-duplicate", "error"]).refused(3, &["line 4: the title", "line 3", "lowest-id"]);
     dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl"]).refused(2, &["`c` exists already"]);
-    dir.wikitrail(&["corpus", "info", "."]).refused(3, &["there is no corpus.toml in `.`", "corpus build"]);
+    dir.wikitrail(&["corpus", "info", "."]).refused(3, &["`.` is not a built corpus: it has no corpus.toml", "build NEW --from ."]);
     assert!(!dir.path("d").exists() && !dir.path("d.partial").exists());
     let packed = Command::new("gzip").arg("-k").arg(dir.path("pages.jsonl")).status();
     assert!(packed.is_ok_and(|status| status.success()));

@@ -129,7 +129,9 @@ fn a_pack_replaces_nothing_unasked_and_a_killed_one_leaves_no_file_of_its_name()
     assert_eq!(read(dir.path("there.jsonl")), "mine");
     pack(&["there.jsonl", "--force"]).ok();
     assert!(read(dir.path("there.jsonl")).starts_with("{\"corpus\":{"));
-    dir.wikitrail(&["corpus", "pack", "pages.jsonl", "--out", "x.jsonl"]).refused(3, &["there is no corpus.toml"]);
+    let file = ["`pages.jsonl` is a file, not a corpus folder", "`wikitrail corpus build NEW --from pages.jsonl`"];
+    dir.wikitrail(&["corpus", "pack", "pages.jsonl", "--out", "x.jsonl"]).refused(3, &file);
+    dir.wikitrail(&["corpus", "info", "nosuch"]).refused(3, &["`nosuch` does not exist", "check the path"]);
     // Whatever moment it is killed in, what has the name is whole.
     let mut many = File::create(dir.path("many.jsonl")).expect("a file");
     for number in 0..4_000 {
