@@ -288,15 +288,15 @@ fn two_corpora_are_compared_by_title() {
     assert_eq!(
         rest,
         "revision          Ada Byron: 7 -> 8, with the same text\n\
-         redirect gone     Countess -> Ada Byron\n\
+         redirect removed  Countess -> Ada Byron\n\
          redirect added    Lady -> Ada Byron\n\
-         gone              Byron\n\
+         removed           Byron\n\
          added             Charles\n\
          changed           London\n\
         \u{20}                 - …is a city of nine million people by the river. It is…\n\
         \u{20}                 + …is a city of eight \\u{202e}million people by the river. It is…\n\
-         articles: 1 added, 1 gone, 1 changed, 1 with another revision of the same text, 0 the same\n\
-         redirects: 1 added, 1 gone\n"
+         articles: 1 added, 1 removed, 1 changed, 1 with another revision of the same text, 0 the same\n\
+         redirects: 1 added, 1 removed\n"
     );
     let found = dir.wikitrail(&["corpus", "diff", "c", "d", "--json"]);
     assert_eq!(found.code, Some(5));
@@ -340,7 +340,7 @@ fn a_license_that_nobody_gave_is_unknown() {
     let dir = built();
     for given in [&[][..], &["--license", "none"], &["--license", "unknown"]] {
         let ran = dir.wikitrail(&[&["corpus", "build", "u", "--from", "pages.jsonl"], given].concat()).ok();
-        assert!(ran.stdout.contains("  license    unknown\n"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("  license   unknown\n"), "{}", ran.stdout);
         assert!(
             dir.wikitrail(&["corpus", "pack", "u", "--out", "u.jsonl", "--force"]).ok().stderr.contains("--license")
         );
