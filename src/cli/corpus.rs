@@ -8,6 +8,7 @@ mod pack;
 mod verify;
 
 use super::failure::Failure;
+use crate::types::text::shell_word;
 use crate::wiki::CorpusError;
 use crate::wiki::corpus::Manifest;
 use std::path::Path;
@@ -44,11 +45,21 @@ pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
 
 /// The manifest of a folder, which has to be there.
 fn manifest(dir: &Path) -> anyhow::Result<Manifest> {
-    if !dir.join("corpus.toml").is_file() {
-        let hint = "`wikitrail corpus build NEW --from PATH` makes a corpus of it; without that, `--wiki corpus:PATH` reads small ones into memory";
-        return Err(Failure::bad_input(format!("there is no corpus.toml in `{}`", dir.display()), hint));
+    if dir.join("corpus.toml").is_file() {
+        return Manifest::read(dir).map_err(unusable);
     }
-    Manifest::read(dir).map_err(unusable)
+    let shown = dir.display();
+    let from = shell_word(&shown.to_string());
+    let (message, hint) = if !dir.exists() {
+        (format!("`{shown}` does not exist"), "check the path".to_owned())
+    } else if dir.is_dir() {
+        let message = format!("`{shown}` is not a built corpus: it has no corpus.toml");
+        (message, format!("build one with `wikitrail corpus build NEW --from {from}`"))
+    } else {
+        let message = format!("`{shown}` is a file, not a corpus folder");
+        (message, format!("`wikitrail corpus build NEW --from {from}` makes a corpus from it"))
+    };
+    Err(Failure::bad_input(message, hint))
 }
 
 fn unusable(error: CorpusError) -> anyhow::Error {

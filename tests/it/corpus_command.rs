@@ -77,7 +77,7 @@ fn inputs_that_are_no_corpus_are_refused_with_what_to_do() {
     build(&["pages.jsonl", "--memory", "1M"]).refused_by_clap(&["at least 16M"]);
     build(&["pages.jsonl", "--on-duplicate", "error"]).refused(3, &["line 4: the title", "line 3", "lowest-id"]);
     dir.wikitrail(&["corpus", "build", "c", "--from", "pages.jsonl"]).refused(2, &["`c` exists already"]);
-    dir.wikitrail(&["corpus", "info", "."]).refused(3, &["there is no corpus.toml in `.`", "corpus build"]);
+    dir.wikitrail(&["corpus", "info", "."]).refused(3, &["`.` is not a built corpus: it has no corpus.toml", "build NEW --from ."]);
     assert!(!dir.path("d").exists() && !dir.path("d.partial").exists());
     let packed = Command::new("gzip").arg("-k").arg(dir.path("pages.jsonl")).status();
     assert!(packed.is_ok_and(|status| status.success()));
@@ -111,7 +111,7 @@ fn public_formats_are_recognized_with_their_extents() {
         assert!(made.stderr.starts_with(&format!("reading `{from}` as {format}\n")), "{}", made.stderr);
         assert!(made.stdout.starts_with(&format!("{name}: {counts}")), "{}", made.stdout);
     }
-    assert!(dir.wikitrail(&["corpus", "info", "a"]).ok().stdout.contains("3 rows; left out: 1 repeated\n"));
+    assert!(dir.wikitrail(&["corpus", "info", "a"]).ok().stdout.contains("3 rows\n            left out: 1 repeated\n"));
     assert_eq!([id(&dir, "a"), id(&dir, "b")], [id(&dir, "c"), id(&dir, "c")]);
     let text = dir.wikitrail(&["wiki", "search", "ada", "--wiki", "corpus:c"]).ok().stdout;
     assert!(text.starts_with("Ada was born. She \"wrote\" programs."), "{text}");

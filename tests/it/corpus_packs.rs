@@ -129,7 +129,9 @@ fn a_pack_replaces_nothing_unasked_and_a_killed_one_leaves_no_file_of_its_name()
     assert_eq!(read(dir.path("there.jsonl")), "mine");
     pack(&["there.jsonl", "--force"]).ok();
     assert!(read(dir.path("there.jsonl")).starts_with("{\"corpus\":{"));
-    dir.wikitrail(&["corpus", "pack", "pages.jsonl", "--out", "x.jsonl"]).refused(3, &["there is no corpus.toml"]);
+    let file = ["`pages.jsonl` is a file, not a corpus folder", "`wikitrail corpus build NEW --from pages.jsonl`"];
+    dir.wikitrail(&["corpus", "pack", "pages.jsonl", "--out", "x.jsonl"]).refused(3, &file);
+    dir.wikitrail(&["corpus", "info", "nosuch"]).refused(3, &["`nosuch` does not exist", "check the path"]);
     // Whatever moment it is killed in, what has the name is whole.
     let mut many = File::create(dir.path("many.jsonl")).expect("a file");
     for number in 0..4_000 {
@@ -286,15 +288,15 @@ fn two_corpora_are_compared_by_title() {
     assert_eq!(
         rest,
         "revision          Ada Byron: 7 -> 8, with the same text\n\
-         redirect gone     Countess -> Ada Byron\n\
+         redirect removed  Countess -> Ada Byron\n\
          redirect added    Lady -> Ada Byron\n\
-         gone              Byron\n\
+         removed           Byron\n\
          added             Charles\n\
          changed           London\n\
         \u{20}                 - …is a city of nine million people by the river. It is…\n\
         \u{20}                 + …is a city of eight \\u{202e}million people by the river. It is…\n\
-         articles: 1 added, 1 gone, 1 changed, 1 with another revision of the same text, 0 the same\n\
-         redirects: 1 added, 1 gone\n"
+         articles: 1 added, 1 removed, 1 changed, 1 with another revision of the same text, 0 the same\n\
+         redirects: 1 added, 1 removed\n"
     );
     let found = dir.wikitrail(&["corpus", "diff", "c", "d", "--json"]);
     assert_eq!(found.code, Some(5));
@@ -338,14 +340,14 @@ fn a_license_that_nobody_gave_is_unknown() {
     let dir = built();
     for given in [&[][..], &["--license", "none"], &["--license", "unknown"]] {
         let ran = dir.wikitrail(&[&["corpus", "build", "u", "--from", "pages.jsonl"], given].concat()).ok();
-        assert!(ran.stdout.contains("  license    unknown\n"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("  license   unknown\n"), "{}", ran.stdout);
         assert!(
             dir.wikitrail(&["corpus", "pack", "u", "--out", "u.jsonl", "--force"]).ok().stderr.contains("--license")
         );
         fs::remove_dir_all(dir.path("u")).expect("removed");
     }
     let shown = dir.wikitrail(&["corpus", "info", "c"]).ok().stdout;
-    assert!(shown.contains("  license    CC0-1.0\n  credit     us\n  changes    made up\n"), "{shown}");
+    assert!(shown.contains("  license   CC0-1.0\n  authors   us\n  changes   made up\n"), "{shown}");
 }
 
 /// A corpus of two has the terms of both, and one of a single pack is that one or an error.

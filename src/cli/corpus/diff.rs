@@ -2,7 +2,7 @@
 
 use crate::cli::failure::{self, Failure};
 use crate::report::console::stdout;
-use crate::report::counted;
+use crate::report::{counted, thousands};
 use crate::types::text::visible_line;
 use crate::wiki::corpus::{Counts, DiffError, Difference, Side, diff};
 use serde_json::json;
@@ -103,7 +103,7 @@ fn text(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
     let number = |revid: &Option<u64>| revid.map_or_else(|| "unknown".to_owned(), |revid| revid.to_string());
     match difference {
         Difference::Added { title } => writeln!(out, "added             {}", name(title)),
-        Difference::Gone { title } => writeln!(out, "gone              {}", name(title)),
+        Difference::Gone { title } => writeln!(out, "removed           {}", name(title)),
         Difference::Changed { title, excerpt: None, .. } => {
             writeln!(out, "changed           {}: the words are the same", name(title))
         }
@@ -117,23 +117,25 @@ fn text(difference: &Difference, out: &mut impl Write) -> io::Result<()> {
         Difference::RedirectAdded { title, to } => {
             writeln!(out, "redirect added    {} -> {}", name(title), name(to))
         }
-        Difference::RedirectGone { title, to } => writeln!(out, "redirect gone     {} -> {}", name(title), name(to)),
+        Difference::RedirectGone { title, to } => writeln!(out, "redirect removed  {} -> {}", name(title), name(to)),
     }
 }
 
 fn sum(counts: &Counts, shown: u64, out: &mut impl Write) -> io::Result<()> {
-    let Counts { added, gone, changed, revision, redirect_added, redirect_gone, same } = *counts;
     if counts.equal() {
-        return writeln!(out, "the same {}, with the same redirects", counted(same, "article"));
+        return writeln!(out, "the same {}, with the same redirects", counted(counts.same, "article"));
     }
+    let Counts { added, gone, changed, revision, redirect_added, redirect_gone, same } = *counts;
+    let all = added + gone + changed + revision + redirect_added + redirect_gone;
+    let [added, gone, changed, revision, redirect_added, redirect_gone, same] =
+        [added, gone, changed, revision, redirect_added, redirect_gone, same].map(thousands);
     writeln!(
         out,
-        "articles: {added} added, {gone} gone, {changed} changed, {revision} with another revision of the same text, {same} the same\n\
-         redirects: {redirect_added} added, {redirect_gone} gone"
+        "articles: {added} added, {gone} removed, {changed} changed, {revision} with another revision of the same text, {same} the same\n\
+         redirects: {redirect_added} added, {redirect_gone} removed"
     )?;
-    let all = added + gone + changed + revision + redirect_added + redirect_gone;
     if shown < all {
-        writeln!(out, "shown are the first {SHOWN} of each kind, {shown} of {all}; --all shows all of them")?;
+        writeln!(out, "shown are the first {SHOWN} of each kind, {} of {}; --all shows all of them", thousands(shown), thousands(all))?;
     }
     Ok(())
 }

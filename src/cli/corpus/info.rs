@@ -40,31 +40,28 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
 pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
     let Manifest { name, build, .. } = manifest;
     writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
-    let mut row = |name: &str, value: String| writeln!(out, "  {name:<10} {value}");
+    let mut row = |name: &str, value: String| writeln!(out, "  {name:<9} {value}");
     row("id", visible_line(&manifest.id, 80))?;
-    let edition: Vec<&str> = [&manifest.language, &manifest.as_of].into_iter().flatten().map(String::as_str).collect();
-    if !edition.is_empty() {
-        row("edition", visible_line(&edition.join(", "), 80))?;
+    for (name, fact) in [("language", &manifest.language), ("as of", &manifest.as_of)] {
+        if let Some(fact) = fact {
+            row(name, visible_line(fact, 80))?;
+        }
     }
     write_terms(manifest, &mut row)?;
     for source in &manifest.sources {
         let skipped = source.skipped;
         let counts = [
-            (skipped.duplicate_title, "titles twice"),
+            (skipped.duplicate_title, "with the title of another"),
             (skipped.repeated, "repeated"),
             (skipped.empty, "empty"),
-            (skipped.bad, "bad"),
+            (skipped.bad, "unreadable"),
         ];
         let format = visible_line(&source.format, 20);
-        row(
-            "source",
-            format!(
-                "{} ({format}), {}{}",
-                visible_line(&source.file, 80),
-                counted(source.rows, "row"),
-                left_out(&counts)
-            ),
-        )?;
+        row("source", format!("{} ({format}), {}", visible_line(&source.file, 80), counted(source.rows, "row")))?;
+        let skipped = left_out(&counts);
+        if !skipped.is_empty() {
+            row("", skipped)?;
+        }
     }
     write_names(manifest, &mut row)?;
     let bytes = manifest.files.values().map(|file| file.bytes).sum();
@@ -85,17 +82,18 @@ fn write_names(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Re
     let NameCounts { redirect_is_title, redirect_twice, redirect_to_nothing, redirect_circle, collisions } =
         manifest.names;
     let dropped = [
-        (redirect_is_title, "that are titles"),
-        (redirect_twice, "to two articles"),
-        (redirect_to_nothing, "to nothing"),
+        (redirect_is_title, number(redirect_is_title, "has the name of an article", "have the name of an article")),
+        (redirect_twice, number(redirect_twice, "has another target already", "have another target already")),
+        (redirect_to_nothing, number(redirect_to_nothing, "has no target", "have no target")),
         (redirect_circle, "in a circle"),
     ];
     let dropped = left_out(&dropped);
     if !dropped.is_empty() {
-        row("", format!("redirects{dropped}"))?;
+        row("", format!("redirects {dropped}"))?;
     }
     if collisions > 0 {
-        row("", format!("{} the same as another without case, accents and marks", counted(collisions, "name")))?;
+        let differ = number(collisions, "differs", "differ");
+        row("", format!("{} {differ} from another only in case, accents or punctuation", counted(collisions, "name")))?;
     }
     Ok(())
 }
@@ -105,7 +103,7 @@ fn write_terms(manifest: &Manifest, row: &mut impl FnMut(&str, String) -> io::Re
     let license = &manifest.license;
     let known = visible_line(&license.id, 80);
     row("license", if license.is_known() { known } else { yellow(&known) })?;
-    for (name, text) in [("credit", &license.attribution), ("changes", &license.changes)] {
+    for (name, text) in [("authors", &license.attribution), ("changes", &license.changes)] {
         if let Some(text) = text {
             row(name, visible_line(text, 200))?;
         }
@@ -135,7 +133,11 @@ fn write_freeze(
     }
     let counts: Vec<(u64, &str)> = freeze.left_out.iter().map(|(reason, count)| (*count, reason.words())).collect();
     let titles = left_out(&counts);
-    if titles.is_empty() { Ok(()) } else { row("", format!("titles{}", titles.trim_start_matches(';'))) }
+    if titles.is_empty() { Ok(()) } else { row("", format!("titles {titles}")) }
+}
+
+fn number<'a>(count: u64, one: &'a str, several: &'a str) -> &'a str {
+    if count == 1 { one } else { several }
 }
 
 fn left_out(counts: &[(u64, &str)]) -> String {
@@ -144,5 +146,5 @@ fn left_out(counts: &[(u64, &str)]) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{} {what}", thousands(*count)))
         .collect();
-    if counts.is_empty() { String::new() } else { format!("; left out: {}", counts.join(", ")) }
+    if counts.is_empty() { String::new() } else { format!("left out: {}", counts.join(", ")) }
 }

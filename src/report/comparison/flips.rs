@@ -53,7 +53,9 @@ pub(crate) struct FlippedQuestion {
 pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
     let title = format!("flipped answers, {} vs {}", flips.b, flips.a);
     if flips.gained.is_empty() && flips.lost.is_empty() {
-        return vec![Block::Lines { title, lines: vec![format!("none of {}", counted(flips.n, "question"))] }];
+        let mut lines = vec![format!("none of {}", counted(flips.n, "question"))];
+        lines.extend(flips.editions.as_ref().map(|_| "stale gold: no flipped answers to check".to_owned()));
+        return vec![Block::Lines { title, lines }];
     }
     let header = ["id", "right in", "failure class", "divergence", "question"].map(Heading::words).to_vec();
     let row = |(right, flip): (&String, &FlippedQuestion)| Row {

@@ -171,7 +171,7 @@ pub fn diff(
     Ok(Counts { same, ..counts })
 }
 
-/// What differs between two articles of one title, of which one may be absent; whether anything does.
+/// What differs between two articles of one title, of which one may be absent; whether the articles themselves do.
 fn pair(
     old: Option<&Article>,
     new: Option<&Article>,
@@ -183,18 +183,16 @@ fn pair(
         (None, _) => Some(Difference::Added { title: title() }),
         (_, None) => Some(Difference::Gone { title: title() }),
     };
-    let mut differs = found.is_some();
+    let differs = found.is_some();
     if let Some(found) = found {
         say(found)?;
     }
     let [before, after] = [old, new].map(|article| article.map_or(&[][..], |article| &article.redirects));
     // Both are sorted.
     for redirect in before.iter().filter(|name| after.binary_search(name).is_err()) {
-        differs = true;
         say(Difference::RedirectGone { title: redirect.clone(), to: title() })?;
     }
     for redirect in after.iter().filter(|name| before.binary_search(name).is_err()) {
-        differs = true;
         say(Difference::RedirectAdded { title: redirect.clone(), to: title() })?;
     }
     Ok(differs)
