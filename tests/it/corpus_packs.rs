@@ -169,8 +169,11 @@ fn a_pack_that_was_cut_or_changed_is_refused() {
     let long = text.replacen("two \\\"pages\\\"", &"x".repeat(600 << 10), 1);
     assert!(newer != text && huge != text && long != text);
     for (changed, words) in [
-        (without_last.to_owned(), "its articles have the identity wt1:"),
-        (text.replace("nine million", "ten million"), "its articles have the identity wt1:"),
+        (without_last.to_owned(), "its articles do not match the id in its first line: theirs is wt1:"),
+        (
+            text.replace("nine million", "ten million"),
+            "its articles do not match the id in its first line: theirs is wt1:",
+        ),
         (
             format!("{text}{{\"title\": \"More\", \"text\": \"not as it is written\"}}\n"),
             "line 5: missing field `blocks`",
@@ -261,7 +264,8 @@ fn redirects_and_newer_pages_are_added_in_a_new_corpus() {
     dir.wikitrail(&["corpus", "add", "gone", "--from", "new.jsonl", "--out", "x"]).refused(3, &["cannot read `gone`"]);
     dir.wikitrail(&["corpus", "add", "c", "--from", "new.jsonl", "--out", "c"]).refused(2, &["`c` exists already"]);
     // Redirects alone do not make a corpus.
-    dir.wikitrail(&["corpus", "build", "x", "--from", "redirects:r.tsv"]).refused(3, &["there is no article"]);
+    dir.wikitrail(&["corpus", "build", "x", "--from", "redirects:r.tsv"])
+        .refused(3, &["no article was found in `r.tsv`", "redirects alone"]);
 }
 
 #[test]

@@ -4,12 +4,14 @@ use super::{info, megabytes};
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
+use crate::prompt::closest;
 use crate::report::console::stdout;
 use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
 use crate::types::text::{is_date, shell_word};
 use crate::wiki::corpus::{
-    BuildError, BuildSettings, Built, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build, files,
+    BuildError, BuildSettings, Built, EDITED, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build,
+    files,
 };
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -92,7 +94,9 @@ fn source(text: &str) -> Result<(Option<Format>, PathBuf), String> {
         }
         let plain = name.chars().all(|c| c.is_ascii_alphanumeric()) && name.len() > 1;
         if plain && !Path::new(text).exists() {
-            return Err(format!("`{name}` is not a format; formats are {}", names()));
+            let known = FORMATS.iter().map(|(name, _)| *name);
+            let meant = closest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(format!("`{name}` is not a format{meant}\nformats: {}", names()));
         }
     }
     Ok((None, text.into()))
@@ -163,12 +167,13 @@ fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> 
         },
         threads: args.threads.map_or(processors, usize::from),
         memory: args.memory,
+        adds: to.is_some(),
         ..BuildSettings::default()
     };
     let bar = stage_bar(args.quiet);
     let built = build(dir, &settings, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
-    let Built { manifest, notes } = built.map_err(|error| explained(&error))?;
+    let Built { manifest, notes } = built.map_err(|error| explained(&error, &args.from, &settings))?;
     left_out(&notes);
     let mut out = stdout().styled();
     if args.json {
@@ -185,14 +190,14 @@ fn made(dir: &Path, to: Option<&PathBuf>, args: &Options) -> anyhow::Result<u8> 
 /// The format of an input, which is said where it was not given.
 fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
     let shown = path.display();
-    if let Some(format) = format {
-        return built(format);
-    }
     if !files(path).iter().all(|file| file.exists()) {
         return Err(Failure::bad_input(
             format!("cannot read `{shown}`: there is no such file or folder"),
             "check the path",
         ));
+    }
+    if let Some(format) = format {
+        return fitting(format, path);
     }
     let found = Format::detect(path).ok_or_else(|| {
         let hint = if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip")) {
@@ -205,6 +210,24 @@ fn found(format: Option<Format>, path: &Path) -> anyhow::Result<Format> {
     })?;
     say(format_args!("reading `{shown}` as {}", found.name()));
     built(found)
+}
+
+/// The format that was given, unless the path shows that another one was meant.
+fn fitting(format: Format, path: &Path) -> anyhow::Result<Format> {
+    let shown = path.display();
+    let written = shell_word(&shown.to_string());
+    let ends = |wanted: &str| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(wanted));
+    match format {
+        Format::Hotpotqa if path.is_file() && (ends("json") || ends("jsonl")) => Err(Failure::bad_input(
+            format!("`{shown}` is not a dump of HotpotQA"),
+            format!("for a file of questions write --from dataset:{written}"),
+        )),
+        Format::Corpus if path.is_file() => Err(Failure::bad_input(
+            format!("`{shown}` is a file, not a corpus folder"),
+            format!("`corpus` takes a built folder; write --from {written}"),
+        )),
+        _ => built(format),
+    }
 }
 
 fn built(format: Format) -> anyhow::Result<Format> {
@@ -233,21 +256,45 @@ pub(super) fn left_out(notes: &[String]) {
     }
 }
 
-fn explained(error: &BuildError) -> anyhow::Error {
+fn explained(error: &BuildError, from: &[(Option<Format>, PathBuf)], settings: &BuildSettings) -> anyhow::Error {
+    let inputs: Vec<String> = from.iter().map(|(_, path)| format!("`{}`", path.display())).collect();
+    let inputs = inputs.join(", ");
     match error {
         BuildError::Exists(_) => {
             Failure::usage(error, "a corpus is never changed; name another folder, or remove this one")
         }
         BuildError::InTheWay(_) => Failure::usage(error, "remove it or name another folder"),
         BuildError::Busy(_) => Failure::unexpected(error, "wait for it to end, or name another folder"),
+        BuildError::Input { reason, .. } if reason.starts_with(EDITED) => {
+            Failure::bad_input(error, "it was edited or damaged; to build from it anyway remove its first line")
+        }
         BuildError::Input { .. } => {
             Failure::bad_input(error, "is the file whole? Compare its size and digest with the source's")
         }
         BuildError::Empty(notes) => {
             left_out(notes);
+            let read_as = |wanted| settings.sources.iter().any(|(format, _)| *format == wanted);
+            let hint = match () {
+                () if read_as(Format::Jsonl) => {
+                    "a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}"
+                }
+                () if read_as(Format::Redirects) => {
+                    "redirects alone make no corpus; name their articles with --from, too"
+                }
+                () => "is it the right file, and of this format? --from FORMAT:PATH names another format",
+            };
+            Failure::bad_input(format!("no article was found in {inputs}"), hint)
+        }
+        BuildError::NothingAdded(rows, notes) => {
+            left_out(notes);
+            let why = match rows {
+                0 => "there is no line in it".to_owned(),
+                1 => "its only line was left out".to_owned(),
+                _ => format!("all {} lines were left out", thousands(*rows)),
+            };
             Failure::bad_input(
-                error,
-                "a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}",
+                format!("nothing in {inputs} could be added: {why}"),
+                "is it of the format that it was read as? --from FORMAT:PATH names another format",
             )
         }
         BuildError::Duplicate(_) => {
@@ -272,9 +319,9 @@ mod tests {
         assert_eq!(source("C:\\x"), Ok((None, "C:\\x".into())));
         assert_eq!(source("jsonl:"), Err("a path is expected after the format".to_owned()));
         assert_eq!(source("2wiki:a"), Ok((Some(Format::Wiki2), "a".into())));
-        assert!(
-            source("wet:a").is_err_and(|error| error.starts_with("`wet` is not a format; formats are `hotpotqa`, "))
-        );
+        assert!(source("wet:a").is_err_and(
+            |error| error.starts_with("`wet` is not a format") && error.contains("\nformats: `hotpotqa`, ")
+        ));
         assert_eq!([memory("64m"), memory("2G")], [Ok(64 << 20), Ok(2 << 30)]);
         for (text, taken) in [
             ("2017-10-01", true),

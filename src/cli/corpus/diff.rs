@@ -135,7 +135,12 @@ fn sum(counts: &Counts, shown: u64, out: &mut impl Write) -> io::Result<()> {
          redirects: {redirect_added} added, {redirect_gone} removed"
     )?;
     if shown < all {
-        writeln!(out, "shown are the first {SHOWN} of each kind, {} of {}; --all shows all of them", thousands(shown), thousands(all))?;
+        writeln!(
+            out,
+            "shown are the first {SHOWN} of each kind, {} of {}; --all shows all of them",
+            thousands(shown),
+            thousands(all)
+        )?;
     }
     Ok(())
 }

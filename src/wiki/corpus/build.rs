@@ -54,6 +54,8 @@ pub struct BuildSettings {
     pub threads: usize,
     /// Bytes of memory to sort in.
     pub memory: u64,
+    /// Whether the other sources are added to the first, so that one of them has to give something.
+    pub adds: bool,
     /// What was frozen with the pages of a site.
     pub frozen: Option<Frozen>,
 }
@@ -83,6 +85,7 @@ impl Default for BuildSettings {
             on_duplicate: OnDuplicate::LowestId,
             threads: 1,
             memory: 1 << 30,
+            adds: false,
             frozen: None,
         }
     }
@@ -129,8 +132,11 @@ pub enum BuildError {
         reason: String,
     },
     /// Nothing to build from.
-    #[error("there is no article in what was read")]
+    #[error("no article was found in what was read")]
     Empty(Vec<String>),
+    /// Nothing that could be added: the rows that were read, and what was wrong with them.
+    #[error("nothing that was read could be added")]
+    NothingAdded(u64, Vec<String>),
     /// A title twice, where that was to be refused.
     #[error("{0}")]
     Duplicate(String),
@@ -158,6 +164,13 @@ pub fn build(dir: &Path, settings: &BuildSettings, progress: &mut dyn FnMut(Prog
         |error: io::Error| BuildError::Write { path: partial.path.display().to_string(), reason: error.to_string() };
     fs::create_dir(&work).map_err(cannot)?;
     let Collected { articles, redirects, mut sources, mut notes } = collect::collect(&work, settings, progress)?;
+    if settings.adds {
+        let added = || sources.iter().skip(1);
+        let rows = added().map(|source| source.rows).sum::<u64>();
+        if rows == added().map(|source| source.skipped.bad + source.skipped.empty).sum::<u64>() {
+            return Err(BuildError::NothingAdded(rows, notes.said(settings, &sources)));
+        }
+    }
     let distinct = distinct::distinct(&work, articles, settings, &mut sources, &mut notes)?;
     if distinct.count == 0 {
         return Err(BuildError::Empty(notes.said(settings, &sources)));

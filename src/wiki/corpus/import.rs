@@ -23,6 +23,8 @@ mod wiki18;
 mod wiki2;
 mod zim;
 
+pub(crate) use jsonl::EDITED;
+
 use super::manifest::Extent;
 use super::record::Record;
 use serde::de::{self, Deserialize as _, Deserializer};

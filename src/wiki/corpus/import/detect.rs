@@ -42,7 +42,10 @@ impl Format {
         match text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&text).trim_ascii_start() {
             [] => named(&[".jsonl", ".ndjson", ".json"]).then_some(Self::Jsonl),
             text @ [b'{' | b'[', ..] => Self::of_keys(&keys(text), text[0] == b'['),
-            text => (named(&[".tsv"]) || text.starts_with(b"id\ttext\ttitle")).then_some(Self::Dpr),
+            text if text.starts_with(b"id\ttext\ttitle") => Some(Self::Dpr),
+            // The passages of DPR have three columns.
+            text if named(&[".tsv"]) => Some(if columns(text) == 2 { Self::Redirects } else { Self::Dpr }),
+            _ => None,
         }
     }
 
@@ -59,6 +62,11 @@ impl Format {
             () => Some(Self::Jsonl),
         }
     }
+}
+
+/// Columns of the first line, which tabs part.
+fn columns(text: &[u8]) -> usize {
+    text.split(|byte| *byte == b'\n').next().unwrap_or_default().split(|byte| *byte == b'\t').count()
 }
 
 /// The first four bytes of a regular file.
@@ -145,6 +153,10 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
             fs::write(path, "").expect("written");
             assert_eq!(Format::detect(&dir.path().join(format)).map(Format::name), Some(format));
+        }
+        for (format, text) in [("redirects", "NYC\tNew York\n\t\n"), ("dpr", "1\ta\tA\n"), ("dpr", "a\n")] {
+            fs::write(dir.path().join("y.tsv"), text).expect("written");
+            assert_eq!(Format::detect(&dir.path().join("y.tsv")).map(Format::name), Some(format), "{text}");
         }
         let by_name = ["x.jsonl", "x.tsv.gz", "wiki.abstracts.2017.tar.gz", "x.tar.bz2", "x.zip"];
         let found = by_name.map(|name| Format::detect(&dir.path().join(name)).map(Format::name));

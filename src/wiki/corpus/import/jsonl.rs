@@ -26,6 +26,9 @@ pub(super) fn open(path: &Path) -> Result<Records, ImportError> {
     lines::open_with(&file, Mine::Begun)
 }
 
+/// What is wrong with a packed corpus whose articles are others.
+pub(crate) const EDITED: &str = "its articles do not match the id in its first line";
+
 /// Lines of our own, which may be a packed corpus.
 enum Mine {
     /// The first line decides.
@@ -72,7 +75,7 @@ impl Parser for Mine {
         if found == said {
             return Ok(());
         }
-        Err(format!("its articles have the identity {found}, and its first line says {said}"))
+        Err(format!("{EDITED}: theirs is {found}, and it says {said}"))
     }
 }
 
