@@ -99,7 +99,7 @@ impl RetrieverSource {
                 return Err(SourceError::Retriever { url: url(), status, what });
             }
         }
-        let passages = passages(&answer.body).map_err(|what| {
+        let passages = passages(&answer.body, self.topk).map_err(|what| {
             let what = format!("answered out of shape: {}", printable(&what, 200));
             SourceError::Retriever { url: url(), status: answer.status, what }
         })?;
@@ -125,10 +125,17 @@ impl RetrieverSource {
     }
 }
 
-/// The passages of `{"result": [[HIT, …]]}`. A hit is `{"document": {"contents"}, "score"}`, or the document alone.
-fn passages(body: &[u8]) -> Result<Vec<Passage>, String> {
+/// The passages of `{"result": [[HIT, …]]}`: one list for the one query, of at most `topk`. A hit is `{"document": {"contents"}, "score"}`, or the document alone.
+fn passages(body: &[u8], topk: u32) -> Result<Vec<Passage>, String> {
     let answer: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    let hits = answer["result"][0].as_array().ok_or("it has no list of passages in `result`")?;
+    let lists = answer["result"].as_array().ok_or("it has no list of passages in `result`")?;
+    let [hits] = lists.as_slice() else {
+        return Err(format!("it has {} lists in `result` for one query", lists.len()));
+    };
+    let hits = hits.as_array().ok_or("it has no list of passages in `result`")?;
+    if hits.len() > topk as usize {
+        return Err(format!("it has {} passages, and `topk` is {topk}", hits.len()));
+    }
     let passage = |hit: &Value| {
         let document = hit.get("document").unwrap_or(hit);
         let contents = document.as_str().or_else(|| document["contents"].as_str())?;

@@ -75,7 +75,7 @@ async fn trouble_is_tried_again_and_what_is_no_retriever_is_said() {
     for (answer, said) in [
         (reply(404, "", b"secret"), "answered with status 404"),
         (reply(200, "", b"<html>"), "answered out of shape: expected value at line 1 column 1"),
-        (reply(200, "", b"{\"result\": []}"), "answered out of shape: it has no list of passages in `result`"),
+        (reply(200, "", b"{\"result\": []}"), "answered out of shape: it has 0 lists in `result` for one query"),
         (reply(200, "", b"{\"result\": [[3]]}"), "answered out of shape: a passage has no `contents`"),
     ] {
         let (source, server) = source("", vec![answer]).await;
@@ -106,4 +106,18 @@ fn addresses_are_read_and_shown_without_what_may_be_secret() {
     let public = RetrieverAddress::parse("https://passages.example.org").unwrap_or_else(|error| panic!("{error}"));
     let refused = RetrieverSource::new(&public, &LiveSettings::default()).err().map(|error| error.to_string());
     assert_eq!(refused.as_deref(), Some("`passages.example.org` is a public site, and no contact was given"));
+}
+
+#[tokio::test]
+async fn more_passages_than_asked_for_and_lists_of_other_queries_are_out_of_shape() {
+    let hit = json!("Ada\nAda wrote.");
+    for (result, said) in [
+        (json!([[hit, hit, hit]]), "it has 3 passages, and `topk` is 2"),
+        (json!([[hit], [hit]]), "it has 2 lists in `result` for one query"),
+        (json!([]), "it has 0 lists in `result` for one query"),
+    ] {
+        let (source, _server) = source("?topk=2", vec![json_reply(&json!({"result": result}))]).await;
+        let Err(error @ SourceError::Retriever { .. }) = source.search("x").await else { panic!("{said}") };
+        assert!(error.to_string().contains(said), "{error}");
+    }
 }
