@@ -52,7 +52,7 @@ pub(super) struct Args {
     /// List the flipped answers: right in one variant, wrong in the other.
     #[arg(long)]
     flips: bool,
-    /// Of the flipped answers of two corpora, list those whose gold answer left its pages between the two dates.
+    /// List flipped answers whose gold answer is no longer on its gold pages in the newer corpus.
     #[arg(long, conflicts_with = "from_csv")]
     stale_gold: bool,
     /// Coverage of the intervals; differences are significant at alpha = 1 - LEVEL.

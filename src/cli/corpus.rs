@@ -8,6 +8,7 @@ mod pack;
 mod verify;
 
 use super::failure::Failure;
+use super::say::say;
 use crate::types::text::shell_word;
 use crate::wiki::CorpusError;
 use crate::wiki::corpus::Manifest;
@@ -60,6 +61,13 @@ fn manifest(dir: &Path) -> anyhow::Result<Manifest> {
         (message, format!("`wikitrail corpus build NEW --from {from}` makes a corpus from it"))
     };
     Err(Failure::bad_input(message, hint))
+}
+
+/// Warns those who are about to publish texts whose license nobody gave.
+fn warn_of_license(manifest: &Manifest) {
+    if !manifest.license.is_known() {
+        say("warning: the license is unknown; build again with --license and --attribution before publishing");
+    }
 }
 
 fn unusable(error: CorpusError) -> anyhow::Error {

@@ -16,7 +16,7 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Semantics {
-    /// What the tool of MCP answers with: observations as the paper's environment has them, or mended ones.
+    /// Semantics of the tool over MCP: `paper` reproduces the paper's environment, faults included; `fixed` corrects them.
     #[arg(long, value_name = "MODE", default_value = "fixed", value_parser = ["fixed", "paper"])]
     compat: String,
 }

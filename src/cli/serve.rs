@@ -12,6 +12,7 @@ use clap::ValueEnum as _;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::path::Path;
 use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
@@ -99,7 +100,12 @@ pub(super) fn corpus(named: &str) -> anyhow::Result<Corpus> {
         return Ok(open_corpus(dir)?);
     }
     let message = format!("`{}` is not a corpus", visible_line(named, 80));
-    Err(Failure::usage(message, "name it as for --wiki: `corpus:DIR`"))
+    let hint = if Path::new(named).exists() {
+        format!("did you mean `corpus:{}`?", visible_line(named, 80))
+    } else {
+        "name it as for --wiki: `corpus:DIR`".to_owned()
+    };
+    Err(Failure::usage(message, hint))
 }
 
 fn cannot(error: ServeError) -> anyhow::Error {

@@ -5,7 +5,6 @@ use super::error::RunError;
 use super::questions::{absent, ids};
 use crate::experiment::{Assignment, ExperimentFile, Overrides, shipped};
 use crate::prompt::{self, Problem, Problems, PromptError, texts};
-use crate::wiki::CORPUS_FORM;
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::Path;
@@ -134,8 +133,8 @@ impl Inputs<'_> {
         let Some(folder) = wiki.strip_prefix("corpus:").filter(|folder| !folder.is_empty()) else { return };
         let articles = format!("{}/articles.jsonl", folder.trim_end_matches('/'));
         if !Path::new(folder).exists() && shipped::file(&articles).is_none() {
-            let message = format!("cannot read `{folder}`: there is no such file or folder");
-            self.note(line, Wrong { message, hint: CORPUS_FORM.to_owned() });
+            let message = format!("`{folder}` does not exist");
+            self.note(line, Wrong { message, hint: "check the path".to_owned() });
         }
     }
 

@@ -152,6 +152,9 @@ pub(crate) fn open_corpus(dir: &str) -> Result<crate::wiki::Corpus, RunError> {
     use std::path::Path;
     let file = format!("{}/articles.jsonl", dir.trim_end_matches('/'));
     let shipped = shipped::file(&file).filter(|_| !Path::new(dir).exists());
+    if shipped.is_none() && !Path::new(dir).exists() {
+        return Err(RunError::input(format!("`{dir}` does not exist"), "check the path"));
+    }
     let corpus = match shipped {
         Some(bytes) => Corpus::from_jsonl(dir, bytes),
         None => Corpus::open(Path::new(dir)),

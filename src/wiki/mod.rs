@@ -57,7 +57,6 @@ pub use search_cache::SearchCache;
 pub use session::{Observation, PageError, Session, SessionError, SessionOptions, SessionState};
 pub use site_page::{LeftOut, Pin, Revision, SiteFacts, SitePage};
 pub use site_policy::{LiveSettings, SitePolicyError};
-pub(crate) use source::CORPUS_FORM;
 pub use source::{Found, Source, SourceError, kind_of};
 #[cfg(feature = "serve")]
 pub(crate) use source::{LONGEST_QUERY, NO_RESULTS};

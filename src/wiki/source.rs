@@ -61,8 +61,7 @@ pub(crate) fn no_results() -> Arc<[String]> {
 }
 
 /// What a corpus is, for those who named something else.
-pub(crate) const CORPUS_FORM: &str = "a corpus is a folder with articles.jsonl in it (or articles.jsonl.gz), such a file by its own name, or a folder of texts \
-     (NAME.txt is the article NAME); a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}";
+pub(crate) const CORPUS_FORM: &str = "a corpus is a folder written by `corpus build`, a folder with articles.jsonl, a .jsonl file, or a folder of .txt files";
 
 /// The kind of a source by how it was named (`api`, `corpus:DIR`, `retriever:URL?topk=3`): without folder and address,
 /// and with the number of passages, which decides what is found.

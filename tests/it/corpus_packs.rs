@@ -345,6 +345,9 @@ fn a_license_that_nobody_gave_is_unknown() {
     for given in [&[][..], &["--license", "none"], &["--license", "unknown"]] {
         let ran = dir.wikitrail(&[&["corpus", "build", "u", "--from", "pages.jsonl"], given].concat()).ok();
         assert!(ran.stdout.contains("  license   unknown\n"), "{}", ran.stdout);
+        let notice = dir.wikitrail(&["corpus", "info", "u", "--attribution"]).ok().stderr;
+        assert!(notice.contains("warning: the license is unknown"), "{notice}");
+        dir.wikitrail(&["corpus", "pack", "u", "--out", "u.zip"]).refused(2, &[".zip is not supported", ".jsonl.zst"]);
         assert!(
             dir.wikitrail(&["corpus", "pack", "u", "--out", "u.jsonl", "--force"]).ok().stderr.contains("--license")
         );

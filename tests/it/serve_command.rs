@@ -302,8 +302,8 @@ fn it_stays_on_this_machine_unless_told_otherwise() {
     let dir = WorkDir::new();
     dir.write("mine/articles.jsonl", LINES);
     dir.wikitrail(&["serve", "corpus:mine", "--bind", "0.0.0.0:0"]).refused(2, &["other machines", "--allow-remote"]);
-    dir.wikitrail(&["serve", "mine"]).refused(2, &["`mine` is not a corpus", "corpus:DIR"]);
-    dir.wikitrail(&["serve", "corpus:nothing"]).refused(3, &["nothing"]);
+    dir.wikitrail(&["serve", "mine"]).refused(2, &["`mine` is not a corpus", "did you mean `corpus:mine`?"]);
+    dir.wikitrail(&["serve", "corpus:nothing"]).refused(3, &["`nothing` does not exist", "check the path"]);
     let held = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let taken = held.local_addr().expect("bound").to_string();
     dir.wikitrail(&["serve", "corpus:mine", "--bind", &taken]).refused(1, &["cannot listen", &taken]);

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct BuildArgs {
-    /// The new folder. It is written as DIR.partial, and has its name when it is whole.
+    /// New folder (written as DIR.partial, then renamed).
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     #[command(flatten)]
@@ -44,7 +44,7 @@ struct Options {
     /// decide.
     #[arg(long, required = true, value_name = "[FORMAT:]PATH", value_parser = source)]
     from: Vec<(Option<Format>, PathBuf)>,
-    /// What to call it [default: as a corpus among the inputs says, as all that follows; else the name of the folder].
+    /// What to call it [default: that of the input corpus, else the folder's name].
     #[arg(long)]
     name: Option<String>,
     /// How much of a page an article has: `lead`, `page` or `passages` [default: what the format has].
@@ -59,10 +59,10 @@ struct Options {
     /// License of the texts, such as CC-BY-SA-4.0, or `unknown` [default: as the publisher of a format says, else unknown].
     #[arg(long, value_name = "SPDX")]
     license: Option<String>,
-    /// Whom the license asks to name, such as "Wikipedia contributors".
+    /// Authors to credit, such as "Wikipedia contributors".
     #[arg(long, value_name = "TEXT")]
     attribution: Option<String>,
-    /// What was changed in the texts, which some licenses ask to be said.
+    /// Changes made to the texts; some licenses require it.
     #[arg(long, value_name = "TEXT")]
     changes: Option<String>,
     /// Of articles with the same title, keep the one with the lowest page number or the one that is read last, or refuse to

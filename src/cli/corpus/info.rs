@@ -1,6 +1,6 @@
 //! `corpus info`: what a corpus is.
 
-use super::{manifest, megabytes, unusable};
+use super::{manifest, megabytes, unusable, warn_of_license};
 use crate::cli::failure;
 use crate::cli::output_file::json_line;
 use crate::report::console::stdout;
@@ -28,6 +28,7 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
     let mut out = stdout().styled();
     if args.attribution {
         notice(&args.dir, &manifest, &mut out).map_err(unusable)??;
+        warn_of_license(&manifest);
     } else if args.json {
         json_line(&mut out, &manifest)?;
     } else {

@@ -1,9 +1,8 @@
 //! `corpus pack`: a corpus as one file.
 
-use super::{manifest, megabytes, unusable};
+use super::{manifest, megabytes, unusable, warn_of_license};
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file;
-use crate::cli::say::say;
 use crate::report::console::stdout;
 use crate::report::progress::stage_bar;
 use crate::report::{counted, thousands};
@@ -17,7 +16,7 @@ pub(in crate::cli) struct PackArgs {
     /// Folder that `corpus build` wrote.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
-    /// The file to write, packed as its name ends: `.jsonl.zst`, `.jsonl.gz`, or not at all.
+    /// File to write. Compressed by the ending: .zst or .gz; otherwise plain text.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Replace a file of that name.
@@ -33,6 +32,11 @@ pub(super) fn execute(args: &PackArgs) -> anyhow::Result<u8> {
     let shown = args.out.display();
     if args.out.is_dir() {
         return Err(Failure::usage(format!("`{shown}` is a folder"), "name a file with --out, such as NAME.jsonl.zst"));
+    }
+    let ending = args.out.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    if ["zip", "bz2", "xz"].contains(&ending.as_str()) {
+        let message = format!("cannot write `{shown}`: .{ending} is not supported");
+        return Err(Failure::usage(message, "end the name with .jsonl.zst, .jsonl.gz or .jsonl"));
     }
     if args.out.is_file() && !args.force {
         return Err(Failure::usage(
@@ -62,10 +66,6 @@ pub(super) fn execute(args: &PackArgs) -> anyhow::Result<u8> {
         megabytes(size),
         visible_line(&manifest.id, 80)
     )?;
-    if !manifest.license.is_known() {
-        say(
-            "note: nobody who gets the file learns under which license its texts are; build with --license, --attribution and --changes to say so",
-        );
-    }
+    warn_of_license(&manifest);
     Ok(failure::OK)
 }

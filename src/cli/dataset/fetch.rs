@@ -53,7 +53,7 @@ pub(super) async fn execute(args: &FetchArgs) -> anyhow::Result<u8> {
     })?;
     let url = address(source, args.base_url.as_deref());
     let target = args.out.join(source.file);
-    say(format_args!("{}: {}; licence: {}", source.name, source.about, source.licence));
+    say(format_args!("{}: {}; license: {}", source.name, source.about, source.licence));
     std::fs::create_dir_all(&args.out).map_err(|error| cannot("create", &args.out, &error))?;
     let fetched = match existing(source, &target)? {
         Some(fetched) => fetched,

@@ -84,7 +84,7 @@ fn files_that_are_missing_or_wrong_are_named_all_at_once() {
         ("x/missing.toml:4: ", "cannot read `gone.jsonl`: there is no such file"),
         ("x/missing.toml:5: ", "cannot read the ids in `gone.txt`"),
         ("x/missing.toml:9: ", "`texts.toml`"),
-        ("x/missing.toml:10: ", "cannot read `no-corpus`: there is no such file or folder"),
+        ("x/missing.toml:10: ", "`no-corpus` does not exist"),
         ("x/missing.toml:14: ", "cannot read prompt file `one.toml`"),
         ("x/missing.toml:16: ", "cannot read instruction file `instruction.txt`"),
         ("x/broken.toml:1: ", "missing key"),
