@@ -61,7 +61,8 @@ pub(crate) fn no_results() -> Arc<[String]> {
 }
 
 /// What a corpus is, for those who named something else.
-pub(crate) const CORPUS_FORM: &str = "a corpus is a folder written by `corpus build`, a folder with articles.jsonl, a .jsonl file, or a folder of .txt files";
+pub(crate) const CORPUS_FORM: &str = "a corpus is a folder written by `corpus build`, a folder with articles.jsonl, a .jsonl file, or a folder of .txt files; \
+     a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}";
 
 /// The kind of a source by how it was named (`api`, `corpus:DIR`, `retriever:URL?topk=3`): without folder and address,
 /// and with the number of passages, which decides what is found.

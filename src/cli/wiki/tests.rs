@@ -77,7 +77,7 @@ async fn unusable_flags_say_what_is_wrong() {
     let told = printed(&["search", "x", "--wiki", "api"]).await;
     assert_eq!(told, "error: `en.wikipedia.org` is a public site, and no contact was given");
     let told = printed(&["search", "x", "--wiki", "corpus:no/such/folder"]).await;
-    assert!(told.starts_with("error: cannot read `no/such/folder`: "), "{told}");
+    assert!(told.starts_with("error: `no/such/folder` does not exist"), "{told}");
 }
 
 #[tokio::test]

@@ -4,12 +4,15 @@ use super::CorpusError;
 use super::articles::{Articles, Hit, Page};
 use super::directory::ReadOnly;
 use super::fold;
+use super::frozen;
 use super::index::{Rule, TextIndex};
-use super::manifest::Manifest;
-use super::names::Names;
+use super::manifest::{self, Digest, Manifest};
+use super::names::{self, Names};
 use super::pages::{self, Pages, Unpacked};
+use super::queries;
 use super::record::Article;
 use crate::types::Digester;
+use crate::types::text::printable;
 use crate::wiki::GivenSentences;
 use crate::wiki::sized_lru::{SizedLru, text_bytes};
 use std::fs::{self, File};
@@ -22,6 +25,8 @@ use tantivy::Index;
 
 /// The folder of the text index.
 pub(super) const INDEX: &str = "bm25";
+/// Files that each corpus has.
+const FILES: [&str; 6] = [pages::BLOCKS, pages::PLACES, names::TITLES, names::REDIRECTS, names::KEYS, "bm25/meta.json"];
 /// Folders up to this size have their files compared with the manifest when they are opened, in bytes.
 const SMALL: u64 = 16 << 20;
 /// How many similar titles the beginning of a name gives.
@@ -39,11 +44,11 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn open(dir: &Path, manifest: &Manifest) -> Result<Self, CorpusError> {
+        for file in FILES.into_iter().filter(|file| !manifest.files.contains_key(*file)) {
+            return Err(damaged(manifest::FILE, format!("it does not list {file}")));
+        }
         for (file, written) in &manifest.files {
-            let found = fs::metadata(dir.join(file)).map_err(|error| damaged(file, error.to_string()))?.len();
-            if found != written.bytes {
-                return Err(damaged(file, format!("it has {found} bytes, and {} were written", written.bytes)));
-            }
+            sized(dir, file, written)?;
             if manifest.bytes() <= SMALL
                 && digest(&[dir.join(file)]).map_err(|error| damaged(file, error.to_string()))? != written.sha256
             {
@@ -80,6 +85,29 @@ impl Folder {
     pub(super) fn article(&self, number: u32) -> Result<Article, CorpusError> {
         self.pages.article(number)
     }
+}
+
+/// Makes sure that what a manifest lists is a file of a corpus, with the length that was written. A manifest may be
+/// anybody's, and another path may lead out of the folder, or to what never ends.
+pub(super) fn sized(dir: &Path, file: &str, written: &Digest) -> Result<(), CorpusError> {
+    let of_index = |name: &str| name.starts_with(|c: char| c.is_ascii_alphanumeric()) && !name.contains(['/', '\\']);
+    let known = FILES.contains(&file)
+        || [pages::DICTIONARY, queries::FILE, frozen::LEFT_OUT].contains(&file)
+        || file.strip_prefix("bm25/").is_some_and(of_index);
+    if !known {
+        return Err(damaged(
+            manifest::FILE,
+            format!("it lists `{}`, which is not a file of a corpus", printable(file, 80)),
+        ));
+    }
+    let found = fs::metadata(dir.join(file)).map_err(|error| damaged(file, error.to_string()))?;
+    if !found.is_file() {
+        return Err(damaged(file, "it is not a file".to_owned()));
+    }
+    if found.len() != written.bytes {
+        return Err(damaged(file, format!("it has {} bytes, and {} were written", found.len(), written.bytes)));
+    }
+    Ok(())
 }
 
 fn damaged(file: &str, reason: String) -> CorpusError {

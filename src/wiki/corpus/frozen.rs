@@ -12,7 +12,7 @@ use std::io::{self, BufReader, BufWriter, Write as _};
 use std::path::Path;
 
 /// The file that names what was left out.
-const LEFT_OUT: &str = "left-out.jsonl";
+pub(super) const LEFT_OUT: &str = "left-out.jsonl";
 
 /// A line of what was fetched. The first line of its file says of what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,6 +10,8 @@ use std::path::Path;
 
 /// Articles between two that are searched for.
 const SEARCHED: u32 = 1_000;
+/// Articles that are looked through for one of them.
+const HITS: usize = 1_000;
 /// Differences that are named; nobody reads more.
 const NAMED: usize = 20;
 
@@ -20,12 +22,13 @@ pub fn verify(dir: &Path, deep: bool) -> Result<Vec<String>, CorpusError> {
     let mut differences = Vec::new();
     for (file, written) in &manifest.files {
         let path = dir.join(file);
-        match path.metadata().and_then(|found| Ok((found.len(), folder::digest(&[&path])?))) {
-            Err(error) => differences.push(format!("{file}: {error}")),
-            Ok((bytes, _)) if bytes != written.bytes => {
-                differences.push(format!("{file}: it has {bytes} bytes, and {} were written", written.bytes));
-            }
-            Ok((_, sha256)) if sha256 != written.sha256 => {
+        match folder::sized(dir, file, written).and_then(|()| {
+            folder::digest(&[path])
+                .map_err(|error| CorpusError::Damaged { file: file.clone(), reason: error.to_string() })
+        }) {
+            Err(CorpusError::Damaged { file, reason }) => differences.push(format!("{file}: {reason}")),
+            Err(error) => differences.push(error.to_string()),
+            Ok(sha256) if sha256 != written.sha256 => {
                 differences.push(format!("{file}: it is not the file that was written (its SHA-256 is {sha256})"));
             }
             Ok(_) => {}
@@ -54,7 +57,7 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
             differences.push(format!("the title `{}` does not lead to its article", shown()));
         }
         let key = fold::key(title);
-        if !key.is_empty() && folder.folded(&key)?.is_none() {
+        if !key.is_empty() && !leads(&folder, &key, number)? {
             differences.push(format!("the title `{}` is not found in lower case", shown()));
         }
         for redirect in &article.redirects {
@@ -63,8 +66,11 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
             }
         }
         redirects += article.redirects.len() as u64;
-        if number % SEARCHED == 0 && !key.is_empty() && folder.similar(title, 1)?.is_empty() {
-            differences.push(format!("nothing is found by the words of `{}`", shown()));
+        if number % SEARCHED == 0 && !key.is_empty() {
+            let hits = folder.similar(title, HITS)?;
+            if hits.len() < HITS && hits.iter().all(|hit| hit.number != number) {
+                differences.push(format!("`{}` is not found by its words", shown()));
+            }
         }
         identity.add(&article).map_err(|error| CorpusError::Index { reason: error.to_string() })?;
     }
@@ -76,4 +82,16 @@ fn read_all(dir: &Path, manifest: &Manifest, differences: &mut Vec<String>) -> R
         differences.push(format!("the articles have the identity {id}, and the manifest says {}", manifest.id));
     }
     Ok(())
+}
+
+/// Whether a folded name leads to an article, or to another one that has it as well.
+fn leads(folder: &Folder, key: &str, number: u32) -> Result<bool, CorpusError> {
+    use super::articles::Articles as _;
+    match folder.folded(key)? {
+        Some(found) if found != number => {
+            let other = folder.article_in(found, &mut None)?;
+            Ok(other.redirects.iter().chain([&other.title]).any(|name| fold::key(name) == key))
+        }
+        found => Ok(found.is_some()),
+    }
 }

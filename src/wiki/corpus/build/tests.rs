@@ -334,6 +334,21 @@ fn damaged_files_are_refused_by_name_and_never_a_panic() {
         let error = Corpus::open(&copied).map(|_| ()).expect_err("another version");
         assert!(error.to_string().contains(what) && error.hint().is_some(), "{error}");
     }
+    // A path may lead anywhere, and what is not listed is not compared.
+    for (path, what) in
+        [("/dev/zero", "not a file of a corpus"), ("../f", "not a file"), ("bm25/../../f", "not a file")]
+    {
+        let listed = format!("{text}\n[files.\"{path}\"]\nbytes = 0\nsha256 = \"x\"\n");
+        fs::write(copied.join("corpus.toml"), listed).expect("a file");
+        let error = Corpus::open(&copied).map(|_| ()).expect_err("a foreign path").to_string();
+        assert!(error.contains(what), "{error}");
+        assert!(verify(&copied, true).expect("a manifest").iter().any(|difference| difference.contains(what)));
+    }
+    let unlisted = text.split("[files.").filter(|part| !part.starts_with("\"keys.fst\""));
+    fs::write(copied.join("corpus.toml"), unlisted.collect::<Vec<_>>().join("[files.")).expect("a file");
+    let error = Corpus::open(&copied).map(|_| ()).expect_err("a file too few").to_string();
+    assert!(error.contains("keys.fst"), "{error}");
+    assert!(!verify(&copied, true).expect("a manifest").is_empty());
     for cut in (0..text.len()).step_by(97) {
         fs::write(copied.join("corpus.toml"), &text[..cut]).expect("a file");
         assert!(Corpus::open(&copied).is_err(), "{cut}");
