@@ -44,7 +44,7 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn open(dir: &Path, manifest: &Manifest) -> Result<Self, CorpusError> {
-        for file in FILES.into_iter().filter(|file| !manifest.files.contains_key(*file)) {
+        if let Some(file) = FILES.into_iter().find(|file| !manifest.files.contains_key(*file)) {
             return Err(damaged(manifest::FILE, format!("it does not list {file}")));
         }
         for (file, written) in &manifest.files {
