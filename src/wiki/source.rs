@@ -61,6 +61,7 @@ pub(crate) fn no_results() -> Arc<[String]> {
 }
 
 /// What a corpus is, for those who named something else.
+#[cfg(feature = "index")]
 pub(crate) const CORPUS_FORM: &str = "a corpus is a folder written by `corpus build`, a folder with articles.jsonl, a .jsonl file, or a folder of .txt files; \
      a line is {\"title\": \"Ada Lovelace\", \"text\": \"One paragraph.\\n\\nAnother.\"}";
 
