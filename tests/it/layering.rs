@@ -11,7 +11,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("anyhow", &["cli/"]),
     ("axum", &["serve/"]),
     ("base64", &["net/"]),
-    ("bzip2", &["wiki/corpus/import/hotpotqa"]),
+    ("bzip2", &["wiki/corpus/import"]),
     ("clap", &["cli/"]),
     ("clap_complete", &["cli/"]),
     ("clap_mangen", &["cli/"]),
