@@ -1,5 +1,6 @@
-//! The tool over the Model Context Protocol. The protocol has no sessions any more, so over HTTP each request stands for itself,
-//! and what a session is stands in the handle that goes to and fro. Over stdio there is one client, whose last handle is known.
+//! The tool over the Model Context Protocol. The protocol has no sessions any more, so over HTTP the state
+//! of a client is in the handle that it gets with each answer and sends back. Over stdio there is one client, and its last handle is
+//! kept.
 
 use super::reply::LONGEST_BODY;
 use super::shelf::Shelf;

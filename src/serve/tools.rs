@@ -156,7 +156,7 @@ pub(super) fn read(shelf: &Shelf, input: &ReadInput) -> Result<Told, Untold> {
     short(title)?;
     let number = shelf.corpus.opens(title)?;
     let number = number.ok_or_else(|| {
-        Untold(format!("there is no page `{}`; `similar` lists titles", crate::types::text::printable(title, 80)))
+        Untold(format!("page `{}` not found; `similar` lists titles", crate::types::text::printable(title, 80)))
     })?;
     let page = shelf.corpus.page(number)?;
     let count = page.blocks.len();

@@ -22,7 +22,7 @@ pub(super) fn parse(shelf: &Shelf, params: &Params) -> Result<Value, ApiError> {
     let Some(number) = number else {
         return Err(match asked {
             Some(_) => ApiError::said("missingtitle", "The page you specified doesn't exist."),
-            None => ApiError::said("nosuchpageid", "There is no page with that ID."),
+            None => ApiError::said("nosuchpageid", "No page has that ID."),
         });
     };
     let page = shelf.corpus.page(number)?;

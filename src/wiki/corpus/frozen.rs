@@ -37,7 +37,7 @@ pub enum Kept {
     LeftOut {
         /// The title that was asked for.
         asked: String,
-        /// Why there is no page.
+        /// Why the page is missing.
         reason: LeftOut,
     },
     /// A search that the site was asked.
