@@ -1,11 +1,9 @@
 //! `compare`: variants of one or more runs, question by question.
 
-mod differences;
 mod expression;
 mod flipped;
 mod gate;
 mod output;
-mod sources;
 mod stale;
 mod tables;
 mod terms;
@@ -13,13 +11,13 @@ mod terms;
 use super::failure::{self, Failure};
 use super::say::say;
 use crate::compare::{CompareError, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare};
-use crate::report::comparison::{Compared, Setting, sheet};
+use crate::graded::{self, Field, Setting, Source, Wanted, differences};
+use crate::report::comparison::{Compared, sheet};
 use crate::score::{Figure, figure};
 use crate::types::Pairs;
 use crate::types::text::visible_line;
 use output::Format;
 use serde_json::{Value, json};
-use sources::{Field, Source, Wanted};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -134,10 +132,10 @@ impl Args {
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut pairs = args.pairs()?;
     let (mut sources, figures) = sources(args)?;
-    let mut names = sources::names(&sources);
+    let mut names = graded::names(&sources);
     let mut absent = None;
     if pairs.is_all() {
-        (pairs, absent) = sources::planned(&sources, &names);
+        (pairs, absent) = graded::planned(&sources, &names);
     }
     // The others are compared with none; a name that is not known is refused below, with those that are.
     if !pairs.contrasts.is_empty() && pairs.contrasts.iter().flatten().all(|name| names.contains(name)) {
@@ -189,7 +187,8 @@ fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let cluster = (args.cluster != "none").then(|| Field::parse(&args.cluster));
     let fields = args.fields();
     let wanted = Wanted { figures: &read, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
-    let found = sources::load(&sources::runs(&args.runs)?, &wanted)?;
+    let (found, notes) = graded::load(&graded::runs(&args.runs)?, &wanted)?;
+    notes.iter().for_each(say);
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;
     }

@@ -14,7 +14,6 @@ mod explicit_args;
 mod export;
 mod failure;
 mod flags;
-mod graded;
 mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -26,7 +25,6 @@ mod prompt;
 mod replay;
 mod reproduce;
 mod run;
-mod run_ref;
 mod say;
 mod score;
 mod score_files;

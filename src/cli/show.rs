@@ -1,12 +1,11 @@
 //! `show`: the episodes of a run, one of them, or two side by side.
 
 use super::failure::{self, Failure};
-use super::graded::{Graded, GradedRun};
 use super::output_file::json_line;
-use super::run_ref::RunRef;
 use super::say::say;
+use crate::graded::{Graded, GradedRun, RunRef};
 use crate::report::console::stdout;
-use crate::report::trajectory::pair::render_pair;
+use crate::report::trajectory::pair::{Side, render_pair};
 use crate::report::trajectory::{heading, render};
 use crate::report::{EpisodeRow, View, episodes};
 use crate::score::{Divergence, FailureClass};
@@ -101,7 +100,7 @@ fn no_run(target: &str) -> anyhow::Error {
     }
     let run = match GradedRun::open(&meant.path) {
         Ok(run) => run,
-        Err(error) => return error,
+        Err(error) => return error.into(),
     };
     match (&meant.variant, run.check_variant(&meant)) {
         // Variant names may contain a `:` too, so the intended name is unknown.
@@ -113,13 +112,19 @@ fn no_run(target: &str) -> anyhow::Error {
             ),
             format!("its variants are {}; {FORMS}", run.variants()),
         ),
-        (_, Err(error)) => error,
+        (_, Err(error)) => error.into(),
         (_, Ok(())) => Failure::usage(format!("`{target}` is a run, not RUN:ID"), FORMS),
     }
 }
 
+/// The same run, with its notes said.
+fn noted(run: GradedRun) -> GradedRun {
+    run.notes.iter().for_each(say);
+    run
+}
+
 fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
-    let source = GradedRun::open(&run.path)?;
+    let source = noted(GradedRun::open(&run.path)?);
     source.check_variant(run)?;
     let (mut rows, mut matched) = (Vec::new(), 0_usize);
     let mut out = stdout().styled();
@@ -200,7 +205,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
             let repeat = if repeated { format!(" --repeat {}", graded.trajectory.repeat) } else { String::new() };
             out.write_all(heading(&format!("{}{repeat}", name(run, graded)), view).as_bytes())?;
         }
-        out.write_all(render(&graded.trajectory, Some(&graded.verdict()), view).as_bytes())?;
+        out.write_all(render(&graded.trajectory, Some(&graded.into()), view).as_bytes())?;
     }
     if let [_, _, ..] = &names(run, &found)[..] {
         say(format_args!("note: to print one variant only: {}", listed(&names(run, &found))));
@@ -223,7 +228,7 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
         return Ok(failure::OK);
     }
     let names = [a, b].map(|(run, id)| format!("{}:{id}", run.typed()));
-    out.write_all(render_pair(first.side(&names[0]), second.side(&names[1]), view).as_bytes())?;
+    out.write_all(render_pair(Side::of(&names[0], &first), Side::of(&names[1], &second), view).as_bytes())?;
     Ok(failure::OK)
 }
 
@@ -248,7 +253,7 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
 
 /// The matching episodes of a question, at least one.
 fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
-    let source = GradedRun::open_question(&run.path, id)?;
+    let source = noted(GradedRun::open_question(&run.path, id)?);
     source.check_variant(run)?;
     let mut found = Vec::new();
     for graded in source.episodes() {

@@ -1,10 +1,9 @@
 //! `--from-csv`: tables of figures, one file per variant.
 
-use super::sources::{Episode, Source};
 use crate::cli::failure::Failure;
-use crate::cli::run_ref::RunRef;
 use crate::cli::say::say;
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
+use crate::graded::{Episode, RunRef, Source};
 use crate::types::text::visible_line;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! The runs to export: run folders, and folders of run folders.
 
 use crate::cli::failure::Failure;
-use crate::cli::run_ref::runs_at;
+use crate::graded::runs_at;
 use crate::store::RunFolder;
 use crate::types::Manifest;
 use std::collections::BTreeMap;

@@ -1,14 +1,19 @@
 //! Settings in which the compared variants differ, and warnings about mismatches.
 
-use super::sources::{Origin, Source};
+use super::{Origin, Source};
 use crate::experiment::{Differing, FACTS, OfVariant};
-use crate::report::comparison::Setting;
-use crate::report::counted;
-use crate::types::text::shell_word;
-use crate::types::text::visible_line;
+use crate::types::text::{counted, shell_word, visible_line};
 use crate::types::{DatasetRecord, Method, Variant};
 use std::collections::BTreeSet;
 use std::collections::{BTreeMap, HashSet};
+
+/// A setting in which variants differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub name: String,
+    /// Its values, in the order of the variants.
+    pub values: Vec<String>,
+}
 
 type OfRun = fn(&Origin) -> String;
 
@@ -16,7 +21,7 @@ type OfRun = fn(&Origin) -> String;
 const DIGEST: usize = 12;
 
 /// The settings in which the variants differ, and what else differs between their runs.
-pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
+pub(crate) fn of(sources: &[Source]) -> Vec<Setting> {
     let origins: Vec<&Origin> = sources.iter().filter_map(|source| source.origin.as_ref()).collect();
     let Differing { settings, rows, .. } = Differing::of(origins.iter().map(|origin| &origin.variant));
     let value = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
@@ -74,7 +79,7 @@ fn unfinished(source: &Source, name: &str) -> Option<String> {
 }
 
 /// A hint for variants without a shared question, mostly of different datasets.
-pub(super) fn nothing_shared(sources: &[Source]) -> String {
+pub(crate) fn nothing_shared(sources: &[Source]) -> String {
     let mut datasets: Vec<(&DatasetRecord, Vec<&Source>)> = Vec::new();
     for source in sources {
         let Some(dataset) = source.origin.as_ref().map(|origin| &origin.dataset) else { continue };
@@ -117,7 +122,7 @@ fn golds(source: &Source) -> BTreeMap<&str, (Option<&str>, &str)> {
 }
 
 /// Warnings about unfinished runs, and about shared ids with different questions.
-pub(super) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
+pub(crate) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
     let mut warnings: Vec<String> =
         sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();
     let Some((first, others)) = sources.split_first() else { return warnings };
