@@ -18,6 +18,7 @@ mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod merge;
+mod metric_files;
 mod models;
 mod output_file;
 mod parse;

@@ -1,14 +1,17 @@
 //! `score`: a run's figures, computed from its trajectories.
 
 mod items;
+mod joined;
 mod json;
 
 use super::failure::{self, Failure};
+use super::metric_files::MetricFiles;
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
+use crate::graded::check_one;
 use crate::report::console::stdout;
-use crate::report::{RunSummary, SummaryRow, counted, thousands};
+use crate::report::{JoinedRow, RunSummary, SummaryRow, counted, thousands};
 use crate::run::{Spending, Summary, UnfinishedShard};
 use crate::score::Metric;
 use crate::types::text::shell_word;
@@ -26,6 +29,8 @@ pub(super) struct Args {
     /// Metric of a run: hotpot, aliases, fever, paper or cjk [default: the dataset's]; metrics of files are listed below.
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
+    #[command(flatten)]
+    metrics: MetricFiles,
     /// Print the figures as one JSON object.
     #[arg(long)]
     json: bool,
@@ -39,18 +44,25 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     }
     let run = args.run.as_deref().unwrap_or(Path::new("."));
     let metric = args.metric.as_deref().map(parse_metric).transpose()?;
+    check_one(run, "wikitrail score")?;
     let summary = Summary::of(run, metric, args.files.per_item)?;
     summary.notes.iter().for_each(say);
     summary.evidence.note().iter().for_each(say);
-    print(&summary, args.json)?;
+    let metrics = args.metrics.read()?;
+    let joined = if metrics.is_empty() { Vec::new() } else { joined::rows(run, &metrics)? };
+    print(&summary, joined, args.json)?;
     Ok(failure::OK)
 }
 
 /// Prints the figures as tables with commands to try next, or as JSON.
-pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
+pub(super) fn print(summary: &Summary, joined: Vec<JoinedRow>, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(stdout());
     if json {
-        json_line(&mut out, &json::summary(summary))?;
+        let mut value = json::summary(summary);
+        if !joined.is_empty() {
+            value["metrics"] = serde_json::json!(joined);
+        }
+        json_line(&mut out, &value)?;
         out.flush()?;
         return Ok(());
     }
@@ -76,7 +88,7 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         dataset.name
     );
     out.write_all(
-        RunSummary { title, rows, wall_ms: wall_ms(summary), notes: notes(summary), next: next_steps(summary) }
+        RunSummary { title, rows, joined, wall_ms: wall_ms(summary), notes: notes(summary), next: next_steps(summary) }
             .render()
             .as_bytes(),
     )?;

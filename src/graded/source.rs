@@ -1,6 +1,6 @@
 //! Variants of runs with the figures of their episodes: what is compared.
 
-use super::{Field, Graded, GradedRun, RunRef};
+use super::{EpisodeName, Field, Graded, GradedRun, JoinedMetric, RunRef, folder_name};
 use crate::compare::{self, Gold, Item};
 use crate::run::RunError;
 use crate::score::{FailureClass, Figure, GoldEvidence};
@@ -56,8 +56,11 @@ pub(crate) struct Episode {
     pub(crate) groups: Vec<Option<String>>,
 }
 
+#[derive(Default)]
 pub(crate) struct Wanted<'a> {
     pub(crate) figures: &'a [&'static Figure],
+    /// Metrics from files, whose values come behind those of the figures.
+    pub(crate) joined: &'a [JoinedMetric],
     pub(crate) cluster: Option<&'a Field>,
     pub(crate) by: &'a [Field],
     /// Whether the gold pages are asked for.
@@ -126,11 +129,12 @@ fn load_run(
         .filter(|variant| is_named(&variant.name))
         .map(|variant| (variant.name.as_str(), Vec::new()))
         .collect();
+    let run = folder_name(path);
     for episode in graded.episodes() {
         let episode = episode?;
         if let Some(episodes) = read.get_mut(episode.trajectory.variant.as_str()) {
             let fields = fields.get(&episode.trajectory.id);
-            episodes.push(Episode::of(episode, fields, wanted));
+            episodes.push(Episode::of(&run, episode, fields, wanted));
         }
     }
     let pairs = manifest.experiment.as_ref().map(|experiment| experiment.pairs.clone()).unwrap_or_default();
@@ -185,10 +189,13 @@ fn gold(question: &Question) -> Rc<Gold> {
 }
 
 impl Episode {
-    fn of(graded: Graded, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
+    fn of(run: &str, graded: Graded, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
+        let measured = graded.trajectory.measured();
+        let name = EpisodeName::of(run, &graded.trajectory);
+        let joined = wanted.joined.iter().map(|metric| metric.value(name).filter(|_| measured));
         Self {
-            measured: graded.trajectory.measured(),
-            values: wanted.figures.iter().map(|figure| figure.value(&graded.episode())).collect(),
+            measured,
+            values: wanted.figures.iter().map(|figure| figure.value(&graded.episode())).chain(joined).collect(),
             right: graded.score.map(|score| score.em > 0.0),
             class: graded.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
             gold: graded.trajectory.answers.first().cloned(),

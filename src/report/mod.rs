@@ -16,7 +16,7 @@ mod view;
 
 pub(crate) use episodes::EpisodeRow;
 pub(crate) use progress::Progress;
-pub(crate) use summary::{RunSummary, SummaryRow};
+pub(crate) use summary::{JoinedRow, RunSummary, SummaryRow};
 pub(crate) use trajectory::live::Live;
 pub(crate) use view::View;
 #[cfg(feature = "index")]
