@@ -189,6 +189,12 @@ fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let wanted = Wanted { figures: &read, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
     let (found, notes) = graded::load(&graded::runs(&args.runs)?, &wanted)?;
     notes.iter().for_each(say);
+    if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
+        return Err(Failure::bad_input(
+            format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
+            "finish the run with --resume, or name another run",
+        ));
+    }
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;
     }

@@ -23,6 +23,7 @@ mod output_file;
 mod parse;
 mod prompt;
 mod replay;
+mod report;
 mod reproduce;
 mod run;
 mod say;
@@ -63,6 +64,8 @@ enum Command {
     Score(score::Args),
     /// Compare variants or runs question by question: differences, intervals, tests, flipped answers.
     Compare(Box<compare::Args>),
+    /// Show runs as a page: one file to open, send and print.
+    Report(report::Args),
     /// Export the trajectories of runs for other programs.
     Export(export::Args),
     /// List a run's episodes, print one, or show two side by side.
@@ -168,6 +171,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Ask(args) => ask::execute(*args, &mut stdout().styled()).await,
         Command::Score(args) => score::execute(&args),
         Command::Compare(args) => compare::execute(&args),
+        Command::Report(args) => report::execute(&args),
         Command::Export(args) => export::execute(&args),
         Command::Show(args) => show::execute(&args),
         Command::Replay(args) => replay::execute(&args),

@@ -6,6 +6,7 @@
 pub(crate) mod differences;
 mod field;
 mod find;
+mod results;
 mod run;
 mod run_ref;
 mod source;
@@ -13,6 +14,7 @@ mod source;
 pub(crate) use differences::Setting;
 pub(crate) use field::Field;
 pub(crate) use find::{runs, runs_at};
+pub(crate) use results::{Group, Results};
 pub(crate) use run::{Graded, GradedRun};
 pub(crate) use run_ref::RunRef;
 pub(crate) use source::{Episode, Origin, Source, Wanted, load, names, planned};

@@ -6,6 +6,7 @@ pub(crate) mod episodes;
 pub(crate) mod intervals;
 mod layout;
 mod number;
+pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod reproduction;
