@@ -102,13 +102,13 @@ pub(super) fn cost(html: &mut Html, em: &FigureComparison, sources: &[Source]) {
     picture(html, SIZE, &about, |html| {
         for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
             line(html, "axis", (FRAME.0, y.of(tick)), (FRAME.2, y.of(tick)));
-            label(html, "", (FRAME.0 - 6.0, y.of(tick) + 4.0), "end", &format!("{:.0}", 100.0 * tick));
+            label(html, "axis", (FRAME.0 - 6.0, y.of(tick) + 4.0), "end", &format!("{:.0}", 100.0 * tick));
         }
         for tick in x.ticks(6.0) {
-            label(html, "", (x.of(tick), FRAME.3 + 16.0), "middle", &short(tick));
+            label(html, "axis", (x.of(tick), FRAME.3 + 16.0), "middle", &short(tick));
         }
-        label(html, "", (FRAME.2, SIZE.1 - 8.0), "end", unit);
-        label(html, "", (FRAME.0, 10.0), "start", "EM %");
+        label(html, "axis", (FRAME.2, SIZE.1 - 8.0), "end", unit);
+        label(html, "axis", (FRAME.0, 10.0), "start", "EM %");
         for (mean, cost) in &points {
             let at = x.of(*cost);
             if let Some(of) = mean.interval {
@@ -121,7 +121,7 @@ pub(super) fn cost(html: &mut Html, em: &FigureComparison, sources: &[Source]) {
         for (name, (at, height)) in names(&points, &x, &y) {
             let anchor = if at > FRAME.2 * 0.6 { "end" } else { "start" };
             let at = if anchor == "end" { at - 9.0 } else { at + 9.0 };
-            label(html, "name", (at, height - 7.0), anchor, &name);
+            label(html, "label", (at, height - 7.0), anchor, &name);
         }
     });
 }
@@ -186,7 +186,7 @@ pub(super) fn steps(html: &mut Html, name: &str, source: &Source) {
             bar(html, "bar wrong", (x, BASE - height(*all)), (20.0, height(*all)));
             bar(html, "bar", (x, BASE - height(*right)), (20.0, height(*right)));
             let more = if at + 1 == MOST { "+" } else { "" };
-            label(html, "", (x + 10.0, BASE + 14.0), "middle", &format!("{}{more}", at + 1));
+            label(html, "axis", (x + 10.0, BASE + 14.0), "middle", &format!("{}{more}", at + 1));
         }
     });
 }
@@ -208,15 +208,15 @@ fn chart(title: &str, scale: (f64, f64), zero: bool, rows: &[(String, Option<Est
         html.text.push_str(svg::STYLE);
         for tick in x.ticks(6.0) {
             line(html, "axis", (x.of(tick), 8.0), (x.of(tick), base));
-            label(html, "", (x.of(tick), base + 16.0), "middle", &short(100.0 * tick));
+            label(html, "axis", (x.of(tick), base + 16.0), "middle", &short(100.0 * tick));
         }
         if zero {
             line(html, "zero", (x.of(0.0), 8.0), (x.of(0.0), base));
         }
-        label(html, "", (width - 16.0, base + 34.0), "end", title);
+        label(html, "axis", (width - 16.0, base + 34.0), "end", title);
         for (at, (name, estimate)) in rows.iter().enumerate() {
             let y = 16.0 + ROW * (shown_width(at) + 0.5);
-            label(html, "name", (names - 10.0, y + 4.0), "end", name);
+            label(html, "label", (names - 10.0, y + 4.0), "end", name);
             if let Some(estimate) = estimate {
                 svg::interval(html, &x, y, *estimate);
             }

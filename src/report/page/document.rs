@@ -48,9 +48,12 @@ pub(super) struct Content<'a> {
     pub(super) chunks: &'a Chunks,
 }
 
-/// The modules as one script: without `import` lines, and nothing is exported.
+/// The modules as one script: without `import` lines and comments, and nothing is exported.
 fn script() -> String {
-    let lines = SCRIPTS.iter().flat_map(|module| module.lines()).filter(|line| !line.starts_with("import "));
+    let is_code = |line: &&str| {
+        !line.starts_with("import ") && !["//", "/**", "*"].iter().any(|mark| line.trim_start().starts_with(mark))
+    };
+    let lines = SCRIPTS.iter().flat_map(|module| module.lines()).filter(is_code);
     lines.map(|line| line.strip_prefix("export ").unwrap_or(line)).fold(String::new(), |text, line| text + line + "\n")
 }
 

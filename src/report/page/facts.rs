@@ -51,18 +51,15 @@ pub(super) fn head(html: &mut Html, results: &Results, questions: usize) {
         let digest: String = dataset.sha256.chars().take(DIGEST).collect();
         format!("{} ({digest})", dataset.name)
     };
-    html.element("dl", &[("class", "facts")], |html| {
-        for (name, value) in [
-            ("dataset", each(&dataset)),
-            ("model", each(&|origin| origin.variant.model.clone())),
-            ("Wikipedia", each(&|origin| origin.variant.wiki.clone())),
-            ("begun", each(&|origin| origin.manifest.started_at.chars().take(10).collect())),
-            ("wikitrail", each(&|origin| origin.manifest.wikitrail.clone())),
-        ] {
-            html.leaf("dt", &[], name);
-            html.leaf("dd", &[], &value);
-        }
-    });
+    let facts = [
+        ("dataset", each(&dataset)),
+        ("model", each(&|origin| origin.variant.model.clone())),
+        ("Wikipedia", each(&|origin| origin.variant.wiki.clone())),
+        ("begun", each(&|origin| origin.manifest.started_at.chars().take(10).collect())),
+        ("wikitrail", each(&|origin| origin.manifest.wikitrail.clone())),
+    ];
+    let facts: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    html.leaf("p", &[("class", "facts")], &facts.join(" · "));
     for (path, manifest) in manifests(results) {
         let recorded: usize = results
             .variants()
@@ -72,7 +69,7 @@ pub(super) fn head(html: &mut Html, results: &Results, questions: usize) {
         let planned = manifest.dataset.selected * manifest.repeats as usize * manifest.variants.len();
         if recorded < planned {
             let said = format!("{path}: {} of {} episodes are recorded", thousands(recorded), thousands(planned));
-            html.leaf("p", &[("class", "unfinished")], &said);
+            html.leaf("p", &[("class", "notice")], &said);
         }
     }
 }
@@ -137,7 +134,7 @@ pub(super) fn settings(html: &mut Html, results: &Results, parts: &[Part<'_>]) {
             }
         });
         for (path, manifest) in manifests(results) {
-            html.element("p", &[("class", "command")], |html| {
+            html.element("p", &[("class", "facts")], |html| {
                 let words: Vec<String> = manifest.command_line.iter().map(|word| shell_word(word)).collect();
                 html.text(&format!("{path}: "));
                 html.leaf("code", &[], &words.join(" "));

@@ -43,38 +43,50 @@ impl Part<'_> {
     }
 }
 
+/// Sentences of the verdict at most; the others are read from the differences.
+const SENTENCES: usize = 5;
+
 /// What the comparison says, one sentence for each pair that is not like another one.
 pub(super) fn verdict(html: &mut Html, part: &Part<'_>) {
-    let Ok(comparison) = &part.group.comparison else { return };
-    let Some(em) = comparison.figures.first().filter(|figure| !figure.pairs.is_empty()) else { return };
+    let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
     let names = &part.group.names;
-    let same = alike(&part.group.sources);
-    let class = |name: &str| {
-        let at = names.iter().position(|known| known == name);
-        at.and_then(|at| same.iter().position(|members| members.contains(&at)))
-    };
+    let (mut pairs, _) = distinct(em, part);
+    // What is distinguishable comes first.
+    pairs.sort_by_key(|pair| !pair.verdict.distinguishable);
     html.element("div", &[("class", "verdict")], |html| {
         if part.named {
-            html.leaf("p", &[("class", "dataset")], part.group.dataset());
+            html.leaf("p", &[("class", "facts")], part.group.dataset());
         }
-        for members in same.iter().filter(|members| members.len() > 1) {
+        for members in alike(&part.group.sources).iter().filter(|members| members.len() > 1) {
             let questions = counted(part.own_rows().count(), "question");
             let listed = listed(members.iter().map(|at| names[*at].as_str()));
-            html.leaf(
-                "p",
-                &[],
-                &format!("{listed} answered alike on all {questions}; one of them speaks for all below."),
-            );
+            html.leaf("p", &[], &format!("{listed} answered alike on all {questions}."));
         }
-        let mut said = HashSet::new();
-        for pair in &em.pairs {
-            let (a, b) = (class(&pair.a), class(&pair.b));
-            if a == b || !said.insert((a.min(b), a.max(b))) {
-                continue;
-            }
+        for pair in pairs.iter().take(SENTENCES) {
             html.leaf("p", &[], &format!("{}.", pair.verdict.sentence));
         }
+        if pairs.len() > SENTENCES {
+            let more = counted(pairs.len() - SENTENCES, "more pair");
+            html.leaf("p", &[("class", "facts")], &format!("{more} below."));
+        }
     });
+}
+
+/// The pairs without those that another one speaks for, as their variants answered alike, and how many these are.
+fn distinct<'a>(figure: &'a FigureComparison, part: &Part<'_>) -> (Vec<&'a Pair>, usize) {
+    let same = alike(&part.group.sources);
+    let class = |name: &str| {
+        let at = part.group.names.iter().position(|known| known == name);
+        at.and_then(|at| same.iter().position(|members| members.contains(&at)))
+    };
+    let mut said = HashSet::new();
+    let speaks = |pair: &&Pair| {
+        let (a, b) = (class(&pair.a), class(&pair.b));
+        a != b && said.insert((a.min(b), a.max(b)))
+    };
+    let pairs: Vec<&Pair> = figure.pairs.iter().filter(speaks).collect();
+    let others = figure.pairs.len() - pairs.len();
+    (pairs, others)
 }
 
 /// `a, b and c`
@@ -105,7 +117,10 @@ pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
         let mut headings = vec![Heading::Words("variant"), Heading::Words("0 to 100 %")];
         headings.extend(["EM %", "95 %", "F1 %"].map(Heading::Number));
         headings.extend(ranked.then_some(Heading::Number("rank")));
-        headings.extend(["steps", "calls", "tokens"].map(Heading::Number));
+        let figures = [&figure::STEPS, &figure::CALLS, &figure::TOKENS];
+        let counted_tokens = part.group.sources.iter().any(|source| source.mean(&figure::TOKENS) > Some(0.0));
+        let figures = &figures[..if counted_tokens { 3 } else { 2 }];
+        headings.extend(figures.iter().map(|figure| Heading::Number(figure.name)));
         headings.extend(priced.then_some(Heading::Number("US $")));
         headings.extend(["all hops %", "not measured"].map(Heading::Number));
         html.table(&caption, &headings, |html| {
@@ -118,7 +133,7 @@ pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
                     if ranked {
                         html.number(&rank(em, &summary.name));
                     }
-                    for figure in [&figure::STEPS, &figure::CALLS, &figure::TOKENS] {
+                    for figure in figures {
                         html.number(&amount(source.mean(figure)));
                     }
                     if priced {
@@ -168,7 +183,7 @@ fn copies(html: &mut Html, part: &Part<'_>) {
     let Ok(comparison) = &part.group.comparison else { return };
     let compared = Compared { comparison, settings: &part.group.settings, flips: &[], warnings: &[], mde: false };
     let sheet = sheet(&compared);
-    html.element("p", &[("class", "noprint")], |html| {
+    html.element("div", &[("class", "buttons")], |html| {
         for name in ["LaTeX", "Markdown"] {
             let id = part.id(&name.to_ascii_lowercase());
             html.leaf("button", &[("type", "button"), ("data-copy", &id)], &format!("Copy tables as {name}"));
@@ -179,26 +194,43 @@ fn copies(html: &mut Html, part: &Part<'_>) {
     html.leaf("pre", &[("hidden", ""), ("id", &part.id("markdown"))], &markdown::render(&sheet));
 }
 
+/// Rows of the first table of differences at most; with more, it has those of the best variant.
+const PAIRS: usize = 10;
+
 pub(super) fn differences(html: &mut Html, part: &Part<'_>) {
-    let Ok(comparison) = &part.group.comparison else { return };
-    if comparison.figures.iter().all(|figure| figure.pairs.is_empty()) {
-        return;
-    }
+    let Some(em) = part.em().filter(|figure| !figure.pairs.is_empty()) else { return };
     html.section(&part.id("differences"), &part.heading("Differences on the same questions"), |html| {
-        for (at, figure) in comparison.figures.iter().enumerate() {
-            if at == 0 {
-                forest(html, figure);
-            } else {
-                html.element("details", &[], |html| {
-                    html.leaf("summary", &[], &format!("The same in {}", figure.figure.label()));
-                    forest(html, figure);
-                });
-            }
+        let (mut pairs, alike) = distinct(em, part);
+        if pairs.len() > PAIRS {
+            let best = em.means.iter().max_by(|a, b| a.mean.unwrap_or(-1.0).total_cmp(&b.mean.unwrap_or(-1.0)));
+            pairs.retain(|pair| best.is_some_and(|best| [&pair.a, &pair.b].contains(&&best.variant)));
+        }
+        if alike > 0 {
+            html.leaf("p", &[("class", "facts")], "Of variants that answered alike, the first speaks for all.");
+        }
+        if !pairs.is_empty() {
+            forest(html, em, &pairs);
+        }
+        let all: Vec<&Pair> = em.pairs.iter().collect();
+        if pairs.len() < all.len() {
+            folded(html, &format!("All {}", counted(all.len(), "pair")), |html| forest(html, em, &all));
+        }
+        let others = part.group.comparison.iter().flat_map(|comparison| &comparison.figures);
+        for figure in others.filter(|figure| figure.figure.name != em.figure.name) {
+            let pairs: Vec<&Pair> = figure.pairs.iter().collect();
+            folded(html, &format!("The same in {}", figure.figure.label()), |html| forest(html, figure, &pairs));
         }
     });
 }
 
-fn forest(html: &mut Html, figure: &FigureComparison) {
+fn folded(html: &mut Html, summary: &str, fill: impl FnOnce(&mut Html)) {
+    html.element("details", &[], |html| {
+        html.leaf("summary", &[], summary);
+        fill(html);
+    });
+}
+
+fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
     let scale = charts::difference_scale(figure);
     let axis = difference(figure.figure.unit, charts::reach(figure));
     let caption = format!(
@@ -215,7 +247,7 @@ fn forest(html: &mut Html, figure: &FigureComparison) {
     }
     headings.push(Heading::Words("verdict"));
     html.table(&caption, &headings, |html| {
-        for pair in &figure.pairs {
+        for pair in pairs {
             html.row(&format!("{} − {}", pair.b, pair.a), |html| {
                 html.element("td", &[], |html| charts::pair(html, pair, &scale));
                 html.number(&pair.difference.map_or_else(dash, |found| difference(Unit::Share, found)));
@@ -235,29 +267,36 @@ fn forest(html: &mut Html, figure: &FigureComparison) {
 }
 
 pub(super) fn flips(html: &mut Html, part: &Part<'_>) {
-    let names = &part.group.names;
-    if names.len() < 2 {
+    // Of variants that answered alike, the first speaks for all.
+    let same = alike(&part.group.sources);
+    if same.len() < 2 {
         return;
     }
-    let count = |right: usize, wrong: usize| {
+    let name = |members: &Vec<usize>| part.group.names[members[0]].as_str();
+    let more = |members: &Vec<usize>| match members.len() {
+        1 => name(members).to_owned(),
+        n => format!("{} (+{})", name(members), n - 1),
+    };
+    let count = |right: &[usize], wrong: &[usize]| {
         let is = |row: &&QuestionRow<'_>| {
-            row.right(part.first + right) == Some(true) && row.right(part.first + wrong) == Some(false)
+            row.right(part.first + right[0]) == Some(true) && row.right(part.first + wrong[0]) == Some(false)
         };
         part.own_rows().filter(is).count()
     };
     let counts: Vec<Vec<usize>> =
-        (0..names.len()).map(|right| (0..names.len()).map(|wrong| count(right, wrong)).collect()).collect();
+        same.iter().map(|right| same.iter().map(|wrong| count(right, wrong)).collect()).collect();
     let most = counts.iter().flatten().copied().max().unwrap_or_default();
     html.section(&part.id("flips"), &part.heading("Flipped answers"), |html| {
+        let names: Vec<String> = same.iter().map(more).collect();
         let mut headings = vec![Heading::Words("right ↓ wrong →")];
         headings.extend(names.iter().map(|name| Heading::Number(name)));
         html.table("Questions that the row has right and the column wrong; a number lists them", &headings, |html| {
-            for (right, name) in names.iter().enumerate() {
-                html.row(name, |html| {
-                    for (wrong, other) in names.iter().enumerate() {
-                        let data = [("data-show", "flip"), ("data-a", name), ("data-b", other)];
-                        let about = format!(" questions that {name} has right and {other} wrong");
-                        cell(html, counts[right][wrong], most, &data, &about);
+            for (right, counts) in same.iter().zip(&counts) {
+                html.row(&more(right), |html| {
+                    for (wrong, count) in same.iter().zip(counts) {
+                        let data = [("data-show", "flip"), ("data-a", name(right)), ("data-b", name(wrong))];
+                        let about = format!(" questions that {} has right and {} wrong", name(right), name(wrong));
+                        cell(html, *count, most, &data, &about);
                     }
                 });
             }
@@ -276,7 +315,7 @@ fn cell(html: &mut Html, count: usize, most: usize, data: &[(&str, &str)], about
         let attributes = [&[("type", "button"), ("class", "cell")], data].concat();
         html.element("button", &attributes, |html| {
             html.text(&thousands(count));
-            html.leaf("span", &[("class", "vh")], about);
+            html.leaf("span", &[("class", "unseen")], about);
         });
     });
 }
@@ -307,7 +346,7 @@ pub(super) fn failures(html: &mut Html, part: &Part<'_>) {
                 });
             }
         });
-        html.element("div", &[("class", "plots")], |html| {
+        html.element("div", &[("class", "side-by-side")], |html| {
             if let Some(em) = part.em() {
                 html.element("figure", &[], |html| {
                     html.leaf("figcaption", &[], "Accuracy against cost");
@@ -317,7 +356,7 @@ pub(super) fn failures(html: &mut Html, part: &Part<'_>) {
         });
         html.element("details", &[("class", "steps")], |html| {
             html.leaf("summary", &[], "Steps of each variant's episodes (filled: right)");
-            html.element("div", &[("class", "histograms")], |html| {
+            html.element("div", &[("class", "small-multiples")], |html| {
                 for (name, source) in names.iter().zip(&part.group.sources) {
                     html.element("figure", &[], |html| {
                         html.leaf("figcaption", &[], name);

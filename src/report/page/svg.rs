@@ -91,7 +91,7 @@ fn number(value: f64) -> String {
 }
 
 /// The style of a picture that is a file of its own.
-pub(super) const STYLE: &str = "<style>text{font:12px sans-serif;fill:#4a505a}text.name{fill:#16181d}.axis{stroke:#d5d9e0}\
+pub(super) const STYLE: &str = "<style>text{font:12px sans-serif;fill:#4a505a}text.label{fill:#16181d}line.axis{stroke:#d5d9e0}\
      .zero{stroke:#565d68}.ci{stroke:#0b57b0;stroke-width:2}.pt{fill:#0b57b0}.pt.un{fill:#fff;stroke:#6b7280;stroke-width:2}\
      .ci.un{stroke:#6b7280}.bar{fill:#0b57b0}.bar.wrong{fill:#d5d9e0}</style>";
 
