@@ -43,8 +43,8 @@ pub(crate) struct Group {
 }
 
 impl Results {
-    /// Reads and compares all variants of these runs.
-    pub(crate) fn of(runs: &[RunRef]) -> Result<Self, RunError> {
+    /// Reads and compares all variants of these runs: as the experiments plan it, or by these settings.
+    pub(crate) fn of(runs: &[RunRef], settings: Option<&Settings>) -> Result<Self, RunError> {
         let wanted = Wanted {
             figures: &FIGURES,
             cluster: Some(&Field::Cluster),
@@ -67,7 +67,7 @@ impl Results {
                 None => groups.push((ids, vec![(source, name)])),
             }
         }
-        let groups = groups.into_iter().map(|(_, members)| Group::of(members, &mut notes)).collect();
+        let groups = groups.into_iter().map(|(_, members)| Group::of(members, settings, &mut notes)).collect();
         Ok(Self { groups, notes })
     }
 
@@ -78,16 +78,18 @@ impl Results {
 }
 
 impl Group {
-    fn of(members: Vec<(Source, String)>, notes: &mut Vec<String>) -> Self {
+    fn of(members: Vec<(Source, String)>, settings: Option<&Settings>, notes: &mut Vec<String>) -> Self {
         let (sources, names): (Vec<_>, Vec<_>) = members.into_iter().unzip();
-        let figures: Vec<String> = FIGURES[..COMPARED].iter().map(|figure| figure.name.to_owned()).collect();
         let (pairs, absent) = planned(&sources, &names);
-        let warnings = differences::warnings(&sources, &names).into_iter().chain(absent);
-        notes.extend(warnings.map(|warning| format!("warning: {warning}")));
+        notes.extend(differences::warnings(&sources, &names).iter().map(|warning| format!("warning: {warning}")));
+        let settings = settings.cloned().unwrap_or_else(|| {
+            notes.extend(absent.map(|absent| format!("warning: {absent}")));
+            let figures = FIGURES[..COMPARED].iter().map(|figure| NamedFigure::new(figure.name)).collect();
+            Settings { pairs, figures, ..Settings::default() }
+        });
+        let figures: Vec<String> = FIGURES[..COMPARED].iter().map(|figure| figure.name.to_owned()).collect();
         let columns: Vec<_> =
             sources.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &[])).collect();
-        let settings =
-            Settings { pairs, figures: figures.iter().map(NamedFigure::new).collect(), ..Settings::default() };
         let comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
         Self { settings: differences::of(&sources), comparison, sources, names }
     }
@@ -100,11 +102,15 @@ impl Group {
 }
 
 impl Source {
-    /// The mean of a figure over the episodes that have it; `None` if no episode has it, or it was not read.
+    /// The values of a figure in the episodes that have one; none if it was not read.
+    pub(crate) fn values(&self, figure: &Figure) -> impl Iterator<Item = f64> + Clone {
+        let at = FIGURES.iter().position(|known| known.name == figure.name);
+        self.episodes.iter().filter_map(move |episode| episode.values.get(at?).copied().flatten())
+    }
+
+    /// Their mean.
     pub(crate) fn mean(&self, figure: &Figure) -> Option<f64> {
-        let at = FIGURES.iter().position(|known| known.name == figure.name)?;
-        let values = self.episodes.iter().filter_map(|episode| episode.values.get(at).copied().flatten());
-        let (sum, n) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+        let (sum, n) = self.values(figure).fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
         (n > 0.0).then(|| sum / n)
     }
 }

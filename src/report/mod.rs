@@ -5,6 +5,7 @@ pub(crate) mod console;
 pub(crate) mod episodes;
 pub(crate) mod intervals;
 mod layout;
+pub(crate) mod leaderboard;
 mod number;
 pub(crate) mod page;
 pub(crate) mod plan;

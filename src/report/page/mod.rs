@@ -18,6 +18,7 @@ use crate::run::RunError;
 use data::Chunks;
 use rows::{QuestionRow, rows};
 use sections::Part;
+pub(super) use sections::rank;
 use serde::Serialize;
 
 /// Which episodes the page has.

@@ -131,7 +131,7 @@ pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
                     html.number(&interval(mean.interval));
                     html.number(&share(f1.and_then(|f1| f1.mean(&summary.name)?.mean)));
                     if ranked {
-                        html.number(&rank(em, &summary.name));
+                        html.number(&rank(em, &summary.name).to_string());
                     }
                     for figure in figures {
                         html.number(&amount(source.mean(figure)));
@@ -163,11 +163,11 @@ fn pairs_of(variants: usize) -> usize {
 }
 
 /// One more than the number of variants that beat it.
-pub(super) fn rank(em: &FigureComparison, name: &str) -> String {
+pub(in crate::report) fn rank(em: &FigureComparison, name: &str) -> usize {
     let beaten = |pair: &&Pair| {
         (pair.a == name || pair.b == name) && pair.verdict.winner.as_ref().is_some_and(|winner| winner != name)
     };
-    (1 + em.pairs.iter().filter(beaten).count()).to_string()
+    1 + em.pairs.iter().filter(beaten).count()
 }
 
 fn kind(method: &str) -> &'static str {
@@ -378,7 +378,7 @@ fn amount(value_: Option<f64>) -> String {
 
 /// What all its measured episodes cost.
 fn total_cost(source: &Source) -> String {
-    let costs = source.episodes.iter().filter_map(|episode| episode.values.get(5).copied().flatten());
+    let costs = source.values(&figure::COST_USD);
     source.mean(&figure::COST_USD).map_or_else(dash, |_| format!("{:.4}", costs.sum::<f64>()))
 }
 
