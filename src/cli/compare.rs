@@ -200,6 +200,12 @@ fn sources(args: &Args, joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>,
             Wanted { figures: &read, joined, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
         let (found, notes) = graded::load(&graded::runs(&args.runs)?, &wanted)?;
         notes.iter().for_each(say);
+        if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
+            return Err(Failure::bad_input(
+                format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
+                "finish the run with --resume, or name another run",
+            ));
+        }
         note_coverage(&found, joined)?;
         figures.extend(joined.iter().map(|metric| metric.name.clone()));
         (found, figures)
