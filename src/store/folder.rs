@@ -269,11 +269,20 @@ impl RunFolder {
     }
 
     fn record_files(&self, shard: Option<Shard>) -> Result<Vec<RecordFile>, StoreError> {
+        self.trajectory_files_of(shard)?.into_iter().map(RecordFile::look_at).collect()
+    }
+
+    /// The trajectory files of all shards, as far as they are there.
+    pub(crate) fn trajectory_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        self.trajectory_files_of(None)
+    }
+
+    fn trajectory_files_of(&self, shard: Option<Shard>) -> Result<Vec<PathBuf>, StoreError> {
         let parts = self.parts(shard)?;
         let paths = parts.iter().map(|part| self.lines(TRAJECTORIES, part));
         let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
         paths.sort();
-        paths.into_iter().map(RecordFile::look_at).collect()
+        Ok(paths)
     }
 
     pub(super) fn lines(&self, stem: &str, part: &str) -> PathBuf {

@@ -107,7 +107,7 @@ fn examples(path: &str) -> Vec<String> {
 fn needs_others(example: &str) -> bool {
     let server =
         example.contains("--base-url") || example.contains("--wiki api") || example.ends_with("fetch hotpotqa");
-    let is_one = example.contains("wikitrail serve ") || example.contains("wikitrail mcp ");
+    let is_one = ["serve", "view", "mcp"].iter().any(|name| example.contains(&format!("wikitrail {name} ")));
     let site = example.contains("corpus freeze") && !example.contains("--dry-run");
     server || site || is_one || example.contains("--import")
 }

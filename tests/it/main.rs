@@ -46,6 +46,7 @@ mod help;
 mod hostile_text;
 mod key_leaks;
 mod layering;
+mod list_command;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_command;
 mod merge;
@@ -58,6 +59,7 @@ mod protocol_golden;
 mod readers;
 mod recorded_episodes;
 mod replay;
+mod report_command;
 mod reproduce_command;
 mod request_settings;
 mod responses_run;
@@ -77,6 +79,7 @@ mod statistics_golden;
 mod tape_command;
 mod trajectory_metrics;
 mod variant_run;
+#[cfg(feature = "serve")]
 mod wiki_golden;
 mod wiki_sources;
 mod wiki_support;
