@@ -25,6 +25,8 @@ pub struct Claims {
     pub em: f64,
     /// F1, 0 to 1, if recorded.
     pub f1: Option<f64>,
+    /// The model as the record names it.
+    pub model: Option<String>,
     /// Whether it is a claim rather than a question.
     pub claim: bool,
     /// SHA-256 of the prompt after the last step, if recorded.
@@ -33,6 +35,7 @@ pub struct Claims {
 
 #[derive(Debug, Deserialize)]
 struct Line {
+    model: Option<String>,
     order: usize,
     question: Option<String>,
     claim: Option<String>,
@@ -77,6 +80,7 @@ pub fn import(line: &str) -> Result<Imported, serde_json::Error> {
         return Err(serde::de::Error::missing_field("question"));
     };
     let claims = Claims {
+        model: line.model.clone(),
         claim,
         n_calls: line.n_calls,
         n_badcalls: line.n_badcalls,

@@ -8,6 +8,7 @@ use super::failure::{self, Failure};
 use super::output_file;
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Jsonl, Origin, Scored, Table};
+use crate::label::Annotations;
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
 use crate::run::evidence::EvidenceShelf;
@@ -146,6 +147,9 @@ fn write(args: &Args, runs: &[Run], out: Box<dyn Write + Send>) -> anyhow::Resul
             note.iter().for_each(say);
             evidence
         });
+        let annotations = Annotations::read(&run.folder)?;
+        annotations.notes().for_each(say);
+        let said = annotations.by_key();
         each(run, |trajectory, score| {
             if !args.filter.takes(trajectory, score) {
                 return Ok(());
@@ -154,7 +158,9 @@ fn write(args: &Args, runs: &[Run], out: Box<dyn Write + Send>) -> anyhow::Resul
             let facts = evidence.as_deref().map(|evidence| evidence.get(&trajectory.id));
             let assessment = facts.and_then(|facts| Assessment::of(trajectory, score, facts));
             let origin = Origin::new(&run.name, &run.manifest, &trajectory.variant);
-            export.write(&Scored { trajectory, score, assessment: assessment.as_ref(), origin }).map_err(explain)
+            let annotations = said.get(trajectory.key.as_str()).map(Vec::as_slice).unwrap_or_default();
+            let assessment = assessment.as_ref();
+            export.write(&Scored { trajectory, score, assessment, origin, annotations }).map_err(explain)
         })?;
     }
     export.finish().map_err(explain)?;

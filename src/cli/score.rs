@@ -2,11 +2,13 @@
 
 mod items;
 mod json;
+mod people;
 
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
+use crate::label::Judgements;
 use crate::report::console::stdout;
 use crate::report::{RunSummary, SummaryRow, counted, thousands};
 use crate::run::{Spending, Summary, UnfinishedShard};
@@ -39,18 +41,33 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     }
     let run = args.run.as_deref().unwrap_or(Path::new("."));
     let metric = args.metric.as_deref().map(parse_metric).transpose()?;
-    let summary = Summary::of(run, metric, args.files.per_item)?;
+    let annotations = people::annotations(run)?;
+    let mut summary = Summary::of(run, metric, args.files.per_item || annotations.is_some())?;
     summary.notes.iter().for_each(say);
     summary.evidence.note().iter().for_each(say);
-    print(&summary, args.json)?;
+    let items = summary.items.as_deref().unwrap_or_default();
+    let judgements = annotations.map(|annotations| people::judgements(&annotations, items));
+    if !args.files.per_item {
+        summary.items = None;
+    }
+    print_with(&summary, judgements.as_ref(), args.json)?;
     Ok(failure::OK)
 }
 
 /// Prints the figures as tables with commands to try next, or as JSON.
 pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
+    print_with(summary, None, json)
+}
+
+/// The same with what people said of the episodes.
+fn print_with(summary: &Summary, judgements: Option<&Judgements>, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::BufWriter::new(stdout());
     if json {
-        json_line(&mut out, &json::summary(summary))?;
+        let mut value = json::summary(summary);
+        if let Some(judgements) = judgements {
+            value["annotations"] = people::to_json(judgements, summary);
+        }
+        json_line(&mut out, &value)?;
         out.flush()?;
         return Ok(());
     }
@@ -75,11 +92,9 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         counted(dataset.questions, "question"),
         dataset.name
     );
-    out.write_all(
-        RunSummary { title, rows, wall_ms: wall_ms(summary), notes: notes(summary), next: next_steps(summary) }
-            .render()
-            .as_bytes(),
-    )?;
+    let (wall_ms, notes, next) = (wall_ms(summary), notes(summary), next_steps(summary));
+    let below = judgements.map(|judgements| people::text(judgements, summary)).unwrap_or_default();
+    out.write_all(RunSummary { title, rows, wall_ms, notes, below, next }.render().as_bytes())?;
     if let Some(items) = &summary.items {
         writeln!(out)?;
         items.iter().try_for_each(|item| writeln!(out, "{}", items::line(item)))?;

@@ -69,7 +69,7 @@ fn export(mut export: impl Export, rows: usize) {
     let figures = [(Some(SCORE), Some(&assessment)), (None, None)];
     for (trajectory, (score, assessment)) in trajectories().iter().zip(figures).take(rows) {
         let origin = Origin::new("=run", &manifest, &trajectory.variant);
-        export.write(&Scored { trajectory, score, assessment, origin }).unwrap();
+        export.write(&Scored { trajectory, score, assessment, origin, annotations: &[] }).unwrap();
     }
     export.finish().unwrap();
 }

@@ -144,13 +144,15 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
         page.field("repairs", &repairs.join("; "), YELLOW);
     }
     let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
+    // Imported episodes do not say when they began.
+    let from =
+        if trajectory.started_at.is_empty() { String::new() } else { format!(" from {}", trajectory.started_at) };
     let sum = format!(
-        "{}, {}, {}{cost}, {} from {}",
+        "{}, {}, {}{cost}, {}{from}",
         counted(trajectory.agent_steps().count(), "step"),
         counted(trajectory.call_count(), "call"),
         tokens(trajectory.usage),
         duration(trajectory.wall_ms),
-        trajectory.started_at,
     );
     page.field("sum", &sum, DIM);
 }

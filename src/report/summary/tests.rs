@@ -60,6 +60,7 @@ fn summary(variants: &[&str]) -> RunSummary {
         rows: variants.iter().map(row).collect(),
         wall_ms: Some(7_620_000),
         notes: vec!["3 of 9 planned episodes are not recorded yet".into()],
+        below: String::new(),
         next: vec!["wikitrail show results/first ID".into()],
     }
 }
@@ -131,8 +132,15 @@ fn an_empty_run_has_no_numbers() {
         assessment: RunAssessment::default(),
         episode_ms: None,
     };
-    let text =
-        RunSummary { title: "t".into(), rows: vec![row], wall_ms: None, notes: vec![], next: Vec::new() }.render();
+    let text = RunSummary {
+        title: "t".into(),
+        rows: vec![row],
+        wall_ms: None,
+        notes: vec![],
+        below: String::new(),
+        next: Vec::new(),
+    }
+    .render();
     assert!(!text.contains("failure classes"), "{text}");
     assert!(!text.contains("NaN") && text.contains('–'), "{text}");
 }
