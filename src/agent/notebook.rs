@@ -4,6 +4,9 @@ use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{Call, Compat, Outcome, Repair, Step, Trajectory, Usage};
 use serde::Deserialize;
 
+/// Name of the variant of all recorded episodes.
+pub const VARIANT: &str = "react-notebook";
+
 /// One recorded episode with its recorded figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
@@ -106,7 +109,7 @@ fn trajectory(question: String, line: Line) -> Trajectory {
         v: TRAJECTORY_VERSION,
         id: line.order.to_string(),
         index: line.order,
-        variant: "react-notebook".to_owned(),
+        variant: VARIANT.to_owned(),
         repeat: 0,
         question,
         answers: vec![line.gold],

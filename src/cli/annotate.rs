@@ -6,7 +6,7 @@ mod sampled;
 mod session;
 
 use super::failure::Failure;
-use crate::graded::RunRef;
+use crate::graded::{RunRef, check_one};
 use crate::label::bad_name;
 use crate::store::RunFolder;
 use sampled::Stratum;
@@ -47,6 +47,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
         let what = format!("`{}` is a file of trajectories, which has no place for judgements", run.path.display());
         return Err(Failure::usage(what, "name the folder of a run"));
     }
+    check_one(&run.path, "wikitrail annotate")?;
     let folder = RunFolder::open(&run.path)?;
     if let Some(why) = args.by.as_deref().and_then(bad_name) {
         return Err(Failure::usage(

@@ -15,7 +15,7 @@ const NAMED: usize = 20;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// Episodes of the ReAct paper's notebooks.
+    /// Episodes that the paper's notebooks recorded.
     ReactNotebook(Args),
 }
 

@@ -16,16 +16,19 @@ mod export;
 mod failure;
 mod flags;
 mod import;
+mod list;
 mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod merge;
+mod metric_files;
 mod models;
 mod output_file;
 mod parse;
 mod prompt;
 mod prompted;
 mod replay;
+mod report;
 mod reproduce;
 mod run;
 mod say;
@@ -66,6 +69,12 @@ enum Command {
     Score(score::Args),
     /// Compare variants or runs question by question: differences, intervals, tests, flipped answers.
     Compare(Box<compare::Args>),
+    /// Show runs as a page: one file to open, send and print.
+    Report(report::Args),
+    /// List runs with their scores, and which of them are tied.
+    List(list::Args),
+    /// Tag a run, or write a note about it.
+    Note(list::NoteArgs),
     /// Export the trajectories of runs for other programs.
     Export(export::Args),
     /// List a run's episodes, print one, or show two side by side.
@@ -176,6 +185,9 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Ask(args) => ask::execute(*args, &mut stdout().styled()).await,
         Command::Score(args) => score::execute(&args),
         Command::Compare(args) => compare::execute(&args),
+        Command::Report(args) => report::execute(&args),
+        Command::List(args) => list::execute(&args),
+        Command::Note(args) => list::note(&args),
         Command::Export(args) => export::execute(&args),
         Command::Show(args) => show::execute(&args),
         Command::Annotate(args) => annotate::execute(&args).await,

@@ -3,7 +3,7 @@
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
-use crate::graded::{Graded, GradedRun, RunRef};
+use crate::graded::{Field, Graded, GradedRun, RunRef, check_one};
 use crate::report::console::stdout;
 use crate::report::trajectory::pair::{Side, render_pair};
 use crate::report::trajectory::{heading, render};
@@ -13,6 +13,7 @@ use crate::store::{Records, RunFolder};
 use crate::types::Outcome;
 use crate::types::text::{shell_word, visible_line};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -93,6 +94,9 @@ const FORMS: &str = "an episode is RUN:ID, or RUN@VARIANT:ID where a run has sev
 /// Why there is no such run.
 fn no_run(target: &str) -> anyhow::Error {
     let meant = RunRef::meant(target);
+    if let Err(error) = check_one(&meant.path, "wikitrail show") {
+        return error.into();
+    }
     match RunFolder::open(&meant.path) {
         Err(error) if target.contains(':') => return Failure::bad_input(error, FORMS),
         Err(error) => return error.into(),
@@ -124,7 +128,12 @@ fn noted(run: GradedRun) -> GradedRun {
 }
 
 fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
-    let source = noted(GradedRun::open(&run.path)?);
+    let mut fields = HashMap::new();
+    let source = noted(GradedRun::open_with(&run.path, |question| {
+        if args.json {
+            fields.insert(question.id.clone(), Field::json(question));
+        }
+    })?);
     source.check_variant(run)?;
     let (mut rows, mut matched) = (Vec::new(), 0_usize);
     let mut out = stdout().styled();
@@ -138,7 +147,11 @@ fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
             continue;
         }
         if args.json {
-            json_line(&mut out, &item(&graded))?;
+            let mut item = item(&graded);
+            if let (Value::Object(item), Some(fields)) = (&mut item, fields.get(&graded.trajectory.id)) {
+                item.extend(fields.clone());
+            }
+            json_line(&mut out, &item)?;
         } else {
             rows.push(row(graded));
         }

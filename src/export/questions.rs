@@ -71,6 +71,26 @@ pub(super) const COLUMNS: &[QuestionColumn] = &[
     text("annotation_step", |scored| said(scored, |one| one.step)),
 ];
 
+/// What the dataset says of the question. [`Scored::fields`] holds them in this order, and then those of `meta`.
+pub(super) const FIELDS: [Column; 5] = [
+    Column::text("type"),
+    Column::text("level"),
+    Column::integer("hops"),
+    Column::text("answer_kind"),
+    Column::text("cluster"),
+];
+
+/// One cell for each of [`FIELDS`], and for so many columns of `meta`.
+pub(super) fn fields<'a>(scored: &Scored<'a>, meta: usize) -> impl Iterator<Item = Cell<'a>> {
+    let fields = scored.fields;
+    let value = move |at: usize| fields.get(at).and_then(Option::as_deref);
+    let known = FIELDS.into_iter().enumerate().map(move |(at, column)| match column.kind {
+        Kind::Integer => Cell::of(value(at).and_then(|text| text.parse().ok()), Cell::Integer),
+        _ => Cell::of(value(at), Cell::text),
+    });
+    known.chain((0..meta).map(move |at| Cell::of(value(FIELDS.len() + at), Cell::text)))
+}
+
 const fn own(column: Column, cell: for<'a> fn(&Scored<'a>) -> Cell<'a>) -> QuestionColumn {
     QuestionColumn { column, content: Content::Own(cell) }
 }
@@ -85,7 +105,7 @@ const fn figure(figure: &'static Figure) -> QuestionColumn {
         Measure::Flag(_) => Kind::Flag,
         Measure::Count(_) => Kind::Integer,
     };
-    QuestionColumn { column: Column { name: figure.name, kind }, content: Content::Figure(figure) }
+    QuestionColumn { column: Column { name: Cow::Borrowed(figure.name), kind }, content: Content::Figure(figure) }
 }
 
 /// One cell for each of [`COLUMNS`].

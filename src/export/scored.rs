@@ -14,6 +14,10 @@ pub struct Scored<'a> {
     pub score: Option<AnswerScore>,
     /// Its trajectory metrics; absent if it was not measured.
     pub assessment: Option<&'a Assessment>,
+    /// What the dataset says of its question: the fields of the table of questions, in the order of its columns.
+    pub fields: &'a [Option<String>],
+    /// Its metrics from files, in the order of their columns.
+    pub metrics: &'a [Option<f64>],
     pub origin: Origin<'a>,
     /// What people said of it: the latest of each person, by name.
     pub annotations: &'a [&'a Annotation],

@@ -2,7 +2,7 @@
 
 use crate::score::GoldEvidence;
 use crate::types::Question;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A field of a question by which results are broken down or clustered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,9 @@ pub(crate) enum Field {
 }
 
 impl Field {
+    /// The fields that every table of questions has, in the order of its columns.
+    pub(crate) const KNOWN: [Self; 5] = [Self::Type, Self::Level, Self::Hops, Self::AnswerKind, Self::Cluster];
+
     pub(crate) fn parse(name: &str) -> Self {
         match name.trim() {
             "cluster" => Self::Cluster,
@@ -55,6 +58,16 @@ impl Field {
             Self::Page => Some(GoldEvidence::of(question)?.groups().first()?.pages.first()?.clone()),
             Self::Meta(name) => question.meta.get(name).filter(|value| !value.is_null()).map(text),
         }
+    }
+
+    /// The fields that every table has, and `meta` as it is, by their names.
+    pub(crate) fn json(question: &Question) -> Map<String, Value> {
+        let value = |field: &Self, text: Option<String>| match field {
+            Self::Hops => text.and_then(|text| text.parse::<u64>().ok()).map_or(Value::Null, Value::from),
+            _ => text.map_or(Value::Null, Value::from),
+        };
+        let known = Self::KNOWN.into_iter().map(|field| (field.name().to_owned(), value(&field, field.of(question))));
+        known.chain([("meta".to_owned(), Value::Object(question.meta.clone()))]).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{GradedRun, RunRef};
 use crate::run::RunError;
 use crate::store::RunFolder;
+use crate::types::text::{counted, shell_word, visible_line};
 use std::path::{Path, PathBuf};
 
 /// How far below an experiment's folder its runs are looked for.
@@ -16,18 +17,43 @@ pub(crate) fn runs(named: &[String]) -> Result<Vec<RunRef>, RunError> {
             runs.push(run);
             continue;
         }
-        let mut below = Vec::new();
-        runs_below(Path::new(text), DEPTH, &mut below);
-        if below.is_empty() {
+        let found = runs_in(Path::new(text));
+        if found.is_empty() {
             let meant = RunRef::meant(text);
             // Reports the specific error: no run, or no such variant.
             RunFolder::open(&meant.path)?;
             GradedRun::open(&meant.path)?.check_variant(&meant)?;
         }
-        below.sort();
-        runs.extend(below.into_iter().map(|path| RunRef { path, variant: None }));
+        runs.extend(found.into_iter().map(|path| RunRef { path, variant: None }));
     }
     Ok(runs)
+}
+
+/// The run at a path, else the runs below it, up to three folders deep, sorted by path. Runs inside of runs do not count.
+pub(crate) fn runs_in(path: &Path) -> Vec<PathBuf> {
+    if RunFolder::at(path).exists() {
+        return vec![path.to_owned()];
+    }
+    let mut found = Vec::new();
+    runs_below(path, DEPTH, &mut found);
+    found.sort();
+    found
+}
+
+/// Refuses a folder that is not a run but contains some, for a command that takes one run; `command` is what to type in
+/// front of it.
+pub(crate) fn check_one(path: &Path, command: &str) -> Result<(), RunError> {
+    let found = runs_in(path);
+    let [first, others @ ..] = &found[..] else { return Ok(()) };
+    if first == path {
+        return Ok(());
+    }
+    let more =
+        if others.is_empty() { String::new() } else { format!(", or another of its {}", counted(found.len(), "run")) };
+    Err(RunError::input(
+        format!("`{}` is not a run: it contains runs", path.display()),
+        format!("name one: {command} {}{more}", shell_word(&visible_line(&first.display().to_string(), 300))),
+    ))
 }
 
 fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
@@ -42,7 +68,8 @@ fn runs_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The run in a folder, then those right below it, by name.
+/// The run in a folder, then those right below it, by name: how an experiment lays out its datasets. Where any runs are
+/// meant, [`runs_in`] finds them.
 pub(crate) fn runs_at(folder: &Path) -> impl Iterator<Item = RunFolder> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut below: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

@@ -3,7 +3,7 @@
 use super::RunRef;
 use crate::run::evidence::Evidence;
 use crate::run::{RunError, left_out};
-use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally};
+use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally, score_answers};
 use crate::store::{Records, RunFolder};
 use crate::types::text::visible_line;
 use crate::types::{Manifest, Question, Trajectory};
@@ -89,14 +89,19 @@ impl GradedRun {
 
     /// The episodes, one at a time, in the order of variant, repeat and dataset.
     pub(crate) fn episodes(&self) -> impl Iterator<Item = Result<Graded, RunError>> {
-        // The tally is needed for its metric only; it does not grow.
-        let mut tally = self.tally.clone();
-        self.records.iter().map(move |trajectory| {
-            let trajectory = trajectory?;
-            let score = tally.add(&trajectory);
-            let metric = tally.metric_for(&trajectory.answers).name();
-            let assessment = Assessment::of(&trajectory, score, self.evidence.get(&trajectory.id));
-            Ok(Graded { trajectory, metric, score, assessment })
-        })
+        self.records.iter().map(|trajectory| Ok(self.graded(trajectory?)))
+    }
+
+    /// The episode at this place of [`episodes`](Self::episodes).
+    pub(crate) fn episode(&self, at: usize) -> Result<Graded, RunError> {
+        Ok(self.graded(self.records.trajectory(at)?))
+    }
+
+    fn graded(&self, trajectory: Trajectory) -> Graded {
+        let metric = self.tally.metric_for(&trajectory.answers);
+        let answered = || score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
+        let score = trajectory.measured().then(answered).flatten();
+        let assessment = Assessment::of(&trajectory, score, self.evidence.get(&trajectory.id));
+        Graded { trajectory, metric: metric.name(), score, assessment }
     }
 }

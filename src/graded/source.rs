@@ -1,11 +1,10 @@
 //! Variants of runs with the figures of their episodes: what is compared.
 
-use super::{Field, Graded, GradedRun, RunRef};
+use super::{EpisodeName, Field, Graded, GradedRun, JoinedMetric, RunRef, folder_name};
 use crate::compare::{self, Gold, Item};
 use crate::run::RunError;
 use crate::score::{FailureClass, Figure, GoldEvidence};
-use crate::types::text::visible_line;
-use crate::types::{DatasetRecord, Pairs, Question, Variant};
+use crate::types::{Manifest, Outcome, Pairs, Question, Variant};
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -17,6 +16,7 @@ pub(crate) struct Source {
     pub(crate) run: RunRef,
     /// Where it comes from; absent for a table of figures.
     pub(crate) origin: Option<Origin>,
+    /// Its episodes, repeat by repeat; none of a run that was killed before any ended.
     pub(crate) episodes: Rc<[Episode]>,
 }
 
@@ -24,14 +24,10 @@ pub(crate) struct Source {
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     pub(crate) variant: Variant,
-    pub(crate) dataset: DatasetRecord,
-    pub(crate) repeats: u32,
-    /// Version of the program.
-    pub(crate) wikitrail: String,
-    /// How many variants the run has.
-    pub(crate) variants: usize,
-    /// The pairs that the run's experiment compares.
-    pub(crate) pairs: Pairs,
+    /// The manifest of its run.
+    pub(crate) manifest: Rc<Manifest>,
+    /// Its run's records, for whoever reads whole episodes.
+    pub(crate) graded: Rc<GradedRun>,
 }
 
 /// One question under one variant, once.
@@ -39,6 +35,8 @@ pub(crate) struct Origin {
 pub(crate) struct Episode {
     pub(crate) id: String,
     pub(crate) repeat: u32,
+    /// Its place among the run's records.
+    pub(crate) at: usize,
     /// Whether there is a measurement at all.
     pub(crate) measured: bool,
     /// Value of each figure that is compared, in their order; absent where it was not measured.
@@ -51,13 +49,19 @@ pub(crate) struct Episode {
     /// What the dataset says of it, where that is asked for.
     pub(crate) evidence: Option<Rc<Gold>>,
     pub(crate) question: String,
+    pub(crate) answer: Option<String>,
+    /// How it ended; absent for a table of figures.
+    pub(crate) outcome: Option<Outcome>,
     pub(crate) cluster: Option<String>,
     /// Fields by which results are broken down, in the order in which they were asked for.
     pub(crate) groups: Vec<Option<String>>,
 }
 
+#[derive(Default)]
 pub(crate) struct Wanted<'a> {
     pub(crate) figures: &'a [&'static Figure],
+    /// Metrics from files, whose values come behind those of the figures.
+    pub(crate) joined: &'a [JoinedMetric],
     pub(crate) cluster: Option<&'a Field>,
     pub(crate) by: &'a [Field],
     /// Whether the gold pages are asked for.
@@ -67,7 +71,7 @@ pub(crate) struct Wanted<'a> {
 impl Source {
     /// The run as `show` takes it.
     pub(crate) fn typed(&self) -> String {
-        let alone = self.origin.as_ref().is_some_and(|origin| origin.variants == 1);
+        let alone = self.origin.as_ref().is_some_and(|origin| origin.manifest.variants.len() == 1);
         if alone { self.run.path.display().to_string() } else { self.run.typed() }
     }
 
@@ -113,7 +117,7 @@ fn load_run(
     if graded.evidence.missing.is_some() {
         fields.clear();
     }
-    let Some(manifest) = graded.manifest.clone() else {
+    let Some(manifest) = graded.manifest.clone().map(Rc::new) else {
         return Err(RunError::input(
             format!("`{}` is a file, not a run's folder", path.display()),
             "compare takes run folders; use --from-csv for tables of figures",
@@ -126,32 +130,20 @@ fn load_run(
         .filter(|variant| is_named(&variant.name))
         .map(|variant| (variant.name.as_str(), Vec::new()))
         .collect();
-    for episode in graded.episodes() {
+    let run = folder_name(path);
+    for (at, episode) in graded.episodes().enumerate() {
         let episode = episode?;
         if let Some(episodes) = read.get_mut(episode.trajectory.variant.as_str()) {
             let fields = fields.get(&episode.trajectory.id);
-            episodes.push(Episode::of(episode, fields, wanted));
+            episodes.push(Episode { at, ..Episode::of(&run, episode, fields, wanted) });
         }
     }
-    let pairs = manifest.experiment.as_ref().map(|experiment| experiment.pairs.clone()).unwrap_or_default();
+    let graded = Rc::new(graded);
     let mut sources = Vec::new();
     for variant in &manifest.variants {
         let Some(episodes) = read.remove(variant.name.as_str()) else { continue };
         let run = RunRef { path: path.to_owned(), variant: Some(variant.name.clone()) };
-        if episodes.is_empty() {
-            return Err(RunError::input(
-                format!("`{}` has no finished episode yet", visible_line(&run.typed(), 200)),
-                "finish the run with --resume, or name another run",
-            ));
-        }
-        let origin = Origin {
-            variant: variant.clone(),
-            dataset: manifest.dataset.clone(),
-            repeats: manifest.repeats,
-            wikitrail: manifest.wikitrail.clone(),
-            variants: manifest.variants.len(),
-            pairs: pairs.clone(),
-        };
+        let origin = Origin { variant: variant.clone(), manifest: Rc::clone(&manifest), graded: Rc::clone(&graded) };
         sources.push(Source { run, origin: Some(origin), episodes: episodes.into() });
     }
     Ok(sources)
@@ -185,10 +177,13 @@ fn gold(question: &Question) -> Rc<Gold> {
 }
 
 impl Episode {
-    fn of(graded: Graded, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
+    fn of(run: &str, graded: Graded, fields: Option<&Fields>, wanted: &Wanted<'_>) -> Self {
+        let measured = graded.trajectory.measured();
+        let name = EpisodeName::of(run, &graded.trajectory);
+        let joined = wanted.joined.iter().map(|metric| metric.value(name).filter(|_| measured));
         Self {
-            measured: graded.trajectory.measured(),
-            values: wanted.figures.iter().map(|figure| figure.value(&graded.episode())).collect(),
+            measured,
+            values: wanted.figures.iter().map(|figure| figure.value(&graded.episode())).chain(joined).collect(),
             right: graded.score.map(|score| score.em > 0.0),
             class: graded.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
             gold: graded.trajectory.answers.first().cloned(),
@@ -198,6 +193,9 @@ impl Episode {
             id: graded.trajectory.id,
             repeat: graded.trajectory.repeat,
             question: graded.trajectory.question,
+            answer: graded.trajectory.answer,
+            outcome: Some(graded.trajectory.outcome),
+            at: 0,
         }
     }
 
@@ -216,7 +214,8 @@ impl Episode {
 /// The pairs that the experiment compares, as far as their variants are among these, and a warning of those that are not.
 /// All pairs if the runs do not have the same ones.
 pub(crate) fn planned(sources: &[Source], names: &[String]) -> (Pairs, Option<String>) {
-    let of = |source: &Source| source.origin.as_ref().map(|origin| origin.pairs.clone());
+    let experiment = |origin: &Origin| origin.manifest.experiment.as_ref().map(|experiment| experiment.pairs.clone());
+    let of = |source: &Source| source.origin.as_ref().map(|origin| experiment(origin).unwrap_or_default());
     let first =
         sources.first().and_then(of).filter(|first| sources.iter().all(|source| of(source).as_ref() == Some(first)));
     let Pairs { baseline, contrasts } = first.unwrap_or_default();

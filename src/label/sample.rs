@@ -23,7 +23,9 @@ pub(crate) fn sample(candidates: &[Candidate], total: Option<usize>, each: usize
         strata.entry(stratum).or_default().push((place, key));
     }
     let mut strata: Vec<Vec<(String, &str)>> = strata.into_values().collect();
-    strata.iter_mut().for_each(|stratum| stratum.sort_unstable());
+    for stratum in &mut strata {
+        stratum.sort_unstable();
+    }
     let parts = parts(&strata.iter().map(Vec::len).collect::<Vec<_>>(), total, each);
     let mut chosen: Vec<(String, &str)> =
         strata.into_iter().zip(parts).flat_map(|(stratum, part)| stratum.into_iter().take(part)).collect();

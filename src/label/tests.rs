@@ -109,7 +109,7 @@ fn a_link_is_not_written_through() {
 fn several_folders_give_each_line_once() {
     let ((_a, one), (_b, two), (_c, new)) = (folder(), folder(), folder());
     let (first, second) = (said("k1", "anna", "01", "search"), said("k1", "ben", "01", "loop"));
-    append(&one, &[first.clone()]).expect("appended");
+    append(&one, std::slice::from_ref(&first)).expect("appended");
     append(&two, &[first, second]).expect("appended");
     let mut file = std::fs::File::options().append(true).open(two.annotations()).expect("there");
     file.write_all(b"{\"v\": 9}\n{\"v\":").expect("written");

@@ -1,6 +1,9 @@
 //! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding.
 
 mod assessment;
+mod joined;
+
+pub(crate) use joined::JoinedRow;
 
 use super::intervals::{caption, em_interval, f1_interval};
 use super::layout::{WIDTH, headings, table};
@@ -19,6 +22,8 @@ pub(crate) struct RunSummary {
     /// Line above the table, such as the run's folder.
     pub title: String,
     pub rows: Vec<SummaryRow>,
+    /// Metrics from files.
+    pub joined: Vec<JoinedRow>,
     /// Time of the run's parts together, in milliseconds, where it is known.
     pub wall_ms: Option<u64>,
     /// Other remarks, one a line below the tables.
@@ -55,6 +60,7 @@ impl RunSummary {
         );
         let assessments = self.rows.iter().map(|row| &row.assessment);
         text += &assessment::tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>());
+        text += &joined::render(&self.joined, WIDTH).unwrap_or_default();
         for note in self.rows.iter().flat_map(notes) {
             text = text + &note + "\n";
         }

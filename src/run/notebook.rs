@@ -3,7 +3,7 @@
 use super::error::RunError;
 use super::merge::refuse_target;
 use super::revision::git_revision;
-use crate::agent::notebook::{self, Imported};
+use crate::agent::notebook::{self, Imported, VARIANT};
 use crate::label::without_place;
 use crate::protocol::react_paper::MAX_STEPS;
 use crate::score::{Metric, score_answers};
@@ -127,7 +127,6 @@ impl Found {
         trajectory.key = sha256_hex([VARIANT.as_bytes(), b"\n", id.as_bytes(), b"\n", sha256.as_bytes()]);
         trajectory.id = id;
         trajectory.index = self.episodes.len();
-        trajectory.variant = VARIANT.to_owned();
         for step in &mut trajectory.steps {
             // The environment turns the first letter of an action into a small one.
             let action = step.action_text.as_deref().unwrap_or_default();
@@ -222,9 +221,6 @@ impl Found {
         }
     }
 }
-
-/// Name of the variant, of the format, and of a dataset of claims and questions.
-const VARIANT: &str = "react-notebook";
 
 fn question(episode: &Imported, dataset: &str) -> Question {
     let trajectory = &episode.trajectory;

@@ -3,6 +3,7 @@
 use super::compact::compact;
 use super::journal::{self, Episodes, Journaled};
 use super::lock::is_lock;
+use super::notes::NOTES;
 use super::read::Shard as RecordFile;
 use super::{Appender, Journal, Lock, PaidByVariant, Records, StoreError};
 use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, sync_folder};
@@ -63,7 +64,9 @@ impl RunFolder {
     pub(crate) fn is_own(name: &str) -> bool {
         let lines =
             [TRAJECTORIES, JOURNAL].iter().any(|stem| name.starts_with(stem)) && name.strip_suffix(".jsonl").is_some();
-        lines || is_lock(name) || ["manifest.json", "questions.jsonl", ANNOTATIONS, Self::EXPERIMENT].contains(&name)
+        lines
+            || is_lock(name)
+            || ["manifest.json", "questions.jsonl", ANNOTATIONS, NOTES, Self::EXPERIMENT].contains(&name)
     }
 
     /// Locks the folder or one shard of it for writing, creating the folder if needed. Fails if another process holds the
@@ -338,7 +341,7 @@ fn shard_of(part: &str) -> Option<Shard> {
 }
 
 /// Reads a JSON file whose version must not be newer than what this program knows.
-fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, StoreError> {
+pub(super) fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, StoreError> {
     #[derive(Deserialize)]
     struct Version {
         v: u64,
@@ -354,7 +357,7 @@ fn read_versioned<T: DeserializeOwned>(path: &Path, known: u32) -> Result<T, Sto
     serde_json::from_slice(&bytes).map_err(bad)
 }
 
-fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreError> {
+pub(super) fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<String, StoreError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| StoreError::io("write", path)(error.into()))?;
     Ok(text + "\n")
 }

@@ -17,7 +17,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap_mangen", &["cli/"]),
     ("comfy_table", &["report/layout", "report/episodes"]),
     ("csv", &["dataset/", "export/", "label/import"]),
-    ("flate2", &["dataset/", "net/client/tests", "wiki/corpus"]),
+    ("flate2", &["dataset/", "export/gzip", "net/client/tests", "wiki/corpus"]),
     ("governor", &["net/limit/rate", "serve/clients"]),
     ("hyper", &["serve/"]),
     ("hyper_util", &["serve/"]),

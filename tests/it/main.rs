@@ -38,6 +38,7 @@ mod export_chat;
 mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
+mod exported_fields;
 mod foreign_folder;
 #[cfg(feature = "index")]
 mod freeze_command;

@@ -102,14 +102,15 @@ impl Session<'_> {
                         at += 1;
                         break;
                     }
-                    Ok(Answer::Judged(judgement)) => match misplaced(&judgement, &graded.trajectory) {
-                        Some(why) => say(format_args!("error: {why}")),
-                        None => {
-                            self.keep(judgement, &graded)?;
-                            at += 1;
-                            break;
+                    Ok(Answer::Judged(judgement)) => {
+                        if let Some(why) = misplaced(&judgement, &graded.trajectory) {
+                            say(format_args!("error: {why}"));
+                            continue;
                         }
-                    },
+                        self.keep(judgement, &graded)?;
+                        at += 1;
+                        break;
+                    }
                     Err(why) => say(format_args!("error: {why}")),
                 }
             }

@@ -58,6 +58,7 @@ fn summary(variants: &[&str]) -> RunSummary {
     RunSummary {
         title: "results/first".into(),
         rows: variants.iter().map(row).collect(),
+        joined: Vec::new(),
         wall_ms: Some(7_620_000),
         notes: vec!["3 of 9 planned episodes are not recorded yet".into()],
         below: String::new(),
@@ -135,6 +136,7 @@ fn an_empty_run_has_no_numbers() {
     let text = RunSummary {
         title: "t".into(),
         rows: vec![row],
+        joined: Vec::new(),
         wall_ms: None,
         notes: vec![],
         below: String::new(),

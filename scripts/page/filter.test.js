@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { NO_FILTER } from "../../src/report/page/address.js";
+import { chosenPair, matching, pairIndex, shownPair, unknownNames } from "../../src/report/page/filter.js";
+
+const variant = (right, own) => ({
+    right,
+    class: own,
+    outcome: right.map((value) => (value === null ? null : "finished")),
+    answer: right.map((value, i) => (value === null ? null : `Answer ${i}`)),
+    steps: right.map((value, i) => (value === null ? null : i)),
+    em: right,
+});
+const meta = { variants: [{ name: "a" }, { name: "b" }, { name: "c" }], classes: ["search", "lookup"] };
+const table = {
+    id: ["q0", "q1", "q2", "q3"],
+    question: ["Who?", "Where in Ærø?", "When?", "What?"],
+    gold: ["x", null, "y", "z"],
+    type: ["bridge", "comparison", "bridge", null],
+    dataset: [0, 0, 1, 1],
+    hard: [0, 1, 3, 0],
+    variants: [variant([1, 1, 0, null], [null, null, 0, null]), variant([1, 0, 0, 1], [null, 1, 0, null]), variant([1, null, 0, null], [null, null, 1, null])],
+};
+const found = (filter) => matching(table, meta, { ...NO_FILTER, ...filter });
+
+test("each filter keeps what it says", () => {
+    assert.deepEqual(found({}), [0, 1, 2, 3]);
+    assert.deepEqual(found({ show: "differ" }), [1]);
+    assert.deepEqual(found({ show: "wrong" }), [2]);
+    assert.deepEqual(found({ show: "wrong", variant: "b" }), [1, 2]);
+    assert.deepEqual(found({ show: "flip", a: "a", b: "b" }), [1]);
+    assert.deepEqual(found({ show: "flip", a: "b", b: "a" }), []);
+    assert.deepEqual(found({ class: "search" }), [2]);
+    assert.deepEqual(found({ class: "lookup", variant: "b" }), [1]);
+    assert.deepEqual(found({ class: "unheard of" }), []);
+    assert.deepEqual(found({ variant: "c" }), [0, 2]);
+    assert.deepEqual(found({ type: "bridge" }), [0, 2]);
+    assert.deepEqual(found({ dataset: "1" }), [2, 3]);
+});
+
+test("the search looks for every word in id, question, gold answer and answers", () => {
+    assert.deepEqual(found({ q: "ærø WHERE" }), [1]);
+    assert.deepEqual(found({ q: "q3" }), [3]);
+    assert.deepEqual(found({ q: "answer 2" }), [2]);
+    assert.deepEqual(found({ q: "who absent" }), []);
+});
+
+test("orders keep the dataset's order among equals", () => {
+    assert.deepEqual(found({ order: "hardest" }), [2, 1, 0, 3]);
+    assert.deepEqual(found({ order: "steps" }), [3, 2, 1, 0]);
+});
+
+test("names of another page are found", () => {
+    assert.deepEqual(unknownNames(table, meta, { ...NO_FILTER, a: "nobody", class: "search", type: "odd" }), ["nobody", "odd"]);
+});
+
+test("pairs are counted row by row", () => {
+    const places = [];
+    for (let i = 0; i < 4; i++) {
+        for (let j = i + 1; j < 4; j++) {
+            places.push(pairIndex(i, j, 4), pairIndex(j, i, 4));
+        }
+    }
+    assert.deepEqual(places, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
+});
+
+test("the pair side by side is the chosen one, else the first two that differ", () => {
+    const none = () => false;
+    const third = (left, right) => left === 2 || right === 2;
+    const pair = (filter, differ = none) => shownPair(meta, { ...NO_FILTER, ...filter }, differ);
+    assert.deepEqual(pair({}), [0, 1]);
+    assert.deepEqual(pair({}, third), [0, 2]);
+    assert.deepEqual(pair({ left: "b" }), [1, 0]);
+    assert.deepEqual(pair({ right: "a" }), [1, 0]);
+    assert.deepEqual(pair({ show: "flip", a: "c", b: "a" }), [2, 0]);
+    assert.deepEqual(pair({ show: "flip", a: "c", b: "a", left: "b", right: "c" }), [1, 2]);
+    assert.deepEqual(pair({ variant: "b", right: "b" }), [0, 1]);
+    assert.deepEqual(shownPair({ variants: [{ name: "a" }] }, NO_FILTER, none), [0, -1]);
+    assert.deepEqual(chosenPair(meta, { ...NO_FILTER, left: "a", right: "a" })[1], 0);
+});

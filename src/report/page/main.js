@@ -1,0 +1,362 @@
+// Starts the page: reads the data, follows the address.
+import { addressOf, NO_FILTER, placeOf } from "./address.js";
+import { controlsFor, searchField } from "./controls.js";
+import { Chunks, fault, unpack } from "./decode.js";
+import { complain, copyText, counted, el } from "./dom.js";
+import { matching, unknownNames } from "./filter.js";
+import { fillHelp, openHelp } from "./help.js";
+import { isBlind, Judgements, setBlind } from "./judgements.js";
+import { listenForKeys } from "./keys.js";
+import { follow, send } from "./live.js";
+import { questionView } from "./question.js";
+import { QuestionList } from "./table.js";
+import { startTheme } from "./theme.js";
+
+/** @param {string} id */
+function byId(id) {
+    return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/** The open page. */
+class Page {
+    /**
+     * @param {Meta} meta
+     * @param {Table} table
+     */
+    constructor(meta, table) {
+        this.meta = meta;
+        this.table = table;
+        this.title = document.title;
+        /** @type {Filter} */
+        this.filter = { ...NO_FILTER };
+        /** The open question, or -1. */
+        this.open = -1;
+        this.asked = 0;
+        this.judgements = new Judgements(meta.report);
+        this.chunks = new Chunks((n) => document.querySelector(`script[data-chunk="${n}"]`)?.textContent ?? null);
+        /** @type {Map<string, number[]>} */
+        this.ids = new Map();
+        table.id.forEach((id, i) => this.ids.set(id, [...(this.ids.get(id) ?? []), i]));
+        this.list = new QuestionList(table, meta, {
+            hides: (i, v) => isBlind() && table.variants[v]?.outcome[i] !== null && !this.judgements.of(meta.variants[v]?.name ?? "", 0, table.id[i] ?? ""),
+            judged: (i) => this.judgements.count > 0 && this.judgements.any(table.id[i] ?? ""),
+            of: (i) => this.of(i),
+        });
+        this.controls = el("div", { class: "controls" });
+        this.note = el("p", { class: "notice", role: "status", hidden: true });
+        this.tools = el("div", { class: "tools" });
+        this.search = searchField("", (q) => this.type(q));
+        this.waiting = 0;
+    }
+
+    /**
+     * The dataset of a question whose id another one has too.
+     * @param {number} i
+     */
+    of(i) {
+        const several = (this.ids.get(this.table.id[i] ?? "")?.length ?? 0) > 1;
+        return several ? String(this.table.dataset[i]) : "";
+    }
+
+    build() {
+        const { meta } = this;
+        const left = meta.left_out;
+        const rest = `The steps of ${counted(left, "question")} are not in this file; each such question shows the command that prints them.`;
+        const { list } = this;
+        const bar = el("div", { class: "controls" }, this.search.label, this.controls);
+        byId("list").replaceChildren(bar, this.note, list.count, list.printed, list.scroller, ...(left > 0 ? [el("p", { class: "aside" }, rest)] : []), this.tools);
+        this.drawTools();
+    }
+
+    /** The switch for blind judgements, and the file of those made. */
+    drawTools() {
+        const box = el("input", { type: "checkbox", change: () => this.hide(box.checked) });
+        box.checked = isBlind();
+        const { count, kept } = this.judgements;
+        const save = el("button", { type: "button", click: () => this.saveFile() }, `Save my judgements (${count})`);
+        const lost = "This browser keeps nothing for this page: save your judgements before you close it.";
+        this.tools.replaceChildren(
+            el("label", { class: "check" }, box, " Judge blind: hide what the rules say until I have judged"),
+            ...(count > 0 ? [save] : []),
+            ...(kept ? [] : [el("p", { class: "notice" }, lost)]),
+        );
+    }
+
+    /** @param {boolean} blind */
+    hide(blind) {
+        setBlind(blind);
+        this.list.refresh();
+    }
+
+    saveFile() {
+        const url = URL.createObjectURL(new Blob([this.judgements.lines()], { type: "application/x-ndjson" }));
+        el("a", { href: url, download: "annotations.jsonl" }).click();
+        setTimeout(() => URL.revokeObjectURL(url), 10_000);
+    }
+
+    /** @param {string} q */
+    type(q) {
+        this.filter = { ...this.filter, q };
+        this.drawList();
+        clearTimeout(this.waiting);
+        this.waiting = setTimeout(() => this.tell(), 200);
+    }
+
+    /** Writes the filter into the address, without a new entry of the history. */
+    tell() {
+        clearTimeout(this.waiting);
+        const id = this.open < 0 ? undefined : (this.table.id[this.open] ?? "");
+        history.replaceState(null, "", addressOf(this.filter, id, this.open < 0 ? "" : this.of(this.open)));
+    }
+
+    /** @param {Partial<Filter>} change */
+    change(change) {
+        this.filter = { ...this.filter, ...change };
+        this.tell();
+        this.drawControls();
+        this.drawList();
+    }
+
+    drawControls() {
+        const focused = document.activeElement?.closest("label")?.firstElementChild?.textContent;
+        this.controls.replaceChildren(...controlsFor(this.table, this.meta, this.filter, (change) => this.change(change)));
+        const again = [...this.controls.querySelectorAll("label")].find((label) => label.firstElementChild?.textContent === focused);
+        again?.querySelector("select")?.focus();
+        if (this.search.input.value !== this.filter.q) {
+            this.search.input.value = this.filter.q;
+        }
+    }
+
+    drawList() {
+        const unknown = unknownNames(this.table, this.meta, this.filter);
+        this.note.hidden = unknown.length === 0;
+        this.note.textContent = unknown.length > 0 ? `The address names what this page does not have: ${unknown.join(", ")}.` : "";
+        this.list.show(matching(this.table, this.meta, this.filter), this.filter);
+    }
+
+    /** Follows the address. */
+    async route() {
+        const place = placeOf(location.hash);
+        clearTimeout(this.waiting);
+        if (place.view !== "section") {
+            this.filter = place.filter;
+        }
+        this.drawControls();
+        this.drawList();
+        if (place.view === "question") {
+            await this.showQuestion(place);
+        } else {
+            this.showOverview(place);
+        }
+    }
+
+    /** @param {Place} place */
+    showOverview(place) {
+        const left = this.open;
+        this.open = -1;
+        this.asked++;
+        byId("overview").hidden = false;
+        byId("question").hidden = true;
+        byId("question").replaceChildren();
+        document.title = this.title;
+        this.list.refresh();
+        if (place.view === "section") {
+            (place.id ? document.getElementById(place.id) : document.body)?.scrollIntoView();
+        } else {
+            byId("questions").scrollIntoView();
+            if (left >= 0) {
+                this.list.focus(this.list.shown.indexOf(left));
+            }
+        }
+    }
+
+    /** @param {Place} place */
+    async showQuestion({ id, of }) {
+        const asked = ++this.asked;
+        const known = this.ids.get(id) ?? [];
+        const index = known.find((i) => String(this.table.dataset[i]) === of) ?? known[0] ?? -1;
+        const chunk = this.table.chunk[index] ?? null;
+        const found = index >= 0 && chunk !== null ? this.chunks.question(chunk, index) : null;
+        try {
+            const question = await found;
+            if (asked === this.asked) {
+                this.open = index;
+                this.drawQuestion(index, id, question);
+            }
+        } catch (error) {
+            if (asked === this.asked) {
+                this.open = index;
+                this.drawQuestion(index, id, null);
+                byId("question").prepend(el("p", { role: "alert", class: "complaint" }, `The steps cannot be read: ${reason(error)}.`));
+            }
+        }
+    }
+
+    /**
+     * @param {number} index
+     * @param {string} id
+     * @param {ChunkQuestion | null} question
+     */
+    drawQuestion(index, id, question) {
+        byId("overview").hidden = true;
+        const holder = byId("question");
+        holder.hidden = false;
+        if (index < 0) {
+            const heading = el("h1", { tabindex: "-1" }, `This page has no question ${id}`);
+            holder.replaceChildren(heading, el("p", {}, el("a", { href: addressOf(this.filter) }, "All questions")));
+            heading.focus();
+            return;
+        }
+        const { heading, parts } = questionView({ ...this.subject(index), question });
+        holder.replaceChildren(...parts);
+        document.title = `${heading.textContent} – ${this.title}`;
+        scrollTo(0, 0);
+        heading.focus({ preventScroll: true });
+    }
+
+    /** @param {number} index */
+    subject(index) {
+        const { meta, table } = this;
+        const made = (/** @type {number} */ v, /** @type {number} */ repeat) => this.judgements.of(meta.variants[v]?.name ?? "", repeat, table.id[index] ?? "");
+        return {
+            meta,
+            table,
+            filter: this.filter,
+            index,
+            shown: this.list.shown,
+            of: (/** @type {number} */ i) => this.of(i),
+            made,
+            hides: (/** @type {number} */ v, /** @type {number} */ repeat) => isBlind() && !made(v, repeat),
+            change: (/** @type {Partial<Filter>} */ change) => this.choose(change),
+            save: (/** @type {Judgement[]} */ judgements, /** @type {string} */ side) => this.judge(judgements, side),
+        };
+    }
+
+    /**
+     * Other variants or another repeat of the open question.
+     * @param {Partial<Filter>} change
+     */
+    async choose(change) {
+        const focused = document.activeElement?.closest("label")?.firstElementChild?.textContent;
+        this.change(change);
+        await this.showQuestion(placeOf(location.hash));
+        const again = [...byId("question").querySelectorAll("label")].find((label) => label.firstElementChild?.textContent === focused);
+        again?.querySelector("select")?.focus();
+    }
+
+    /**
+     * @param {Judgement[]} made
+     * @param {string} side
+     */
+    async judge(made, side) {
+        for (const judgement of made) {
+            this.judgements.add(judgement);
+        }
+        this.drawTools();
+        const failed = this.meta.live ? await send(this.meta.live, made) : null;
+        const top = scrollY;
+        await this.showQuestion(placeOf(location.hash));
+        scrollTo(0, top);
+        const summary = document.getElementById(`judge-${side}`);
+        summary?.focus({ preventScroll: true });
+        if (failed) {
+            summary?.after(el("p", { role: "alert", class: "complaint" }, `Kept in this browser, not in the run's folder: ${failed}.`));
+        }
+    }
+
+    /**
+     * To the next question of the list, or the one before.
+     * @param {"next" | "prev"} way
+     */
+    go(way) {
+        if (this.open < 0) {
+            this.list.move(way === "next" ? 1 : -1);
+        } else {
+            /** @type {HTMLElement | null} */ (byId("question").querySelector(`a.${way}`))?.click();
+        }
+    }
+
+    up() {
+        if (!byId("question").hidden) {
+            location.hash = addressOf(this.filter);
+        }
+    }
+
+    find() {
+        if (!byId("question").hidden) {
+            this.open = -1;
+            addEventListener("hashchange", () => setTimeout(() => this.search.input.focus()), { once: true });
+            this.up();
+        }
+        this.search.input.focus();
+        this.search.input.select();
+    }
+}
+
+/** @param {unknown} error */
+function reason(error) {
+    return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * The numbers of the tables that filter the list, and the buttons that copy.
+ * @param {Page} page
+ */
+function listenToOverview(page) {
+    byId("overview").addEventListener("click", (event) => {
+        const button = /** @type {Element} */ (event.target).closest("button");
+        const copied = button?.dataset["copy"];
+        if (button && copied) {
+            copyText(button, document.getElementById(copied)?.textContent ?? "");
+        } else if (button?.matches(".cell")) {
+            const { show, a, b, variant, class: own } = button.dataset;
+            const filter = { ...NO_FILTER, show: show ?? "all", a: a ?? "", b: b ?? "", variant: variant ?? "", class: own ?? "" };
+            location.hash = addressOf(filter);
+            byId("questions").scrollIntoView();
+        }
+    });
+    document.querySelector("a.skip")?.addEventListener("click", (event) => {
+        const heading = /** @type {HTMLElement | null} */ (byId("question").querySelector("h1"));
+        if (page.open >= 0 && heading) {
+            event.preventDefault();
+            heading.focus();
+        }
+    });
+}
+
+async function start() {
+    addEventListener("error", (event) => complain(`This page failed: ${event.message}`));
+    addEventListener("unhandledrejection", (event) => complain(`This page failed: ${reason(event.reason)}`));
+    startTheme(document.getElementById("theme"));
+    const dialog = /** @type {HTMLDialogElement} */ (byId("help"));
+    fillHelp(dialog);
+    document.getElementById("help-button")?.addEventListener("click", () => openHelp(dialog));
+    const meta = /** @type {Meta} */ (JSON.parse(byId("wt-meta").textContent ?? ""));
+    const table = /** @type {Table} */ (await unpack(byId("wt-table").textContent ?? ""));
+    const wrong = fault(table, meta);
+    if (wrong) {
+        throw new Error(wrong);
+    }
+    const page = new Page(meta, table);
+    page.build();
+    listenToOverview(page);
+    listenForKeys({
+        j: () => page.go("next"),
+        k: () => page.go("prev"),
+        u: () => page.up(),
+        "/": () => page.find(),
+        "?": () => openHelp(dialog),
+    });
+    addEventListener("hashchange", () => page.route());
+    if (meta.live) {
+        follow(meta.live, /** @type {HTMLElement} */ (document.querySelector("main")));
+    }
+    await page.route();
+    document.documentElement.dataset["ready"] = "";
+}
+
+start().catch((error) => {
+    const old = typeof DecompressionStream === "undefined" ? " This browser is too old for the list; the tables above need nothing." : "";
+    complain(`The questions cannot be shown: ${reason(error)}.${old}`);
+    document.documentElement.dataset["ready"] = "";
+});

@@ -1,0 +1,194 @@
+// The list of questions: a table that has only the rows in sight, however many there are.
+import { counted, el, thousands } from "./dom.js";
+import { columnsOf, headRow, questionRow } from "./rows.js";
+
+/** Rows beyond each edge of what is in sight. */
+const SPARE = 10;
+/** Rows on paper. */
+const PRINTED = 100;
+
+/** The table, its place on the screen and what is in it. */
+export class QuestionList {
+    /**
+     * @param {Table} table
+     * @param {Meta} meta
+     * @param {{hides: (i: number, v: number) => boolean, judged: (i: number) => boolean, of: (i: number) => string}} asks
+     */
+    constructor(table, meta, asks) {
+        this.table = table;
+        this.meta = meta;
+        this.asks = asks;
+        /** @type {number[]} */
+        this.shown = [];
+        /** @type {Filter | null} */
+        this.filter = null;
+        this.rowHeight = 40;
+        this.range = "";
+        this.printing = false;
+        this.count = el("p", { role: "status", class: "count" });
+        this.body = el("tbody", { role: "rowgroup" });
+        this.head = el("thead", { role: "rowgroup" });
+        this.columns = el("colgroup");
+        this.grid = el("table", { role: "table", "aria-label": "Questions" }, this.columns, this.head, this.body);
+        this.scroller = el("div", { class: "rows", tabindex: "0", role: "region", "aria-label": "Questions, scrollable" }, this.grid);
+        this.printed = el("p", { class: "on-paper" });
+        this.listen();
+    }
+
+    listen() {
+        let waiting = false;
+        this.scroller.addEventListener("scroll", () => {
+            if (!waiting) {
+                waiting = true;
+                requestAnimationFrame(() => {
+                    waiting = false;
+                    this.draw();
+                });
+            }
+        });
+        this.scroller.addEventListener("click", (event) => this.open(event));
+        new ResizeObserver(() => this.draw()).observe(this.scroller);
+        addEventListener("beforeprint", () => this.print(true));
+        addEventListener("afterprint", () => this.print(false));
+    }
+
+    /**
+     * A click anywhere in a row opens its question, unless text is being selected.
+     * @param {MouseEvent} event
+     */
+    open(event) {
+        const target = /** @type {Element} */ (event.target);
+        if (!target.closest("a") && !String(getSelection())) {
+            target.closest("tr")?.querySelector("a")?.click();
+        }
+    }
+
+    /**
+     * @param {number[]} shown
+     * @param {Filter} filter
+     */
+    show(shown, filter) {
+        const columns = columnsOf(this.meta, filter);
+        const longest = this.table.id.reduce((most, id) => Math.max(most, id.length), 4);
+        const widths = [`${Math.min(longest, 26) + 3}ch`, "", "9rem", ...columns.map(() => (columns.length > 4 ? "7.4rem" : "9rem"))];
+        const names = ["id", "question", "sum", ...columns.map(() => "verdict")];
+        this.columns.replaceChildren(
+            ...widths.map((width, i) => {
+                const column = el("col", { class: names[i] ?? "" });
+                column.style.width = width;
+                return column;
+            }),
+        );
+        const many = this.meta.variants.length > columns.length;
+        this.grid.className = many ? "many" : columns.length > 2 ? "several" : "few";
+        this.grid.style.minWidth = columns.length > 2 ? `${24 + columns.length * 8}rem` : "";
+        this.head.replaceChildren(headRow(this.meta, filter));
+        this.grid.setAttribute("aria-rowcount", String(shown.length + 1));
+        if (shown.length !== this.shown.length || shown.some((i, at) => i !== this.shown[at])) {
+            this.scroller.scrollTop = 0;
+        }
+        this.shown = shown;
+        this.filter = filter;
+        this.count.textContent = `${thousands(shown.length)} of ${counted(this.table.id.length, "question")}`;
+        this.refresh();
+    }
+
+    /** Draws the rows again, after a judgement for example. */
+    refresh() {
+        this.range = "";
+        this.draw();
+    }
+
+    draw() {
+        if (!this.filter || (this.scroller.clientHeight === 0 && !this.printing && this.range !== "")) {
+            return;
+        }
+        const total = this.shown.length;
+        const height = this.scroller.clientHeight || 600;
+        const top = Math.min(Math.floor(this.scroller.scrollTop / this.rowHeight), Math.max(0, total - 1));
+        const first = this.printing ? 0 : Math.max(0, top - SPARE);
+        const last = Math.min(total, this.printing ? PRINTED : top + Math.ceil(height / this.rowHeight) + SPARE);
+        const range = `${first}-${last}-${this.rowHeight}-${this.printing}`;
+        if (range !== this.range) {
+            this.range = range;
+            this.fill(first, last);
+            const tall = this.body.querySelector("tr[data-place]")?.getBoundingClientRect().height ?? 0;
+            if (tall > 0 && Math.abs(tall - this.rowHeight) > 0.5) {
+                this.rowHeight = tall;
+                this.draw();
+            }
+        }
+    }
+
+    /**
+     * @param {number} first
+     * @param {number} last
+     */
+    fill(first, last) {
+        const focused = document.activeElement?.closest("tr[data-place]")?.getAttribute("data-place");
+        const filter = /** @type {Filter} */ (this.filter);
+        const list = { table: this.table, meta: this.meta, filter, ...this.asks };
+        const rows = this.shown.slice(first, last).map((i, at) => questionRow(list, i, first + at));
+        const none = this.shown.length === 0 && el("tr", { role: "row" }, el("td", { role: "cell", class: "nothing", colspan: "99" }, "No question matches these filters."));
+        const left = this.printing ? 0 : this.shown.length - last;
+        this.body.replaceChildren(this.gap(first), ...rows, ...(none ? [none] : []), this.gap(left));
+        if (focused) {
+            const again = this.link(Number(focused));
+            (again ?? this.scroller).focus({ preventScroll: true });
+        }
+    }
+
+    /**
+     * Room for rows that are not drawn.
+     * @param {number} rows
+     */
+    gap(rows) {
+        const cell = el("td", { colspan: "99" });
+        cell.style.height = `${rows * this.rowHeight}px`;
+        return el("tr", { "aria-hidden": "true", class: "gap", hidden: rows === 0 }, cell);
+    }
+
+    /**
+     * @param {number} place
+     * @returns {HTMLElement | null}
+     */
+    link(place) {
+        return this.body.querySelector(`tr[data-place="${place}"] a`);
+    }
+
+    /**
+     * Brings the row at `place` into sight and puts the focus on it.
+     * @param {number} place
+     */
+    focus(place) {
+        if (place < 0 || place >= this.shown.length) {
+            return;
+        }
+        const head = this.head.getBoundingClientRect().height;
+        const top = place * this.rowHeight;
+        const room = this.scroller.clientHeight - head - this.rowHeight;
+        if (top < this.scroller.scrollTop || top > this.scroller.scrollTop + room) {
+            this.scroller.scrollTop = Math.max(0, top - room / 2);
+        }
+        this.draw();
+        this.link(place)?.focus({ preventScroll: true });
+        this.scroller.scrollIntoView({ block: "nearest" });
+    }
+
+    /**
+     * From the focused row to the next one or the one before.
+     * @param {number} by
+     */
+    move(by) {
+        const focused = document.activeElement?.closest("tr[data-place]")?.getAttribute("data-place");
+        this.focus(focused ? Number(focused) + by : 0);
+    }
+
+    /** @param {boolean} printing */
+    print(printing) {
+        this.printing = printing;
+        const rest = this.shown.length > PRINTED ? ` The first ${PRINTED} are printed.` : "";
+        this.printed.textContent = `${this.count.textContent} match the filters.${rest}`;
+        this.refresh();
+    }
+}

@@ -1,0 +1,141 @@
+// What Rust writes into the page. Only for the check of types; nothing of it is in the page.
+
+interface Variant {
+    name: string;
+    run: string;
+    target: string;
+    model: string;
+    dataset: number;
+}
+
+interface Live {
+    token: string;
+    annotations: string;
+    events: string;
+    ended: boolean;
+}
+
+interface Meta {
+    v: number;
+    report: string;
+    variants: Variant[];
+    datasets: string[];
+    classes: string[];
+    judgements: string[];
+    repeats: number;
+    chunk: number;
+    left_out: number;
+    live: Live | null;
+}
+
+interface VariantColumns {
+    right: (0 | 1 | null)[];
+    class: (number | null)[];
+    outcome: (string | null)[];
+    answer: (string | null)[];
+    steps: (number | null)[];
+    em: (number | null)[];
+}
+
+interface Table {
+    id: string[];
+    question: string[];
+    gold: (string | null)[];
+    type: (string | null)[];
+    dataset: number[];
+    chunk: (number | null)[];
+    hard: number[];
+    variants: VariantColumns[];
+}
+
+interface Step {
+    n: string;
+    thought: string | null;
+    action: string | null;
+    observation: [string, string][] | null;
+    page: string | null;
+    gold: boolean;
+    url: string | null;
+    rev: string | null;
+    source: string | null;
+    note: string | null;
+    discarded: string | null;
+    calls: string | null;
+    reasoning: string | null;
+}
+
+interface Episode {
+    key: string;
+    right: boolean | null;
+    outcome: string;
+    detail: string | null;
+    answer: string | null;
+    em: number | null;
+    f1: number | null;
+    class: string | null;
+    evidence: string | null;
+    grounding: string | null;
+    votes: string | null;
+    repairs: string | null;
+    sum: string;
+    steps: Step[];
+}
+
+/** Where two episodes begin to differ: the step, from 1, and its part. */
+type Divergence = [number, string] | null;
+
+interface ChunkQuestion {
+    gold: string[];
+    pages: string[];
+    type: string | null;
+    level: string | null;
+    episodes: Episode[][];
+    parted: Divergence[][];
+}
+
+type Chunk = Record<string, ChunkQuestion>;
+
+/** What an address holds besides the question. */
+interface Filter {
+    q: string;
+    show: string;
+    a: string;
+    b: string;
+    class: string;
+    variant: string;
+    type: string;
+    dataset: string;
+    order: string;
+    left: string;
+    right: string;
+    repeat: string;
+}
+
+interface Place {
+    view: "list" | "question" | "section";
+    /** A question's id, or a section's. */
+    id: string;
+    /** The dataset of the question, where several have the id. */
+    of: string;
+    filter: Filter;
+}
+
+interface Judgement {
+    v: 1;
+    key: string;
+    id: string;
+    variant: string;
+    repeat: number;
+    by: string;
+    at: string;
+    correct: boolean | null;
+    class: string | null;
+    step: number | null;
+    note: string | null;
+    blind: boolean;
+    page_sha256: string;
+}
+
+interface Uint8ArrayConstructor {
+    fromBase64?: (text: string) => Uint8Array<ArrayBuffer>;
+}
