@@ -10,6 +10,7 @@ use super::output_file;
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Gzip, Jsonl, Layout, Origin, Scored, Table};
 use crate::graded::{EpisodeName, JoinedMetric, Shelf, folder_name};
+use crate::label::Annotations;
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
 use crate::run::left_out;
@@ -221,6 +222,9 @@ impl Job<'_> {
         for (at, run) in self.runs.iter().enumerate() {
             let questions = questions.get(at);
             let folder = folder_name(run.folder.path());
+            let annotations = Annotations::read(&run.folder)?;
+            annotations.notes().for_each(say);
+            let said = annotations.by_key();
             each(run, |trajectory, score| {
                 if !self.args.filter.takes(trajectory, score) {
                     return Ok(());
@@ -238,6 +242,7 @@ impl Job<'_> {
                     fields: questions.map_or(&[], |questions| questions.fields(&trajectory.id)),
                     metrics: &metrics,
                     origin: Origin::new(&run.name, &run.manifest, &trajectory.variant),
+                    annotations: said.get(trajectory.key.as_str()).map(Vec::as_slice).unwrap_or_default(),
                 };
                 export.write(&scored).map_err(explain)
             })?;

@@ -2,6 +2,7 @@
 //!
 //! Data goes to stdout, everything else to stderr.
 
+mod annotate;
 mod ask;
 mod compare;
 mod completions;
@@ -14,6 +15,7 @@ mod explicit_args;
 mod export;
 mod failure;
 mod flags;
+mod import;
 mod list;
 mod man;
 #[cfg(feature = "mcp")]
@@ -24,6 +26,7 @@ mod models;
 mod output_file;
 mod parse;
 mod prompt;
+mod prompted;
 mod replay;
 mod report;
 mod reproduce;
@@ -76,10 +79,15 @@ enum Command {
     Export(export::Args),
     /// List a run's episodes, print one, or show two side by side.
     Show(show::Args),
+    /// Judge episodes by reading them, or take judgements from a file.
+    Annotate(annotate::Args),
     /// Replay recorded episodes and list every difference.
     Replay(replay::Args),
     /// Run the paper's table with your own model and print the figures side by side.
     Reproduce(Box<reproduce::Args>),
+    /// Make a run folder of episodes that another program recorded.
+    #[command(subcommand)]
+    Import(import::Command),
     /// Make one run folder of several, such as those of shards on separate disks.
     Merge(merge::Args),
     /// Use the Wikipedia tool by hand or from a script.
@@ -182,8 +190,10 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Note(args) => list::note(&args),
         Command::Export(args) => export::execute(&args),
         Command::Show(args) => show::execute(&args),
+        Command::Annotate(args) => annotate::execute(&args).await,
         Command::Replay(args) => replay::execute(&args),
         Command::Reproduce(args) => reproduce::execute(*args).await,
+        Command::Import(command) => import::execute(&command),
         Command::Merge(args) => merge::execute(&args),
         Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
         #[cfg(feature = "index")]

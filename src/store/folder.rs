@@ -29,6 +29,8 @@ pub(crate) struct RunFolder {
 /// What the names of files begin with that each part of a run has for itself: a shard, or a process without one.
 pub(super) const TRAJECTORIES: &str = "trajectories";
 pub(super) const JOURNAL: &str = "journal";
+/// What people said of the episodes.
+const ANNOTATIONS: &str = "annotations.jsonl";
 
 impl RunFolder {
     /// The experiment that the run belongs to.
@@ -62,7 +64,9 @@ impl RunFolder {
     pub(crate) fn is_own(name: &str) -> bool {
         let lines =
             [TRAJECTORIES, JOURNAL].iter().any(|stem| name.starts_with(stem)) && name.strip_suffix(".jsonl").is_some();
-        lines || is_lock(name) || ["manifest.json", "questions.jsonl", NOTES, Self::EXPERIMENT].contains(&name)
+        lines
+            || is_lock(name)
+            || ["manifest.json", "questions.jsonl", ANNOTATIONS, NOTES, Self::EXPERIMENT].contains(&name)
     }
 
     /// Locks the folder or one shard of it for writing, creating the folder if needed. Fails if another process holds the
@@ -179,6 +183,11 @@ impl RunFolder {
 
     pub(super) fn questions_path(&self) -> PathBuf {
         self.path.join("questions.jsonl")
+    }
+
+    /// The file of what people said of the episodes, which need not be there.
+    pub(crate) fn annotations(&self) -> PathBuf {
+        self.path.join(ANNOTATIONS)
     }
 
     /// Opens the trajectory file for appending.

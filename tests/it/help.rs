@@ -1,6 +1,6 @@
 //! What the program says of itself: examples that work, completions and manual pages that leave nothing out.
 
-use crate::common::{self, Ran};
+use crate::common::{self, Ran, notebook};
 use std::path::Path;
 use wikitrail::dataset::Format;
 use wikitrail::types::Method;
@@ -127,6 +127,7 @@ fn every_example_of_every_help_works() {
         ("newer.jsonl", "{\"title\": \"Ada\", \"text\": \"She has written.\"}\n"),
         ("dev.json", r#"[{"question": "Who?", "context": [["Ada", ["She wrote."]]]}]"#),
         ("mine.csv", "text,gold\nWho?,Nobody\nWhat?,Nothing\n"),
+        ("episodes.jsonl", &notebook::episode(0, "Finish[Rome]", 1)),
         ("replies.jsonl", "{\"name\": \"a\", \"output\": \" I see.\\nAction 2: Finish[yes]\"}\n"),
     ] {
         dir.write(name, text);

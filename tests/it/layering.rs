@@ -16,7 +16,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("clap_complete", &["cli/"]),
     ("clap_mangen", &["cli/"]),
     ("comfy_table", &["report/layout", "report/episodes"]),
-    ("csv", &["dataset/", "export/"]),
+    ("csv", &["dataset/", "export/", "label/import"]),
     ("flate2", &["dataset/", "export/gzip", "net/client/tests", "wiki/corpus"]),
     ("governor", &["net/limit/rate", "serve/clients"]),
     ("hyper", &["serve/"]),

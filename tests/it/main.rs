@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
 
 mod adaptive_run;
+mod annotate_command;
 mod ask_command;
 mod bad_input;
 mod budget;
@@ -44,6 +45,7 @@ mod freeze_command;
 mod given_sentences;
 mod help;
 mod hostile_text;
+mod import_notebook;
 mod key_leaks;
 mod layering;
 mod list_command;
