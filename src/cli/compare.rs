@@ -1,25 +1,25 @@
 //! `compare`: variants of one or more runs, question by question.
 
-mod differences;
 mod expression;
 mod flipped;
 mod gate;
 mod output;
-mod sources;
 mod stale;
 mod tables;
 mod terms;
 
 use super::failure::{self, Failure};
+use super::metric_files::MetricFiles;
+use super::output_file;
 use super::say::say;
 use crate::compare::{CompareError, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare};
-use crate::report::comparison::{Compared, Setting, sheet};
+use crate::graded::{self, EpisodeName, Field, JoinedMetric, Setting, Source, Wanted, differences, folder_name};
+use crate::report::comparison::{Compared, sheet};
 use crate::score::{Figure, figure};
 use crate::types::Pairs;
 use crate::types::text::visible_line;
 use output::Format;
 use serde_json::{Value, json};
-use sources::{Field, Source, Wanted};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -28,8 +28,9 @@ pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run means all its variants.
     #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
     runs: Vec<String>,
-    /// Compare tables instead, one file per variant, with columns `id`, `em`, `f1`, `cluster`, `repeat` or any figures.
-    #[arg(long, value_name = "FILE", num_args = 1..)]
+    /// Compare tables instead, such as exports: one file per variant, or a column `variant`, with columns `id`, `em`, `f1`,
+    /// `repeat`, any figures, and any fields for --by and --cluster.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "metric_file")]
     from_csv: Vec<PathBuf>,
     /// Variant to compare all others with [default: the experiment's contrasts or baseline, else all pairs].
     #[arg(long, value_name = "NAME")]
@@ -40,6 +41,8 @@ pub(super) struct Args {
     /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1")]
     metric: Vec<String>,
+    #[command(flatten)]
+    metrics: MetricFiles,
     /// Break down by `type`, `level`, `hops`, `answer_kind`, `cluster`, `page`, or a field of `meta`.
     #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
     by: Vec<String>,
@@ -64,13 +67,13 @@ pub(super) struct Args {
     /// Resamples of every bootstrap and permutation test.
     #[arg(long, value_name = "N", default_value_t = RESAMPLES)]
     resamples: usize,
-    /// Format of the output.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    /// Format of the output [default: what the ending of --out says, table on stdout].
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// The same as --format json.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// File to write [default: stdout].
+    /// File to write, such as x.json, x.csv, x.md, x.tex or x.txt [default: stdout].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Exit with code 5 if this condition holds, such as "em(new) < em(base)"; may be repeated.
@@ -79,23 +82,26 @@ pub(super) struct Args {
 }
 
 impl Args {
-    fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
+    fn format(&self) -> anyhow::Result<Format> {
+        let typed = if self.json { Some(Format::Json) } else { self.format };
+        output_file::format(typed, self.out.as_deref(), Format::ENDINGS, Format::Table)
     }
 
     fn flips(&self) -> bool {
         self.flips || self.stale_gold
     }
 
-    fn figures(&self) -> Vec<String> {
-        self.metric.iter().map(|name| canonical(name)).filter(|name| !name.is_empty()).collect()
-    }
-
-    /// The compared figures, and EM, which decides whether an answer flipped.
-    fn read_figures(&self) -> Vec<String> {
-        let mut names = self.figures();
-        if !names.iter().any(|name| name == "em") {
-            names.push("em".to_owned());
+    /// The compared figures, by their names: those that are named, and the metrics from files.
+    fn figures(&self, joined: &[JoinedMetric]) -> Vec<String> {
+        let name = |typed: &String| {
+            let joined = joined.iter().find(|metric| metric.name.eq_ignore_ascii_case(typed.trim()));
+            joined.map_or_else(|| canonical(typed), |metric| metric.name.clone())
+        };
+        let mut names: Vec<String> = self.metric.iter().map(name).filter(|name| !name.is_empty()).collect();
+        for metric in joined {
+            if !names.contains(&metric.name) {
+                names.push(metric.name.clone());
+            }
         }
         names
     }
@@ -112,7 +118,11 @@ impl Args {
         Ok(pairs)
     }
 
-    fn settings(&self, pairs: Pairs) -> Settings {
+    fn settings(&self, pairs: Pairs, joined: &[JoinedMetric]) -> Settings {
+        let figure = |name: String| match joined.iter().find(|metric| metric.name == name) {
+            Some(metric) => NamedFigure::joined(name, metric.unit),
+            None => NamedFigure::new(name),
+        };
         Settings {
             level: self.level,
             // Without the tail that subtraction leaves: 0.05, not 0.050000000000000044.
@@ -120,7 +130,7 @@ impl Args {
             resamples: self.resamples,
             seed: self.seed,
             pairs,
-            figures: self.figures().into_iter().map(NamedFigure::new).collect(),
+            figures: self.figures(joined).into_iter().map(figure).collect(),
             breakdowns: self.fields().iter().map(|field| field.name().to_owned()).collect(),
             ..Settings::default()
         }
@@ -133,11 +143,13 @@ impl Args {
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut pairs = args.pairs()?;
-    let (mut sources, figures) = sources(args)?;
-    let mut names = sources::names(&sources);
+    let format = args.format()?;
+    let joined = args.metrics.read()?;
+    let (mut sources, figures) = sources(args, &joined)?;
+    let mut names = graded::names(&sources);
     let mut absent = None;
     if pairs.is_all() {
-        (pairs, absent) = sources::planned(&sources, &names);
+        (pairs, absent) = graded::planned(&sources, &names);
     }
     // The others are compared with none; a name that is not known is refused below, with those that are.
     if !pairs.contrasts.is_empty() && pairs.contrasts.iter().flatten().all(|name| names.contains(name)) {
@@ -152,7 +164,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     for warning in &warnings {
         say(format_args!("warning: {}", visible_line(warning, 500)));
     }
-    let comparison = compare(&columns, &args.settings(pairs)).map_err(|error| explain(error, &sources))?;
+    let comparison = compare(&columns, &args.settings(pairs, &joined)).map_err(|error| explain(error, &sources))?;
     // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
@@ -162,7 +174,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let compared =
         Compared { comparison: &comparison, settings: &settings, flips: &flips, warnings: &warnings, mde: args.mde };
     let labelled = sources.iter().zip(&names);
-    output::write(args, &sheet(&compared), || json(args, &compared, labelled, &judged))?;
+    output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged))?;
     let mut code = failure::OK;
     for (text, judged) in judged.iter().filter(|(_, judged)| judged.holds) {
         let values: Vec<String> = judged.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -173,27 +185,51 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 }
 
 /// The variants, and the figures that each has.
-fn sources(args: &Args) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
-    if !args.from_csv.is_empty() {
-        let files = tables::read_all(&args.from_csv)?;
-        if !args.by.is_empty() {
-            return Err(Failure::usage("--by needs questions, which tables of figures do not have", "omit --by"));
-        }
-        let has_em = tables::figures(&files).iter().any(|name| name == "em");
-        let figures = if has_em { args.read_figures() } else { args.figures() };
-        let source = |(path, table)| tables::source(path, &table, &figures);
-        return Ok((files.into_iter().map(source).collect::<anyhow::Result<_>>()?, figures));
-    }
-    let figures = args.read_figures();
-    let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
+fn sources(args: &Args, joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let cluster = (args.cluster != "none").then(|| Field::parse(&args.cluster));
     let fields = args.fields();
-    let wanted = Wanted { figures: &read, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
-    let found = sources::load(&sources::runs(&args.runs)?, &wanted)?;
+    let mut figures = args.figures(joined);
+    let (found, figures) = if args.from_csv.is_empty() {
+        figures.retain(|name| joined.iter().all(|metric| metric.name != *name));
+        // EM decides whether an answer flipped.
+        if !figures.iter().any(|name| name == "em") {
+            figures.push("em".to_owned());
+        }
+        let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
+        let wanted =
+            Wanted { figures: &read, joined, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
+        let (found, notes) = graded::load(&graded::runs(&args.runs)?, &wanted)?;
+        notes.iter().for_each(say);
+        if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
+            return Err(Failure::bad_input(
+                format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
+                "finish the run with --resume, or name another run",
+            ));
+        }
+        note_coverage(&found, joined)?;
+        figures.extend(joined.iter().map(|metric| metric.name.clone()));
+        (found, figures)
+    } else {
+        tables::sources(&args.from_csv, figures, &fields, cluster.as_ref())?
+    };
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;
     }
     Ok((found, figures))
+}
+
+/// Says for which episodes the metrics from files have no value.
+fn note_coverage(sources: &[Source], joined: &[JoinedMetric]) -> anyhow::Result<()> {
+    let folders: Vec<String> = sources.iter().map(|source| folder_name(&source.run.path)).collect();
+    for metric in joined {
+        let names = sources.iter().zip(&folders).flat_map(|(source, run)| {
+            let variant = source.run.variant.as_deref().unwrap_or_default();
+            let measured = source.episodes.iter().filter(|episode| episode.measured);
+            measured.map(move |episode| EpisodeName { run, variant, repeat: episode.repeat, id: &episode.id })
+        });
+        metric.coverage(names)?.iter().for_each(say);
+    }
+    Ok(())
 }
 
 /// The name of a figure, for the name as typed.
@@ -226,7 +262,8 @@ fn check_field(flag: &str, field: &Field, fields: &[Field], sources: &[Source]) 
     }
     Err(Failure::bad_input(
         format!("{flag}: no question has the field `{}`", visible_line(field.name(), 60)),
-        "type, level, hops, answer_kind, cluster and page are available if the dataset has them and its file can be read",
+        "type, level, hops, answer_kind, cluster and page are available if the dataset has them and its file can be read; a \
+         table needs a column of that name",
     ))
 }
 

@@ -1,7 +1,6 @@
 //! Which flags were typed, and the command line that a run's folder was started with.
 
 use super::failure::Failure;
-use super::run_ref::runs_at;
 use super::say::say;
 use crate::net::redact;
 use crate::types::Manifest;
@@ -161,7 +160,7 @@ pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyh
 
 /// The manifest in a folder; of an experiment over several datasets, that of the first that has one.
 fn recorded(out: &Path) -> anyhow::Result<Option<Manifest>> {
-    for folder in runs_at(out) {
+    for folder in crate::graded::runs_at(out) {
         let manifest = folder.manifest()?;
         if folder.path() == out
             || manifest.experiment.as_ref().is_some_and(|experiment| !experiment.datasets.is_empty())

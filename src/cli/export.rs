@@ -5,18 +5,22 @@ mod filter;
 mod runs;
 
 use super::failure::{self, Failure};
+use super::metric_files::{MetricFiles, Names};
 use super::output_file;
 use super::say::say;
-use crate::export::{Csv, CsvOptions, Export, ExportError, Jsonl, Origin, Scored, Table};
+use crate::export::{Csv, CsvOptions, Export, ExportError, Gzip, Jsonl, Layout, Origin, Scored, Table};
+use crate::graded::{EpisodeName, JoinedMetric, Shelf, folder_name};
+use crate::label::Annotations;
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
-use crate::run::evidence::EvidenceShelf;
 use crate::run::left_out;
 use crate::score::{AnswerScore, Assessment, Tally};
 use crate::store::RunFolder;
 use crate::types::Trajectory;
+use crate::types::text::visible_line;
 use filter::Filter;
 use runs::Run;
+use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -25,13 +29,13 @@ pub(super) struct Args {
     /// Run folders, or folders that contain them.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// Format of the output.
-    #[arg(long, value_enum, default_value_t = Format::Csv)]
-    format: Format,
+    /// Format of the output [default: what the ending of --out says, csv on stdout].
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// What each row is (csv, parquet).
     #[arg(long, value_enum, default_value_t = Rows::Questions)]
     rows: Rows,
-    /// File to write [default: stdout].
+    /// File to write, such as x.csv, x.jsonl, x.parquet, x.csv.gz or x.jsonl.gz [default: stdout].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Keep cells unchanged, even if a spreadsheet would run them as formulas (csv).
@@ -43,6 +47,8 @@ pub(super) struct Args {
     /// Include the exemplars in each conversation, and the text before the question of a one-text prompt (chat).
     #[arg(long)]
     with_exemplars: bool,
+    #[command(flatten)]
+    metrics: MetricFiles,
     #[command(flatten)]
     filter: Filter,
 }
@@ -67,24 +73,67 @@ enum Rows {
     Steps,
 }
 
+/// Endings of files, and the formats that they may have.
+const ENDINGS: &[(&str, &[Format])] = &[
+    (".csv", &[Format::Csv]),
+    (".csv.gz", &[Format::Csv]),
+    (".jsonl", &[Format::Jsonl, Format::Chat]),
+    (".jsonl.gz", &[Format::Jsonl, Format::Chat]),
+    (".parquet", &[Format::Parquet]),
+];
+
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let runs = runs::find(&args.runs)?;
     args.filter.check(&runs)?;
-    check_format(args)?;
+    let format = output_file::format(args.format, args.out.as_deref(), ENDINGS, Format::Csv)?;
+    check_format(args, format)?;
+    let job = Job { args, format, metrics: args.metrics.read()?, runs };
+    if !job.metrics.is_empty() {
+        job.note_coverage()?;
+    }
     if let Some(path) = &args.out {
-        check_place(path, &runs)?;
-        let count = output_file::write(path, |file| write(args, &runs, Box::new(BufWriter::new(file))))?;
-        say(format_args!("{} written to {}", counted(count, "episode"), path.display()));
+        check_place(path, &job.runs)?;
+        let written = output_file::write(path, |file| job.write_file(path, file))?;
+        let shown = visible_line(&path.display().to_string(), 300);
+        say(format_args!("{} written to {shown}", written.said(&job)));
     } else {
-        let out: Box<dyn Write + Send> = match args.format {
+        let out: Box<dyn Write + Send> = match format {
             Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
             _ => Box::new(BufWriter::new(stdout())),
         };
-        if write(args, &runs, out)? == 0 {
+        if job.write(out)?.episodes == 0 {
             say("note: no episode matches");
         }
     }
     Ok(failure::OK)
+}
+
+/// What is exported, and how.
+struct Job<'a> {
+    args: &'a Args,
+    format: Format,
+    runs: Vec<Run>,
+    metrics: Vec<JoinedMetric>,
+}
+
+/// What was written.
+#[derive(Debug, Default)]
+struct Written {
+    episodes: usize,
+    steps: usize,
+}
+
+impl Written {
+    fn said(&self, job: &Job<'_>) -> String {
+        let episodes = counted(self.episodes, "episode");
+        match job.format {
+            Format::Chat => counted(self.episodes, "conversation"),
+            Format::Csv | Format::Parquet if job.args.rows == Rows::Steps => {
+                format!("{} of {episodes}", counted(self.steps, "step"))
+            }
+            _ => episodes,
+        }
+    }
 }
 
 /// Refuses a file in the folder of one of the runs that would replace part of it, or be read as part of it.
@@ -103,11 +152,11 @@ fn check_place(path: &Path, runs: &[Run]) -> anyhow::Result<()> {
 }
 
 /// Refuses a format that this build or this output cannot take.
-fn check_format(args: &Args) -> anyhow::Result<()> {
-    if args.with_exemplars && args.format != Format::Chat {
+fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
+    if args.with_exemplars && format != Format::Chat {
         return Err(Failure::usage("--with-exemplars applies to conversations only", "use it with --format chat"));
     }
-    if args.format != Format::Parquet {
+    if format != Format::Parquet {
         return Ok(());
     }
     if cfg!(not(feature = "parquet")) {
@@ -122,43 +171,99 @@ fn check_format(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the matching episodes and returns their number.
-fn write(args: &Args, runs: &[Run], out: Box<dyn Write + Send>) -> anyhow::Result<usize> {
-    let options = CsvOptions { raw: args.raw, bom: args.bom };
-    let table = if args.rows == Rows::Steps { Table::Steps } else { Table::Questions };
-    let mut export: Box<dyn Export> = match args.format {
-        Format::Csv => Box::new(Csv::new(out, table, options)),
-        Format::Jsonl => Box::new(Jsonl::new(out)),
-        Format::Chat => return chat::write(args, runs, out),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => Box::new(crate::export::Parquet::new(out, table).map_err(explain)?),
-        // `check_format` has refused it.
-        #[cfg(not(feature = "parquet"))]
-        Format::Parquet => return Ok(0),
-    };
-    let mut shelf = EvidenceShelf::default();
-    let mut count = 0;
-    for run in runs {
-        // Only the table of questions shows trajectory metrics, and reading the dataset takes time.
-        let assess = args.format != Format::Jsonl && args.rows == Rows::Questions;
-        let evidence = assess.then(|| {
-            let (evidence, note) = shelf.of(&run.folder, &run.manifest);
-            note.iter().for_each(say);
-            evidence
-        });
-        each(run, |trajectory, score| {
-            if !args.filter.takes(trajectory, score) {
-                return Ok(());
-            }
-            count += 1;
-            let facts = evidence.as_deref().map(|evidence| evidence.get(&trajectory.id));
-            let assessment = facts.and_then(|facts| Assessment::of(trajectory, score, facts));
-            let origin = Origin::new(&run.name, &run.manifest, &trajectory.variant);
-            export.write(&Scored { trajectory, score, assessment: assessment.as_ref(), origin }).map_err(explain)
-        })?;
+impl Job<'_> {
+    fn table(&self) -> Table {
+        if self.args.rows == Rows::Steps { Table::Steps } else { Table::Questions }
     }
-    export.finish().map_err(explain)?;
-    Ok(count)
+
+    /// Whether rows show what the datasets say; reading them takes time.
+    fn shows_questions(&self) -> bool {
+        matches!(self.format, Format::Csv | Format::Parquet) && self.args.rows == Rows::Questions
+    }
+
+    /// Says for which episodes the metrics from files have no value.
+    fn note_coverage(&self) -> anyhow::Result<()> {
+        let mut names = Names::default();
+        for run in &self.runs {
+            let folder = folder_name(run.folder.path());
+            for trajectory in run.folder.records()?.iter() {
+                names.add(&folder, &trajectory?);
+            }
+        }
+        names.note_coverage(&self.metrics)
+    }
+
+    /// Writes a file, packed if its name says so.
+    fn write_file(&self, path: &Path, file: File) -> anyhow::Result<Written> {
+        if !path.to_string_lossy().to_lowercase().ends_with(".gz") {
+            return self.write(Box::new(BufWriter::new(file)));
+        }
+        let mut packed = Gzip::new(file);
+        let written = self.write(Box::new(&mut packed))?;
+        packed.finish().map_err(explain)?;
+        Ok(written)
+    }
+
+    /// Writes the matching episodes.
+    fn write<'o>(&self, out: Box<dyn Write + Send + 'o>) -> anyhow::Result<Written> {
+        if self.format == Format::Chat {
+            return chat::write(self, out);
+        }
+        let mut shelf = Shelf::default();
+        let mut questions = Vec::new();
+        for run in self.runs.iter().filter(|_| self.shows_questions()) {
+            let (of_run, note) = shelf.of(&run.folder, &run.manifest);
+            note.iter().for_each(say);
+            questions.push(of_run);
+        }
+        shelf.left_out().iter().for_each(say);
+        let mut export = self.export(out, shelf.meta().to_vec())?;
+        let mut written = Written::default();
+        for (at, run) in self.runs.iter().enumerate() {
+            let questions = questions.get(at);
+            let folder = folder_name(run.folder.path());
+            let annotations = Annotations::read(&run.folder)?;
+            annotations.notes().for_each(say);
+            let said = annotations.by_key();
+            each(run, |trajectory, score| {
+                if !self.args.filter.takes(trajectory, score) {
+                    return Ok(());
+                }
+                written.episodes += 1;
+                written.steps += trajectory.steps.len();
+                let facts = questions.map(|questions| questions.evidence.get(&trajectory.id));
+                let assessment = facts.and_then(|facts| Assessment::of(trajectory, score, facts));
+                let name = EpisodeName::of(&folder, trajectory);
+                let metrics: Vec<_> = self.metrics.iter().map(|metric| metric.value(name)).collect();
+                let scored = Scored {
+                    trajectory,
+                    score,
+                    assessment: assessment.as_ref(),
+                    fields: questions.map_or(&[], |questions| questions.fields(&trajectory.id)),
+                    metrics: &metrics,
+                    origin: Origin::new(&run.name, &run.manifest, &trajectory.variant),
+                    annotations: said.get(trajectory.key.as_str()).map(Vec::as_slice).unwrap_or_default(),
+                };
+                export.write(&scored).map_err(explain)
+            })?;
+        }
+        export.finish().map_err(explain)?;
+        Ok(written)
+    }
+
+    fn export<'o>(&self, out: Box<dyn Write + Send + 'o>, meta: Vec<String>) -> anyhow::Result<Box<dyn Export + 'o>> {
+        let metrics: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
+        let layout = Layout { table: self.table(), meta, metrics };
+        Ok(match self.format {
+            Format::Csv => Box::new(Csv::new(out, layout, CsvOptions { raw: self.args.raw, bom: self.args.bom })),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Box::new(crate::export::Parquet::new(out, layout).map_err(explain)?),
+            // `check_format` has refused it, and conversations are written elsewhere.
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => Box::new(Jsonl::new(out, layout.metrics)),
+            Format::Jsonl | Format::Chat => Box::new(Jsonl::new(out, layout.metrics)),
+        })
+    }
 }
 
 /// Visits every episode of a run with its score; unreadable lines are reported and skipped.

@@ -3,6 +3,7 @@
 use super::failure;
 use super::output_file::json_line;
 use super::say::say;
+use crate::graded::runs_in;
 use crate::report::console::stdout;
 use crate::report::{counted, thousands};
 use crate::run::{Merged, merge};
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Folders of one run, such as those that shards wrote on disks of their own. They are not changed.
+    /// Folders of one run, such as those that shards wrote on disks of their own, or a folder that contains them. They are not changed.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// The new folder: every episode once, and all that was paid.
@@ -38,7 +39,11 @@ fn keep(text: &str) -> Result<Keep, String> {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let merged = merge(&args.runs, &args.out, args.keep)?;
+    // What is not there is named by the merge.
+    let parts =
+        |path: &PathBuf| Some(runs_in(path)).filter(|found| !found.is_empty()).unwrap_or_else(|| vec![path.clone()]);
+    let runs: Vec<PathBuf> = args.runs.iter().flat_map(parts).collect();
+    let merged = merge(&runs, &args.out, args.keep)?;
     merged.notes.iter().for_each(say);
     let mut out = stdout();
     if args.json {

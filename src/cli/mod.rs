@@ -2,6 +2,7 @@
 //!
 //! Data goes to stdout, everything else to stderr.
 
+mod annotate;
 mod ask;
 mod compare;
 mod completions;
@@ -14,19 +15,22 @@ mod explicit_args;
 mod export;
 mod failure;
 mod flags;
-mod graded;
+mod import;
+mod list;
 mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod merge;
+mod metric_files;
 mod models;
 mod output_file;
 mod parse;
 mod prompt;
+mod prompted;
 mod replay;
+mod report;
 mod reproduce;
 mod run;
-mod run_ref;
 mod say;
 mod score;
 mod score_files;
@@ -65,14 +69,25 @@ enum Command {
     Score(score::Args),
     /// Compare variants or runs question by question: differences, intervals, tests, flipped answers.
     Compare(Box<compare::Args>),
+    /// Show runs as a page: one file to open, send and print.
+    Report(report::Args),
+    /// List runs with their scores, and which of them are tied.
+    List(list::Args),
+    /// Tag a run, or write a note about it.
+    Note(list::NoteArgs),
     /// Export the trajectories of runs for other programs.
     Export(export::Args),
     /// List a run's episodes, print one, or show two side by side.
     Show(show::Args),
+    /// Judge episodes by reading them, or take judgements from a file.
+    Annotate(annotate::Args),
     /// Replay recorded episodes and list every difference.
     Replay(replay::Args),
     /// Run the paper's table with your own model and print the figures side by side.
     Reproduce(Box<reproduce::Args>),
+    /// Make a run folder of episodes that another program recorded.
+    #[command(subcommand)]
+    Import(import::Command),
     /// Make one run folder of several, such as those of shards on separate disks.
     Merge(merge::Args),
     /// Use the Wikipedia tool by hand or from a script.
@@ -170,10 +185,15 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Ask(args) => ask::execute(*args, &mut stdout().styled()).await,
         Command::Score(args) => score::execute(&args),
         Command::Compare(args) => compare::execute(&args),
+        Command::Report(args) => report::execute(&args),
+        Command::List(args) => list::execute(&args),
+        Command::Note(args) => list::note(&args),
         Command::Export(args) => export::execute(&args),
         Command::Show(args) => show::execute(&args),
+        Command::Annotate(args) => annotate::execute(&args).await,
         Command::Replay(args) => replay::execute(&args),
         Command::Reproduce(args) => reproduce::execute(*args).await,
+        Command::Import(command) => import::execute(&command),
         Command::Merge(args) => merge::execute(&args),
         Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
         #[cfg(feature = "index")]

@@ -2,6 +2,8 @@
 
 use super::failure::Failure;
 use crate::tape::create_beside;
+use crate::types::text::visible_line;
+use clap::ValueEnum;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,6 +27,48 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(File) -> anyhow::Result<T>
         let _ = fs::remove_file(&part);
         explained(path, error)
     })
+}
+
+/// The format in which an output is written: the one that is typed, else the one that the file's ending says. A
+/// contradiction is refused, and so is an ending that says nothing. `endings` holds the formats of each ending, the usual
+/// one first; a name may end in `.gz` behind those that say so themselves.
+///
+/// Standard output, pipes and devices have no ending: there it is the one that is typed, or the default.
+pub(super) fn format<F: ValueEnum + Copy + PartialEq>(
+    typed: Option<F>,
+    out: Option<&Path>,
+    endings: &[(&str, &[F])],
+    default: F,
+) -> anyhow::Result<F> {
+    let Some(path) = out.filter(|path| path.metadata().map_or(true, |metadata| metadata.is_file())) else {
+        return Ok(typed.unwrap_or(default));
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let by_name = endings.iter().find(|(ending, _)| name.ends_with(ending)).map(|(ending, formats)| (ending, *formats));
+    let shown = |format: F| format.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+    let file = visible_line(&path.display().to_string(), 200);
+    match (typed, by_name) {
+        (Some(typed), None) => Ok(typed),
+        (None, Some((_, [format, ..]))) => Ok(*format),
+        (Some(typed), Some((_, formats))) if formats.contains(&typed) => Ok(typed),
+        (Some(typed), Some((ending, formats))) => {
+            let usual = formats.first().map_or_else(String::new, |format| shown(*format));
+            let own = endings.iter().find(|(_, formats)| formats.contains(&typed));
+            let own = own.map_or_else(String::new, |(ending, _)| format!(", or name a file that ends in {ending}"));
+            Err(Failure::usage(
+                format!("`{file}` ends in {ending}, but --format is {}", shown(typed)),
+                format!("omit --format to write {usual}{own}"),
+            ))
+        }
+        (None, _) => {
+            let known: Vec<&str> = endings.iter().map(|(ending, _)| *ending).collect();
+            let formats: Vec<String> = F::value_variants().iter().map(|format| shown(*format)).collect();
+            Err(Failure::usage(
+                format!("`{file}` has no ending that says which format to write"),
+                format!("name a file that ends in {}, or add --format {}", known.join(", "), formats.join("|")),
+            ))
+        }
+    }
 }
 
 /// Writes a value as JSON on a line of its own.

@@ -9,6 +9,7 @@ use crate::agent::notebook::{self, Claims, Imported};
 use crate::agent::replay::{Difference, Replayed, replay};
 use crate::agent::{Acting, Approach};
 use crate::experiment::shipped;
+use crate::graded::check_one;
 use crate::prompt::{self, ProtocolTexts, RenderSettings};
 use crate::protocol::numbered::{question_line, step_text};
 use crate::protocol::{self, Frame, Options, Setup, react_paper};
@@ -95,6 +96,7 @@ fn own_run(path: &Path) -> anyhow::Result<Vec<Outcome>> {
         Some(name) if path.is_file() && name.to_string_lossy().ends_with(".jsonl") => path.parent().unwrap_or(path),
         _ => path,
     };
+    check_one(folder, "wikitrail replay")?;
     let folder = RunFolder::open(folder)?;
     let (manifest, records) = (folder.manifest()?, folder.records()?);
     left_out(&records).for_each(say);

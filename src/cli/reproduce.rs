@@ -141,7 +141,8 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
         None => Origin::Found(&args.experiment),
     };
     confirm(&mut experiment, &origin, &typed, args.confirm)?;
-    let code = run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false }).await?;
+    let code =
+        run::carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: false, report: None }).await?;
     if let Some(out) = experiment.output.folder.as_deref().filter(|_| !args.dry_run) {
         show(out, args.json)?;
     }

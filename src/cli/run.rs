@@ -11,7 +11,7 @@ use super::confirm::{Origin, confirm};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
 use super::failure::{self, Failure};
 use super::say::say;
-use super::score;
+use super::{report, score};
 use crate::experiment::{
     DATASET_SETTINGS, DatasetSpec, Effect, Experiment, ExperimentFile, Kind, Output, Overrides, Setting,
     VARIANT_SETTINGS,
@@ -20,16 +20,19 @@ use crate::report::console::stdout;
 use crate::run::{End, Finished, Interrupts, Summary, load_experiment, prepare};
 use screen::Screen;
 use std::io::Write as _;
+use std::path::Path;
 
 /// How an experiment is shown while it runs and at its end.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shown {
+pub(super) struct Shown<'a> {
     /// One JSON object instead of tables.
     pub(super) json: bool,
     /// No progress.
     pub(super) quiet: bool,
     /// Whether the figures are printed; another command may print its own.
     pub(super) figures: bool,
+    /// The page to write at its end, also of an interrupted run.
+    pub(super) report: Option<&'a Path>,
 }
 
 impl Resumable for Args {
@@ -42,6 +45,8 @@ impl Resumable for Args {
 
 pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     let (typed, mut origin) = (args.explicit.clone(), Origin::Named);
+    // A resumed command names no file to write.
+    let report = args.report.clone();
     // Whoever names a dataset means what they type, and nothing else.
     let out = args.out.clone().filter(|_| args.resume && !typed.has("dataset"));
     if let Some(out) = &out
@@ -52,11 +57,12 @@ pub(super) async fn execute(mut args: Args) -> anyhow::Result<u8> {
     }
     let mut experiment = args.experiment()?;
     confirm(&mut experiment, &origin, &typed, args.confirm)?;
-    carry_out(&experiment, Shown { json: args.json, quiet: args.quiet, figures: true }).await
+    let shown = Shown { json: args.json, quiet: args.quiet, figures: true, report: report.as_deref() };
+    carry_out(&experiment, shown).await
 }
 
 /// Prepares an experiment and runs it; of a dry run, shows the plan.
-pub(super) async fn carry_out(experiment: &Experiment, shown: Shown) -> anyhow::Result<u8> {
+pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyhow::Result<u8> {
     let prepared = prepare(experiment)?;
     prepared.notes().iter().for_each(say);
     if experiment.output.dry_run {
@@ -72,6 +78,9 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown) -> anyhow::
         writeln!(stdout(), "{}", score::together(&summaries))?;
     }
     notes.iter().for_each(say);
+    if let Some(page) = shown.report {
+        report::of_runs(summaries.iter().map(|summary| summary.run.as_path()), page)?;
+    }
     let unfinished = summaries.iter().any(Summary::is_unfinished);
     Ok(match end {
         End::Interrupted => failure::INTERRUPTED,

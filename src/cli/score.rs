@@ -1,14 +1,19 @@
 //! `score`: a run's figures, computed from its trajectories.
 
 mod items;
+mod joined;
 mod json;
+mod people;
 
 use super::failure::{self, Failure};
+use super::metric_files::MetricFiles;
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
+use crate::graded::check_one;
+use crate::label::Judgements;
 use crate::report::console::stdout;
-use crate::report::{RunSummary, SummaryRow, counted, thousands};
+use crate::report::{JoinedRow, RunSummary, SummaryRow, counted, thousands};
 use crate::run::{Spending, Summary, UnfinishedShard};
 use crate::score::Metric;
 use crate::types::text::shell_word;
@@ -26,11 +31,22 @@ pub(super) struct Args {
     /// Metric of a run: hotpot, aliases, fever, paper or cjk [default: the dataset's]; metrics of files are listed below.
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
+    #[command(flatten)]
+    metrics: MetricFiles,
     /// Print the figures as one JSON object.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     files: score_files::Files,
+}
+
+/// What stands beside a run's own figures.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// Metrics from files.
+    joined: Vec<JoinedRow>,
+    /// What people said.
+    judgements: Option<Judgements>,
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
@@ -39,18 +55,35 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     }
     let run = args.run.as_deref().unwrap_or(Path::new("."));
     let metric = args.metric.as_deref().map(parse_metric).transpose()?;
-    let summary = Summary::of(run, metric, args.files.per_item)?;
+    check_one(run, "wikitrail score")?;
+    let annotations = people::annotations(run)?;
+    let mut summary = Summary::of(run, metric, args.files.per_item || annotations.is_some())?;
     summary.notes.iter().for_each(say);
     summary.evidence.note().iter().for_each(say);
-    print(&summary, args.json)?;
+    let metrics = args.metrics.read()?;
+    let joined = if metrics.is_empty() { Vec::new() } else { joined::rows(run, &metrics)? };
+    let items = summary.items.as_deref().unwrap_or_default();
+    let judgements = annotations.map(|annotations| people::judgements(&annotations, items));
+    if !args.files.per_item {
+        summary.items = None;
+    }
+    print(&summary, Beside { joined, judgements }, args.json)?;
     Ok(failure::OK)
 }
 
 /// Prints the figures as tables with commands to try next, or as JSON.
-pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
+pub(super) fn print(summary: &Summary, beside: Beside, json: bool) -> anyhow::Result<()> {
+    let Beside { joined, judgements } = beside;
     let mut out = std::io::BufWriter::new(stdout());
     if json {
-        json_line(&mut out, &json::summary(summary))?;
+        let mut value = json::summary(summary);
+        if let Some(judgements) = &judgements {
+            value["annotations"] = people::to_json(judgements, summary);
+        }
+        if !joined.is_empty() {
+            value["metrics"] = serde_json::json!(joined);
+        }
+        json_line(&mut out, &value)?;
         out.flush()?;
         return Ok(());
     }
@@ -75,11 +108,9 @@ pub(super) fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
         counted(dataset.questions, "question"),
         dataset.name
     );
-    out.write_all(
-        RunSummary { title, rows, wall_ms: wall_ms(summary), notes: notes(summary), next: next_steps(summary) }
-            .render()
-            .as_bytes(),
-    )?;
+    let (wall_ms, notes, next) = (wall_ms(summary), notes(summary), next_steps(summary));
+    let below = judgements.map(|judgements| people::text(&judgements, summary)).unwrap_or_default();
+    out.write_all(RunSummary { title, rows, joined, wall_ms, notes, below, next }.render().as_bytes())?;
     if let Some(items) = &summary.items {
         writeln!(out)?;
         items.iter().try_for_each(|item| writeln!(out, "{}", items::line(item)))?;

@@ -1,12 +1,11 @@
 //! `show`: the episodes of a run, one of them, or two side by side.
 
 use super::failure::{self, Failure};
-use super::graded::{Graded, GradedRun};
 use super::output_file::json_line;
-use super::run_ref::RunRef;
 use super::say::say;
+use crate::graded::{Field, Graded, GradedRun, RunRef, check_one};
 use crate::report::console::stdout;
-use crate::report::trajectory::pair::render_pair;
+use crate::report::trajectory::pair::{Side, render_pair};
 use crate::report::trajectory::{heading, render};
 use crate::report::{EpisodeRow, View, episodes};
 use crate::score::{Divergence, FailureClass};
@@ -14,6 +13,7 @@ use crate::store::{Records, RunFolder};
 use crate::types::Outcome;
 use crate::types::text::{shell_word, visible_line};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -94,6 +94,9 @@ const FORMS: &str = "an episode is RUN:ID, or RUN@VARIANT:ID where a run has sev
 /// Why there is no such run.
 fn no_run(target: &str) -> anyhow::Error {
     let meant = RunRef::meant(target);
+    if let Err(error) = check_one(&meant.path, "wikitrail show") {
+        return error.into();
+    }
     match RunFolder::open(&meant.path) {
         Err(error) if target.contains(':') => return Failure::bad_input(error, FORMS),
         Err(error) => return error.into(),
@@ -101,7 +104,7 @@ fn no_run(target: &str) -> anyhow::Error {
     }
     let run = match GradedRun::open(&meant.path) {
         Ok(run) => run,
-        Err(error) => return error,
+        Err(error) => return error.into(),
     };
     match (&meant.variant, run.check_variant(&meant)) {
         // Variant names may contain a `:` too, so the intended name is unknown.
@@ -113,13 +116,24 @@ fn no_run(target: &str) -> anyhow::Error {
             ),
             format!("its variants are {}; {FORMS}", run.variants()),
         ),
-        (_, Err(error)) => error,
+        (_, Err(error)) => error.into(),
         (_, Ok(())) => Failure::usage(format!("`{target}` is a run, not RUN:ID"), FORMS),
     }
 }
 
+/// The same run, with its notes said.
+fn noted(run: GradedRun) -> GradedRun {
+    run.notes.iter().for_each(say);
+    run
+}
+
 fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
-    let source = GradedRun::open(&run.path)?;
+    let mut fields = HashMap::new();
+    let source = noted(GradedRun::open_with(&run.path, |question| {
+        if args.json {
+            fields.insert(question.id.clone(), Field::json(question));
+        }
+    })?);
     source.check_variant(run)?;
     let (mut rows, mut matched) = (Vec::new(), 0_usize);
     let mut out = stdout().styled();
@@ -133,7 +147,11 @@ fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
             continue;
         }
         if args.json {
-            json_line(&mut out, &item(&graded))?;
+            let mut item = item(&graded);
+            if let (Value::Object(item), Some(fields)) = (&mut item, fields.get(&graded.trajectory.id)) {
+                item.extend(fields.clone());
+            }
+            json_line(&mut out, &item)?;
         } else {
             rows.push(row(graded));
         }
@@ -200,7 +218,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
             let repeat = if repeated { format!(" --repeat {}", graded.trajectory.repeat) } else { String::new() };
             out.write_all(heading(&format!("{}{repeat}", name(run, graded)), view).as_bytes())?;
         }
-        out.write_all(render(&graded.trajectory, Some(&graded.verdict()), view).as_bytes())?;
+        out.write_all(render(&graded.trajectory, Some(&graded.into()), view).as_bytes())?;
     }
     if let [_, _, ..] = &names(run, &found)[..] {
         say(format_args!("note: to print one variant only: {}", listed(&names(run, &found))));
@@ -223,7 +241,7 @@ fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) ->
         return Ok(failure::OK);
     }
     let names = [a, b].map(|(run, id)| format!("{}:{id}", run.typed()));
-    out.write_all(render_pair(first.side(&names[0]), second.side(&names[1]), view).as_bytes())?;
+    out.write_all(render_pair(Side::of(&names[0], &first), Side::of(&names[1], &second), view).as_bytes())?;
     Ok(failure::OK)
 }
 
@@ -248,7 +266,7 @@ fn one(args: &Args, (run, id): &(RunRef, String)) -> anyhow::Result<Graded> {
 
 /// The matching episodes of a question, at least one.
 fn find(args: &Args, run: &RunRef, id: &str) -> anyhow::Result<Vec<Graded>> {
-    let source = GradedRun::open_question(&run.path, id)?;
+    let source = noted(GradedRun::open_question(&run.path, id)?);
     source.check_variant(run)?;
     let mut found = Vec::new();
     for graded in source.episodes() {

@@ -21,6 +21,11 @@ impl NamedFigure {
         Self { name, unit, better }
     }
 
+    /// A metric from a file. No file says whether more is better.
+    pub fn joined(name: impl Into<String>, unit: Unit) -> Self {
+        Self { name: name.into(), unit, better: Better::Neither }
+    }
+
     /// Its name in a sentence: `EM` and `F1` in capitals, all others as they are.
     pub fn label(&self) -> &str {
         match self.name.as_str() {

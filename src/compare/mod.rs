@@ -25,7 +25,7 @@ pub(crate) use comparison::{Bounds, FigureComparison, Ids, MethodInterval, Pair,
 pub(crate) use error::CompareError;
 pub(crate) use figure::NamedFigure;
 pub(crate) use flips::{Flips, flips};
-pub(crate) use run::compare;
+pub(crate) use run::{compare, means_and_pairs};
 pub use settings::Settings;
 pub(crate) use settings::{RESAMPLES, SEED};
 pub(crate) use stale::{Gold, GoldState};

@@ -14,6 +14,14 @@ use std::collections::HashSet;
 ///
 /// For each figure, a question counts if every variant has a value for it. Repeats are averaged within a question first. Equal input gives equal output to the last bit.
 pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
+    if variants.len() < 2 {
+        return Err(CompareError::TooFew(variants.len()));
+    }
+    means_and_pairs(variants, settings)
+}
+
+/// The same for one variant too, which has means and no pairs.
+pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Result<Comparison, CompareError> {
     settings.check()?;
     check(variants, settings)?;
     let pairing = Pairing::of(variants)?;
@@ -44,9 +52,6 @@ pub(crate) fn compare(variants: &[Variant], settings: &Settings) -> Result<Compa
 }
 
 fn check(variants: &[Variant], settings: &Settings) -> Result<(), CompareError> {
-    if variants.len() < 2 {
-        return Err(CompareError::TooFew(variants.len()));
-    }
     let mut names = HashSet::new();
     if let Some(variant) = variants.iter().find(|variant| !names.insert(variant.name.as_str())) {
         return Err(CompareError::SameName(variant.name.clone()));

@@ -21,6 +21,7 @@ mod select;
 mod stream;
 mod table;
 mod triviaqa;
+mod values;
 mod wiki2;
 
 pub use bytes::{bytes_of, text_of};
@@ -30,6 +31,7 @@ pub use format::Format;
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
 pub use select::{SelectionError, read_ids, select};
+pub use values::{ValueRow, ValueTable, read_values};
 
 use crate::types::{Question, sha256_hex};
 use fields::{Layout, Record};

@@ -23,8 +23,10 @@ pub struct ScoreRow {
     pub id: String,
     /// Which repeat of the question, from 0.
     pub repeat: u32,
-    /// Questions of one cluster are not independent.
-    pub cluster: Option<String>,
+    /// The variant, where the table has such a column.
+    pub variant: Option<String>,
+    /// The cells of the columns that were asked for as texts.
+    pub texts: HashMap<String, String>,
     /// Value of each figure, in the order of [`ScoreTable::figures`]; absent if the cell is empty: not measured.
     pub values: Vec<Option<f64>>,
 }
@@ -40,7 +42,7 @@ pub struct NotNumeric {
 }
 
 /// Columns that are not figures.
-const NAMES: [&str; 3] = ["id", "cluster", "repeat"];
+const NAMES: [&str; 4] = ["id", "cluster", "repeat", "variant"];
 
 /// Columns that must hold shares.
 const SHARES: [&str; 2] = ["em", "f1"];
@@ -48,8 +50,9 @@ const SHARES: [&str; 2] = ["em", "f1"];
 /// Reads a table of figures; a file whose name ends in `.tsv` has tabs between its cells, any other commas.
 ///
 /// The column `id` is needed. `em` and `f1` are shares from 0 to 1, and `repeat` is a whole number: another value
-/// there is an error that names file, line, column and value. A repeated question is an error, too.
-pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
+/// there is an error that names file, line, column and value. A repeated question of a variant is an error, too. The cells
+/// of the columns `texts` are kept as they are.
+pub fn read_scores(file: &str, raw: &[u8], texts: &[String]) -> Result<ScoreTable, DatasetError> {
     let text = bytes::text_of(file, raw)?;
     if text.trim().is_empty() {
         return Err(DatasetError::of_file(file, Problem::Empty));
@@ -65,8 +68,8 @@ pub fn read_scores(file: &str, raw: &[u8]) -> Result<ScoreTable, DatasetError> {
     let mut read = ScoreTable { figures, rows: Vec::with_capacity(records.list.len()), others };
     let mut seen = HashMap::new();
     for record in &records.list {
-        let row = row(file, record, &read.figures)?;
-        if let Some(first) = seen.insert((row.id.clone(), row.repeat), record.place) {
+        let row = row(file, record, &read.figures, texts)?;
+        if let Some(first) = seen.insert((row.id.clone(), row.variant.clone(), row.repeat), record.place) {
             return Err(DatasetError::at(file, record.place, Problem::Duplicate(excerpt(&row.id), first)));
         }
         read.rows.push(row);
@@ -95,7 +98,7 @@ fn figures(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
     (figures, others)
 }
 
-fn row(file: &str, record: &Record, figures: &[String]) -> Result<ScoreRow, DatasetError> {
+fn row(file: &str, record: &Record, figures: &[String], texts: &[String]) -> Result<ScoreRow, DatasetError> {
     let cell = |name: &str| record.get(name).and_then(Value::as_str);
     let fault =
         |field: &str, problem: String| DatasetError::at(file, record.place, Problem::Field(field.to_owned(), problem));
@@ -118,7 +121,8 @@ fn row(file: &str, record: &Record, figures: &[String]) -> Result<ScoreRow, Data
             },
         });
     }
-    Ok(ScoreRow { id, repeat, cluster: cell("cluster").map(str::to_owned), values })
+    let texts = texts.iter().filter_map(|name| Some((name.clone(), cell(name)?.to_owned()))).collect();
+    Ok(ScoreRow { id, repeat, variant: cell("variant").map(str::to_owned), texts, values })
 }
 
 fn number(cell: &str) -> Option<f64> {
@@ -132,13 +136,13 @@ mod tests {
     #[test]
     fn figures_are_read_with_what_is_empty_left_open() {
         let text = "\u{feff}id,em,f1,cluster,repeat,seconds,note\r\nq1,1,0.5,c,0,3.25,fine\r\nq1,0,,c,1,-2e1,7\r\n\"q,2\",,,,,,\r\n";
-        let table = read_scores("a.csv", text.as_bytes()).expect("a table");
+        let table = read_scores("a.csv", text.as_bytes(), &["cluster".to_owned()]).expect("a table");
         assert_eq!(table.figures, ["em", "f1", "seconds"]);
         assert_eq!(table.others, [NotNumeric { column: "note".into(), line: 2, value: "fine".into() }]);
         let rows: Vec<_> = table
             .rows
             .iter()
-            .map(|row| (row.id.as_str(), row.repeat, row.cluster.as_deref(), row.values.clone()))
+            .map(|row| (row.id.as_str(), row.repeat, row.texts.get("cluster").map(String::as_str), row.values.clone()))
             .collect();
         assert_eq!(
             rows,
@@ -164,14 +168,14 @@ mod tests {
             ("id,em\n", &["has no questions"]),
             ("", &["has no questions"]),
         ] {
-            let error = read_scores("a.csv", text.as_bytes()).expect_err(text).to_string();
+            let error = read_scores("a.csv", text.as_bytes(), &[]).expect_err(text).to_string();
             assert!(parts.iter().all(|part| error.contains(part)), "{text:?}: {error}");
         }
     }
 
     #[test]
     fn tabs_part_the_cells_of_a_tsv_file() {
-        let table = read_scores("a.tsv", b"id\tem\nx\t1\n").expect("a table");
+        let table = read_scores("a.tsv", b"id\tem\nx\t1\n", &[]).expect("a table");
         assert_eq!((table.figures.len(), table.rows.len()), (1, 1));
     }
 }

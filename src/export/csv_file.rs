@@ -1,6 +1,6 @@
 //! A table as CSV: RFC 4180, and cells that no reader stumbles over.
 
-use super::table::{Cell, Table};
+use super::table::{Cell, Layout};
 use super::{Export, ExportError, Scored};
 use std::borrow::Cow;
 use std::io::Write;
@@ -24,19 +24,20 @@ pub struct CsvOptions {
 /// Writes a table with a header, row by row.
 pub struct Csv<W: Write> {
     sheet: Sheet<W>,
-    table: Table,
+    layout: Layout,
 }
 
 impl<W: Write> Csv<W> {
     /// Writes to `out`, which needs no buffer of its own.
-    pub fn new(out: W, table: Table, options: CsvOptions) -> Self {
-        Self { sheet: Sheet::new(out, options, table.columns().map(|column| column.name)), table }
+    pub fn new(out: W, layout: impl Into<Layout>, options: CsvOptions) -> Self {
+        let layout = layout.into();
+        Self { sheet: Sheet::new(out, options, layout.columns().map(|column| column.name)), layout }
     }
 }
 
 impl<W: Write> Export for Csv<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        self.table.rows(scored, &mut |row| self.sheet.row(row))
+        self.layout.rows(scored, &mut |row| self.sheet.row(row))
     }
 
     fn finish(&mut self) -> Result<(), ExportError> {
@@ -53,9 +54,10 @@ pub(super) struct Sheet<W: Write> {
 }
 
 impl<W: Write> Sheet<W> {
-    pub(super) fn new(out: W, options: CsvOptions, columns: impl IntoIterator<Item = &'static str>) -> Self {
+    pub(super) fn new(out: W, options: CsvOptions, columns: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-        let mut header: Vec<String> = columns.into_iter().map(str::to_owned).collect();
+        let mut header: Vec<String> =
+            columns.into_iter().map(|name| safe(name.as_ref(), options.raw).into_owned()).collect();
         // The mark is a part of the first cell for the writer, and none for whoever reads the file.
         if let Some(first) = header.first_mut().filter(|_| options.bom) {
             first.insert(0, '\u{feff}');

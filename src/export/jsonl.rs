@@ -2,15 +2,19 @@
 
 use super::scored::Numbers;
 use super::{Export, ExportError, Scored};
+use crate::label::Annotation;
 use crate::types::Trajectory;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 /// Writes one trajectory per line, as it is stored, with `run` (the run's name) and
-/// `score: {em, f1, precision, recall}` (or `null`) at its end.
+/// `score: {em, f1, precision, recall}` (or `null`) at its end, and behind it `metrics` where files of them were joined and
+/// `annotations` where people judged it.
 #[derive(Debug)]
 pub struct Jsonl<W: Write> {
     out: BufWriter<W>,
+    metrics: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -19,18 +23,25 @@ struct Line<'a> {
     trajectory: &'a Trajectory,
     run: &'a str,
     score: Option<Numbers>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    annotations: &'a [&'a Annotation],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<BTreeMap<&'a str, Option<f64>>>,
 }
 
 impl<W: Write> Jsonl<W> {
-    pub fn new(out: W) -> Self {
-        Self { out: BufWriter::new(out) }
+    /// Writes to `out`, which needs no buffer of its own, with the metrics from files that have these names.
+    pub fn new(out: W, metrics: Vec<String>) -> Self {
+        Self { out: BufWriter::new(out), metrics }
     }
 }
 
 impl<W: Write> Export for Jsonl<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
         let (run, score) = (scored.origin.run(), scored.score.map(|_| scored.numbers()));
-        let line = Line { trajectory: scored.trajectory, run, score };
+        let metrics = self.metrics.iter().map(String::as_str).zip(scored.metrics.iter().copied());
+        let metrics = (!self.metrics.is_empty()).then(|| metrics.collect());
+        let line = Line { trajectory: scored.trajectory, run, score, metrics, annotations: scored.annotations };
         serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }

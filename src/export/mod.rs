@@ -5,6 +5,7 @@
 pub mod chat;
 pub mod csv_figures;
 pub mod csv_file;
+mod gzip;
 pub mod jsonl;
 mod origin;
 #[cfg(feature = "parquet")]
@@ -17,12 +18,13 @@ mod table;
 pub use chat::Chat;
 pub use csv_figures::{FigureRow, FiguresCsv};
 pub use csv_file::{Csv, CsvOptions, MAX_CELL_CHARS};
+pub use gzip::Gzip;
 pub use jsonl::Jsonl;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]
 pub use parquet_file::Parquet;
 pub use scored::Scored;
-pub use table::{Column, Kind, Table};
+pub use table::{Column, Kind, Layout, Table};
 
 /// Something that writes one trajectory after the other.
 pub trait Export {

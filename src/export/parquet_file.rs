@@ -3,7 +3,7 @@
 //! The file is written by the column writers of the crate itself; its arrow interface would bring ten crates more, for
 //! record batches that nothing else here has a use for.
 
-use super::table::{Cell, Kind, Table};
+use super::table::{Cell, Kind, Layout};
 use super::{Export, ExportError, Scored};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -21,7 +21,7 @@ const GROUP_BYTES: usize = 32 * 1024 * 1024;
 /// Writes a table as one Parquet file. Without [`finish`](Export::finish) it has no end and cannot be read.
 pub struct Parquet<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    table: Table,
+    layout: Layout,
     held: Vec<Held>,
     rows: usize,
     bytes: usize,
@@ -42,14 +42,15 @@ enum Values {
 }
 
 impl<W: Write + Send> Parquet<W> {
-    pub fn new(out: W, table: Table) -> Result<Self, ExportError> {
+    pub fn new(out: W, layout: impl Into<Layout>) -> Result<Self, ExportError> {
+        let layout = layout.into();
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(concat!("wikitrail ", env!("CARGO_PKG_VERSION")).to_owned())
             .build();
-        let file = SerializedFileWriter::new(out, schema(table).map_err(io_error)?, Arc::new(properties));
-        let held = table.columns().map(|column| Held::new(column.kind)).collect();
-        Ok(Self { file: file.map_err(io_error)?, table, held, rows: 0, bytes: 0 })
+        let file = SerializedFileWriter::new(out, schema(&layout).map_err(io_error)?, Arc::new(properties));
+        let held = layout.columns().map(|column| Held::new(column.kind)).collect();
+        Ok(Self { file: file.map_err(io_error)?, layout, held, rows: 0, bytes: 0 })
     }
 
     fn flush(&mut self) -> Result<(), ParquetError> {
@@ -67,8 +68,8 @@ impl<W: Write + Send> Parquet<W> {
 
 impl<W: Write + Send> Export for Parquet<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
-        let Self { held, rows, bytes, .. } = self;
-        self.table.rows(scored, &mut |row| {
+        let Self { layout, held, rows, bytes, .. } = self;
+        layout.rows(scored, &mut |row| {
             *rows += 1;
             for (held, cell) in held.iter_mut().zip(row) {
                 *bytes += held.push(cell);
@@ -157,8 +158,8 @@ fn column<T: DataType, W: Write + Send>(
     column.close()
 }
 
-fn schema(table: Table) -> Result<TypePtr, ParquetError> {
-    let field = |name, kind| {
+fn schema(layout: &Layout) -> Result<TypePtr, ParquetError> {
+    let field = |name: &str, kind| {
         let (physical, logical) = match kind {
             Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Kind::Integer => (Physical::INT64, None),
@@ -168,7 +169,7 @@ fn schema(table: Table) -> Result<TypePtr, ParquetError> {
         let builder = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
         builder.with_logical_type(logical).build().map(Arc::new)
     };
-    let fields = table.columns().map(|column| field(column.name, column.kind)).collect::<Result<Vec<_>, _>>()?;
+    let fields = layout.columns().map(|column| field(&column.name, column.kind)).collect::<Result<Vec<_>, _>>()?;
     Type::group_type_builder("schema").with_fields(fields).build().map(Arc::new)
 }
 

@@ -1,6 +1,7 @@
 //! A trajectory with its score and its trajectory metrics.
 
 use super::Origin;
+use crate::label::Annotation;
 use crate::score::{AnswerScore, AssessedEpisode, Assessment};
 use crate::types::Trajectory;
 use serde::{Serialize, Serializer};
@@ -13,7 +14,13 @@ pub struct Scored<'a> {
     pub score: Option<AnswerScore>,
     /// Its trajectory metrics; absent if it was not measured.
     pub assessment: Option<&'a Assessment>,
+    /// What the dataset says of its question: the fields of the table of questions, in the order of its columns.
+    pub fields: &'a [Option<String>],
+    /// Its metrics from files, in the order of their columns.
+    pub metrics: &'a [Option<f64>],
     pub origin: Origin<'a>,
+    /// What people said of it: the latest of each person, by name.
+    pub annotations: &'a [&'a Annotation],
 }
 
 /// The four numbers as the formats show them; all absent without a score.

@@ -3,6 +3,16 @@
 use super::{ExportError, Scored, origin, questions, steps};
 use std::borrow::Cow;
 
+/// A table with the columns that datasets and files of metrics add to the questions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    pub table: Table,
+    /// Fields of the records, which become the columns `meta.NAME`.
+    pub meta: Vec<String>,
+    /// Metrics from files.
+    pub metrics: Vec<String>,
+}
+
 /// What a row is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
@@ -37,10 +47,10 @@ impl Kind {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     /// Its name, the same in every format.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub kind: Kind,
 }
 
@@ -59,25 +69,41 @@ pub(super) enum Cell<'a> {
 /// Takes the rows of one trajectory.
 pub(super) type Sink<'s> = &'s mut dyn FnMut(&[Cell<'_>]) -> Result<(), ExportError>;
 
-impl Table {
+impl From<Table> for Layout {
+    fn from(table: Table) -> Self {
+        Self { table, meta: Vec::new(), metrics: Vec::new() }
+    }
+}
+
+impl Layout {
     /// The columns, in order; `docs/columns.md` explains each.
-    pub fn columns(self) -> impl Iterator<Item = Column> {
-        let questions = if self == Self::Questions { questions::COLUMNS } else { &[] };
-        let steps = if self == Self::Steps { steps::COLUMNS } else { &[] };
-        let own = questions.iter().map(|column| column.column).chain(steps.iter().map(|(column, _)| *column));
-        own.chain(origin::RUN).chain(origin::SETTINGS.iter().map(|(column, _)| *column))
+    pub fn columns(&self) -> impl Iterator<Item = Column> {
+        let own: Vec<Column> = match self.table {
+            Table::Questions => {
+                let meta =
+                    self.meta.iter().map(|name| Column { name: format!("meta.{name}").into(), kind: Kind::Text });
+                let metrics = self.metrics.iter().map(|name| Column { name: name.clone().into(), kind: Kind::Real });
+                let known = questions::COLUMNS.iter().map(|column| column.column.clone());
+                known.chain(questions::FIELDS).chain(meta).chain(metrics).collect()
+            }
+            Table::Steps => steps::COLUMNS.iter().map(|(column, _)| column.clone()).collect(),
+        };
+        own.into_iter().chain(origin::RUN).chain(origin::SETTINGS.iter().map(|(column, _)| column.clone()))
     }
 
     /// Gives the rows of one trajectory to `sink`, each with one cell per column.
-    pub(super) fn rows(self, scored: &Scored<'_>, sink: Sink<'_>) -> Result<(), ExportError> {
+    pub(super) fn rows(&self, scored: &Scored<'_>, sink: Sink<'_>) -> Result<(), ExportError> {
         let origin = scored.origin.cells();
-        match self {
-            Self::Questions => {
+        match self.table {
+            Table::Questions => {
                 let mut row = questions::row(scored);
+                row.extend(questions::fields(scored, self.meta.len()));
+                let metric = |at| Cell::of(scored.metrics.get(at).copied().flatten(), Cell::Real);
+                row.extend((0..self.metrics.len()).map(metric));
                 row.extend(origin);
                 sink(&row)
             }
-            Self::Steps => scored.trajectory.steps.iter().try_for_each(|step| {
+            Table::Steps => scored.trajectory.steps.iter().try_for_each(|step| {
                 let own = steps::COLUMNS.iter().map(|(_, cell)| cell(scored.trajectory, step));
                 sink(&own.chain(origin.iter().cloned()).collect::<Vec<_>>())
             }),
@@ -87,15 +113,15 @@ impl Table {
 
 impl Column {
     pub(super) const fn text(name: &'static str) -> Self {
-        Self { name, kind: Kind::Text }
+        Self { name: Cow::Borrowed(name), kind: Kind::Text }
     }
 
     pub(super) const fn integer(name: &'static str) -> Self {
-        Self { name, kind: Kind::Integer }
+        Self { name: Cow::Borrowed(name), kind: Kind::Integer }
     }
 
     pub(super) const fn real(name: &'static str) -> Self {
-        Self { name, kind: Kind::Real }
+        Self { name: Cow::Borrowed(name), kind: Kind::Real }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Exports of hand-made trajectories, read back here and by Python.
 
-use super::{Column, Csv, CsvOptions, Export, Jsonl, Origin, Scored, Table};
+use super::{Column, Csv, CsvOptions, Export, Jsonl, Layout, Origin, Scored, Table};
 use crate::score::{AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Retrieval};
 use crate::types::{Manifest, Trajectory};
 use serde_json::{Value, json};
@@ -49,8 +49,8 @@ fn manifest() -> Manifest {
     serde_json::from_value(value).unwrap()
 }
 
-fn names(table: Table) -> Vec<&'static str> {
-    table.columns().map(|column| column.name).collect()
+fn names(layout: impl Into<Layout>) -> Vec<String> {
+    layout.into().columns().map(|column| column.name.into_owned()).collect()
 }
 
 const SCORE: AnswerScore = AnswerScore { em: 0.0, f1: 0.4, precision: 1.0, recall: 0.25 };
@@ -64,17 +64,23 @@ fn assessment() -> Assessment {
     }
 }
 
+/// Type, level, hops, answer kind, cluster, and two of `meta`.
+const FIELDS: [&str; 7] = ["bridge", "", "2", "span", "c1", "=m", "7"];
+
 fn export(mut export: impl Export, rows: usize) {
     let (assessment, manifest) = (assessment(), manifest());
     let figures = [(Some(SCORE), Some(&assessment)), (None, None)];
     for (trajectory, (score, assessment)) in trajectories().iter().zip(figures).take(rows) {
+        let known = score.is_some();
+        let fields = if known { &FIELDS.map(|field| (!field.is_empty()).then(|| field.to_owned()))[..] } else { &[] };
+        let metrics = if known { &[Some(0.5), None][..] } else { &[] };
         let origin = Origin::new("=run", &manifest, &trajectory.variant);
-        export.write(&Scored { trajectory, score, assessment, origin }).unwrap();
+        export.write(&Scored { trajectory, score, assessment, fields, metrics, origin, annotations: &[] }).unwrap();
     }
     export.finish().unwrap();
 }
 
-fn csv(table: Table, options: CsvOptions) -> String {
+fn csv(table: impl Into<Layout>, options: CsvOptions) -> String {
     let mut bytes = Vec::new();
     export(Csv::new(&mut bytes, table, options), 2);
     String::from_utf8(bytes).unwrap()
@@ -86,8 +92,8 @@ const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai
 const QUESTIONS: [&str; 2] = [
     "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",'-5,0,0.4,1,0.25,finished,,\
      2,3,1,0,0,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
-     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1",
-    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,",
+     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1,bridge,,2,span,c1",
+    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,,,,,,",
 ];
 
 #[test]
@@ -101,6 +107,24 @@ fn questions_are_written_cell_by_cell() {
     let raw = csv(Table::Questions, CsvOptions { raw: true, ..CsvOptions::default() });
     let formulas = [",'=1,", ",'-5,", ",'=never", ",'=run,", ",'-p,"];
     assert_eq!(raw, formulas.iter().fold(expected, |text, cell| text.replace(cell, &cell.replace('\'', ""))));
+}
+
+/// What a dataset and a file of metrics add: columns before those of the run, and a member of each line.
+#[test]
+fn fields_of_the_dataset_and_metrics_of_files_are_columns() {
+    let layout = Layout {
+        table: Table::Questions,
+        meta: vec!["m".into(), "n".into()],
+        metrics: vec!["judge".into(), "=x".into()],
+    };
+    let text = csv(layout, CsvOptions::default());
+    let header = text.lines().next().unwrap();
+    assert!(header.contains(",type,level,hops,answer_kind,cluster,meta.m,meta.n,judge,'=x,run,"), "{header}");
+    assert!(text.contains(",bridge,,2,span,c1,'=m,7,0.5,,'=run,"), "{text}");
+    assert!(text.contains(&format!(",k2,{}'=run,", ",".repeat(12))), "{text}");
+    let mut bytes = Vec::new();
+    export(Jsonl::new(&mut bytes, vec!["judge".into()]), 1);
+    assert!(String::from_utf8(bytes).unwrap().ends_with("\"metrics\":{\"judge\":0.5}}\n"));
 }
 
 #[test]
@@ -128,7 +152,7 @@ fn an_export_without_rows_has_a_header() {
 #[test]
 fn json_lines_are_the_stored_records_with_a_score() {
     let mut bytes = Vec::new();
-    export(Jsonl::new(&mut bytes), 2);
+    export(Jsonl::new(&mut bytes, Vec::new()), 2);
     let text = String::from_utf8(bytes).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2);
@@ -155,12 +179,12 @@ fn the_documentation_and_the_headers_agree() {
     };
     for (section, table) in [("Questions", Table::Questions), ("Steps", Table::Steps)] {
         let rows = [documented(section), documented("Origin")].concat();
-        let columns: Vec<Column> = table.columns().collect();
+        let columns: Vec<Column> = Layout::from(table).columns().collect();
         assert_eq!(rows.len(), columns.len(), "{section}");
         for (row, Column { name, kind }) in rows.iter().zip(columns) {
             let start = format!("| `{name}` | {} | ", kind.name());
             let meaning = row.strip_prefix(&start).unwrap_or_else(|| panic!("`{row}` does not begin with `{start}`"));
-            if let Some(figure) = Figure::named(name).filter(|_| table == Table::Questions) {
+            if let Some(figure) = Figure::named(&name).filter(|_| table == Table::Questions) {
                 assert_eq!(meaning, format!("{} |", figure.about), "{name}");
             }
         }

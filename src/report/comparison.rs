@@ -8,6 +8,7 @@ use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::number::{p_value, percent, value};
 use crate::compare::{Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
+use crate::graded::Setting;
 use crate::types::text::{counted, thousands};
 use cells::{between, change, estimate, headed};
 pub(crate) use flips::{Edition, FlipList, FlippedQuestion};
@@ -26,13 +27,6 @@ pub(crate) struct Compared<'a> {
     pub warnings: &'a [String],
     /// Whether to show the minimum detectable difference.
     pub mde: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Setting {
-    pub name: String,
-    /// Its values, in the order of the variants.
-    pub values: Vec<String>,
 }
 
 pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {

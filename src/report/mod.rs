@@ -1,11 +1,14 @@
 //! What a person reads: the plan of a run, its progress, its summary, comparisons, and single episodes.
 
+pub(crate) mod agreement;
 pub(crate) mod comparison;
 pub(crate) mod console;
 pub(crate) mod episodes;
 pub(crate) mod intervals;
 mod layout;
+pub(crate) mod leaderboard;
 mod number;
+pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub(crate) mod reproduction;
@@ -16,8 +19,7 @@ mod view;
 
 pub(crate) use episodes::EpisodeRow;
 pub(crate) use progress::Progress;
-pub(crate) use summary::{RunSummary, SummaryRow};
-pub(crate) use trajectory::Verdict;
+pub(crate) use summary::{JoinedRow, RunSummary, SummaryRow};
 pub(crate) use trajectory::live::Live;
 pub(crate) use view::View;
 #[cfg(feature = "index")]

@@ -1,6 +1,9 @@
 //! The tables at the end of a run: scores with intervals, outcomes, costs, retrieval and grounding.
 
 mod assessment;
+mod joined;
+
+pub(crate) use joined::JoinedRow;
 
 use super::intervals::{caption, em_interval, f1_interval};
 use super::layout::{WIDTH, headings, table};
@@ -19,11 +22,15 @@ pub(crate) struct RunSummary {
     /// Line above the table, such as the run's folder.
     pub title: String,
     pub rows: Vec<SummaryRow>,
+    /// Metrics from files.
+    pub joined: Vec<JoinedRow>,
     /// Time of the run's parts together, in milliseconds, where it is known.
     pub wall_ms: Option<u64>,
     /// Other remarks, one a line below the tables.
     pub notes: Vec<String>,
-    /// Commands to try next, one a line below the remarks.
+    /// Further tables below the remarks; empty, or ending in a line break.
+    pub below: String,
+    /// Commands to try next, one a line at the end.
     pub next: Vec<String>,
 }
 
@@ -53,12 +60,14 @@ impl RunSummary {
         );
         let assessments = self.rows.iter().map(|row| &row.assessment);
         text += &assessment::tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>());
+        text += &joined::render(&self.joined, WIDTH).unwrap_or_default();
         for note in self.rows.iter().flat_map(notes) {
             text = text + &note + "\n";
         }
         for note in &self.notes {
             text = text + &visible_line(note, 500) + "\n";
         }
+        text.push_str(&self.below);
         if !self.next.is_empty() {
             text.push_str("next:\n");
         }

@@ -81,7 +81,8 @@ fn after_action(page: &mut Page, step: &Step, observation: Option<&str>) {
     page.optional("set aside", step.discarded.as_deref(), DIM);
 }
 
-fn source(provenance: &Provenance) -> String {
+/// Where an observation came from.
+pub(in crate::report) fn source(provenance: &Provenance) -> String {
     let Provenance { source, url, title, revid, status, .. } = provenance;
     let revision = revid.map(|revid| format!(", revision {revid}")).unwrap_or_default();
     let status = if *status == 200 { String::new() } else { format!(", status {status}") };
@@ -93,7 +94,8 @@ fn source(provenance: &Provenance) -> String {
     }
 }
 
-fn calls(step: &Step) -> String {
+/// Duration, tokens and end of each model call of a step.
+pub(in crate::report) fn calls(step: &Step) -> String {
     let parts: Vec<String> = step
         .calls
         .iter()
@@ -133,26 +135,38 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
     let style = if trajectory.outcome == Outcome::Finished { GREEN } else { RED };
     page.field("outcome", trajectory.outcome.name(), style);
     page.optional("detail", trajectory.detail.as_deref(), PLAIN);
-    if !trajectory.votes.is_empty() {
-        let votes: Vec<String> =
-            trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)).collect();
-        page.field("votes", &votes.join("; "), PLAIN);
-    }
-    if !trajectory.repairs.is_empty() {
-        let repairs: Vec<String> =
-            trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)).collect();
-        page.field("repairs", &repairs.join("; "), YELLOW);
-    }
+    page.optional("votes", votes(trajectory).as_deref(), PLAIN);
+    page.optional("repairs", repairs(trajectory).as_deref(), YELLOW);
+    // Imported episodes do not say when they began.
+    let from =
+        if trajectory.started_at.is_empty() { String::new() } else { format!(" from {}", trajectory.started_at) };
+    page.field("sum", &format!("{}{from}", sum(trajectory)), DIM);
+}
+
+/// The votes of a majority.
+pub(in crate::report) fn votes(trajectory: &Trajectory) -> Option<String> {
+    let votes: Vec<String> =
+        trajectory.votes.iter().map(|vote| format!("{} for `{}`", vote.count, vote.answer)).collect();
+    (!votes.is_empty()).then(|| votes.join("; "))
+}
+
+/// Deviations from the protocol that were mended.
+pub(in crate::report) fn repairs(trajectory: &Trajectory) -> Option<String> {
+    let repairs: Vec<String> =
+        trajectory.repairs.iter().map(|repair| format!("step {}: {}", repair.step, repair.kind)).collect();
+    (!repairs.is_empty()).then(|| repairs.join("; "))
+}
+
+/// Steps, calls, tokens, cost and duration.
+pub(in crate::report) fn sum(trajectory: &Trajectory) -> String {
     let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
-    let sum = format!(
-        "{}, {}, {}{cost}, {} from {}",
+    format!(
+        "{}, {}, {}{cost}, {}",
         counted(trajectory.agent_steps().count(), "step"),
         counted(trajectory.call_count(), "call"),
         tokens(trajectory.usage),
         duration(trajectory.wall_ms),
-        trajectory.started_at,
-    );
-    page.field("sum", &sum, DIM);
+    )
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use crate::types::{DatasetRecord, Manifest, Question, sha256_hex};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
-use std::rc::Rc;
 
 /// Supporting facts by question, or why there are none.
 #[derive(Debug, Default)]
@@ -59,28 +58,6 @@ impl Evidence {
     pub(crate) fn note(&self) -> Option<String> {
         let reason = self.missing.as_deref()?;
         Some(format!("note: supporting facts are not available: {reason}; failure classes go by the answer string"))
-    }
-}
-
-/// The facts of several runs; runs over one dataset share them, and the file is read once.
-#[derive(Debug, Default)]
-pub(crate) struct EvidenceShelf(Vec<(DatasetRecord, Rc<Evidence>)>);
-
-impl EvidenceShelf {
-    /// The facts of a run's dataset, and a note where the dataset has none to give, once.
-    pub(crate) fn of(&mut self, folder: &RunFolder, manifest: &Manifest) -> (Rc<Evidence>, Option<String>) {
-        let wanted = &manifest.dataset;
-        let same = |known: &DatasetRecord| {
-            (&known.sha256, &known.format, &known.columns, &known.selection)
-                == (&wanted.sha256, &wanted.format, &wanted.columns, &wanted.selection)
-        };
-        if let Some((_, evidence)) = self.0.iter().find(|(known, _)| same(known)) {
-            return (Rc::clone(evidence), None);
-        }
-        let evidence = Rc::new(Evidence::of(folder, manifest));
-        let note = evidence.note();
-        self.0.push((wanted.clone(), Rc::clone(&evidence)));
-        (evidence, note)
     }
 }
 
@@ -143,38 +120,4 @@ fn options(record: &DatasetRecord) -> ReadOptions {
     let columns =
         Columns { question: column("question"), answer: column("answer"), id: column("id"), ..Columns::default() };
     ReadOptions { format: Format::parse(&record.format), skip_bad: true, columns }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{EvidenceShelf, RunFolder};
-    use crate::types::{Manifest, sha256_hex};
-    use serde_json::json;
-    use std::rc::Rc;
-
-    /// The file is taken away after the first run: what the second has can only be what the first one read.
-    #[test]
-    fn runs_over_one_dataset_read_it_once() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("q.jsonl");
-        let line = r#"{"id": "a", "question": "Who?", "answers": ["Ada"], "supporting_facts": [["Ada", 0]],
-            "context": [{"title": "Ada", "sentences": ["She did."]}]}"#;
-        let text = line.replace('\n', "") + "\n";
-        std::fs::write(&path, &text).expect("it can be written");
-        let manifest = |sha256: &str, limit: usize| -> Manifest {
-            let dataset = json!({"name": "q", "path": path, "format": "jsonl", "sha256": sha256, "questions": 1,
-                "selection": {"limit": limit}, "selected": 1});
-            let whole = json!({"v": 1, "variants": [], "repeats": 1, "dataset": dataset, "wikitrail": "",
-                "git_revision": null, "command_line": [], "started_at": "", "ended_at": null});
-            serde_json::from_value(whole).expect("a manifest")
-        };
-        let sha256 = sha256_hex([text.as_bytes()]);
-        let (mut shelf, run) = (EvidenceShelf::default(), RunFolder::at(folder.path().join("run")));
-        let (first, _) = shelf.of(&run, &manifest(&sha256, 1));
-        assert_eq!((first.len(), &first.missing), (1, &None));
-        std::fs::remove_file(&path).expect("it can be removed");
-        assert!(Rc::ptr_eq(&first, &shelf.of(&run, &manifest(&sha256, 1)).0));
-        let (other, note) = shelf.of(&run, &manifest("another", 1));
-        assert!(note.is_some() && other.missing.is_some() && !Rc::ptr_eq(&first, &other));
-    }
 }

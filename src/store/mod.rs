@@ -6,7 +6,9 @@
 //! <run>/trajectories.jsonl     one episode a line, appended and synced when it ends
 //! <run>/journal.jsonl          what took place in episodes that have not ended, and what all of it cost
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
+//! <run>/annotations.jsonl      what people said of the episodes
 //! <run>/experiment.toml        the experiment that the run belongs to, if any
+//! <run>/notes.json             what people note about it: tags and a text
 //! ```
 //!
 //! Of a run that is split, each shard has files of its own: `trajectories.<i>-of-<n>.jsonl`, `journal.<i>-of-<n>.jsonl`, and
@@ -18,6 +20,7 @@ mod folder;
 mod index;
 mod journal;
 mod lock;
+mod notes;
 mod questions;
 mod read;
 mod union;
@@ -70,6 +73,9 @@ impl StoreError {
             Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
             Self::BadManifest { path, .. } if folder::is_shard_record(path) => {
                 "restore the file, or remove it: it holds the times of one shard and nothing else"
+            }
+            Self::BadManifest { path, .. } if path.ends_with(notes::NOTES) => {
+                "restore the file, or remove it: it holds notes and nothing else"
             }
             Self::BadManifest { .. } => "restore manifest.json, or start a new run with another --out",
             Self::BadQuestion { .. } => {

@@ -203,7 +203,7 @@ impl Records {
     }
 
     /// The episode at this place.
-    pub(super) fn trajectory(&self, at: usize) -> Result<Trajectory, StoreError> {
+    pub(crate) fn trajectory(&self, at: usize) -> Result<Trajectory, StoreError> {
         self.read(&self.places[at], &mut None, &mut Vec::new())
     }
 

@@ -10,6 +10,7 @@ pub mod function;
 pub mod journal;
 pub mod manifest;
 pub mod method;
+pub mod notes;
 pub mod pairs;
 mod prefix;
 pub mod python;
@@ -33,6 +34,7 @@ pub use manifest::{
     DatasetRecord, ExperimentRecord, LimitChange, LimitHistory, Manifest, PriceRecord, Selection, Variant,
 };
 pub use method::{Method, Voting, Wording};
+pub use notes::Notes;
 pub use pairs::Pairs;
 pub use prefix::Prefix;
 pub use question::{AnswerKind, Evidence, Paragraph, Question, SupportingFact};

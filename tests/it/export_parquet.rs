@@ -6,7 +6,7 @@ use parquet::record::RowAccessor as _;
 use serde_json::json;
 use std::fs::File;
 use std::process::Command;
-use wikitrail::export::{Export as _, Origin, Parquet, Scored, Table};
+use wikitrail::export::{Export as _, Layout, Origin, Parquet, Scored, Table};
 use wikitrail::score::AnswerScore;
 use wikitrail::types::{Manifest, Trajectory};
 
@@ -65,7 +65,7 @@ fn pyarrow_reads_the_cells_of_the_csv_export_with_their_types() {
             let out = format!("{rows}.{format}");
             wikitrail(path, &[&["export", "e", "--format", format, "--rows", rows, "--out", &out], more].concat()).ok();
         }
-        let columns: Vec<_> = table.columns().map(|column| (column.name, column.kind.name())).collect();
+        let columns: Vec<_> = Layout::from(table).columns().map(|column| (column.name, column.kind.name())).collect();
         let output = Command::new("python3")
             .args(["-c", READ_BACK, &format!("{rows}.parquet"), &format!("{rows}.csv")])
             .arg(serde_json::to_string(&columns).expect("JSON"))
@@ -123,7 +123,15 @@ fn long_texts_are_written_in_groups_and_whole() {
     let score = AnswerScore { em: 0.0, f1: 0.4, precision: 1.0, recall: 0.25 };
     for (question, score) in [("x".repeat(LONG), None), ("=who\0".to_owned(), None), (String::new(), Some(score))] {
         let origin = Origin::new("r", &manifest, "main");
-        let scored = Scored { trajectory: &trajectory(&question), score, assessment: None, origin };
+        let scored = Scored {
+            trajectory: &trajectory(&question),
+            score,
+            assessment: None,
+            fields: &[],
+            metrics: &[],
+            origin,
+            annotations: &[],
+        };
         table.write(&scored).expect("a row");
     }
     table.finish().expect("an end");

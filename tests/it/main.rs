@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
 
 mod adaptive_run;
+mod annotate_command;
 mod ask_command;
 mod bad_input;
 mod budget;
@@ -37,14 +38,17 @@ mod export_chat;
 mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
+mod exported_fields;
 mod foreign_folder;
 #[cfg(feature = "index")]
 mod freeze_command;
 mod given_sentences;
 mod help;
 mod hostile_text;
+mod import_notebook;
 mod key_leaks;
 mod layering;
+mod list_command;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_command;
 mod merge;
@@ -57,6 +61,7 @@ mod protocol_golden;
 mod readers;
 mod recorded_episodes;
 mod replay;
+mod report_command;
 mod reproduce_command;
 mod request_settings;
 mod responses_run;
@@ -76,6 +81,7 @@ mod statistics_golden;
 mod tape_command;
 mod trajectory_metrics;
 mod variant_run;
+#[cfg(feature = "serve")]
 mod wiki_golden;
 mod wiki_sources;
 mod wiki_support;

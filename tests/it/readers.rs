@@ -4,7 +4,7 @@
 use crate::common::rubble::Rubble;
 use crate::common::{WorkDir, repository};
 use wikitrail::agent::notebook;
-use wikitrail::dataset::{ReadOptions, load, read_scores};
+use wikitrail::dataset::{ReadOptions, load, read_scores, read_values};
 use wikitrail::net::Answer;
 use wikitrail::prompt::{Checked, ExemplarOrder, ProtocolTexts, RenderSettings, check, render};
 use wikitrail::protocol::{Options, find};
@@ -178,7 +178,8 @@ fn any_dataset_is_read_or_refused() {
                 Ok(dataset) => assert!(dataset.questions.iter().all(|question| !question.id.is_empty())),
                 Err(error) => assert!(!error.to_string().contains(|c: char| c.is_control() && c != '\n'), "{error}"),
             }
-            let _ = read_scores(file, &text);
+            let _ = read_scores(file, &text, &[]);
+            let _ = read_values(file, &text, None);
         });
     }
 }

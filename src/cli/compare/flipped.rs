@@ -1,8 +1,8 @@
 //! Flipped answers of two variants, with both trajectories.
 
-use super::sources::{Episode, Source};
 use super::stale::{Editions, Opened};
 use crate::compare::{Comparison, Flips, Variant, flips};
+use crate::graded::{Episode, Source};
 use crate::report::comparison::{FlipList, FlippedQuestion};
 use crate::score::Divergence;
 use crate::store::RunFolder;

@@ -2,10 +2,12 @@
 
 use super::Args;
 use crate::cli::output_file;
+use crate::cli::say::say;
 use crate::export::{CsvOptions, FigureRow, FiguresCsv};
 use crate::report::View;
 use crate::report::console::stdout;
 use crate::report::sheet::{Sheet, latex, markdown, terminal};
+use crate::types::text::visible_line;
 use serde_json::Value;
 use std::io::Write as _;
 
@@ -23,8 +25,24 @@ pub(super) enum Format {
     Json,
 }
 
-pub(super) fn write(args: &Args, sheet: &Sheet, json: impl FnOnce() -> anyhow::Result<Value>) -> anyhow::Result<()> {
-    let text = match args.format() {
+impl Format {
+    /// Endings of files, and the formats that they have.
+    pub(super) const ENDINGS: &[(&str, &[Self])] = &[
+        (".txt", &[Self::Table]),
+        (".md", &[Self::Markdown]),
+        (".tex", &[Self::Latex]),
+        (".csv", &[Self::Csv]),
+        (".json", &[Self::Json]),
+    ];
+}
+
+pub(super) fn write(
+    args: &Args,
+    format: Format,
+    sheet: &Sheet,
+    json: impl FnOnce() -> anyhow::Result<Value>,
+) -> anyhow::Result<()> {
+    let text = match format {
         Format::Table => terminal::render(sheet, View::of_stdout().width).into_bytes(),
         Format::Markdown => markdown::render(sheet).into_bytes(),
         Format::Latex => latex::render(sheet).into_bytes(),
@@ -33,7 +51,10 @@ pub(super) fn write(args: &Args, sheet: &Sheet, json: impl FnOnce() -> anyhow::R
     };
     match &args.out {
         None => stdout().write_all(&text)?,
-        Some(path) => output_file::write(path, |mut file| Ok(file.write_all(&text)?))?,
+        Some(path) => {
+            output_file::write(path, |mut file| Ok(file.write_all(&text)?))?;
+            say(format_args!("comparison written to {}", visible_line(&path.display().to_string(), 300)));
+        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Stale gold: the gold pages of flipped answers in the corpora of both runs.
 
-use super::sources::Source;
 use crate::compare::{Gold, GoldState, Variant};
+use crate::graded::Source;
 use crate::report::comparison::Edition;
 use crate::types::text::{is_date, visible_line};
 use std::collections::HashMap;

@@ -1,26 +1,34 @@
-//! `--from-csv`: tables of figures, one file per variant.
+//! `--from-csv`: tables of figures, such as exports.
 
-use super::sources::{Episode, Source};
 use crate::cli::failure::Failure;
-use crate::cli::run_ref::RunRef;
-use crate::cli::say::say;
 use crate::dataset::{DatasetError, Problem, ScoreRow, ScoreTable, bytes_of, read_scores};
+use crate::graded::{Episode, Field, RunRef, Source};
 use crate::types::text::visible_line;
 use std::path::{Path, PathBuf};
 
-/// Reads all files.
-pub(super) fn read_all(paths: &[PathBuf]) -> anyhow::Result<Vec<(PathBuf, ScoreTable)>> {
-    paths.iter().map(|path| Ok((path.clone(), read(path)?))).collect()
+/// The variants in tables, and the figures that each has: those that are asked for, and EM where all have it.
+pub(super) fn sources(
+    paths: &[PathBuf],
+    mut figures: Vec<String>,
+    fields: &[Field],
+    cluster: Option<&Field>,
+) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+    let texts: Vec<String> = fields.iter().chain(cluster).flat_map(columns).collect();
+    let tables =
+        paths.iter().map(|path| Ok((path.clone(), read(path, &texts)?))).collect::<anyhow::Result<Vec<_>>>()?;
+    // EM decides whether an answer flipped.
+    let has_em = |(_, table): &(PathBuf, ScoreTable)| table.figures.iter().any(|name| name == "em");
+    if !figures.iter().any(|name| name == "em") && tables.iter().all(has_em) {
+        figures.push("em".to_owned());
+    }
+    let mut found = Vec::new();
+    for (path, table) in &tables {
+        found.extend(variants(path, table, &figures, fields, cluster)?);
+    }
+    Ok((found, figures))
 }
 
-/// Figures that every file has, in the order of the first.
-pub(super) fn figures(files: &[(PathBuf, ScoreTable)]) -> Vec<String> {
-    let Some(((_, first), others)) = files.split_first() else { return Vec::new() };
-    let everywhere = |name: &&String| others.iter().all(|(_, table)| table.figures.contains(name));
-    first.figures.iter().filter(everywhere).cloned().collect()
-}
-
-fn read(path: &Path) -> anyhow::Result<ScoreTable> {
+fn read(path: &Path, texts: &[String]) -> anyhow::Result<ScoreTable> {
     let shown = path.display().to_string();
     let bytes = bytes_of(path).map_err(|error| match error.problem {
         Problem::Io(error) => {
@@ -28,16 +36,7 @@ fn read(path: &Path) -> anyhow::Result<ScoreTable> {
         }
         _ => error.into(),
     })?;
-    let table = read_scores(&shown, &bytes).map_err(explain)?;
-    for other in &table.others {
-        say(format_args!(
-            "note: {shown}: column `{}` is not a figure: line {} holds `{}`",
-            visible_line(&other.column, 60),
-            other.line,
-            other.value
-        ));
-    }
-    Ok(table)
+    read_scores(&shown, &bytes, texts).map_err(explain)
 }
 
 /// The error of a table; its hint is about tables rather than datasets.
@@ -46,8 +45,8 @@ fn explain(error: DatasetError) -> anyhow::Error {
         Problem::NoColumn(..) => "the first line names the columns; `id` is needed, `em` and `f1` are usual",
         Problem::Field(..) => "correct the cell, or leave it empty if nothing was measured",
         Problem::Duplicate(..) => {
-            "a file holds one variant: distinguish repeats by a column `repeat`; `wikitrail export RUN --variant \
-             NAME --out FILE` writes one variant of a run"
+            "distinguish repeats by a column `repeat`, and variants by a column `variant` or a file for each; `wikitrail export \
+             RUN --out FILE` writes one run"
         }
         Problem::Empty => "a table has a header and at least one row",
         _ => return error.into(),
@@ -55,12 +54,19 @@ fn explain(error: DatasetError) -> anyhow::Error {
     Failure::bad_input(error, hint)
 }
 
-/// The variant in a file with these figures; one that the file lacks is an error.
-pub(super) fn source(path: PathBuf, table: &ScoreTable, figures: &[String]) -> anyhow::Result<Source> {
+/// The variants in a file with these figures, each under its name if the file has several, else under the file's; a figure
+/// that the file lacks is an error.
+fn variants(
+    path: &Path,
+    table: &ScoreTable,
+    figures: &[String],
+    fields: &[Field],
+    cluster: Option<&Field>,
+) -> anyhow::Result<Vec<Source>> {
     let mut places = Vec::with_capacity(figures.len());
     for figure in figures {
         let Some(place) = table.figures.iter().position(|name| name == figure) else {
-            return Err(no_figure(&path, table, figure));
+            return Err(no_figure(path, table, figure));
         };
         places.push(place);
     }
@@ -75,12 +81,33 @@ pub(super) fn source(path: PathBuf, table: &ScoreTable, figures: &[String]) -> a
         measured: measured(row),
         values: places.iter().map(|place| row.values[*place]).collect(),
         right: em.and_then(|em| row.values[em]).map(|em| em > 0.0),
-        cluster: row.cluster.clone(),
+        cluster: cluster.and_then(|field| cell(row, field)),
+        groups: fields.iter().map(|field| cell(row, field)).collect(),
         ..Episode::default()
     };
-    let episodes = table.rows.iter().map(episode).collect();
+    let mut names: Vec<Option<&str>> = Vec::new();
+    for row in &table.rows {
+        if !names.contains(&row.variant.as_deref()) {
+            names.push(row.variant.as_deref());
+        }
+    }
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    Ok(Source { run: RunRef { path, variant: stem }, origin: None, episodes })
+    let source = |name: &Option<&str>| {
+        let variant = if names.len() > 1 { name.map(str::to_owned).or_else(|| stem.clone()) } else { stem.clone() };
+        let rows = table.rows.iter().filter(|row| row.variant.as_deref() == *name);
+        Source { run: RunRef { path: path.to_owned(), variant }, origin: None, episodes: rows.map(episode).collect() }
+    };
+    Ok(names.iter().map(source).collect())
+}
+
+/// The columns that a field may be in: exports call a field of the dataset's own `meta.NAME`.
+fn columns(field: &Field) -> Vec<String> {
+    let name = field.name().to_owned();
+    if let Field::Meta(_) = field { vec![format!("meta.{name}"), name] } else { vec![name] }
+}
+
+fn cell(row: &ScoreRow, field: &Field) -> Option<String> {
+    columns(field).iter().find_map(|column| row.texts.get(column).cloned())
 }
 
 fn no_figure(path: &Path, table: &ScoreTable, figure: &str) -> anyhow::Error {

@@ -1,8 +1,7 @@
 //! Conversations for fine-tuning.
 
 use super::filter::is_right;
-use super::runs::Run;
-use super::{Args, each, explain};
+use super::{Job, Written, each, explain};
 use crate::agent::conversation::{Conversation, NoConversation, conversation};
 use crate::cli::say::say;
 use crate::export::Chat;
@@ -11,19 +10,20 @@ use crate::run::stored::Stored;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Writes the matching conversations and returns their number. Episodes that give none are counted and reported.
-pub(super) fn write(args: &Args, runs: &[Run], out: impl Write) -> anyhow::Result<usize> {
+/// Writes the matching conversations. Episodes that give none are counted and reported.
+pub(super) fn write(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
+    let args = job.args;
     let mut chat = Chat::new(out);
     let mut count = 0;
-    let (mut read, mut any_right) = (0_usize, false);
+    let (mut read, mut not_right) = (0_usize, 0_usize);
     let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
-    for run in runs {
+    for run in &job.runs {
         let stored = Stored::of(&run.folder, &run.manifest)?;
         each(run, |trajectory, score| {
             // Wrong answers are exported only on request.
             let right = args.filter.names_a_score() || score.is_some_and(is_right);
             read += 1;
-            any_right |= right;
+            not_right += usize::from(!right && args.filter.takes(trajectory, score));
             if !right || !args.filter.takes(trajectory, score) {
                 return Ok(());
             }
@@ -42,12 +42,17 @@ pub(super) fn write(args: &Args, runs: &[Run], out: impl Write) -> anyhow::Resul
         })?;
     }
     chat.finish().map_err(explain)?;
-    if read > 0 && !any_right {
-        let episodes = counted(read, "episode");
-        say(format_args!("note: no right answer among {episodes}; add --wrong, or --min-f1 0 for all with a score"));
+    if not_right > 0 {
+        let episodes = counted(not_right, "episode");
+        let what = if not_right == read {
+            format!("no right answer among {episodes}")
+        } else {
+            format!("{episodes} without a right answer are not written")
+        };
+        say(format_args!("note: {what}; add --wrong, or --min-f1 0 for all with a score"));
     }
     for (reason, count) in left_out {
         say(format_args!("note: {count} left out: {reason}"));
     }
-    Ok(count)
+    Ok(Written { episodes: count, steps: 0 })
 }

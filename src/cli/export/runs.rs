@@ -1,7 +1,7 @@
-//! The runs to export: run folders, and folders of run folders.
+//! The runs to export: run folders, and folders that contain them.
 
 use crate::cli::failure::Failure;
-use crate::cli::run_ref::runs_at;
+use crate::graded::{folder_name, runs_in};
 use crate::store::RunFolder;
 use crate::types::Manifest;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(super) struct Run {
     pub(super) manifest: Manifest,
 }
 
-/// The runs at `paths`, each once, in that order; runs in a folder are sorted by name.
+/// The runs at `paths`, each once, in that order; runs in a folder are sorted by path.
 pub(super) fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
     let mut folders: Vec<PathBuf> = Vec::new();
     for path in paths {
@@ -28,10 +28,10 @@ pub(super) fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
     }
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for folder in &folders {
-        *seen.entry(name(folder)).or_default() += 1;
+        *seen.entry(folder_name(folder)).or_default() += 1;
     }
     let open = |path: PathBuf| {
-        let short = name(&path);
+        let short = folder_name(&path);
         let name = if seen.get(&short).is_some_and(|count| *count > 1) { path.display().to_string() } else { short };
         let folder = RunFolder::open(path)?;
         let manifest = folder.manifest()?;
@@ -40,24 +40,14 @@ pub(super) fn find(paths: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
     folders.into_iter().map(open).collect()
 }
 
-/// The run at `path`, or the runs in that folder.
+/// The run at `path`, or the runs below that folder.
 fn at(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut found: Vec<PathBuf> = runs_at(path).map(|run| run.path().to_owned()).collect();
-    if found.first().is_some_and(|first| first == path) {
-        found.truncate(1);
-    }
+    let found = runs_in(path);
     if found.is_empty() {
         return Err(Failure::bad_input(
-            format!("`{}` is not a run, and no folder in it is: there is no manifest.json", path.display()),
+            format!("`{}` is not a run, and contains none up to three folders deep: no manifest.json", path.display()),
             "name a folder that `wikitrail run` has made, such as results/<run>, or a folder of such folders",
         ));
     }
     Ok(found)
-}
-
-/// The folder's name, also for `.`.
-fn name(folder: &Path) -> String {
-    let whole = folder.canonicalize();
-    let whole = whole.as_deref().unwrap_or(folder);
-    whole.file_name().map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
 }

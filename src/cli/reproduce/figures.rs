@@ -2,8 +2,8 @@
 
 use super::deviations;
 use crate::cli::failure::Failure;
-use crate::cli::run_ref::runs_at;
 use crate::experiment::{DatasetDraft, ExperimentFile, Published, PublishedMetric};
+use crate::graded::runs_at;
 use crate::report::reproduction::{self, Beside, Ours};
 use crate::report::sheet::Sheet;
 use crate::report::{counted, thousands};

@@ -31,6 +31,9 @@ pub(in crate::cli) struct Args {
     /// Resume the run in --out under the same settings: measured episodes are kept, the rest is done.
     #[arg(long, requires = "out", help_heading = "Run")]
     pub(super) resume: bool,
+    /// When the run ends, also by Ctrl-C, write it as a page to this file; see `wikitrail report`.
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub(super) report: Option<PathBuf>,
     /// Run one of N parts of the questions: the I-th, counted from 1. `slurm` takes I and N from the variables of a Slurm array
     /// task, `kubernetes/N` takes I from that of an indexed job. The same command starts a shard and continues it, on any
     /// machine. All shards write the folder --out under the same settings; budgets and limits of speed are each shard's own.

@@ -48,7 +48,7 @@ impl Listener for Screen {
             progress.finish();
         }
         if let (Some(json), Ok(())) = (self.figures, &self.result) {
-            self.result = score::print(summary, json);
+            self.result = score::print(summary, score::Beside::default(), json);
         }
     }
 }

@@ -58,8 +58,10 @@ fn summary(variants: &[&str]) -> RunSummary {
     RunSummary {
         title: "results/first".into(),
         rows: variants.iter().map(row).collect(),
+        joined: Vec::new(),
         wall_ms: Some(7_620_000),
         notes: vec!["3 of 9 planned episodes are not recorded yet".into()],
+        below: String::new(),
         next: vec!["wikitrail show results/first ID".into()],
     }
 }
@@ -131,8 +133,16 @@ fn an_empty_run_has_no_numbers() {
         assessment: RunAssessment::default(),
         episode_ms: None,
     };
-    let text =
-        RunSummary { title: "t".into(), rows: vec![row], wall_ms: None, notes: vec![], next: Vec::new() }.render();
+    let text = RunSummary {
+        title: "t".into(),
+        rows: vec![row],
+        joined: Vec::new(),
+        wall_ms: None,
+        notes: vec![],
+        below: String::new(),
+        next: Vec::new(),
+    }
+    .render();
     assert!(!text.contains("failure classes"), "{text}");
     assert!(!text.contains("NaN") && text.contains('–'), "{text}");
 }

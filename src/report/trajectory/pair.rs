@@ -2,6 +2,7 @@
 
 use super::page::{BOLD, DIM, Page, YELLOW};
 use super::{Verdict, answer, end, gold, step_fields, verdict};
+use crate::graded::Graded;
 use crate::report::view::View;
 use crate::score::{Divergence, Part};
 use crate::types::Trajectory;
@@ -22,6 +23,12 @@ pub(crate) struct Side<'a> {
     pub trajectory: &'a Trajectory,
     /// The verdict on its answer, if there is one.
     pub verdict: Option<Verdict<'a>>,
+}
+
+impl<'a> Side<'a> {
+    pub(crate) fn of(name: &'a str, graded: &'a Graded) -> Self {
+        Self { name, trajectory: &graded.trajectory, verdict: Some(graded.into()) }
+    }
 }
 
 /// Both as text, ending in a line break. Control characters in their texts are escaped.

@@ -1,6 +1,7 @@
 //! Whether an episode's answer is right, and why not.
 
 use super::page::{DIM, GREEN, PLAIN, Page, RED};
+use crate::graded::Graded;
 use crate::score::{AnswerScore, Assessment};
 use crate::types::{Outcome, Trajectory};
 
@@ -12,6 +13,12 @@ pub(crate) struct Verdict<'a> {
     pub score: Option<AnswerScore>,
     /// Its trajectory metrics; absent if it was not measured.
     pub assessment: Option<&'a Assessment>,
+}
+
+impl<'a> From<&'a Graded> for Verdict<'a> {
+    fn from(graded: &'a Graded) -> Self {
+        Self { metric: graded.metric, score: graded.score, assessment: graded.assessment.as_ref() }
+    }
 }
 
 /// `right`, `wrong`, or why there is no verdict.

@@ -1,5 +1,6 @@
 use super::{Side, render_pair};
-use crate::report::{Verdict, View};
+use crate::report::View;
+use crate::report::trajectory::Verdict;
 use crate::score::{AnswerScore, fixtures};
 use crate::types::{Outcome, Step, Tool, Trajectory};
 use unicode_width::UnicodeWidthStr as _;

@@ -1,14 +1,19 @@
 //! Settings in which the compared variants differ, and warnings about mismatches.
 
-use super::sources::{Origin, Source};
+use super::{Origin, Source};
 use crate::experiment::{Differing, FACTS, OfVariant};
-use crate::report::comparison::Setting;
-use crate::report::counted;
-use crate::types::text::shell_word;
-use crate::types::text::visible_line;
+use crate::types::text::{counted, shell_word, visible_line};
 use crate::types::{DatasetRecord, Method, Variant};
 use std::collections::BTreeSet;
 use std::collections::{BTreeMap, HashSet};
+
+/// A setting in which variants differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting {
+    pub name: String,
+    /// Its values, in the order of the variants.
+    pub values: Vec<String>,
+}
 
 type OfRun = fn(&Origin) -> String;
 
@@ -16,7 +21,7 @@ type OfRun = fn(&Origin) -> String;
 const DIGEST: usize = 12;
 
 /// The settings in which the variants differ, and what else differs between their runs.
-pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
+pub(crate) fn of(sources: &[Source]) -> Vec<Setting> {
     let origins: Vec<&Origin> = sources.iter().filter_map(|source| source.origin.as_ref()).collect();
     let Differing { settings, rows, .. } = Differing::of(origins.iter().map(|origin| &origin.variant));
     let value = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
@@ -25,10 +30,10 @@ pub(super) fn of(sources: &[Source]) -> Vec<Setting> {
         Setting { name, values }
     };
     let of_run: [(&str, OfRun); 4] = [
-        ("dataset", |origin| origin.dataset.name.clone()),
-        ("dataset.sha256", |origin| origin.dataset.sha256.clone()),
-        ("repeats", |origin| origin.repeats.to_string()),
-        ("wikitrail", |origin| origin.wikitrail.clone()),
+        ("dataset", |origin| origin.manifest.dataset.name.clone()),
+        ("dataset.sha256", |origin| origin.manifest.dataset.sha256.clone()),
+        ("repeats", |origin| origin.manifest.repeats.to_string()),
+        ("wikitrail", |origin| origin.manifest.wikitrail.clone()),
     ];
     // Options that servers refused are neither settings nor part of a variant's identity.
     let not_sent: OfVariant = |variant| Some(variant.not_sent.join(", ")).filter(|names| !names.is_empty());
@@ -64,7 +69,7 @@ fn shortened(setting: Setting) -> Setting {
 /// A warning about an unfinished run, whose first episodes need not be like the rest.
 fn unfinished(source: &Source, name: &str) -> Option<String> {
     let origin = source.origin.as_ref()?;
-    let planned = origin.dataset.selected * usize::try_from(origin.repeats).unwrap_or(usize::MAX);
+    let planned = origin.manifest.dataset.selected * usize::try_from(origin.manifest.repeats).unwrap_or(usize::MAX);
     let recorded = source.episodes.len();
     (recorded < planned).then(|| {
         format!(
@@ -74,10 +79,10 @@ fn unfinished(source: &Source, name: &str) -> Option<String> {
 }
 
 /// A hint for variants without a shared question, mostly of different datasets.
-pub(super) fn nothing_shared(sources: &[Source]) -> String {
+pub(crate) fn nothing_shared(sources: &[Source]) -> String {
     let mut datasets: Vec<(&DatasetRecord, Vec<&Source>)> = Vec::new();
     for source in sources {
-        let Some(dataset) = source.origin.as_ref().map(|origin| &origin.dataset) else { continue };
+        let Some(dataset) = source.origin.as_ref().map(|origin| &origin.manifest.dataset) else { continue };
         match datasets.iter_mut().find(|(known, _)| known.sha256 == dataset.sha256) {
             Some((_, of_it)) => of_it.push(source),
             None => datasets.push((dataset, vec![source])),
@@ -100,7 +105,7 @@ fn typed(sources: &[&Source]) -> String {
     for source in sources {
         let of_run: HashSet<_> =
             sources.iter().filter(|other| other.run.path == source.run.path).map(|other| &other.run.variant).collect();
-        let whole = source.origin.as_ref().is_some_and(|origin| origin.variants == of_run.len());
+        let whole = source.origin.as_ref().is_some_and(|origin| origin.manifest.variants.len() == of_run.len());
         let word = if whole { source.run.path.display().to_string() } else { source.run.typed() };
         let word = shell_word(&visible_line(&word, 300));
         // A variant that was named twice stays twice.
@@ -117,13 +122,13 @@ fn golds(source: &Source) -> BTreeMap<&str, (Option<&str>, &str)> {
 }
 
 /// Warnings about unfinished runs, and about shared ids with different questions.
-pub(super) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
+pub(crate) fn warnings(sources: &[Source], names: &[String]) -> Vec<String> {
     let mut warnings: Vec<String> =
         sources.iter().zip(names).filter_map(|(source, name)| unfinished(source, name)).collect();
     let Some((first, others)) = sources.split_first() else { return warnings };
     let known = golds(first);
     for (other, name) in others.iter().zip(&names[1..]) {
-        let digests = [first, other].map(|source| source.origin.as_ref().map(|origin| &origin.dataset.sha256));
+        let digests = [first, other].map(|source| source.origin.as_ref().map(|origin| &origin.manifest.dataset.sha256));
         if digests[0].is_some() && digests[1].is_some() && digests[0] != digests[1] {
             warnings.push(format!("`{}` and `{name}` read different dataset files (their SHA-256 differ)", names[0]));
         }

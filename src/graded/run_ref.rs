@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 /// A run, or a file of trajectories; all its variants, or one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RunRef {
+pub(crate) struct RunRef {
     /// The run's folder, or the file.
-    pub(super) path: PathBuf,
-    pub(super) variant: Option<String>,
+    pub(crate) path: PathBuf,
+    pub(crate) variant: Option<String>,
 }
 
 impl RunRef {
     /// The text as a run, or as a variant of a run, if it exists.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         if is_source(text) {
             return Some(Self { path: text.into(), variant: None });
         }
@@ -23,12 +23,12 @@ impl RunRef {
     }
 
     /// The text as a run and the id of a question in it; the longest matching variant name wins.
-    pub(super) fn with_id(text: &str) -> Option<(Self, String)> {
+    pub(crate) fn with_id(text: &str) -> Option<(Self, String)> {
         text.rmatch_indices(':').find_map(|(at, _)| Some((Self::parse(&text[..at])?, text[at + 1..].to_owned())))
     }
 
     /// What was probably meant if there is no such run or variant, for error messages.
-    pub(super) fn meant(text: &str) -> Self {
+    pub(crate) fn meant(text: &str) -> Self {
         let whole = || Self { path: text.into(), variant: None };
         Self::splits(text).next().unwrap_or_else(whole)
     }
@@ -47,18 +47,10 @@ impl RunRef {
             .is_ok_and(|manifest| manifest.variants.iter().any(|variant| Some(&variant.name) == self.variant.as_ref()))
     }
 
-    pub(super) fn typed(&self) -> String {
+    pub(crate) fn typed(&self) -> String {
         let path = self.path.display();
         self.variant.as_ref().map_or_else(|| path.to_string(), |variant| format!("{path}@{variant}"))
     }
-}
-
-/// The run in a folder, then those right below it, by name.
-pub(super) fn runs_at(folder: &Path) -> impl Iterator<Item = RunFolder> {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut below: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    below.sort();
-    std::iter::once(folder.to_owned()).chain(below).map(RunFolder::at).filter(RunFolder::exists)
 }
 
 fn is_source(path: &str) -> bool {

@@ -1,0 +1,151 @@
+//! `report`: runs as a page in one file, and their charts as SVG.
+
+use super::failure::{self, Failure};
+use super::output_file;
+use super::say::say;
+use crate::graded::{Results, RunRef, runs};
+use crate::report::console::stdout;
+use crate::report::page::{Episodes, Limits, figures, page};
+use crate::types::text::{counted, shell_word};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run means all its variants.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+    /// File to write; `-` is stdout [default: report.html].
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Also write the charts as SVG files into this folder; without --out, write nothing else.
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+    /// Episodes whose steps the page has; the scores are always those of all.
+    #[arg(long, value_enum, default_value_t = Choice::All)]
+    episodes: Choice,
+    /// Largest size of these steps, such as 50MB; beyond it the page has those of flipped and wrong answers first.
+    #[arg(long, value_name = "SIZE", default_value = "50MB", value_parser = size)]
+    max_size: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Choice {
+    /// All episodes.
+    All,
+    /// Those of questions that a variant does not get right.
+    Wrong,
+    /// Those of questions on which variants differ.
+    Flips,
+    /// None.
+    None,
+}
+
+/// What `run --report` puts into the page.
+const USUAL: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
+
+pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    let results = Results::of(&runs(&args.runs)?, None)?;
+    if results.groups.is_empty() {
+        return Err(Failure::bad_input(
+            "no run has a finished episode yet",
+            "finish a run with --resume, or name another run",
+        ));
+    }
+    results.notes.iter().for_each(say);
+    if let Some(folder) = &args.figures {
+        write_figures(&results, folder)?;
+    }
+    let default = args.figures.is_none().then(|| PathBuf::from("report.html"));
+    let Some(out) = args.out.clone().or(default) else { return Ok(failure::OK) };
+    let episodes = match args.episodes {
+        Choice::All => Episodes::All,
+        Choice::Wrong => Episodes::Wrong,
+        Choice::Flips => Episodes::Flips,
+        Choice::None => Episodes::None,
+    };
+    write(&results, &Limits { episodes, most: args.max_size }, &out)?;
+    Ok(failure::OK)
+}
+
+/// The page of runs that have just ended, at the path that was asked for.
+pub(super) fn of_runs<'a>(ended: impl Iterator<Item = &'a Path>, out: &Path) -> anyhow::Result<()> {
+    let ended: Vec<RunRef> = ended.map(|path| RunRef { path: path.to_owned(), variant: None }).collect();
+    let results = Results::of(&ended, None)?;
+    if results.groups.is_empty() {
+        say("note: no page is written, as no episode has ended");
+        return Ok(());
+    }
+    write(&results, &USUAL, out)
+}
+
+fn write(results: &Results, limits: &Limits, out: &Path) -> anyhow::Result<()> {
+    let page = page(results, limits, None)?;
+    if out == Path::new("-") {
+        stdout().write_all(page.html.as_bytes())?;
+        return Ok(());
+    }
+    output_file::write(out, |mut file| Ok(file.write_all(page.html.as_bytes())?))?;
+    let left_out = match page.left_out {
+        0 => String::new(),
+        n => format!(", without the steps of {}", counted(n, "question")),
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a size for people")]
+    let size = page.html.len() as f64 / 1e6;
+    let name = shell_word(&out.display().to_string());
+    say(format_args!(
+        "{} written to {name} ({size:.1} MB{left_out}); open it in a browser",
+        counted(page.questions, "question")
+    ));
+    Ok(())
+}
+
+fn write_figures(results: &Results, folder: &Path) -> anyhow::Result<()> {
+    let cannot = |error: std::io::Error| {
+        Failure::unexpected(
+            format!("cannot create `{}`: {error}", folder.display()),
+            "name a folder that can be created, with --figures",
+        )
+    };
+    std::fs::create_dir_all(folder).map_err(cannot)?;
+    let files = figures(results);
+    for (name, text) in &files {
+        output_file::write(&folder.join(name), |mut file| Ok(file.write_all(text.as_bytes())?))?;
+    }
+    say(format_args!("{} written to {}", counted(files.len(), "chart"), shell_word(&folder.display().to_string())));
+    Ok(())
+}
+
+/// A size such as `50MB`, `500 kB` or a number of bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let factor = match text[digits..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        _ => return Err("a size is a number with kB, MB or GB".to_owned()),
+    };
+    let number: f64 = text[..digits].parse().map_err(|_| "a size is a number with kB, MB or GB".to_owned())?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative; a larger one is the largest"
+    )]
+    Ok((number * factor) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(
+            ["50MB", "1.5 kB", "12", "2gb"].map(|text| size(text).expect("a size")),
+            [50_000_000, 1500, 12, 2_000_000_000]
+        );
+        assert!(["", "MB", "5 MiB", "-1"].iter().all(|text| size(text).is_err()));
+    }
+}

@@ -1,0 +1,25 @@
+//! Runs read back with their scores: what `compare`, `show`, `report` and `export` look at.
+//!
+//! [`RunRef`] is a run as it is named, [`GradedRun`] its episodes with their scores, and a [`Source`] one variant with
+//! the figures that are compared.
+
+pub(crate) mod differences;
+mod field;
+mod find;
+pub(crate) mod follow;
+mod metric;
+mod results;
+mod run;
+mod run_ref;
+mod shelf;
+mod source;
+
+pub(crate) use differences::Setting;
+pub(crate) use field::Field;
+pub(crate) use find::{check_one, runs, runs_at, runs_in};
+pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
+pub(crate) use results::{Group, Results};
+pub(crate) use run::{Graded, GradedRun};
+pub(crate) use run_ref::RunRef;
+pub(crate) use shelf::Shelf;
+pub(crate) use source::{Episode, Origin, Source, Wanted, load, names, planned};

@@ -1,0 +1,107 @@
+//! One run: its episodes with their scores.
+
+use super::RunRef;
+use crate::run::evidence::Evidence;
+use crate::run::{RunError, left_out};
+use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally, score_answers};
+use crate::store::{Records, RunFolder};
+use crate::types::text::visible_line;
+use crate::types::{Manifest, Question, Trajectory};
+use std::path::{Path, PathBuf};
+
+/// A run's folder, or a file of trajectories such as `ask --save` writes.
+#[derive(Debug)]
+pub(crate) struct GradedRun {
+    pub(crate) path: PathBuf,
+    /// The run's manifest; absent for a file.
+    pub(crate) manifest: Option<Manifest>,
+    pub(crate) evidence: Evidence,
+    /// Lines that cannot be read, and missing supporting facts, a sentence each.
+    pub(crate) notes: Vec<String>,
+    records: Records,
+    tally: Tally,
+}
+
+#[derive(Debug)]
+pub(crate) struct Graded {
+    pub(crate) trajectory: Trajectory,
+    pub(crate) metric: &'static str,
+    /// Its score; absent if it was not measured or has no gold answer.
+    pub(crate) score: Option<AnswerScore>,
+    /// Its trajectory metrics; absent if it was not measured.
+    pub(crate) assessment: Option<Assessment>,
+}
+
+impl Graded {
+    pub(crate) fn episode(&self) -> AssessedEpisode<'_> {
+        AssessedEpisode { trajectory: &self.trajectory, score: self.score, assessment: self.assessment.as_ref() }
+    }
+}
+
+impl GradedRun {
+    /// Opens a run.
+    pub(crate) fn open(path: &Path) -> Result<Self, RunError> {
+        Self::read(path, None, |_| {})
+    }
+
+    /// The same for the episodes of one question; of the others at most those that look damaged are noted.
+    pub(crate) fn open_question(path: &Path, id: &str) -> Result<Self, RunError> {
+        Self::read(path, Some(id), |_| {})
+    }
+
+    /// The same for all, with a look at each of the dataset's questions, if it is available.
+    pub(crate) fn open_with(path: &Path, look: impl FnMut(&Question)) -> Result<Self, RunError> {
+        Self::read(path, None, look)
+    }
+
+    fn read(path: &Path, id: Option<&str>, look: impl FnMut(&Question)) -> Result<Self, RunError> {
+        let (manifest, records, evidence) = if path.is_file() {
+            (None, Records::of_file(path)?, Evidence::default())
+        } else {
+            let folder = RunFolder::open(path)?;
+            let manifest = folder.manifest()?;
+            let records = id.map_or_else(|| folder.records(), |id| folder.records_of_question(id))?;
+            let evidence = Evidence::of_questions(&folder, &manifest, id, look);
+            (Some(manifest), records, evidence)
+        };
+        let notes = left_out(&records).chain(evidence.note()).collect();
+        let tally = Tally::new(manifest.as_ref().map_or("", |manifest| &manifest.dataset.name));
+        Ok(Self { path: path.to_owned(), manifest, evidence, notes, records, tally })
+    }
+
+    /// Refuses a variant that the run does not have.
+    pub(crate) fn check_variant(&self, run: &RunRef) -> Result<(), RunError> {
+        let (Some(name), Some(manifest)) = (&run.variant, &self.manifest) else { return Ok(()) };
+        if manifest.variants.iter().any(|variant| variant.name == *name) {
+            return Ok(());
+        }
+        Err(RunError::input(
+            format!("`{}` has no variant `{}`", self.path.display(), visible_line(name, 60)),
+            format!("its variants are {}", self.variants()),
+        ))
+    }
+
+    /// The names of its variants, for messages.
+    pub(crate) fn variants(&self) -> String {
+        let variants = self.manifest.iter().flat_map(|manifest| &manifest.variants);
+        variants.map(|variant| visible_line(&variant.name, 60)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The episodes, one at a time, in the order of variant, repeat and dataset.
+    pub(crate) fn episodes(&self) -> impl Iterator<Item = Result<Graded, RunError>> {
+        self.records.iter().map(|trajectory| Ok(self.graded(trajectory?)))
+    }
+
+    /// The episode at this place of [`episodes`](Self::episodes).
+    pub(crate) fn episode(&self, at: usize) -> Result<Graded, RunError> {
+        Ok(self.graded(self.records.trajectory(at)?))
+    }
+
+    fn graded(&self, trajectory: Trajectory) -> Graded {
+        let metric = self.tally.metric_for(&trajectory.answers);
+        let answered = || score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
+        let score = trajectory.measured().then(answered).flatten();
+        let assessment = Assessment::of(&trajectory, score, self.evidence.get(&trajectory.id));
+        Graded { trajectory, metric: metric.name(), score, assessment }
+    }
+}

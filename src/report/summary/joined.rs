@@ -1,0 +1,54 @@
+//! Metrics from files as a table.
+
+use crate::report::layout::table;
+use crate::report::number::{dash, percent};
+use crate::report::sheet::Heading;
+use crate::score::Unit;
+use crate::stats::Interval;
+use crate::types::text::{thousands, visible_line};
+use serde::Serialize;
+
+/// A metric from a file over the episodes of a variant.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct JoinedRow {
+    pub variant: String,
+    pub metric: String,
+    pub unit: Unit,
+    /// Episodes with a value.
+    pub episodes: usize,
+    /// Questions with a value; the mean is over their means.
+    pub questions: usize,
+    pub mean: Option<f64>,
+    /// Student's t over the questions.
+    pub interval: Option<Interval>,
+}
+
+/// The table, ending in a line break; shares are in per cent. Nothing without rows.
+pub(super) fn render(rows: &[JoinedRow], width: usize) -> Option<String> {
+    let header = [
+        Heading::words("variant"),
+        Heading::words("metric"),
+        Heading::numbers("episodes"),
+        Heading::numbers("mean [95 %]"),
+    ];
+    let cells = |row: &JoinedRow| {
+        let (number, sign) = match row.unit {
+            Unit::Share => (percent as fn(f64) -> String, " %"),
+            Unit::Amount => (amount as fn(f64) -> String, ""),
+        };
+        let interval = row
+            .interval
+            .map_or_else(String::new, |Interval { low, high }| format!(" [{}, {}]", number(low), number(high)));
+        vec![
+            visible_line(&row.variant, 80),
+            visible_line(&row.metric, 60) + sign,
+            thousands(row.episodes),
+            row.mean.map_or_else(dash, |mean| number(mean) + &interval),
+        ]
+    };
+    (!rows.is_empty()).then(|| table(&header, &rows.iter().map(cells).collect::<Vec<_>>(), width) + "\n")
+}
+
+fn amount(value: f64) -> String {
+    format!("{value:.2}")
+}
