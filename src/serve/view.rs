@@ -22,7 +22,6 @@ use futures_util::stream::unfold;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -76,7 +75,7 @@ pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Se
 fn token() -> io::Result<String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
-    Ok(random.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_ne_bytes(random)))
 }
 
 impl Viewer {
@@ -183,7 +182,7 @@ async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Respon
         Ok(run) => run,
         Err(refusal) => return refusal.into_response(),
     };
-    let stream = unfold(Some(Events::new(run.path, viewer.ended)), async |events| events?.next().await);
+    let stream = unfold(Some(Events::new(&run.path, viewer.ended)), async |events| events?.next().await);
     let mut answer = Response::new(Body::from_stream(stream));
     let headers = answer.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -201,8 +200,8 @@ struct Events {
 }
 
 impl Events {
-    fn new(run: PathBuf, ended: watch::Receiver<bool>) -> Self {
-        Self { follower: Follower::new(&run), ended, first: None, last: None }
+    fn new(run: &std::path::Path, ended: watch::Receiver<bool>) -> Self {
+        Self { follower: Follower::new(run), ended, first: None, last: None }
     }
 
     /// The next message, when something has changed. The stream ends with the server, and if the run cannot be read.
