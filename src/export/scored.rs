@@ -2,7 +2,7 @@
 
 use super::Origin;
 use crate::score::{AnswerScore, AssessedEpisode, Assessment};
-use crate::types::Trajectory;
+use crate::types::{RebuiltPrompt, Trajectory};
 use serde::{Serialize, Serializer};
 
 /// A trajectory, what its answer scored, and how it came about.
@@ -17,6 +17,8 @@ pub struct Scored<'a> {
     pub fields: &'a [Option<String>],
     /// Its metrics from files, in the order of their columns.
     pub metrics: &'a [Option<f64>],
+    /// The prompts of its calls, in the order of the record, where they are exported.
+    pub prompts: &'a [RebuiltPrompt],
     pub origin: Origin<'a>,
 }
 

@@ -123,8 +123,15 @@ fn long_texts_are_written_in_groups_and_whole() {
     let score = AnswerScore { em: 0.0, f1: 0.4, precision: 1.0, recall: 0.25 };
     for (question, score) in [("x".repeat(LONG), None), ("=who\0".to_owned(), None), (String::new(), Some(score))] {
         let origin = Origin::new("r", &manifest, "main");
-        let scored =
-            Scored { trajectory: &trajectory(&question), score, assessment: None, fields: &[], metrics: &[], origin };
+        let scored = Scored {
+            trajectory: &trajectory(&question),
+            score,
+            assessment: None,
+            fields: &[],
+            metrics: &[],
+            prompts: &[],
+            origin,
+        };
         table.write(&scored).expect("a row");
     }
     table.finish().expect("an end");
