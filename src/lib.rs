@@ -45,13 +45,14 @@
 //! | `llm` | from request to completion: one folder for each provider, the baseline policy, budgets | types, net, tape, protocol |
 //! | `wiki` | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
 //! | `score` | normalisation, official metrics, figures of an episode, failure classes | types |
+//! | `label` | judgements of people on episodes: their file, samples, agreement | types, stats, tape, store, score |
 //! | `agent` | one question to one trajectory, by method; replay | types, protocol, llm, wiki, score |
-//! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, agent |
-//! | `serve` | a frozen corpus for other programs: `MediaWiki`, `/retrieve`, MCP; the only HTTP server | types, wiki |
-//! | `export` | one file for each format | types, score |
+//! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, label, agent |
+//! | `export` | one file for each format | types, score, label |
 //! | `compare` | variants on the same questions: pairs, tests, verdicts, flipped answers | types, score, stats |
 //! | `graded` | runs read back with their scores, and what differs between them | types, dataset, store, experiment, score, run, compare |
-//! | `report` | terminal tables, progress, episodes for reading | types, score, stats, compare, graded |
+//! | `report` | terminal tables, progress, episodes for reading | types, score, stats, label, run, compare, graded |
+//! | `serve` | a frozen corpus for other programs: `MediaWiki`, `/retrieve`, MCP; runs in a browser; the only HTTP server | types, store, wiki, run, graded, label, report |
 //! | `facade` | what the library offers | types, experiment, run, score, compare |
 //! | `cli` | one file for each command; the only user of clap and anyhow | everything |
 
@@ -67,6 +68,8 @@ pub mod experiment;
 pub mod export;
 mod facade;
 mod graded;
+#[doc(hidden)]
+pub mod label;
 #[doc(hidden)]
 pub mod llm;
 #[doc(hidden)]

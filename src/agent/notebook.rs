@@ -4,6 +4,9 @@ use crate::types::trajectory::TRAJECTORY_VERSION;
 use crate::types::{Call, Compat, Outcome, Repair, Step, Trajectory, Usage};
 use serde::Deserialize;
 
+/// Name of the variant of all recorded episodes.
+pub const VARIANT: &str = "react-notebook";
+
 /// One recorded episode with its recorded figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
@@ -25,6 +28,8 @@ pub struct Claims {
     pub em: f64,
     /// F1, 0 to 1, if recorded.
     pub f1: Option<f64>,
+    /// The model as the record names it.
+    pub model: Option<String>,
     /// Whether it is a claim rather than a question.
     pub claim: bool,
     /// SHA-256 of the prompt after the last step, if recorded.
@@ -33,6 +38,7 @@ pub struct Claims {
 
 #[derive(Debug, Deserialize)]
 struct Line {
+    model: Option<String>,
     order: usize,
     question: Option<String>,
     claim: Option<String>,
@@ -77,6 +83,7 @@ pub fn import(line: &str) -> Result<Imported, serde_json::Error> {
         return Err(serde::de::Error::missing_field("question"));
     };
     let claims = Claims {
+        model: line.model.clone(),
         claim,
         n_calls: line.n_calls,
         n_badcalls: line.n_badcalls,
@@ -102,7 +109,7 @@ fn trajectory(question: String, line: Line) -> Trajectory {
         v: TRAJECTORY_VERSION,
         id: line.order.to_string(),
         index: line.order,
-        variant: "react-notebook".to_owned(),
+        variant: VARIANT.to_owned(),
         repeat: 0,
         question,
         answers: vec![line.gold],

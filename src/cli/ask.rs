@@ -1,12 +1,12 @@
 //! `ask`: one question, answered before one's eyes; or a conversation.
 
-mod chat;
 mod hints;
 mod screen;
 
 use super::failure::{self, Failure};
 use super::flags::{OfVariant, Typed};
 use super::output_file::json_line;
+use super::prompted::Lines;
 use super::run::RecordingArgs;
 use super::say::say;
 use crate::agent::{Approach, Episode, EpisodeObserver};
@@ -18,7 +18,6 @@ use crate::run::{OneAgent, shortfalls};
 use crate::score::Shortfalls;
 use crate::store::Appender;
 use crate::types::{AnswerKind, Message, Outcome, Question, Trajectory};
-use chat::Lines;
 use hints::Hints;
 use screen::Screen;
 use std::io::Write;
@@ -61,7 +60,7 @@ pub(super) async fn execute(args: Args, out: &mut (impl Write + Send)) -> anyhow
         code = code.max(talk.ask(question, out).await?);
     }
     if args.chat {
-        let mut lines = Lines::new()?;
+        let mut lines = Lines::new("ask> ", "an empty line or Ctrl-D ends the conversation")?;
         while let Some(line) = lines.next().await? {
             let Some(question) = asked(&line) else { break };
             code = code.max(talk.ask(question, out).await?);

@@ -11,6 +11,7 @@ use super::output_file;
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Gzip, Jsonl, Layout, Origin, Scored, Table};
 use crate::graded::{EpisodeName, JoinedMetric, Shelf, folder_name};
+use crate::label::Annotations;
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
 use crate::run::left_out;
@@ -234,6 +235,9 @@ impl Job<'_> {
             let questions = questions.get(at);
             let folder = folder_name(run.folder.path());
             let mut prompts = Prompts::of(self, run)?;
+            let annotations = Annotations::read(&run.folder)?;
+            annotations.notes().for_each(say);
+            let said = annotations.by_key();
             each(run, |trajectory, score| {
                 if !self.args.filter.takes(trajectory, score) {
                     return Ok(());
@@ -252,6 +256,7 @@ impl Job<'_> {
                     metrics: &metrics,
                     prompts: &prompts.of_episode(trajectory)?,
                     origin: Origin::new(&run.name, &run.manifest, &trajectory.variant),
+                    annotations: said.get(trajectory.key.as_str()).map(Vec::as_slice).unwrap_or_default(),
                 };
                 export.write(&scored).map_err(explain)
             })?;

@@ -2,6 +2,7 @@
 //!
 //! Data goes to stdout, everything else to stderr.
 
+mod annotate;
 mod ask;
 mod compare;
 mod completions;
@@ -14,6 +15,7 @@ mod explicit_args;
 mod export;
 mod failure;
 mod flags;
+mod import;
 mod list;
 mod man;
 #[cfg(feature = "mcp")]
@@ -24,6 +26,7 @@ mod models;
 mod output_file;
 mod parse;
 mod prompt;
+mod prompted;
 mod replay;
 mod report;
 mod reproduce;
@@ -35,6 +38,8 @@ mod score_files;
 mod serve;
 mod show;
 mod threads;
+#[cfg(feature = "serve")]
+mod view;
 mod wiki;
 
 use crate::report::console::stdout;
@@ -76,10 +81,15 @@ enum Command {
     Export(export::Args),
     /// List a run's episodes, print one, or show two side by side.
     Show(show::Args),
+    /// Judge episodes by reading them, or take judgements from a file.
+    Annotate(annotate::Args),
     /// Replay recorded episodes and list every difference.
     Replay(replay::Args),
     /// Run the paper's table with your own model and print the figures side by side.
     Reproduce(Box<reproduce::Args>),
+    /// Make a run folder of episodes that another program recorded.
+    #[command(subcommand)]
+    Import(import::Command),
     /// Make one run folder of several, such as those of shards on separate disks.
     Merge(merge::Args),
     /// Use the Wikipedia tool by hand or from a script.
@@ -92,6 +102,9 @@ enum Command {
     /// Serve a corpus to other programs as Wikipedia's API and pages, and as Search-R1's retriever.
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    /// Look at runs in a browser, also at those that are still going.
+    #[cfg(feature = "serve")]
+    View(view::Args),
     /// Give the Wikipedia tool to a host of the Model Context Protocol, over stdin and stdout.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
@@ -182,14 +195,18 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Note(args) => list::note(&args),
         Command::Export(args) => export::execute(&args),
         Command::Show(args) => show::execute(&args),
+        Command::Annotate(args) => annotate::execute(&args).await,
         Command::Replay(args) => replay::execute(&args),
         Command::Reproduce(args) => reproduce::execute(*args).await,
+        Command::Import(command) => import::execute(&command),
         Command::Merge(args) => merge::execute(&args),
         Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
         #[cfg(feature = "index")]
         Command::Corpus(command) => corpus::execute(command).await,
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::execute(args).await,
+        #[cfg(feature = "serve")]
+        Command::View(args) => view::execute(args).await,
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::execute(args).await,
         Command::Dataset(command) => dataset::execute(command).await,

@@ -3,6 +3,7 @@
 mod items;
 mod joined;
 mod json;
+mod people;
 
 use super::failure::{self, Failure};
 use super::metric_files::MetricFiles;
@@ -10,6 +11,7 @@ use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
 use crate::graded::check_one;
+use crate::label::Judgements;
 use crate::report::console::stdout;
 use crate::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands};
 use crate::run::{Spending, Summary, UnfinishedShard};
@@ -41,6 +43,15 @@ pub(super) struct Args {
     files: score_files::Files,
 }
 
+/// What stands beside a run's own figures.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// Metrics from files.
+    joined: Vec<JoinedRow>,
+    /// What people said.
+    judgements: Option<Judgements>,
+}
+
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(scored) = score_files::execute(&args.files, args.metric.as_deref(), args.json) {
         return scored;
@@ -48,11 +59,17 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let run = args.run.as_deref().unwrap_or(Path::new("."));
     let metric = args.metric.as_deref().map(parse_metric).transpose()?;
     check_one(run, "wikitrail score")?;
-    let summary = Summary::of(run, metric, args.files.per_item)?;
+    let annotations = people::annotations(run)?;
+    let mut summary = Summary::of(run, metric, args.files.per_item || annotations.is_some())?;
     summary.notes.iter().for_each(say);
     summary.evidence.note().iter().for_each(say);
     let metrics = args.metrics.read()?;
     let joined = if metrics.is_empty() { Vec::new() } else { joined::rows(run, &metrics)? };
+    let items = summary.items.as_deref().unwrap_or_default();
+    let judgements = annotations.map(|annotations| people::judgements(&annotations, items));
+    if !args.files.per_item {
+        summary.items = None;
+    }
     let how = if args.json {
         Print::Json
     } else if args.quiet {
@@ -60,7 +77,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     } else {
         Print::Tables
     };
-    print(&summary, joined, how)?;
+    print(&summary, Beside { joined, judgements }, how)?;
     Ok(failure::OK)
 }
 
@@ -75,10 +92,14 @@ pub(super) enum Print {
 }
 
 /// Prints the figures.
-pub(super) fn print(summary: &Summary, joined: Vec<JoinedRow>, how: Print) -> anyhow::Result<()> {
+pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Result<()> {
+    let Beside { joined, judgements } = beside;
     let mut out = std::io::BufWriter::new(stdout());
     if how == Print::Json {
         let mut value = json::summary(summary);
+        if let Some(judgements) = &judgements {
+            value["annotations"] = people::to_json(judgements, summary);
+        }
         if !joined.is_empty() {
             value["metrics"] = serde_json::json!(joined);
         }
@@ -107,8 +128,9 @@ pub(super) fn print(summary: &Summary, joined: Vec<JoinedRow>, how: Print) -> an
         counted(dataset.questions, "question"),
         dataset.name
     );
-    let wall_ms = wall_ms(summary);
-    let report = RunSummary { title, rows, joined, wall_ms, notes: notes(summary), next: next_steps(summary) };
+    let (wall_ms, notes, next) = (wall_ms(summary), notes(summary), next_steps(summary));
+    let below = judgements.map(|judgements| people::text(&judgements, summary)).unwrap_or_default();
+    let report = RunSummary { title, rows, joined, wall_ms, notes, below, next };
     if how == Print::Lines {
         out.write_all(report.lines().as_bytes())?;
         out.flush()?;

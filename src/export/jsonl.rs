@@ -2,6 +2,7 @@
 
 use super::scored::Numbers;
 use super::{Export, ExportError, Scored};
+use crate::label::Annotation;
 use crate::types::{RebuiltPrompt, Trajectory};
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +11,7 @@ use std::io::{self, BufWriter, Write};
 
 /// Writes one trajectory per line, as it is stored, with `run` (the run's name) and
 /// `score: {em, f1, precision, recall}` (or `null`) at its end, and behind it `metrics` where files of them were joined,
-/// and `prompts` where they are asked for.
+/// `annotations` where people judged it, and `prompts` where they are asked for.
 #[derive(Debug)]
 pub struct Jsonl<W: Write> {
     out: BufWriter<W>,
@@ -23,6 +24,8 @@ struct Line<'a> {
     trajectory: &'a Trajectory,
     run: &'a str,
     score: Option<Numbers>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    annotations: &'a [&'a Annotation],
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics: Option<BTreeMap<&'a str, Option<f64>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -42,7 +45,8 @@ impl<W: Write> Export for Jsonl<W> {
         let metrics = self.metrics.iter().map(String::as_str).zip(scored.metrics.iter().copied());
         let metrics = (!self.metrics.is_empty()).then(|| metrics.collect());
         let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
-        let line = Line { trajectory: scored.trajectory, run, score, metrics, prompts };
+        let line =
+            Line { trajectory: scored.trajectory, run, score, metrics, prompts, annotations: scored.annotations };
         serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }

@@ -2,9 +2,11 @@
 
 use super::Scored;
 use super::table::{Cell, Column, Kind};
+use crate::label::Annotation;
 use crate::score::{Failure, Figure, Grounding, Measure, figure};
 use crate::types::Trajectory;
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// A column and where its cells come from.
 pub(super) struct QuestionColumn {
@@ -63,6 +65,10 @@ pub(super) const COLUMNS: &[QuestionColumn] = &[
     figure(&figure::CACHED_TOKENS),
     figure(&figure::CACHE_WRITE_TOKENS),
     figure(&figure::REASONING_TOKENS),
+    text("annotation_by", |scored| said(scored, |one| Some(&one.by))),
+    text("annotation_correct", |scored| said(scored, |one| Some(if one.correct? { "true" } else { "false" }))),
+    text("annotation_class", |scored| said(scored, |one| Some(one.class?.name()))),
+    text("annotation_step", |scored| said(scored, |one| one.step)),
 ];
 
 /// What the dataset says of the question. [`Scored::fields`] holds them in this order, and then those of `meta`.
@@ -122,6 +128,16 @@ fn grounding(scored: &Scored<'_>) -> Option<Grounding> {
 
 fn failure<'a>(scored: &Scored<'a>) -> Option<&'a Failure> {
     scored.assessment?.failure.as_ref()
+}
+
+/// One part of what each person said, joined by `|`, nothing where a person did not say it. All such columns have the people
+/// in the same order.
+fn said<'a, T: Display>(scored: &Scored<'a>, part: impl Fn(&'a Annotation) -> Option<T>) -> Cell<'a> {
+    if scored.annotations.is_empty() {
+        return Cell::Empty;
+    }
+    let parts = scored.annotations.iter().map(|one| part(one).map(|part| part.to_string()).unwrap_or_default());
+    Cell::Text(Cow::Owned(parts.collect::<Vec<_>>().join("|")))
 }
 
 /// The votes as a JSON list of `[answer, count]`; nothing without a vote.

@@ -1,6 +1,7 @@
 //! A trajectory with its score and its trajectory metrics.
 
 use super::Origin;
+use crate::label::Annotation;
 use crate::score::{AnswerScore, AssessedEpisode, Assessment};
 use crate::types::{RebuiltPrompt, Trajectory};
 use serde::{Serialize, Serializer};
@@ -20,6 +21,8 @@ pub struct Scored<'a> {
     /// The prompts of its calls, in the order of the record, where they are exported.
     pub prompts: &'a [RebuiltPrompt],
     pub origin: Origin<'a>,
+    /// What people said of it: the latest of each person, by name.
+    pub annotations: &'a [&'a Annotation],
 }
 
 /// The four numbers as the formats show them; all absent without a score.

@@ -75,7 +75,9 @@ fn export(mut export: impl Export, rows: usize) {
         let fields = if known { &FIELDS.map(|field| (!field.is_empty()).then(|| field.to_owned()))[..] } else { &[] };
         let metrics = if known { &[Some(0.5), None][..] } else { &[] };
         let origin = Origin::new("=run", &manifest, &trajectory.variant);
-        export.write(&Scored { trajectory, score, assessment, fields, metrics, prompts: &[], origin }).unwrap();
+        export
+            .write(&Scored { trajectory, score, assessment, fields, metrics, prompts: &[], origin, annotations: &[] })
+            .unwrap();
     }
     export.finish().unwrap();
 }

@@ -51,14 +51,15 @@ const COLUMNS: [(&str, u8); 10] = [
     ("verdict", 0),
     ("class", 2),
     ("outcome", 5),
-    ("steps", 3),
+    ("steps", 4),
     ("answer", 0),
     ("gold", 1),
-    ("question", 4),
+    ("question", 3),
 ];
 
 /// The list under a header, each episode on one line. What does not fit into the terminal is cut, and columns that find no
-/// room are left out: the outcome first, then the question, the steps, and the failure class. Of runs of one variant, or one
+/// room are left out: the outcome first, then the steps, the question, the failure class, and the gold
+/// answer. Of runs of one variant, or one
 /// repeat, that column is left out, too.
 pub(crate) fn render(rows: &[EpisodeRow], view: &View) -> String {
     let same = |of: fn(&EpisodeRow) -> &str| rows.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]));

@@ -17,6 +17,8 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// The run as `show` and `compare` take it.
     pub(crate) run: String,
+    /// The run's folder.
+    pub(crate) path: String,
     /// When the run began, RFC 3339 in UTC.
     pub(crate) started_at: String,
     pub(crate) dataset: String,
@@ -64,6 +66,7 @@ fn entry(group: &Group, source: &Source, name: &str, Notes { tags, note, .. }: N
     Some(Entry {
         name: name.to_owned(),
         run: source.typed(),
+        path: source.run.path.display().to_string(),
         started_at: manifest.started_at.clone(),
         dataset: manifest.dataset.name.clone(),
         model: variant.model.clone(),

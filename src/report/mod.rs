@@ -1,5 +1,6 @@
 //! What a person reads: the plan of a run, its progress, its summary, comparisons, and single episodes.
 
+pub(crate) mod agreement;
 pub(crate) mod comparison;
 pub(crate) mod console;
 pub(crate) mod episodes;

@@ -29,7 +29,9 @@ pub(crate) struct RunSummary {
     pub wall_ms: Option<u64>,
     /// Other remarks, one a line below the tables.
     pub notes: Vec<String>,
-    /// Commands to try next, one a line below the remarks.
+    /// Further tables below the remarks; empty, or ending in a line break.
+    pub below: String,
+    /// Commands to try next, one a line at the end.
     pub next: Vec<String>,
 }
 
@@ -66,6 +68,7 @@ impl RunSummary {
         for note in &self.notes {
             text = text + &visible_line(note, 500) + "\n";
         }
+        text.push_str(&self.below);
         if !self.next.is_empty() {
             text.push_str("next:\n");
         }

@@ -137,7 +137,10 @@ fn end(page: &mut Page, trajectory: &Trajectory) {
     page.optional("detail", trajectory.detail.as_deref(), PLAIN);
     page.optional("votes", votes(trajectory).as_deref(), PLAIN);
     page.optional("repairs", repairs(trajectory).as_deref(), YELLOW);
-    page.field("sum", &format!("{} from {}", sum(trajectory), trajectory.started_at), DIM);
+    // Imported episodes do not say when they began.
+    let from =
+        if trajectory.started_at.is_empty() { String::new() } else { format!(" from {}", trajectory.started_at) };
+    page.field("sum", &format!("{}{from}", sum(trajectory)), DIM);
 }
 
 /// The votes of a majority.

@@ -3,6 +3,7 @@
 use super::error::RunError;
 use super::folder::{holds_a_run, recorded};
 use super::plan::differences_of_parts;
+use crate::label;
 use crate::store::{Keep, Records, RunFolder, Union};
 use crate::tape::NOT_OWN_HINT;
 use crate::types::text::counted;
@@ -59,6 +60,7 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
     let written = RunFolder::build(out, |new| {
         manifest.paid = new.write_union(&union, &folders, &records)?;
         notes.extend(copy_texts(new, &manifest, &folders)?);
+        notes.extend(label::carry(&folders, new)?);
         Ok::<(), RunError>(new.write_manifest(&manifest)?)
     });
     written?;
@@ -69,7 +71,7 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
 }
 
 /// The new folder must not be there, or be empty.
-fn refuse_target(target: &RunFolder) -> Result<(), RunError> {
+pub(super) fn refuse_target(target: &RunFolder) -> Result<(), RunError> {
     let path = target.path();
     if path.is_symlink() {
         return Err(RunError::input(format!("`{}` is a symbolic link", path.display()), NOT_OWN_HINT));

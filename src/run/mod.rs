@@ -11,6 +11,7 @@
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
 //! | `merge` | one folder from several of the same run |
+//! | `notebook` | a folder of episodes that the paper's notebooks recorded |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
 //! | `unsent` | what servers do not take |
@@ -37,6 +38,7 @@ mod job;
 mod journal;
 mod merge;
 mod model;
+mod notebook;
 mod pace;
 mod places;
 mod plan;
@@ -67,6 +69,7 @@ pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
 pub use interrupts::Interrupts;
 pub(crate) use merge::{Merged, merge};
+pub(crate) use notebook::{Recorded, import as import_notebook};
 pub(crate) use places::{Place, places};
 pub(crate) use prepare::PlannedRun;
 pub use prepare::{Finished, Listener, Prepared, load_experiment, prepare};

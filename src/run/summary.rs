@@ -78,6 +78,8 @@ pub struct VariantScore {
 /// The figures of one episode.
 #[derive(Debug)]
 pub struct Item {
+    /// Key of the episode.
+    pub key: String,
     pub variant: String,
     /// Which repeat, from 0.
     pub repeat: u32,
@@ -338,7 +340,7 @@ impl VariantScore {
             self.paid += Paid::of(&trajectory);
             self.shortfalls += Shortfalls::of(&trajectory);
         }
-        let Trajectory { variant, repeat, id, outcome, .. } = trajectory;
-        Item { variant, repeat, id, outcome, score, assessment }
+        let Trajectory { key, variant, repeat, id, outcome, .. } = trajectory;
+        Item { key, variant, repeat, id, outcome, score, assessment }
     }
 }

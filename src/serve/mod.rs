@@ -1,5 +1,5 @@
-//! A frozen corpus for other programs: the parts of `MediaWiki` that they call, Search-R1's `/retrieve`, and
-//! the tool over the Model Context Protocol.
+//! Servers of this program. A frozen corpus for other programs: the parts of `MediaWiki` that they call, Search-R1's `/retrieve`, and
+//! the tool over the Model Context Protocol. And runs for a person's browser.
 //!
 //! | file | what it holds |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | `retrieve` | Search-R1's retriever |
 //! | `mcp` | the tool over the Model Context Protocol, the only user of its SDK |
 //! | `tools` | what the tool of MCP does |
+//! | `view` | runs in a browser |
 //! | `handle` | the state of a session, in the hands of the client |
 
 mod clients;
@@ -29,9 +30,11 @@ mod server;
 mod shelf;
 #[cfg(feature = "mcp")]
 mod tools;
+mod view;
 
 pub(crate) use guard::Hosts;
 pub(crate) use log::Log;
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::over_stdio;
 pub(crate) use server::{Part, ServeError, Server, Settings};
+pub(crate) use view::{Viewing, view};

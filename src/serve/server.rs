@@ -124,16 +124,27 @@ impl Service<hyper::Request<Incoming>> for Connected {
 impl Server {
     pub(crate) async fn bind(corpus: Corpus, settings: Settings) -> Result<Self, ServeError> {
         let Settings { bind, hosts, parts, compat, log, log_queries, per_client } = settings;
-        if !bind.ip().is_loopback() && !hosts.remote {
+        let shelf = Shelf::new(Arc::new(corpus), compat);
+        let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
+        let gate = Gate { hosts: Arc::new(hosts), log, log_queries, clients };
+        Self::listen(bind, router(&parts, shelf), gate).await
+    }
+
+    /// A server of somebody's own pages, for this machine alone.
+    pub(super) async fn of(router: Router, bind: SocketAddr) -> Result<Self, ServeError> {
+        let gate = Gate { hosts: Arc::new(Hosts::default()), log: None, log_queries: false, clients: None };
+        Self::listen(bind, router, gate).await
+    }
+
+    async fn listen(bind: SocketAddr, router: Router, gate: Gate) -> Result<Self, ServeError> {
+        if !bind.ip().is_loopback() && !gate.hosts.remote {
             return Err(ServeError::Remote(bind));
         }
         let cannot = |source| ServeError::Bind { address: bind, source };
         let listener = TcpListener::bind(bind).await.map_err(cannot)?;
         let address = listener.local_addr().map_err(cannot)?;
-        let shelf = Shelf::new(Arc::new(corpus), compat);
-        let clients = per_client.map(|limit| Arc::new(Clients::new(limit)));
-        let gate = Gate { hosts: Arc::new(hosts), log, log_queries, clients };
-        Ok(Self { listener, address, router: router(&parts, shelf, gate) })
+        let router = router.layer(middleware::from_fn_with_state(gate, answered));
+        Ok(Self { listener, address, router })
     }
 
     /// Where it listens.
@@ -191,7 +202,7 @@ fn connection(
     http.serve_connection(TokioIo::new(stream), Connected(TowerToHyperService::new(router), Client(address.ip())))
 }
 
-fn router(parts: &[Part], shelf: Shelf, gate: Gate) -> Router {
+fn router(parts: &[Part], shelf: Shelf) -> Router {
     let mut router = Router::new().route("/healthz", get(healthy)).route("/corpus.json", get(described));
     let mut served = vec!["/healthz", "/corpus.json"];
     if parts.contains(&Part::MediaWiki) {
@@ -210,7 +221,7 @@ fn router(parts: &[Part], shelf: Shelf, gate: Gate) -> Router {
     }
     let nothing = format!("there is nothing here; this server has {}", served.join(", "));
     let router = router.fallback(async move || reply::refused(StatusCode::NOT_FOUND, &nothing));
-    router.with_state(shelf).layer(middleware::from_fn_with_state(gate, answered))
+    router.with_state(shelf)
 }
 
 impl Gate {

@@ -3,6 +3,7 @@
 //! What cannot be computed, such as the spread of one value, is `None` rather than NaN. `docs/statistics.md` has the
 //! formulas and their sources.
 
+pub mod agreement;
 mod beta;
 pub mod bootstrap;
 pub mod clusters;
@@ -17,6 +18,7 @@ pub mod quantile;
 pub mod rng;
 pub mod wilcoxon;
 
+pub use agreement::{Agreement, Coefficient, Confusion, Resampling};
 pub use bootstrap::Bootstrap;
 pub use clusters::Sums;
 pub use cochran::{CochranQ, cochran_q};

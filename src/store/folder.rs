@@ -29,6 +29,8 @@ pub(crate) struct RunFolder {
 /// What the names of files begin with that each part of a run has for itself: a shard, or a process without one.
 pub(super) const TRAJECTORIES: &str = "trajectories";
 pub(super) const JOURNAL: &str = "journal";
+/// What people said of the episodes.
+const ANNOTATIONS: &str = "annotations.jsonl";
 
 impl RunFolder {
     /// The experiment that the run belongs to.
@@ -62,7 +64,9 @@ impl RunFolder {
     pub(crate) fn is_own(name: &str) -> bool {
         let lines =
             [TRAJECTORIES, JOURNAL].iter().any(|stem| name.starts_with(stem)) && name.strip_suffix(".jsonl").is_some();
-        lines || is_lock(name) || ["manifest.json", "questions.jsonl", NOTES, Self::EXPERIMENT].contains(&name)
+        lines
+            || is_lock(name)
+            || ["manifest.json", "questions.jsonl", ANNOTATIONS, NOTES, Self::EXPERIMENT].contains(&name)
     }
 
     /// Locks the folder or one shard of it for writing, creating the folder if needed. Fails if another process holds the
@@ -181,6 +185,11 @@ impl RunFolder {
         self.path.join("questions.jsonl")
     }
 
+    /// The file of what people said of the episodes, which need not be there.
+    pub(crate) fn annotations(&self) -> PathBuf {
+        self.path.join(ANNOTATIONS)
+    }
+
     /// Opens the trajectory file for appending.
     pub(crate) fn appender(&self, lock: &Lock) -> Result<Appender, StoreError> {
         Appender::open(&self.lines(TRAJECTORIES, &part(lock.shard())))
@@ -269,11 +278,20 @@ impl RunFolder {
     }
 
     fn record_files(&self, shard: Option<Shard>) -> Result<Vec<RecordFile>, StoreError> {
+        self.trajectory_files_of(shard)?.into_iter().map(RecordFile::look_at).collect()
+    }
+
+    /// The trajectory files of all shards, as far as they are there.
+    pub(crate) fn trajectory_files(&self) -> Result<Vec<PathBuf>, StoreError> {
+        self.trajectory_files_of(None)
+    }
+
+    fn trajectory_files_of(&self, shard: Option<Shard>) -> Result<Vec<PathBuf>, StoreError> {
         let parts = self.parts(shard)?;
         let paths = parts.iter().map(|part| self.lines(TRAJECTORIES, part));
         let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
         paths.sort();
-        paths.into_iter().map(RecordFile::look_at).collect()
+        Ok(paths)
     }
 
     pub(super) fn lines(&self, stem: &str, part: &str) -> PathBuf {

@@ -6,6 +6,7 @@
 //! <run>/trajectories.jsonl     one episode a line, appended and synced when it ends
 //! <run>/journal.jsonl          what took place in episodes that have not ended, and what all of it cost
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
+//! <run>/annotations.jsonl      what people said of the episodes
 //! <run>/experiment.toml        the experiment that the run belongs to, if any
 //! <run>/notes.json             what people note about it: tags and a text
 //! ```

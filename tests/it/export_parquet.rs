@@ -131,6 +131,7 @@ fn long_texts_are_written_in_groups_and_whole() {
             metrics: &[],
             prompts: &[],
             origin,
+            annotations: &[],
         };
         table.write(&scored).expect("a row");
     }

@@ -1,6 +1,6 @@
 //! What the program says of itself: examples that work, completions and manual pages that leave nothing out.
 
-use crate::common::{self, Ran};
+use crate::common::{self, Ran, notebook};
 use std::path::Path;
 use wikitrail::dataset::Format;
 use wikitrail::types::Method;
@@ -107,7 +107,7 @@ fn examples(path: &str) -> Vec<String> {
 fn needs_others(example: &str) -> bool {
     let server =
         example.contains("--base-url") || example.contains("--wiki api") || example.ends_with("fetch hotpotqa");
-    let is_one = example.contains("wikitrail serve ") || example.contains("wikitrail mcp ");
+    let is_one = ["serve", "view", "mcp"].iter().any(|name| example.contains(&format!("wikitrail {name} ")));
     let site = example.contains("corpus freeze") && !example.contains("--dry-run");
     server || site || is_one || example.contains("--import")
 }
@@ -127,6 +127,7 @@ fn every_example_of_every_help_works() {
         ("newer.jsonl", "{\"title\": \"Ada\", \"text\": \"She has written.\"}\n"),
         ("dev.json", r#"[{"question": "Who?", "context": [["Ada", ["She wrote."]]]}]"#),
         ("mine.csv", "text,gold\nWho?,Nobody\nWhat?,Nothing\n"),
+        ("episodes.jsonl", &notebook::episode(0, "Finish[Rome]", 1)),
         ("replies.jsonl", "{\"name\": \"a\", \"output\": \" I see.\\nAction 2: Finish[yes]\"}\n"),
     ] {
         dir.write(name, text);

@@ -2,7 +2,7 @@
 //! replies that try to name the window, move the cursor, write to the clipboard and turn the direction of writing.
 
 use crate::common::server::{Server, json};
-use crate::common::{Ran, WorkDir};
+use crate::common::{Ran, WorkDir, notebook};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -53,6 +53,9 @@ fn bench(server: &Server) -> WorkDir {
     bench.write("bad.jsonl", format!("{{\"name\": {HOSTILE}\n"));
     bench.write("s.csv", format!("id,em,{HOSTILE}\n{HOSTILE},1,{HOSTILE}\nb,0,x\n"));
     bench.write("prompts/\u{1b}[2J.toml", "");
+    let said = format!("id,class,note,{HOSTILE}\nb,search,{HOSTILE},\n\"{HOSTILE}\",{HOSTILE},,\n{HOSTILE},loop,,\n");
+    bench.write("said.csv", said.replace('\r', ""));
+    bench.write("episodes.jsonl", notebook::episode(1, HOSTILE, 0).replace("made-up-1", "\u{9b}\u{202e}"));
     let base = format!("{}/v1", server.url);
     let model =
         ["--model", "openai:m\u{9b}", "--base-url", &base, "--wiki", "corpus:wiki", "--protocol", "robust,react-paper"];
@@ -120,6 +123,13 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["show", RUN, HOSTILE],
         vec!["show", RUN, "b", "--json"],
         vec!["show", RUN, "no\u{9b}ne"],
+        vec!["annotate", RUN, "--by", "anna"],
+        vec!["annotate", RUN, "--import", "said.csv", "--by", "anna"],
+        vec!["annotate", RUN, "--import", "bad.jsonl"],
+        vec!["score", RUN],
+        vec!["import", "react-notebook", "bad.jsonl", "--out", "i"],
+        vec!["import", "react-notebook", "episodes.jsonl", "bad.jsonl", "--out", "i"],
+        vec!["show", "i"],
         vec!["replay", RUN],
         vec!["replay", RUN, "--json"],
         vec!["replay", "--import", "react-notebook", "bad.jsonl", "--prompt", "k.json#x"],
@@ -182,6 +192,14 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["serve", "corpus:c", "--bind", "0.0.0.0:0"],
         vec!["mcp", "corpus:\u{1b}[2J"],
         vec!["mcp", "corpus:c"],
+        vec!["report", RUN, "--out", "-"],
+        vec!["report", RUN, "--out", "r\u{1b}[2J.html", "--figures", "f\u{1b}[2J"],
+        vec!["note", RUN, HOSTILE],
+        vec!["note", RUN, "--tag", HOSTILE],
+        vec!["note", RUN, "--json"],
+        vec!["list", RUN],
+        vec!["list", RUN, "--json"],
+        vec!["view", "\u{1b}[2J"],
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ];

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
 
 mod adaptive_run;
+mod annotate_command;
 mod ask_command;
 mod bad_input;
 mod budget;
@@ -44,8 +45,10 @@ mod freeze_command;
 mod given_sentences;
 mod help;
 mod hostile_text;
+mod import_notebook;
 mod key_leaks;
 mod layering;
+mod list_command;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_command;
 mod merge;
@@ -58,6 +61,7 @@ mod protocol_golden;
 mod readers;
 mod recorded_episodes;
 mod replay;
+mod report_command;
 mod reproduce_command;
 mod request_settings;
 mod responses_run;
@@ -78,6 +82,8 @@ mod tape_command;
 mod terminal_share;
 mod trajectory_metrics;
 mod variant_run;
+#[cfg(all(unix, feature = "serve"))]
+mod view_command;
 mod wiki_golden;
 mod wiki_sources;
 mod wiki_support;

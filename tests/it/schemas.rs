@@ -1,6 +1,6 @@
 //! `docs/schema`: what runs really leave behind is valid, and nothing beside it is.
 
-use crate::common::{self, mockd, wikitrail};
+use crate::common::{self, mockd, notebook, wikitrail};
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -92,6 +92,37 @@ fn every_manifest_and_every_trajectory_is_valid() {
                 shots exemplar_order exemplar_seed";
     for rare in rare.split(' ') {
         assert!(fields.contains(rare), "no run has `{rare}`, so it was not tried");
+    }
+}
+
+#[test]
+fn every_judgement_and_every_imported_run_is_valid() {
+    let (schema, folder) = (Schema::of("annotation.schema.json"), common::WorkDir::new());
+    folder.write("e.jsonl", notebook::episode(0, "Finish[Rome]", 1) + &notebook::episode(1, "Look[x]", 0));
+    folder.wikitrail(&["import", "react-notebook", "e.jsonl", "--out", "r"]).ok();
+    Schema::of("manifest.schema.json").assert_valid(&folder.manifest("r"));
+    folder.records("r").iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
+    let classes = "search lookup reasoning label hallucination loop format cut declined limit gold-wrong ambiguous";
+    let rows: String = classes.split(' ').map(|class| format!("e/0,{class},3,n,{class}\n")).collect();
+    folder.write("said.csv", format!("id,class,step,note,by\n{rows}"));
+    folder.write("empty.csv", "id,correct,by\ne/1,1,x\n");
+    for file in ["said.csv", "empty.csv"] {
+        folder.wikitrail(&["annotate", "r", "--import", file]).ok();
+    }
+    let lines = common::lines(&folder.read("r/annotations.jsonl"));
+    assert_eq!(lines.len(), 13);
+    let formats = common::repository("docs/formats.md");
+    for line in &lines {
+        schema.assert_valid(line);
+        for field in line.as_object().expect("an object").keys() {
+            assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
+        }
+    }
+    for (pointer, wrong) in [("/class", json!("lop")), ("/by", json!("a|b")), ("/step", json!(0)), ("/more", json!(1))]
+    {
+        let mut other = lines[0].clone();
+        other[&pointer[1..]] = wrong;
+        assert!(schema.faults(&other).is_some(), "{pointer}");
     }
 }
 

@@ -194,6 +194,8 @@ fn quiet_prints_a_line_for_each_variant() {
 fn tables_fit_the_terminal() {
     let dir = WorkDir::new();
     dir.wikitrail(&["run", "--quiet", "--method", "react,cot-sc->react,act", "--samples", "3", "--out", "many"]).ok();
+    dir.write("c.jsonl", "{\"id\": \"1\", \"title\": \"Ada\", \"text\": \"Ada was here.\"}\n");
+    dir.wikitrail(&["corpus", "build", "--from", "c.jsonl", "corpus"]).ok();
     let commands: [&[&str]; 7] = [
         &["score", "many"],
         &["run", "--limit", "3", "--method", "react,cot-sc->react", "--samples", "3", "--out"],
@@ -201,7 +203,7 @@ fn tables_fit_the_terminal() {
         &["show", "many"],
         &["show", "many@react:sample-002"],
         &["dataset", "info", "datasets/sample.jsonl"],
-        &["corpus", "info", "datasets/sample-wiki"],
+        &["corpus", "info", "corpus"],
     ];
     for width in [60, 80, 120] {
         for args in commands {
@@ -213,8 +215,11 @@ fn tables_fit_the_terminal() {
             let output = dir.command(&args).env("COLUMNS", width.to_string()).output().expect("wikitrail runs");
             let text = String::from_utf8(output.stdout).expect("UTF-8");
             assert!(output.status.success() && text.lines().count() > 5, "{args:?}: {text}");
-            let laid_out =
-                |line: &&str| !line.contains("wikitrail ") && !line.contains("sha256 ") && (line.starts_with(' ') || line.starts_with('─'));
+            let laid_out = |line: &&str| {
+                !line.contains("wikitrail ")
+                    && !line.contains("sha256 ")
+                    && (line.starts_with(' ') || line.starts_with('─'))
+            };
             let wide: Vec<&str> =
                 text.lines().filter(laid_out).filter(|line| line.trim_end().width() > width).collect();
             assert!(wide.is_empty(), "{args:?} at {width}: {wide:#?}\n{text}");

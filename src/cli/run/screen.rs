@@ -55,7 +55,7 @@ impl Listener for Screen {
             } else {
                 Print::Tables
             };
-            self.result = score::print(summary, Vec::new(), how);
+            self.result = score::print(summary, score::Beside::default(), how);
         }
     }
 }

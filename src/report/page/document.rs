@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-const STYLE: &str = include_str!("page.css");
+pub(super) const STYLE: &str = include_str!("page.css");
 
 /// Questions that a page without JavaScript lists.
 const LISTED: usize = 200;
@@ -58,7 +58,7 @@ fn script() -> String {
 }
 
 /// The digest by which a content security policy knows a text.
-fn digest(text: &str) -> String {
+pub(super) fn digest(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
 

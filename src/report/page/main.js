@@ -253,7 +253,7 @@ class Page {
             this.judgements.add(judgement);
         }
         this.drawTools();
-        const failed = this.meta.live ? await send(this.meta.live, made) : null;
+        const failed = this.meta.live?.token ? await send(this.meta.live, made) : null;
         const top = scrollY;
         await this.showQuestion(placeOf(location.hash));
         scrollTo(0, top);

@@ -61,6 +61,7 @@ fn summary(variants: &[&str]) -> RunSummary {
         joined: Vec::new(),
         wall_ms: Some(7_620_000),
         notes: vec!["3 of 9 planned episodes are not recorded yet".into()],
+        below: String::new(),
         next: vec!["wikitrail show results/first ID".into()],
     }
 }
@@ -138,6 +139,7 @@ fn an_empty_run_has_no_numbers() {
         joined: Vec::new(),
         wall_ms: None,
         notes: vec![],
+        below: String::new(),
         next: Vec::new(),
     }
     .render(80);

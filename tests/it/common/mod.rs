@@ -1,6 +1,7 @@
 //! What several tests need.
 
 pub(crate) mod mockd;
+pub(crate) mod notebook;
 mod program;
 pub(crate) mod server;
 

@@ -20,9 +20,14 @@ pub(crate) struct Answer {
 }
 
 impl Served {
-    /// Starts it in a folder, at a port that the system gives.
+    /// Starts `serve` in a folder, at a port that the system gives.
     pub(crate) fn start(folder: &Path, args: &[&str]) -> Self {
-        let mut command = crate::common::command(folder, &[&["serve", "--bind", "127.0.0.1:0"], args].concat());
+        Self::of(folder, &[&["serve", "--bind", "127.0.0.1:0"], args].concat())
+    }
+
+    /// Starts a command that prints its address.
+    pub(crate) fn of(folder: &Path, args: &[&str]) -> Self {
+        let mut command = crate::common::command(folder, args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("wikitrail starts");
         let mut line = String::new();
         let stdout = child.stdout.take().expect("a pipe");
@@ -33,7 +38,7 @@ impl Served {
     }
 
     pub(crate) fn host(&self) -> &str {
-        self.url.trim_start_matches("http://")
+        self.url.trim_start_matches("http://").split('/').next().unwrap_or_default()
     }
 
     /// Sends bytes and reads all that comes back.

@@ -1,33 +1,32 @@
-//! The questions of a conversation, from a terminal or from anywhere else.
+//! Lines that a person types at a prompt, or that come from a file or a program.
 
-use crate::cli::say::say;
-use crate::cli::wiki::lines::{Line, Lines as Plain, typed};
+use super::say::say;
+use super::wiki::lines::{Line, Lines as Plain, typed};
 use rustyline::DefaultEditor;
 use std::io::IsTerminal as _;
 use tokio::io::Stdin;
 
-const PROMPT: &str = "ask> ";
-
 pub(super) enum Lines {
-    /// A person types them. Absent while one is being typed.
-    Typed(Option<DefaultEditor>),
+    /// A person types them at this prompt. The editor is absent while one is being typed.
+    Typed(Option<DefaultEditor>, &'static str),
     /// They come from a file or a program.
     Piped(Plain<Stdin>),
 }
 
 impl Lines {
-    pub(super) fn new() -> anyhow::Result<Self> {
+    /// Those of standard input; `how` is said to a person at a terminal.
+    pub(super) fn new(prompt: &'static str, how: &str) -> anyhow::Result<Self> {
         if !std::io::stdin().is_terminal() {
             return Ok(Self::Piped(Plain::new(tokio::io::stdin())));
         }
-        say("an empty line or Ctrl-D ends the conversation");
-        Ok(Self::Typed(Some(DefaultEditor::new()?)))
+        say(how);
+        Ok(Self::Typed(Some(DefaultEditor::new()?), prompt))
     }
 
     /// The next line; nothing at the end.
     pub(super) async fn next(&mut self) -> anyhow::Result<Option<String>> {
         match self {
-            Self::Typed(editor) => typed(editor, PROMPT).await,
+            Self::Typed(editor, prompt) => typed(editor, prompt).await,
             Self::Piped(lines) => loop {
                 match lines.next().await? {
                     None => return Ok(None),

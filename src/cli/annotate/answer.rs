@@ -1,0 +1,140 @@
+//! What a person types after reading an episode.
+
+use crate::label::AnnotationClass;
+use crate::score::FailureClass;
+use crate::types::text::printable;
+
+/// A line, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    Judged(Judgement),
+    Skip,
+    Back,
+    Quit,
+    Help,
+    /// Nothing was typed.
+    Nothing,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Judgement {
+    pub(super) correct: Option<bool>,
+    pub(super) class: Option<AnnotationClass>,
+    pub(super) step: Option<u32>,
+    pub(super) note: Option<String>,
+}
+
+/// What can be typed, by key and word.
+pub(super) const HELP: &str = "\
+y right          n wrong, without saying why
+s search         the page that was needed was never reached
+k lookup         the page was open, but the sentence that decides was never shown
+r reasoning      what was needed was shown, and the agent concluded wrongly
+l label          the answer is as good as the gold (counts as right)
+h hallucination  it asserts what nothing shown supports
+o loop           it repeated itself until the steps ran out
+f format         the reply was no usable action or answer
+c cut            the reply or the conversation was cut
+d declined       the model declined to answer
+m limit          the steps ran out for another reason
+g gold-wrong     the gold answer is wrong or outdated
+a ambiguous      several answers are right, or none can be decided
+- skip           b back    q quit    ? this list
+after a key: the number of the step where it went wrong, and a note: k 3 one page too early
+";
+
+const KEYS: [(&str, FailureClass); 10] = [
+    ("s", FailureClass::Search),
+    ("k", FailureClass::Lookup),
+    ("r", FailureClass::Reasoning),
+    ("l", FailureClass::Label),
+    ("h", FailureClass::Hallucination),
+    ("o", FailureClass::Loop),
+    ("f", FailureClass::Format),
+    ("c", FailureClass::Cut),
+    ("d", FailureClass::Declined),
+    ("m", FailureClass::Limit),
+];
+
+/// Understands a line, or says why not.
+pub(super) fn parse(line: &str) -> Result<Answer, String> {
+    let line = line.trim();
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let plain = match word {
+        "" => Some(Answer::Nothing),
+        "-" | "skip" => Some(Answer::Skip),
+        "b" | "back" => Some(Answer::Back),
+        "q" | "quit" => Some(Answer::Quit),
+        "?" | "help" => Some(Answer::Help),
+        _ => None,
+    };
+    match (plain, rest.trim()) {
+        (Some(answer), "") => Ok(answer),
+        (Some(_), _) => Err(format!("`{word}` takes nothing after it")),
+        (None, rest) => judged(word, rest).map(Answer::Judged),
+    }
+}
+
+fn judged(word: &str, rest: &str) -> Result<Judgement, String> {
+    let class = match word {
+        "y" | "right" | "n" | "wrong" => None,
+        "g" => Some(AnnotationClass::GoldWrong),
+        "a" => Some(AnnotationClass::Ambiguous),
+        _ => {
+            let by_key = KEYS.iter().find(|(key, _)| *key == word).map(|(_, class)| AnnotationClass::Failure(*class));
+            let class = by_key.or_else(|| AnnotationClass::parse(word));
+            Some(class.ok_or_else(|| format!("`{}` is no key and no class; ? lists them", printable(word, 40)))?)
+        }
+    };
+    let correct = match class {
+        None => Some(matches!(word, "y" | "right")),
+        // Nobody can be right or wrong by such a gold answer.
+        Some(AnnotationClass::GoldWrong | AnnotationClass::Ambiguous) => None,
+        Some(AnnotationClass::Failure(class)) => Some(class == FailureClass::Label),
+    };
+    let (number, after) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (step, note) = match number.parse::<u32>() {
+        Ok(0) => return Err("steps are counted from 1".to_owned()),
+        Ok(step) => (Some(step), after.trim()),
+        Err(_) => (None, rest),
+    };
+    Ok(Judgement { correct, class, step, note: Some(note.to_owned()).filter(|note| !note.is_empty()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, HELP, parse};
+    use crate::label::AnnotationClass;
+
+    #[test]
+    fn a_key_may_have_a_step_and_a_note_behind_it() {
+        let judged = |line: &str| match parse(line) {
+            Ok(Answer::Judged(judged)) => {
+                (judged.correct, judged.class.map(AnnotationClass::name), judged.step, judged.note)
+            }
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(judged("y"), (Some(true), None, None, None));
+        assert_eq!(judged(" wrong "), (Some(false), None, None, None));
+        assert_eq!(judged("k 3"), (Some(false), Some("lookup"), Some(3), None));
+        let note = Some("3rd page, never opened".to_owned());
+        assert_eq!(judged("search 3rd page, never opened"), (Some(false), Some("search"), None, note));
+        assert_eq!(judged("l 2 a nickname"), (Some(true), Some("label"), Some(2), Some("a nickname".to_owned())));
+        assert_eq!(judged("gold-wrong"), (None, Some("gold-wrong"), None, None));
+        for line in ["x", "k 0", "skip 3", "yes\u{1b}[2J"] {
+            assert!(parse(line).is_err_and(|why| !why.contains('\u{1b}')), "{line}");
+        }
+        assert_eq!([parse(""), parse("-"), parse("b")], [Ok(Answer::Nothing), Ok(Answer::Skip), Ok(Answer::Back)]);
+    }
+
+    #[test]
+    fn every_class_has_a_line_of_help_whose_key_gives_it() {
+        for class in AnnotationClass::all() {
+            let line = HELP.lines().find(|line| line.split_whitespace().nth(1) == Some(class.name())).expect("a line");
+            let Ok(Answer::Judged(judged)) = parse(line.split_whitespace().next().expect("a key")) else {
+                panic!("{line}");
+            };
+            assert_eq!(judged.class, Some(class));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Which episodes of a run are judged, and what their strata have in common.
+
+use super::Args;
+use crate::cli::failure::Failure;
+use crate::cli::say::say;
+use crate::graded::{Field, Graded, GradedRun, RunRef};
+use crate::label::{Candidate, sample};
+use std::collections::HashMap;
+
+/// How many of each stratum, if no number is given: the paper's Table 2 has 50 right and 50 wrong ones of each method.
+const EACH: usize = 50;
+
+/// What the episodes of a stratum have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Stratum {
+    Em,
+    Variant,
+    Class,
+    Outcome,
+    Repeat,
+    /// A field of the question.
+    Field(Field),
+}
+
+impl Stratum {
+    pub(super) fn parse(name: &str) -> Result<Self, String> {
+        Ok(match name.trim() {
+            "em" => Self::Em,
+            "variant" => Self::Variant,
+            "class" => Self::Class,
+            "outcome" => Self::Outcome,
+            "repeat" => Self::Repeat,
+            name @ ("type" | "level" | "hops" | "answer_kind" | "cluster" | "page") => Self::Field(Field::parse(name)),
+            name if name.starts_with("meta.") => Self::Field(Field::parse(name)),
+            _ => {
+                let known =
+                    "em, variant, class, outcome, repeat, type, level, hops, answer_kind, cluster, page and meta.NAME";
+                return Err(format!("fields are {known}"));
+            }
+        })
+    }
+
+    /// As it is typed.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Em => "em".to_owned(),
+            Self::Variant => "variant".to_owned(),
+            Self::Class => "class".to_owned(),
+            Self::Outcome => "outcome".to_owned(),
+            Self::Repeat => "repeat".to_owned(),
+            Self::Field(Field::Meta(name)) => format!("meta.{name}"),
+            Self::Field(field) => field.name().to_owned(),
+        }
+    }
+
+    fn of(&self, graded: &Graded, fields: &HashMap<(String, usize), String>, at: usize) -> String {
+        let class = || Some(graded.assessment.as_ref()?.failure.as_ref()?.class.name().to_owned());
+        let trajectory = &graded.trajectory;
+        match self {
+            Self::Em => graded.score.map_or_else(|| "hidden".to_owned(), |score| (score.em > 0.0).to_string()),
+            Self::Variant => trajectory.variant.clone(),
+            Self::Class => class().unwrap_or_default(),
+            Self::Outcome => trajectory.outcome.name().to_owned(),
+            Self::Repeat => trajectory.repeat.to_string(),
+            Self::Field(_) => fields.get(&(trajectory.id.clone(), at)).cloned().unwrap_or_default(),
+        }
+    }
+}
+
+/// An episode of the sample.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Chosen {
+    pub(super) key: String,
+    pub(super) id: String,
+}
+
+/// The episodes to judge, in the order in which they are shown.
+pub(super) fn chosen(args: &Args, run: &RunRef) -> anyhow::Result<Vec<Chosen>> {
+    let mut fields: HashMap<(String, usize), String> = HashMap::new();
+    let source = GradedRun::open_with(&run.path, |question| {
+        for (at, stratum) in args.stratify.iter().enumerate() {
+            if let Stratum::Field(field) = stratum
+                && let Some(value) = field.of(question)
+            {
+                fields.insert((question.id.clone(), at), value);
+            }
+        }
+    })?;
+    source.notes.iter().for_each(say);
+    source.check_variant(run)?;
+    let (mut candidates, mut ids) = (Vec::new(), HashMap::new());
+    for graded in source.episodes() {
+        let graded = graded?;
+        let trajectory = &graded.trajectory;
+        if !trajectory.measured() || run.variant.as_ref().is_some_and(|variant| *variant != trajectory.variant) {
+            continue;
+        }
+        let stratum = args.stratify.iter().enumerate().map(|(at, stratum)| stratum.of(&graded, &fields, at)).collect();
+        ids.insert(trajectory.key.clone(), trajectory.id.clone());
+        candidates.push(Candidate { key: trajectory.key.clone(), stratum });
+    }
+    if candidates.is_empty() {
+        let what = format!("`{}` has no episode that was measured", run.typed());
+        return Err(Failure::bad_input(what, "continue the run with --resume, or name another"));
+    }
+    let keys = sample(&candidates, args.sample, EACH, args.seed);
+    Ok(keys.into_iter().filter_map(|key| Some(Chosen { id: ids.remove(&key)?, key })).collect())
+}

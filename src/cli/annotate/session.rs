@@ -1,0 +1,199 @@
+//! One episode after the other, each judged before the rules' verdict on it is shown.
+
+use super::answer::{Answer, HELP, Judgement, parse};
+use super::sampled::{Chosen, chosen};
+use super::{Args, Stratum};
+use crate::cli::failure;
+use crate::cli::prompted::Lines;
+use crate::cli::say::say;
+use crate::graded::{Graded, GradedRun, RunRef};
+use crate::label::{ANNOTATION_VERSION, Annotation, Annotations, append};
+use crate::report::console::stdout;
+use crate::report::trajectory::{heading, render};
+use crate::report::{View, counted};
+use crate::store::RunFolder;
+use crate::types::text::{shell_word, visible_line};
+use crate::types::{Tool, Trajectory};
+use std::collections::HashSet;
+use std::io::Write as _;
+use std::path::Path;
+
+/// Judges what is left of the sample; what this person judged earlier is passed over.
+pub(super) async fn run(args: &Args, run: &RunRef, folder: &RunFolder, by: &str) -> anyhow::Result<u8> {
+    let annotations = Annotations::read(folder)?;
+    annotations.notes().for_each(say);
+    let of_person = |annotation: &&Annotation| annotation.by == by;
+    let before: HashSet<String> =
+        annotations.latest().into_iter().filter(of_person).map(|annotation| annotation.key.clone()).collect();
+    let mut sample = chosen(args, run)?;
+    let all = sample.len();
+    sample.retain(|episode| !before.contains(&episode.key));
+    let judged = all - sample.len();
+    say(format_args!(
+        "{}, judged by {}{}",
+        counted(all, "episode"),
+        visible_line(by, 40),
+        if judged > 0 { format!("; {judged} of them before, {} left", sample.len()) } else { String::new() }
+    ));
+    let view = View::of_stdout();
+    let view = View { width: args.width.unwrap_or(view.width), ..view };
+    let lines = Lines::new("judge> ", "? lists the keys; q or Ctrl-D ends, and what was judged is kept")?;
+    let session =
+        Session { path: &run.path, folder, by, sample, lines, view, seen: HashSet::new(), done: HashSet::new() };
+    let (done, left) = session.go().await?;
+    let mut out = stdout();
+    writeln!(out, "{} judged, {left} left", counted(done, "episode"))?;
+    writeln!(out, "next:")?;
+    if left > 0 {
+        writeln!(out, "  {}", again(args, by))?;
+    }
+    writeln!(out, "  wikitrail score {}", shell_word(&run.path.display().to_string()))?;
+    Ok(failure::OK)
+}
+
+/// The command that goes on with the same sample.
+fn again(args: &Args, by: &str) -> String {
+    let mut words = vec!["wikitrail annotate".to_owned(), shell_word(&visible_line(&args.run, 300))];
+    words.extend(args.sample.map(|sample| format!("--sample {sample}")));
+    let fields: Vec<String> = args.stratify.iter().map(Stratum::name).collect();
+    if fields != ["em", "variant"] {
+        words.push(format!("--stratify {}", shell_word(&fields.join(","))));
+    }
+    if args.seed != 0 {
+        words.push(format!("--seed {}", args.seed));
+    }
+    words.push(format!("--by {}", shell_word(by)));
+    words.join(" ")
+}
+
+struct Session<'a> {
+    path: &'a Path,
+    folder: &'a RunFolder,
+    by: &'a str,
+    sample: Vec<Chosen>,
+    lines: Lines,
+    view: View,
+    /// Episodes whose verdict by the rules was shown.
+    seen: HashSet<String>,
+    /// Episodes that were judged.
+    done: HashSet<String>,
+}
+
+impl Session<'_> {
+    /// How many were judged, and how many are left.
+    async fn go(mut self) -> anyhow::Result<(usize, usize)> {
+        let mut at = 0;
+        'episodes: while at < self.sample.len() {
+            let Chosen { key, id } = self.sample[at].clone();
+            let graded = find(self.path, &key, &id)?;
+            self.show(at, &graded.trajectory)?;
+            loop {
+                let Some(line) = self.lines.next().await? else { break 'episodes };
+                match parse(&line) {
+                    Ok(Answer::Nothing) => {}
+                    Ok(Answer::Quit) => break 'episodes,
+                    Ok(Answer::Help) => write!(stdout(), "{HELP}")?,
+                    Ok(Answer::Back) if at == 0 => say("note: this is the first one"),
+                    Ok(Answer::Back) => {
+                        at -= 1;
+                        break;
+                    }
+                    Ok(Answer::Skip) => {
+                        at += 1;
+                        break;
+                    }
+                    Ok(Answer::Judged(judgement)) => {
+                        if let Some(why) = misplaced(&judgement, &graded.trajectory) {
+                            say(format_args!("error: {why}"));
+                            continue;
+                        }
+                        self.keep(judgement, &graded)?;
+                        at += 1;
+                        break;
+                    }
+                    Err(why) => say(format_args!("error: {why}")),
+                }
+            }
+        }
+        let done = self.done.len();
+        Ok((done, self.sample.len() - done))
+    }
+
+    /// The episode as `show` prints it, without the rules' verdict.
+    fn show(&self, at: usize, trajectory: &Trajectory) -> anyhow::Result<()> {
+        let mut out = stdout().styled();
+        let name = format!("{} of {}", at + 1, self.sample.len());
+        out.write_all(heading(&name, &self.view).as_bytes())?;
+        let mut trajectory = trajectory.clone();
+        // The paper's environment ends with the reward: whether the answer is right.
+        let ends = trajectory.steps.iter_mut().filter(|step| step.tool == Some(Tool::Finish));
+        ends.for_each(|step| step.observation = None);
+        out.write_all(render(&trajectory, None, &self.view).as_bytes())?;
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Appends a judgement, and shows what the rules say.
+    fn keep(&mut self, judgement: Judgement, graded: &Graded) -> anyhow::Result<()> {
+        let Trajectory { key, id, variant, repeat, .. } = &graded.trajectory;
+        let Judgement { correct, class, step, note } = judgement;
+        let annotation = Annotation {
+            v: ANNOTATION_VERSION,
+            key: key.clone(),
+            id: id.clone(),
+            variant: variant.clone(),
+            repeat: *repeat,
+            by: self.by.to_owned(),
+            at: now(),
+            correct,
+            class,
+            step,
+            note,
+            blind: !self.seen.contains(key),
+            page_sha256: None,
+        };
+        if let Some(why) = annotation.fault() {
+            say(format_args!("error: {why}"));
+        } else {
+            append(self.folder, &[annotation])?;
+            self.done.insert(key.clone());
+        }
+        self.seen.insert(key.clone());
+        writeln!(stdout(), "rules: {}\n", rules(graded))?;
+        Ok(())
+    }
+}
+
+pub(super) fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// Why a judgement cannot be of this episode.
+fn misplaced(judgement: &Judgement, trajectory: &Trajectory) -> Option<String> {
+    let last = trajectory.steps.iter().map(|step| step.n).max().unwrap_or_default();
+    let step = usize::try_from(judgement.step?).unwrap_or(usize::MAX);
+    (step > last).then(|| format!("the episode has {}", counted(last, "step")))
+}
+
+fn rules(graded: &Graded) -> String {
+    let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
+    match (graded.score, failure) {
+        (None, _) => "none, as the gold answer is hidden".to_owned(),
+        (Some(_), Some(failure)) => {
+            format!("wrong, {}: {}", failure.class.name(), visible_line(&failure.evidence, 300))
+        }
+        (Some(_), None) => "right".to_owned(),
+    }
+}
+
+/// One episode, read when it is its turn: a run may be larger than memory.
+fn find(path: &Path, key: &str, id: &str) -> anyhow::Result<Graded> {
+    for graded in GradedRun::open_question(path, id)?.episodes() {
+        let graded = graded?;
+        if graded.trajectory.key == key {
+            return Ok(graded);
+        }
+    }
+    let what = format!("`{}` does not have the episode of `{}` any more", path.display(), visible_line(id, 80));
+    Err(failure::Failure::bad_input(what, "another process changed the run; start again"))
+}

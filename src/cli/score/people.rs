@@ -1,0 +1,116 @@
+//! What people said of a run's episodes, compared with the rules and with each other.
+
+use crate::cli::say::say;
+use crate::compare::{RESAMPLES, SEED};
+use crate::label::{Annotations, Disagreement, Judged, Judgements, Table};
+use crate::report::agreement;
+use crate::report::intervals::LEVEL;
+use crate::run::{Item, Summary};
+use crate::stats::Resampling;
+use crate::store::RunFolder;
+use crate::types::text::{counted, shell_word, visible_line};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Judgements on unknown episodes that are named.
+const NAMED: usize = 3;
+
+const HOW: Resampling = Resampling { level: LEVEL, resamples: RESAMPLES, seed: SEED };
+
+/// The judgements of a run, if there are any. What cannot be read is said.
+pub(super) fn annotations(run: &Path) -> anyhow::Result<Option<Annotations>> {
+    let annotations = Annotations::read(&RunFolder::open(run)?)?;
+    annotations.notes().for_each(say);
+    Ok(Some(annotations).filter(|annotations| !annotations.latest().is_empty()))
+}
+
+/// Compares them with what the summary's items say.
+pub(super) fn judgements(annotations: &Annotations, items: &[Item]) -> Judgements {
+    let judged = |item: &Item| Judged {
+        key: item.key.clone(),
+        id: item.id.clone(),
+        variant: item.variant.clone(),
+        repeat: item.repeat,
+        class: item.assessment.as_ref().and_then(|assessment| Some(assessment.failure.as_ref()?.class)),
+        right: item.score.map(|score| score.em > 0.0),
+    };
+    let judgements = Judgements::of(annotations, &items.iter().map(judged).collect::<Vec<_>>(), HOW);
+    if let Some(first) = judgements.foreign.first() {
+        let ids: Vec<String> =
+            judgements.foreign.iter().take(NAMED).map(|foreign| visible_line(&foreign.id, 60)).collect();
+        let more = if judgements.foreign.len() > NAMED { ", …" } else { "" };
+        say(format_args!(
+            "note: {} in annotations.jsonl on episodes that this run does not have ({}{more}; the first by {}); kept, not counted",
+            counted(judgements.foreign.len(), "judgement"),
+            ids.join(", "),
+            visible_line(&first.by, 40)
+        ));
+    }
+    judgements
+}
+
+pub(super) fn text(judgements: &Judgements, summary: &Summary) -> String {
+    agreement::render(judgements, &|one| command(one, summary))
+}
+
+/// The command that prints an episode.
+fn command(one: &Disagreement, summary: &Summary) -> String {
+    let run = summary.run.display().to_string();
+    let several = summary.variants.len() > 1;
+    let run = if several { format!("{run}@{}", one.variant) } else { run };
+    let repeat = if summary.manifest.repeats > 1 { format!(" --repeat {}", one.repeat) } else { String::new() };
+    format!("wikitrail show {} {}{repeat}", shell_word(&run), shell_word(&one.id))
+}
+
+pub(super) fn to_json(judgements: &Judgements, summary: &Summary) -> Value {
+    let table = |said: &Table| table(said, summary);
+    let people = judgements.people.iter().map(|person| {
+        json!({
+            "by": person.by,
+            "episodes": person.episodes,
+            "blind": person.blind,
+            "classes": table(&person.classes),
+            "correct": table(&person.correct),
+        })
+    });
+    let pairs = judgements
+        .pairs
+        .iter()
+        .map(|two| json!({"people": two.people, "classes": table(&two.classes), "correct": table(&two.correct)}));
+    json!({
+        "level": HOW.level,
+        "resamples": HOW.resamples,
+        "seed": HOW.seed,
+        "people": people.collect::<Vec<_>>(),
+        "pairs": pairs.collect::<Vec<_>>(),
+        "foreign": judgements.foreign,
+    })
+}
+
+fn table(said: &Table, summary: &Summary) -> Value {
+    let counts = &said.agreement.confusion;
+    let words = said.words.iter().enumerate().map(|(at, word)| {
+        json!({
+            "word": word,
+            "first": counts.first(at),
+            "second": counts.second(at),
+            "precision": counts.precision(at),
+            "recall": counts.recall(at),
+        })
+    });
+    let disagreements = said.disagreements.iter().map(|one| {
+        let mut value = json!(one);
+        value["command"] = json!(command(one, summary));
+        value
+    });
+    json!({
+        "n": said.agreement.n,
+        "agreeing": said.agreement.agreeing,
+        "share": said.agreement.share(),
+        "kappa": said.agreement.kappa,
+        "ac1": said.agreement.ac1,
+        "words": words.collect::<Vec<_>>(),
+        "confusion": counts,
+        "disagreements": disagreements.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,230 @@
+//! Judgements from elsewhere: what a page saved, what another program or a table holds.
+
+use super::file::without_place;
+use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
+use crate::store::{Records, StoreError};
+use crate::types::text::printable;
+use serde::Deserialize;
+use std::collections::{BTreeSet, HashMap};
+
+/// The episodes of a run, to find the one that a judgement is about.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    episodes: HashMap<String, Name>,
+    keys: HashMap<Name, String>,
+    variants: BTreeSet<String>,
+    repeats: BTreeSet<u32>,
+}
+
+/// Id, variant and repeat.
+type Name = (String, String, u32);
+
+/// What became of the rows of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Imported {
+    /// What is new, ready to be appended.
+    pub taken: Vec<Annotation>,
+    /// How many are there already.
+    pub known: usize,
+    /// Rows that are not taken: the line, from 1, and why.
+    pub refused: Vec<(usize, String)>,
+    /// Columns of a table that mean nothing here.
+    pub unused: Vec<String>,
+}
+
+/// A row, of which much may be left out.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Row {
+    v: Option<u32>,
+    key: Option<String>,
+    id: Option<String>,
+    variant: Option<String>,
+    repeat: Option<u32>,
+    by: Option<String>,
+    at: Option<String>,
+    correct: Option<bool>,
+    class: Option<AnnotationClass>,
+    step: Option<u32>,
+    note: Option<String>,
+    blind: Option<bool>,
+    page_sha256: Option<String>,
+}
+
+/// Columns of a table.
+const COLUMNS: [&str; 12] =
+    ["key", "id", "variant", "repeat", "by", "at", "correct", "class", "step", "note", "blind", "page_sha256"];
+
+impl Shelf {
+    pub(crate) fn of(records: &Records) -> Result<Self, StoreError> {
+        let mut shelf = Self::default();
+        for trajectory in records.iter() {
+            let trajectory = trajectory?;
+            shelf.add(&trajectory.key, (trajectory.id, trajectory.variant, trajectory.repeat));
+        }
+        Ok(shelf)
+    }
+
+    pub(super) fn add(&mut self, key: &str, name: Name) {
+        self.variants.insert(name.1.clone());
+        self.repeats.insert(name.2);
+        self.keys.insert(name.clone(), key.to_owned());
+        self.episodes.insert(key.to_owned(), name);
+    }
+
+    /// The episode that a row is about: by its key, and only without one by id, variant and repeat, of which those may be
+    /// left out that are the same for the whole run.
+    fn find(&self, row: &Row) -> Result<(String, Name), String> {
+        if let Some(key) = &row.key {
+            let name = self.episodes.get(key).ok_or_else(|| {
+                let id = row.id.as_deref().map(|id| format!(" (question `{}`)", shown(id))).unwrap_or_default();
+                format!("its episode{id} is not in this run: no key `{}`", shown(key))
+            })?;
+            return Ok((key.clone(), name.clone()));
+        }
+        let id = row.id.clone().ok_or("it has neither `key` nor `id`")?;
+        let variant = only(row.variant.clone(), &self.variants, "variant")?;
+        let repeat = only(row.repeat, &self.repeats, "repeat")?;
+        let name = (id, variant, repeat);
+        let key = self.keys.get(&name).ok_or_else(|| {
+            let (id, variant, repeat) = &name;
+            format!(
+                "this run has no episode of question `{}`, variant `{}`, repeat {repeat}",
+                shown(id),
+                shown(variant)
+            )
+        })?;
+        Ok((key.clone(), name))
+    }
+}
+
+/// What was given, or the only value that there is.
+fn only<T: Clone + Ord>(given: Option<T>, all: &BTreeSet<T>, what: &str) -> Result<T, String> {
+    match (given, all.len()) {
+        (Some(given), _) => Ok(given),
+        (None, 1) => all.first().cloned().ok_or_else(String::new),
+        (None, _) => Err(format!("it has neither `key` nor `{what}`, and the run has several")),
+    }
+}
+
+/// Reads the rows of a file, JSON objects one a line or CSV with a header, as judgements on the episodes of a run. Those
+/// that name nobody are `by` this person, and those without a time of `now`.
+pub(crate) fn import(text: &str, shelf: &Shelf, known: &Annotations, by: Option<&str>, now: &str) -> Imported {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut imported = Imported::default();
+    let rows = if text.trim_start().starts_with('{') { of_json(text) } else { of_csv(text, &mut imported.unused) };
+    let latest: HashMap<(String, String), Annotation> = known
+        .latest()
+        .into_iter()
+        .map(|annotation| ((annotation.key.clone(), annotation.by.clone()), annotation.clone()))
+        .collect();
+    for (line, row) in rows {
+        match row.and_then(|row| annotation(row, shelf, by, now)) {
+            Err(why) => imported.refused.push((line, why)),
+            Ok(new) => {
+                let before = latest.get(&(new.key.clone(), new.by.clone()));
+                if before.is_some_and(|before| before.says(&new)) {
+                    imported.known += 1;
+                } else {
+                    imported.taken.push(new);
+                }
+            }
+        }
+    }
+    imported
+}
+
+fn annotation(row: Row, shelf: &Shelf, by: Option<&str>, now: &str) -> Result<Annotation, String> {
+    let (key, (id, variant, repeat)) = shelf.find(&row)?;
+    let by = row.by.filter(|by| !by.is_empty()).or_else(|| by.map(str::to_owned));
+    let text = |text: Option<String>| text.filter(|text| !text.is_empty());
+    let annotation = Annotation {
+        v: row.v.unwrap_or(ANNOTATION_VERSION),
+        key,
+        id,
+        variant,
+        repeat,
+        by: by.ok_or("it does not say who judged: add `by` to it, or --by to the command")?,
+        at: text(row.at).unwrap_or_else(|| now.to_owned()),
+        correct: row.correct,
+        class: row.class,
+        step: row.step,
+        note: text(row.note),
+        blind: row.blind.unwrap_or_default(),
+        page_sha256: text(row.page_sha256),
+    };
+    if annotation.is_empty() {
+        return Err("it has neither `correct` nor `class` nor `note`".to_owned());
+    }
+    annotation.fault().map_or(Ok(annotation), Err)
+}
+
+type Rows = Vec<(usize, Result<Row, String>)>;
+
+fn of_json(text: &str) -> Rows {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let row = |line: &str| serde_json::from_str(line).map_err(|error| without_place(&error));
+    lines.map(|(number, line)| (number + 1, row(line))).collect()
+}
+
+fn of_csv(text: &str, unused: &mut Vec<String>) -> Rows {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
+    let header: Vec<String> = match reader.headers() {
+        Ok(header) => header.iter().map(|name| name.trim().to_ascii_lowercase()).collect(),
+        Err(error) => return vec![(1, Err(error.to_string()))],
+    };
+    if !header.iter().any(|name| name == "id" || name == "key") {
+        let why = "neither JSON objects nor a table: its first line names no column `id` or `key`";
+        return vec![(1, Err(why.to_owned()))];
+    }
+    unused.extend(header.iter().filter(|name| !COLUMNS.contains(&name.as_str())).map(|name| shown(name)));
+    let line =
+        |record: &csv::StringRecord| record.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
+    let row = |record: Result<csv::StringRecord, csv::Error>| match record {
+        Err(error) => {
+            let at = error.position().map_or(0, |at| usize::try_from(at.line()).unwrap_or(usize::MAX));
+            (at, Err(error.to_string()))
+        }
+        Ok(record) => {
+            let cells = header.iter().zip(record.iter()).filter(|(_, cell)| !cell.is_empty());
+            (line(&record), of_cells(cells))
+        }
+    };
+    reader.records().map(row).collect()
+}
+
+fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Row, String> {
+    let mut row = Row::default();
+    for (name, cell) in cells {
+        let text = || Some(cell.to_owned());
+        let number = || cell.parse().map(Some).map_err(|_| format!("`{name}` is no whole number: `{}`", shown(cell)));
+        match name.as_str() {
+            "key" => row.key = text(),
+            "id" => row.id = text(),
+            "variant" => row.variant = text(),
+            "repeat" => row.repeat = number()?,
+            "by" => row.by = text(),
+            "at" => row.at = text(),
+            "correct" => row.correct = Some(yes_or_no(name, cell)?),
+            "class" => row.class = Some(AnnotationClass::try_from(cell.to_owned())?),
+            "step" => row.step = number()?,
+            "note" => row.note = text(),
+            "blind" => row.blind = Some(yes_or_no(name, cell)?),
+            "page_sha256" => row.page_sha256 = text(),
+            _ => {}
+        }
+    }
+    Ok(row)
+}
+
+fn yes_or_no(name: &str, cell: &str) -> Result<bool, String> {
+    match cell.to_ascii_lowercase().as_str() {
+        "true" | "1" | "1.0" | "yes" | "right" => Ok(true),
+        "false" | "0" | "0.0" | "no" | "wrong" => Ok(false),
+        _ => Err(format!("`{name}` is neither true nor false: `{}`", shown(cell))),
+    }
+}
+
+fn shown(text: &str) -> String {
+    printable(text, 60)
+}

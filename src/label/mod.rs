@@ -1,0 +1,21 @@
+//! Judgements of people on episodes: their file, where they come from, and how they agree with the rules and each other.
+//!
+//! ```text
+//! <run>/annotations.jsonl      one judgement a line, appended; the latest of each person on each episode counts
+//! ```
+
+mod agreement;
+mod annotation;
+mod file;
+mod import;
+mod sample;
+
+pub(crate) use agreement::{Disagreement, Judged, Judgements, Person, Table, Two};
+pub(crate) use annotation::{ANNOTATION_VERSION, bad_name};
+pub use annotation::{Annotation, AnnotationClass};
+pub(crate) use file::{Annotations, append, carry, without_place};
+pub(crate) use import::{Imported, Shelf, import};
+pub(crate) use sample::{Candidate, sample};
+
+#[cfg(test)]
+mod tests;

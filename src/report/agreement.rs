@@ -1,0 +1,126 @@
+//! What people say of episodes, beside what the rules say and what other people say.
+
+use super::layout::{WIDTH, headings, table};
+use super::number::{dash, percent};
+use crate::label::{Disagreement, Judgements, Person, Table, Two};
+use crate::stats::Coefficient;
+use crate::types::text::{counted, thousands, visible_line};
+use std::fmt::Write as _;
+
+/// Disagreements that are listed.
+const LISTED: usize = 20;
+/// Longest name of a person that is shown.
+const NAME: usize = 40;
+/// Characters of a class above a column.
+const HEAD: usize = 6;
+
+/// The tables, ending in a line break; `command` prints one episode.
+pub(crate) fn render(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String) -> String {
+    let mut text = String::new();
+    for person in &judgements.people {
+        of_person(&mut text, person, command);
+    }
+    for two in &judgements.pairs {
+        of_two(&mut text, two, command);
+    }
+    if !judgements.people.is_empty() {
+        text.push_str("intervals: bootstrap over questions, 95 %; formulas: docs/annotation.md\n");
+    }
+    text
+}
+
+fn of_person(text: &mut String, person: &Person, command: &dyn Fn(&Disagreement) -> String) {
+    let by = visible_line(&person.by, NAME);
+    let seen = match person.episodes - person.blind {
+        0 => "without sight of the rules' verdict".to_owned(),
+        seen => format!("{} of them in sight of the rules' verdict, or unknown", thousands(seen)),
+    };
+    let _ = writeln!(text, "\njudged by {by}: {}, {seen}", counted(person.episodes, "episode"));
+    if person.classes.agreement.n > 0 {
+        let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement(&person.classes));
+        confusion(text, "rules", &by, &person.classes);
+        shares(text, &by, &person.classes);
+    }
+    if person.correct.agreement.n > 0 {
+        let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement(&person.correct));
+        confusion(text, "metric", &by, &person.correct);
+    }
+    disagreements(text, ["rules", &by], &person.classes, command);
+    disagreements(text, ["metric", &by], &person.correct, command);
+}
+
+fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> String) {
+    let [a, b] = &two.people.each_ref().map(|name| visible_line(name, NAME));
+    for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
+        if said.agreement.n > 0 {
+            let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement(said));
+            confusion(text, a, b, said);
+            disagreements(text, [a, b], said, command);
+        }
+    }
+}
+
+/// `agree on 50 of 60 (83.3 %), κ 0.79 [0.66, 0.90], AC1 0.81 [0.69, 0.91]`.
+fn agreement(said: &Table) -> String {
+    let of = &said.agreement;
+    let share = of.share().map_or_else(dash, percent);
+    format!(
+        "agree on {} of {} ({share} %), κ {}, AC1 {}",
+        thousands(of.agreeing),
+        thousands(of.n),
+        coefficient(of.kappa),
+        coefficient(of.ac1)
+    )
+}
+
+fn coefficient(coefficient: Option<Coefficient>) -> String {
+    let Some(Coefficient { value, interval, .. }) = coefficient else { return dash() };
+    let interval = interval.map(|ends| format!(" [{:.2}, {:.2}]", ends.low, ends.high));
+    format!("{value:.2}{}", interval.unwrap_or_default())
+}
+
+/// Rows are the first's, columns the second's.
+fn confusion(text: &mut String, first: &str, second: &str, said: &Table) {
+    let heads: Vec<String> = said.words.iter().map(|word| word.chars().take(HEAD).collect()).collect();
+    let header = headings(&format!("{first} / {second}"), &heads.iter().map(String::as_str).collect::<Vec<_>>());
+    let counts = |row: usize| (0..said.words.len()).map(move |column| said.agreement.confusion.get(row, column));
+    let row = |(at, word): (usize, &&str)| {
+        let shown = |count: u64| if count == 0 { "·".to_owned() } else { thousands(count) };
+        std::iter::once((*word).to_owned()).chain(counts(at).map(shown)).collect()
+    };
+    let rows: Vec<Vec<String>> = said.words.iter().enumerate().map(row).collect();
+    let _ = writeln!(text, "{}", table(&header, &rows, WIDTH));
+}
+
+/// Precision and recall of the rules for each class, with the person as the judge.
+fn shares(text: &mut String, by: &str, said: &Table) {
+    let header = headings("class", &["rules", by, "both", "precision %", "recall %"]);
+    let counts = &said.agreement.confusion;
+    let share = |share: Option<f64>| share.map_or_else(dash, percent);
+    let row = |(at, word): (usize, &&str)| {
+        vec![
+            (*word).to_owned(),
+            thousands(counts.first(at)),
+            thousands(counts.second(at)),
+            thousands(counts.get(at, at)),
+            share(counts.precision(at)),
+            share(counts.recall(at)),
+        ]
+    };
+    let rows: Vec<Vec<String>> = said.words.iter().enumerate().map(row).collect();
+    let _ = writeln!(text, "{}", table(&header, &rows, WIDTH));
+}
+
+fn disagreements(text: &mut String, who: [&str; 2], said: &Table, command: &dyn Fn(&Disagreement) -> String) {
+    let all = &said.disagreements;
+    if all.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "{} of {} and {}:", counted(all.len(), "disagreement"), who[0], who[1]);
+    for one in all.iter().take(LISTED) {
+        let _ = writeln!(text, "  {:<13} {:<13} {}", one.first, one.second, visible_line(&command(one), 500));
+    }
+    if all.len() > LISTED {
+        let _ = writeln!(text, "  and {} more; --json has all", thousands(all.len() - LISTED));
+    }
+}

@@ -1,0 +1,234 @@
+//! A run folder of episodes that the paper's notebooks recorded.
+
+use super::error::RunError;
+use super::merge::refuse_target;
+use super::revision::git_revision;
+use crate::agent::notebook::{self, Imported, VARIANT};
+use crate::label::without_place;
+use crate::protocol::react_paper::MAX_STEPS;
+use crate::score::{Metric, score_answers};
+use crate::store::{RunFolder, StoreError};
+use crate::types::bounded::lines;
+use crate::types::manifest::MANIFEST_VERSION;
+use crate::types::text::{printable, visible_line};
+use crate::types::{
+    AnswerKind, Compat, DatasetRecord, Decoding, Manifest, Method, Question, Selection, Tool, Variant, Wording,
+    sha256_hex,
+};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+/// What was imported.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    /// The new folder.
+    pub(crate) folder: PathBuf,
+    pub(crate) episodes: usize,
+    /// Episodes that the files have as right.
+    pub(crate) right: usize,
+    /// Episodes whose EM is not what the file says: their ids.
+    pub(crate) differing: Vec<String>,
+    /// Lines that are no recorded episodes: file, line and why.
+    pub(crate) skipped: Vec<String>,
+}
+
+/// What the files hold.
+#[derive(Default)]
+struct Found {
+    episodes: Vec<Imported>,
+    models: BTreeSet<String>,
+    /// The lines that episodes were read from, for a digest of the dataset.
+    sha256: Vec<String>,
+    ids: HashSet<String>,
+    skipped: Vec<String>,
+}
+
+/// Writes the episodes of several files into a new folder. A question's id is the file's name without its ending, `/`, and
+/// the episode's position in the recorded run.
+pub(crate) fn import(files: &[PathBuf], out: &Path, command_line: Vec<String>) -> Result<Recorded, RunError> {
+    let target = RunFolder::at(out);
+    refuse_target(&target)?;
+    let mut found = Found::default();
+    for file in files {
+        found.read(file)?;
+    }
+    if found.episodes.is_empty() {
+        let first = found.skipped.first().map_or_else(|| "they are empty".to_owned(), Clone::clone);
+        return Err(RunError::input(
+            format!("the files hold no recorded episode: {first}"),
+            "name files with one recorded episode per line, in the form of the paper's notebooks (docs/formats.md)",
+        ));
+    }
+    let dataset = found.dataset_name();
+    let manifest = found.manifest(files, dataset, command_line);
+    RunFolder::build(out, |new| {
+        new.write_manifest(&manifest)?;
+        new.write_questions(found.episodes.iter().map(|episode| question(episode, dataset)))?;
+        let lock = new.lock(None)?;
+        let mut appender = new.appender(&lock)?;
+        appender.append(found.episodes.iter().map(|episode| &episode.trajectory))?;
+        Ok::<(), StoreError>(())
+    })?;
+    let is_right = |episode: &&Imported| episode.claims.em > 0.0;
+    let differs = |episode: &&Imported| {
+        let trajectory = &episode.trajectory;
+        let metric = Metric::for_answers(dataset, &trajectory.answers);
+        (score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers))
+            .is_some_and(|score| (score.em > 0.0) != is_right(episode))
+    };
+    Ok(Recorded {
+        folder: out.to_owned(),
+        right: found.episodes.iter().filter(is_right).count(),
+        differing: found.episodes.iter().filter(differs).map(|episode| episode.trajectory.id.clone()).collect(),
+        episodes: found.episodes.len(),
+        skipped: found.skipped,
+    })
+}
+
+impl Found {
+    fn read(&mut self, path: &Path) -> Result<(), RunError> {
+        let shown = path.display().to_string();
+        let cannot =
+            |error: std::io::Error| RunError::input(format!("cannot read `{shown}`: {error}"), "check the path");
+        let file = File::open(path).map_err(cannot)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        for (number, line) in lines(BufReader::new(file)).enumerate() {
+            let line = match line {
+                Ok(line) => line,
+                Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+                    self.skipped.push(format!("{shown}:{}: {error}", number + 1));
+                    continue;
+                }
+                Err(error) => return Err(cannot(error)),
+            };
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            if let Err(why) = self.add(&stem, &line) {
+                self.skipped.push(format!("{shown}:{}: {}", number + 1, visible_line(&why, 300)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a line as an episode, or says why it is none.
+    fn add(&mut self, stem: &str, line: &[u8]) -> Result<(), String> {
+        let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8 text".to_owned())?;
+        let mut episode =
+            notebook::import(text).map_err(|error| format!("not a recorded episode: {}", without_place(&error)))?;
+        let trajectory = &mut episode.trajectory;
+        let id = format!("{stem}/{}", trajectory.index);
+        if !self.ids.insert(id.clone()) {
+            return Err(format!("another episode has `order` {}", trajectory.index));
+        }
+        let sha256 = sha256_hex([line]);
+        trajectory.key = sha256_hex([VARIANT.as_bytes(), b"\n", id.as_bytes(), b"\n", sha256.as_bytes()]);
+        trajectory.id = id;
+        trajectory.index = self.episodes.len();
+        for step in &mut trajectory.steps {
+            // The environment turns the first letter of an action into a small one.
+            let action = step.action_text.as_deref().unwrap_or_default();
+            let mut chars = action.chars();
+            let lowered: String =
+                chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default();
+            let (tool, input) = Tool::parse_action(&lowered);
+            (step.tool, step.input) = (Some(tool), Some(input.to_owned()));
+        }
+        self.models.insert(episode.claims.model.clone().unwrap_or_else(|| "unknown".to_owned()));
+        self.sha256.push(sha256);
+        self.episodes.push(episode);
+        Ok(())
+    }
+
+    /// The name that decides the metric.
+    fn dataset_name(&self) -> &'static str {
+        let claims = self.episodes.iter().filter(|episode| episode.claims.claim).count();
+        match claims {
+            0 => "hotpotqa",
+            _ if claims == self.episodes.len() => "fever",
+            _ => VARIANT,
+        }
+    }
+
+    fn manifest(&self, files: &[PathBuf], dataset: &str, command_line: Vec<String>) -> Manifest {
+        let now = jiff::Timestamp::now().to_string();
+        let paths: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let count = self.episodes.len();
+        let dataset = DatasetRecord {
+            name: dataset.to_owned(),
+            path: paths.join(", "),
+            format: VARIANT.to_owned(),
+            columns: BTreeMap::new(),
+            sha256: sha256_hex([self.sha256.join("\n").as_bytes()]),
+            questions: count,
+            selection: Selection::default(),
+            selected: count,
+        };
+        Manifest {
+            v: MANIFEST_VERSION,
+            variants: vec![self.variant()],
+            retired: Vec::new(),
+            repeats: 1,
+            experiment: None,
+            dataset,
+            wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
+            git_revision: git_revision(),
+            command_line,
+            started_at: now.clone(),
+            ended_at: Some(now),
+            active_ms: 0,
+            limit_history: Vec::new(),
+            paid: BTreeMap::new(),
+        }
+    }
+
+    /// What is known of how the episodes came about; of the prompt only digests with the question behind it.
+    fn variant(&self) -> Variant {
+        let models: Vec<String> = self.models.iter().map(|model| printable(model, 200)).collect();
+        let claims = self.episodes.iter().any(|episode| episode.claims.claim);
+        Variant {
+            name: VARIANT.to_owned(),
+            protocol: "react-paper".to_owned(),
+            protocol_version: 1,
+            options: BTreeMap::new(),
+            method: Method::React.name().to_owned(),
+            voting: None,
+            oracle_context: false,
+            max_steps: MAX_STEPS,
+            prompt: "unknown".to_owned(),
+            prompt_sha256: String::new(),
+            direct_prompt_sha256: None,
+            texts: None,
+            instruction: None,
+            shots: None,
+            exemplar_order: None,
+            exemplar_seed: None,
+            question_label: if claims { "Claim" } else { "Question" }.to_owned(),
+            model: models.join("; "),
+            endpoint: "none".to_owned(),
+            base_url: None,
+            price: None,
+            decoding: Decoding::default(),
+            not_sent: Vec::new(),
+            direct_max_tokens: None,
+            wiki: "unknown".to_owned(),
+            wiki_origin: None,
+            compat: Compat::Paper,
+            wording: Wording::default(),
+            settings: BTreeMap::new(),
+        }
+    }
+}
+
+fn question(episode: &Imported, dataset: &str) -> Question {
+    let trajectory = &episode.trajectory;
+    let kind = if episode.claims.claim { AnswerKind::Label } else { AnswerKind::Span };
+    Question {
+        dataset: dataset.to_owned(),
+        index: trajectory.index,
+        answer_kind: kind,
+        ..Question::new(trajectory.id.clone(), trajectory.question.clone(), trajectory.answers.clone())
+    }
+}

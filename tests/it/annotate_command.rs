@@ -1,0 +1,156 @@
+//! `annotate`: judgements in the terminal and from files, and what `score`, `export` and `merge` make of them.
+
+use crate::common::{Ran, WorkDir, lines, notebook, read};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::process::Stdio;
+
+/// A run of six right and six wrong episodes.
+fn run() -> WorkDir {
+    let dir = WorkDir::new();
+    let one = |n: usize| match n % 2 {
+        0 => notebook::episode(n, "Finish[Rome]", 1),
+        _ => notebook::episode(n, "Finish[Paris]", 0),
+    };
+    dir.write("e.jsonl", (0..12).map(one).collect::<String>());
+    dir.wikitrail(&["import", "react-notebook", "e.jsonl", "--out", "r"]).ok();
+    dir
+}
+
+/// Judges with these lines as a person's keys.
+fn typed(dir: &WorkDir, args: &[&str], keys: &str) -> Ran {
+    let mut command = dir.command(&[&["annotate", "r"], args].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it starts");
+    // The program may end before it has read all.
+    let _ = child.stdin.take().expect("a pipe").write_all(keys.as_bytes());
+    let output = child.wait_with_output().expect("it ends");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn said(dir: &WorkDir) -> Vec<Value> {
+    lines(&read(dir.path("r/annotations.jsonl")))
+}
+
+/// The ids in the order in which they were shown.
+fn shown(ran: &Ran) -> Vec<String> {
+    let id = |line: &str| line.trim().strip_prefix("id ")?.trim().split(' ').next().map(str::to_owned);
+    ran.stdout.lines().filter_map(id).collect()
+}
+
+#[test]
+fn verdicts_are_hidden_until_an_episode_is_judged_and_a_session_goes_on_where_it_was() {
+    let dir = run();
+    let first =
+        typed(&dir, &["--by", "anna", "--sample", "4", "--seed", "3"], "s 1 never opened\nwhat\n\nk 9\n?\n-\ny\nq\n")
+            .ok();
+    let (before, after) = first.stdout.split_once("rules: ").expect("judged");
+    assert!(!before.contains("verdict") && !before.contains("wrong") && !before.contains("failure"), "{before}");
+    assert!(!first.stdout.contains("reward"), "{}", first.stdout);
+    assert!(after.contains("gold-wrong") && first.stdout.contains("2 episodes judged, 2 left\n"), "{}", first.stdout);
+    assert!(first.stdout.contains("  wikitrail annotate r --sample 4 --seed 3 --by anna\n"), "{}", first.stdout);
+    for message in ["4 episodes, judged by anna", "`what` is no key", "the episode has 2 steps"] {
+        assert!(first.stderr.contains(message), "{message}: {}", first.stderr);
+    }
+    let all = said(&dir);
+    assert_eq!(all.len(), 2);
+    let Value::Object(one) = &all[0] else { panic!("{all:?}") };
+    assert_eq!(
+        one.keys().map(String::as_str).collect::<std::collections::BTreeSet<_>>(),
+        "at blind by class correct id key note page_sha256 repeat step v variant".split(' ').collect()
+    );
+    assert_eq!((&one["by"], &one["class"], &one["correct"]), (&json!("anna"), &json!("search"), &json!(false)));
+    assert_eq!((&one["step"], &one["note"], &one["blind"]), (&json!(1), &json!("never opened"), &json!(true)));
+    assert_eq!(all[1]["correct"], true);
+    let ids = shown(&first);
+    assert_eq!(ids.len(), 4);
+    // Those that were judged are passed over, and the one that was skipped comes again.
+    let second = typed(&dir, &["--by", "anna", "--sample", "4", "--seed", "3"], "n\nb\nl\nn\n").ok();
+    assert!(second.stderr.contains("2 of them before, 2 left"), "{}", second.stderr);
+    assert_eq!(shown(&second), [&ids[1], &ids[3], &ids[1], &ids[3]].map(String::clone));
+    let blind: Vec<Value> = said(&dir)[2..].iter().map(|one| one["blind"].clone()).collect();
+    assert_eq!(blind, [true, false, true]);
+    assert!(second.stdout.contains("2 episodes judged, 0 left\nnext:\n  wikitrail score r\n"), "{}", second.stdout);
+    // Everybody else judges the same ones.
+    let ben = typed(&dir, &["--by", "ben", "--sample", "4", "--seed", "3"], "-\n-\n-\n-\n").ok();
+    assert_eq!(shown(&ben), ids);
+}
+
+#[test]
+fn a_sample_has_right_and_wrong_ones_alike() {
+    let dir = run();
+    let keys = "-\n".repeat(20);
+    let right = |ran: &Ran| {
+        let number = |id: &String| id.split('/').nth(1).and_then(|n| n.parse::<usize>().ok()).expect("a number");
+        shown(ran).iter().filter(|id| number(id) % 2 == 0).count()
+    };
+    let six = typed(&dir, &["--by", "anna", "--sample", "6"], &keys).ok();
+    assert_eq!((shown(&six).len(), right(&six)), (6, 3));
+    let all = typed(&dir, &["--by", "anna", "--stratify", "class,type,meta.x"], &keys).ok();
+    assert_eq!(shown(&all).len(), 12);
+    let colour = typed(&dir, &["--by", "anna", "--stratify", "colour"], "");
+    assert!(colour.code == Some(2) && colour.stderr.contains("fields are em, variant"), "{}", colour.stderr);
+    typed(&dir, &["--by", "a|b"], "").refused(2, &["--by is no name"]);
+    dir.wikitrail(&["annotate", "none", "--by", "a"]).refused(3, &["`none` is not a run"]);
+    dir.wikitrail(&["annotate", "e.jsonl", "--by", "a"]).refused(2, &["file of trajectories"]);
+}
+
+#[test]
+fn score_sets_people_beside_the_rules_and_each_other() {
+    let dir = run();
+    let before = dir.wikitrail(&["score", "r"]).ok();
+    assert!(!before.stdout.contains("judged by"), "{}", before.stdout);
+    let rows = "id,by,correct,class,note\n\
+                e/1,anna,no,reasoning,\ne/3,anna,no,search,\ne/5,anna,yes,label,\ne/0,anna,yes,,\ne/2,anna,no,,lucky\n\
+                e/1,ben,no,reasoning,\ne/3,ben,no,reasoning,\ne/0,ben,yes,,\ne/77,ben,yes,,\n";
+    dir.write("rows.csv", rows);
+    let imported = dir.wikitrail(&["annotate", "r", "--import", "rows.csv"]).ok();
+    assert!(imported.stdout.starts_with("r: 8 judgements taken, 1 not taken\n"), "{}", imported.stdout);
+    assert!(imported.stderr.contains("rows.csv:10: this run has no episode of question `e/77`"), "{}", imported.stderr);
+    let mut file = std::fs::File::options().append(true).open(dir.path("r/annotations.jsonl")).expect("there");
+    let foreign =
+        read(dir.path("r/annotations.jsonl")).lines().next().expect("a line").replace("\"key\":\"", "\"key\":\"x");
+    file.write_all(format!("{foreign}\nnot one\n").as_bytes()).expect("written");
+    let ran = dir.wikitrail(&["score", "r"]).ok();
+    for part in [
+        "judged by anna: 5 episodes, 5 of them in sight of the rules' verdict, or unknown\n",
+        "failure classes, rules against anna:\n  agree on 1 of 3 (33.3 %), κ ",
+        "right or wrong, metric against anna:\n  agree on 3 of 5 (60.0 %), κ ",
+        "2 disagreements of rules and anna:\n  reasoning     search        wikitrail show r e/3\n",
+        "failure classes, anna against ben:\n  agree on 1 of 2 (50.0 %), κ ",
+        "1 disagreement of anna and ben:\n  search        reasoning     wikitrail show r e/3\n",
+    ] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
+    assert!(ran.stderr.contains("annotations.jsonl:10: not a judgement"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 judgement in annotations.jsonl on episodes that this run does not have"));
+    let value = dir.wikitrail(&["score", "r", "--json"]).json();
+    assert!(value.get("items").is_none());
+    let said = &value["annotations"];
+    assert_eq!(said["people"].as_array().map(Vec::len), Some(2));
+    let classes = &said["people"][0]["classes"];
+    assert_eq!(classes["confusion"], json!([[0, 0, 0], [1, 1, 1], [0, 0, 0]]));
+    assert_eq!(classes["words"][1]["precision"], json!(1.0 / 3.0));
+    assert_eq!(classes["disagreements"][0]["command"], "wikitrail show r e/3");
+    assert_eq!((&said["foreign"][0]["id"], &said["seed"]), (&json!("e/1"), &json!(12345)));
+}
+
+#[test]
+fn exports_and_merged_folders_keep_what_people_said() {
+    let dir = run();
+    dir.write("a.csv", "id,by,correct,class,step\ne/1,anna,no,search,2\ne/1,ben,,,\ne/1,cleo,yes,,\n");
+    dir.wikitrail(&["annotate", "r", "--import", "a.csv"]).ok();
+    dir.wikitrail(&["annotate", "r", "--import", "r/annotations.jsonl"]).ok();
+    assert_eq!(said(&dir).len(), 2);
+    dir.wikitrail(&["merge", "r", "--out", "m"]).ok();
+    assert_eq!(read(dir.path("m/annotations.jsonl")), read(dir.path("r/annotations.jsonl")));
+    let lines = dir.wikitrail(&["export", "m", "--format", "jsonl"]).ok().lines();
+    let judged: Vec<&Value> = lines.iter().filter(|line| line.get("annotations").is_some()).collect();
+    assert_eq!((judged.len(), &judged[0]["id"]), (1, &json!("e/1")));
+    assert_eq!(judged[0]["annotations"][1]["by"], "cleo");
+    let table = dir.wikitrail(&["export", "m", "--format", "csv"]).ok().stdout;
+    assert!(table.contains("anna|cleo,false|true,search|,2|,"), "{table}");
+    dir.wikitrail(&["export", "m", "--out", "m/annotations.jsonl"]).refused(2, &["belongs to the run itself"]);
+}

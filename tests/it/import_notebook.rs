@@ -1,0 +1,114 @@
+//! `import react-notebook`: run folders of recorded episodes.
+
+use crate::common::{self, WorkDir, notebook};
+use serde_json::{Value, json};
+
+/// Four episodes: right, wrong, without an answer, and one that the file scores otherwise than the metric; with three lines
+/// that are none.
+fn imported() -> WorkDir {
+    let dir = WorkDir::new();
+    let lines = [
+        notebook::episode(0, "Finish[Rome]", 1),
+        notebook::episode(1, "Finish[Paris]", 0),
+        "no JSON\n".to_owned(),
+        notebook::episode(2, "Lookup[capital]", 0),
+        notebook::episode(1, "Finish[Milan]", 0),
+        "{\"order\": 9}\n\n".to_owned(),
+    ];
+    dir.write("paper.jsonl", lines.concat());
+    dir.write("other.jsonl", notebook::episode(0, "Finish[Rome]", 0));
+    dir
+}
+
+#[test]
+fn a_folder_of_recorded_episodes_is_a_run_like_any_other() {
+    let dir = imported();
+    let ran = dir.wikitrail(&["import", "react-notebook", "paper.jsonl", "other.jsonl", "--out", "r"]).ok();
+    assert_eq!(ran.stdout, "r: 4 episodes, 1 of them right by the file\nnext:\n  wikitrail score r\n");
+    for said in [
+        "warning: paper.jsonl:3: not a recorded episode: expected ident at column 2; left out",
+        "warning: paper.jsonl:5: another episode has `order` 1; left out",
+        "warning: paper.jsonl:6: not a recorded episode: missing field",
+        "warning: 1 episode scores otherwise than the file says: other/0",
+    ] {
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
+    let records = dir.records("r");
+    let ids: Vec<&Value> = records.iter().map(|record| &record["id"]).collect();
+    assert_eq!(ids, ["paper/0", "paper/1", "paper/2", "other/0"]);
+    assert_eq!((&records[0]["answer"], &records[2]["answer"]), (&json!("Rome"), &Value::Null));
+    assert_eq!(records[2]["outcome"], "step_limit");
+    assert_eq!(
+        (&records[0]["steps"][0]["tool"], &records[0]["steps"][0]["input"]),
+        (&json!("search"), &json!("Italy"))
+    );
+    assert_eq!(dir.manifest("r")["variants"][0]["model"], "made-up-1");
+    let score = dir.wikitrail(&["score", "r", "--json"]).json();
+    assert_eq!((&score["planned"], &score["missing"]), (&json!(4), &json!(0)));
+    assert_eq!((&score["variants"][0]["em"], &score["variants"][0]["metric"]), (&json!(0.5), &json!("hotpot")));
+    let shown = dir.wikitrail(&["show", "r", "paper/1"]).ok().stdout;
+    assert!(shown.contains("Its capital is Rome.") && shown.contains("wrong (EM 0"), "{shown}");
+    assert!(!shown.contains(" from \n"), "{shown}");
+    for args in
+        [&["compare", "r", "r"][..], &["export", "r"], &["export", "r", "--rows", "steps"], &["show", "r", "--wrong"]]
+    {
+        dir.wikitrail(args).ok();
+    }
+    // The same file gives the same keys, so that judgements made elsewhere fit.
+    dir.wikitrail(&["import", "react-notebook", "paper.jsonl", "--out", "again"]).ok();
+    assert_eq!(dir.records("again")[0]["key"], records[0]["key"]);
+}
+
+#[test]
+fn what_cannot_be_imported_is_refused_and_nothing_is_written() {
+    let dir = imported();
+    dir.write("bad.jsonl", "[]\n");
+    dir.write("sub/paper.jsonl", "");
+    let import = |args: &[&str]| dir.wikitrail(&[&["import", "react-notebook"], args].concat());
+    import(&["bad.jsonl", "--out", "r"]).refused(3, &["bad.jsonl:1", "no recorded episode"]);
+    import(&["none.jsonl", "--out", "r"]).refused(3, &["cannot read `none.jsonl`"]);
+    import(&["paper.jsonl", "sub/paper.jsonl", "--out", "r"]).refused(2, &["sub/paper.jsonl", "rename"]);
+    assert!(!dir.path("r").exists());
+    import(&["paper.jsonl", "--out", "r"]).ok();
+    import(&["paper.jsonl", "--out", "r"]).refused(3, &["`r`"]);
+}
+
+/// The paper's own recorded runs score as they did.
+#[test]
+fn recorded_runs_score_as_they_did_and_the_readings_of_their_failures_agree() {
+    let Some(shared) = common::shared() else { return };
+    let (dir, data) = (WorkDir::new(), shared.join("data"));
+    let path = |name: &str| std::fs::canonicalize(data.join(name)).expect("the file").display().to_string();
+    let files = [path("trajectories/dev_fever_000-199.jsonl"), path("trajectories/dev_hotpot_00-39.jsonl")];
+    let ran = dir.wikitrail(&["import", "react-notebook", &files[0], &files[1], "--out", "r"]).ok();
+    assert!(ran.stdout.starts_with("r: 240 episodes, 120 of them right by the file\n"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "");
+    let items = dir.wikitrail(&["score", "r", "--json", "--per-item"]).json()["items"].take();
+    let mut recorded: Vec<Value> = Vec::new();
+    for file in &files {
+        recorded.extend(common::lines(&common::read(file)).iter().map(|line| line["em"].clone()));
+    }
+    let scored: Vec<Value> =
+        items.as_array().expect("items").iter().map(|item| json!(item["em"].as_f64().expect("EM") as u8)).collect();
+    assert_eq!(scored, recorded);
+    // Two readers of sixty failures, by the few lines of docs/annotation.md.
+    let mut labels = String::new();
+    for row in common::lines(&common::read(path("labels/failure_classes.jsonl"))) {
+        let file = row["file"].as_str().and_then(|file| file.strip_suffix(".jsonl")).expect("a file");
+        for reader in ["a", "b"] {
+            let id = format!("{file}/{}", row["order"]);
+            labels +=
+                &format!("{}\n", json!({"id": id, "by": reader.to_uppercase(), "class": row[reader], "blind": true}));
+        }
+    }
+    dir.write("labels.jsonl", labels);
+    let taken = dir.wikitrail(&["annotate", "r", "--import", "labels.jsonl", "--json"]).json();
+    assert_eq!(taken, json!({"taken": 120, "known": 0, "refused": [], "unused": []}));
+    let said = dir.wikitrail(&["score", "r", "--json"]).json()["annotations"].take();
+    let readers = &said["pairs"][0]["classes"];
+    assert_eq!((&readers["n"], &readers["agreeing"]), (&json!(60), &json!(50)));
+    // As scikit-learn computes it from the same file.
+    let kappa = readers["kappa"]["value"].as_f64().expect("a value");
+    assert!((kappa - 0.787_535_410_764_872_5).abs() < 1e-12, "{kappa}");
+    assert_eq!(said["people"][0]["classes"]["agreeing"], 29);
+}

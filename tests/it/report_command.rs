@@ -1,0 +1,201 @@
+//! `report` and `run --report`: what the file holds. What it looks like in a browser is in `report_page`.
+
+use crate::common::{WorkDir, repository};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::Read as _;
+
+/// What is between two texts, the first time.
+fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
+    let rest = text.split_once(from).unwrap_or_else(|| panic!("`{from}` is not there")).1;
+    rest.split_once(to).expect("an end").0
+}
+
+fn unpacked(packed: &str) -> Value {
+    let bytes = STANDARD.decode(packed).expect("base64");
+    let mut text = String::new();
+    GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gzip");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+fn meta(page: &str) -> Value {
+    serde_json::from_str(between(page, "id=\"wt-meta\">", "</script>")).expect("JSON")
+}
+
+fn table(page: &str) -> Value {
+    unpacked(between(page, "id=\"wt-table\">", "</script>"))
+}
+
+fn chunks(page: &str) -> Vec<Value> {
+    page.split("<script type=\"text/plain\" data-chunk=\"")
+        .skip(1)
+        .map(|rest| unpacked(between(rest, "\">", "</script>")))
+        .collect()
+}
+
+/// Two methods on ten questions, and their page.
+fn two(flags: &[&str]) -> (WorkDir, String) {
+    let dir = WorkDir::new();
+    dir.run(&["--method", "react,cot", "--limit", "10", "--out", "two"]);
+    dir.wikitrail(&[&["report", "two", "--out", "two.html"], flags].concat()).ok();
+    let page = dir.read("two.html");
+    (dir, page)
+}
+
+#[test]
+fn the_page_has_the_figures_of_compare_and_the_steps_of_show() {
+    let (dir, page) = two(&[]);
+    let compared = dir.wikitrail(&["compare", "two", "--json"]).ok().json();
+    let pair = &compared["metrics"][0]["pairs"][0];
+    let sentence = pair["verdict"]["sentence"].as_str().expect("a sentence");
+    assert!(page.contains(sentence), "{sentence}");
+    let table = table(&page);
+    assert_eq!(table["id"].as_array().expect("ids").len(), 10);
+    for (variant, name) in ["react", "cot"].iter().enumerate() {
+        let shown = dir.wikitrail(&["show", &format!("two@{name}"), "--json"]).ok().lines();
+        for (at, item) in shown.iter().enumerate() {
+            let column = &table["variants"][variant];
+            assert_eq!(column["right"][at].as_u64() == Some(1), item["right"] == true, "{name} {at}");
+            assert_eq!(column["answer"][at], item["answer"]);
+            let class = column["class"][at]
+                .as_u64()
+                .and_then(|class| meta(&page)["classes"][class as usize].as_str().map(str::to_owned));
+            assert_eq!(class.as_deref(), item["failure"]["class"].as_str());
+        }
+    }
+    let flips = dir.wikitrail(&["compare", "two", "--flips", "--json"]).ok().json();
+    for (a, b, list) in [("react", "cot", "lost"), ("cot", "react", "gained")] {
+        let count = flips["flips"][0][list].as_array().expect("a list").len();
+        let button = format!("data-a=\"{a}\" data-b=\"{b}\">{count}<");
+        assert_eq!(page.contains(&button), count > 0, "{button}");
+    }
+    let chunks = chunks(&page);
+    let records = dir.records("two");
+    let shown = &chunks[0]["0"]["episodes"][0][0];
+    let record = records.iter().find(|record| record["key"] == shown["key"]).expect("its record");
+    let steps = |of: &Value| of["steps"].as_array().expect("steps").len();
+    assert_eq!(steps(shown), steps(record));
+    let observation: String = shown["steps"][0]["observation"]
+        .as_array()
+        .expect("pieces")
+        .iter()
+        .map(|piece| piece[0].as_str().expect("text"))
+        .collect();
+    assert_eq!(observation, record["steps"][0]["observation"].as_str().expect("text").trim_end());
+}
+
+#[test]
+fn the_policy_allows_this_script_and_this_style_and_nothing_else() {
+    let (_dir, page) = two(&[]);
+    let policy = between(&page, "Content-Security-Policy\" content=\"", "\">").replace("&#39;", "'");
+    assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+    assert!(!policy.contains("unsafe") && !policy.contains("connect-src"), "{policy}");
+    for (open, close) in [("<script type=\"module\">", "</script>"), ("<style>", "</style>")] {
+        use sha2::{Digest as _, Sha256};
+        let digest = STANDARD.encode(Sha256::digest(between(&page, open, close)));
+        assert!(policy.contains(&format!("'sha256-{digest}'")), "{open}");
+    }
+    for address in ["src=", "href=\"http", "url(", "@import", " style=", " onclick"] {
+        let (markup, _) = page.split_once("<script").expect("scripts");
+        assert!(!markup.contains(address), "{address}");
+    }
+}
+
+/// The modules are joined into one script, so no two of them may have a name in common.
+#[test]
+fn no_two_scripts_share_a_name_and_none_writes_markup() {
+    let document = repository("src/report/page/document.rs");
+    let (mut names, mut count) = (BTreeSet::new(), 0);
+    for module in document.split("include_str!(\"").skip(1).filter_map(|rest| rest.split_once(".js\")")) {
+        let text = repository(&format!("src/report/page/{}.js", module.0));
+        count += 1;
+        for banned in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+            "setAttribute(\"on",
+        ] {
+            assert!(!text.contains(banned), "{}: {banned}", module.0);
+        }
+        for line in text.lines() {
+            let line = line.strip_prefix("export ").unwrap_or(line).trim_start_matches("async ");
+            let name = ["function ", "const ", "let ", "class "].iter().find_map(|word| line.strip_prefix(word));
+            let Some(name) = name else { continue };
+            let name: String = name.chars().take_while(|c| c.is_alphanumeric() || "_$".contains(*c)).collect();
+            assert!(names.insert(name.clone()), "{} and another module: {name}", module.0);
+        }
+    }
+    let files =
+        std::fs::read_dir(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/page")).expect("a folder");
+    let scripts =
+        files.filter(|file| file.as_ref().is_ok_and(|file| file.path().extension().is_some_and(|end| end == "js")));
+    assert_eq!(count, scripts.count(), "every module is part of the page");
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let (dir, page) = two(&["--episodes", "none"]);
+    assert_eq!((chunks(&page).len(), meta(&page)["left_out"].as_u64()), (0, Some(10)));
+    assert!(page.contains("The steps of 10 questions are not in this file"));
+    dir.wikitrail(&["report", "two", "--episodes", "flips", "--out", "flips.html"]).ok();
+    let flips = dir.read("flips.html");
+    let differing = table(&flips)["chunk"].as_array().expect("chunks").iter().filter(|chunk| !chunk.is_null()).count();
+    assert_eq!(
+        chunks(&flips).iter().map(|chunk| chunk.as_object().expect("questions").len()).sum::<usize>(),
+        differing
+    );
+    assert!(differing > 0 && differing < 10, "{differing}");
+    let said = dir.wikitrail(&["report", "two", "--max-size", "1kB", "--out", "small.html"]).ok();
+    assert!(said.stderr.contains("without the steps of 10 questions"), "{}", said.stderr);
+    let refused = dir.wikitrail(&["report", "two", "--max-size", "big"]);
+    assert!(refused.code == Some(2) && refused.stderr.contains("kB, MB or GB"), "{}", refused.stderr);
+}
+
+#[test]
+fn hostile_texts_stay_texts() {
+    let dir = WorkDir::new();
+    let evil = "</script><img src=x onerror=alert(1)><!--\u{202e}";
+    let line = serde_json::json!({"id": evil, "question": format!("Who? {evil}"), "answers": [evil], "type": evil});
+    dir.write("evil.jsonl", format!("{line}\n"));
+    dir.run(&["evil.jsonl", "--method", "react,cot", "--out", "evil"]);
+    dir.wikitrail(&["report", "evil", "--out", "evil.html"]).ok();
+    let page = dir.read("evil.html");
+    assert!(!page.contains("<img") && !page.contains('\u{202e}'));
+    assert_eq!(page.matches("</script>").count(), page.matches("<script").count());
+    assert_eq!(table(&page)["id"][0], evil, "the id is whole, for the address");
+}
+
+#[test]
+fn a_run_writes_its_page_and_several_datasets_have_sections_of_their_own() {
+    let dir = WorkDir::new();
+    let said = dir.wikitrail(&["run", "--limit", "3", "--out", "results/a", "--report", "a.html"]).ok();
+    assert!(said.stderr.contains("3 questions written to a.html"), "{}", said.stderr);
+    let page = dir.read("a.html");
+    assert!(!page.contains("id=\"differences\"") && page.contains("id=\"scores\""), "one variant");
+    dir.run(&["datasets/sample-claims.jsonl", "--limit", "3", "--out", "results/b"]);
+    dir.wikitrail(&["report", "results", "--out", "both.html", "--figures", "charts"]).ok();
+    let page = dir.read("both.html");
+    assert!(page.contains("id=\"scores-1\""), "the second dataset");
+    assert_eq!(meta(&page)["datasets"].as_array().expect("datasets").len(), 2);
+    assert!(dir.read("charts/scores-1.svg").starts_with("<svg ") && dir.path("charts/cost-2.svg").exists());
+    dir.wikitrail(&["report", "nothing"]).refused(3, &["nothing", "hint:"]);
+}
+
+#[test]
+fn an_unfinished_run_says_so() {
+    let dir = WorkDir::new();
+    dir.run(&["--limit", "4", "--out", "cut"]);
+    let path = dir.path("cut/trajectories.jsonl");
+    let text = std::fs::read_to_string(&path).expect("records");
+    let lines: Vec<&str> = text.lines().collect();
+    std::fs::write(&path, format!("{}\n{}\n{}", lines[0], lines[1], &lines[2][..50])).expect("written");
+    let said = dir.wikitrail(&["report", "cut", "--out", "cut.html"]).ok();
+    assert!(said.stderr.contains("left out"), "{}", said.stderr);
+    assert!(dir.read("cut.html").contains("2 of 4 episodes are recorded"));
+}
