@@ -75,7 +75,9 @@ fn export(mut export: impl Export, rows: usize) {
         let fields = if known { &FIELDS.map(|field| (!field.is_empty()).then(|| field.to_owned()))[..] } else { &[] };
         let metrics = if known { &[Some(0.5), None][..] } else { &[] };
         let origin = Origin::new("=run", &manifest, &trajectory.variant);
-        export.write(&Scored { trajectory, score, assessment, fields, metrics, origin, annotations: &[] }).unwrap();
+        export
+            .write(&Scored { trajectory, score, assessment, fields, metrics, prompts: &[], origin, annotations: &[] })
+            .unwrap();
     }
     export.finish().unwrap();
 }
@@ -116,6 +118,7 @@ fn fields_of_the_dataset_and_metrics_of_files_are_columns() {
         table: Table::Questions,
         meta: vec!["m".into(), "n".into()],
         metrics: vec!["judge".into(), "=x".into()],
+        prompts: false,
     };
     let text = csv(layout, CsvOptions::default());
     let header = text.lines().next().unwrap();

@@ -18,6 +18,7 @@ pub(crate) mod trajectory;
 mod view;
 
 pub(crate) use episodes::EpisodeRow;
+pub(crate) use layout::labelled;
 pub(crate) use progress::Progress;
 pub(crate) use summary::{JoinedRow, RunSummary, SummaryRow};
 pub(crate) use trajectory::live::Live;

@@ -10,11 +10,13 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// For standard output: the terminal's width, or 80 if it is not a terminal; colours if it is a terminal and
+    /// For standard output: the width that `COLUMNS` says, else the terminal's, or 80 if it is not a terminal; colours if it is a terminal and
     /// `NO_COLOR` is unset or empty (<https://no-color.org>).
     pub(crate) fn of_stdout() -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        Self { width: textwrap::termwidth(), colour: wanted && stdout_is_terminal() }
+        let columns =
+            std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
+        Self { width: columns.unwrap_or_else(textwrap::termwidth), colour: wanted && stdout_is_terminal() }
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Summary {
     /// Observations that are answers of a site with another status than 200, by status: `paper` takes any answer for a page.
     pub other_statuses: BTreeMap<u16, u64>,
     /// The id of some episode, as an example.
-    pub first_id: Option<String>,
+    pub show_id: Option<String>,
     /// What a reader should know: lines that were left out, supporting facts that are missing.
     pub notes: Vec<String>,
     pub(crate) evidence: Evidence,
@@ -179,13 +179,14 @@ impl Summary {
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
-        let (mut first_id, mut reasons, mut other_statuses) = (None, Reasons::default(), BTreeMap::new());
+        let (mut show_id, mut reasons, mut other_statuses) =
+            (None::<(String, bool)>, Reasons::default(), BTreeMap::new());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
                 continue;
             }
-            first_id.get_or_insert_with(|| trajectory.id.clone());
+            let id = trajectory.id.clone();
             if trajectory.outcome == Outcome::NotMeasured {
                 reasons.add(&trajectory, &manifest);
             }
@@ -195,6 +196,10 @@ impl Summary {
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
             let item = variant.add(tally, trajectory, &evidence);
+            let wrong = item.score.is_some_and(|score| score.em == 0.0);
+            if show_id.as_ref().is_none_or(|(_, known_wrong)| wrong && !known_wrong) {
+                show_id = Some((id, wrong));
+            }
             if let Some(items) = &mut items {
                 items.push(item);
             }
@@ -218,7 +223,7 @@ impl Summary {
             reasons,
             hints,
             other_statuses,
-            first_id,
+            show_id: show_id.map(|(id, _)| id),
             notes: left_out(records).collect(),
             evidence,
         })

@@ -129,6 +129,7 @@ fn long_texts_are_written_in_groups_and_whole() {
             assessment: None,
             fields: &[],
             metrics: &[],
+            prompts: &[],
             origin,
             annotations: &[],
         };

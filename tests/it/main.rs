@@ -79,6 +79,7 @@ mod show_command;
 mod snapshots;
 mod statistics_golden;
 mod tape_command;
+mod terminal_share;
 mod trajectory_metrics;
 mod variant_run;
 #[cfg(all(unix, feature = "serve"))]
