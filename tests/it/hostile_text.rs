@@ -97,6 +97,19 @@ fn clean(args: &[&str], ran: &Ran) {
     }
 }
 
+/// Judgements and recorded episodes of somebody else.
+fn imports() -> [Vec<&'static str>; 7] {
+    [
+        vec!["annotate", RUN, "--by", "anna"],
+        vec!["annotate", RUN, "--import", "said.csv", "--by", "anna"],
+        vec!["annotate", RUN, "--import", "bad.jsonl"],
+        vec!["score", RUN],
+        vec!["import", "react-notebook", "bad.jsonl", "--out", "i"],
+        vec!["import", "react-notebook", "episodes.jsonl", "bad.jsonl", "--out", "i"],
+        vec!["show", "i"],
+    ]
+}
+
 /// Every command, with what it can say of somebody else's text.
 fn lines(broken: &str) -> Vec<Vec<&str>> {
     let corpus = ["--wiki", "corpus:wiki"];
@@ -123,13 +136,6 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["show", RUN, HOSTILE],
         vec!["show", RUN, "b", "--json"],
         vec!["show", RUN, "no\u{9b}ne"],
-        vec!["annotate", RUN, "--by", "anna"],
-        vec!["annotate", RUN, "--import", "said.csv", "--by", "anna"],
-        vec!["annotate", RUN, "--import", "bad.jsonl"],
-        vec!["score", RUN],
-        vec!["import", "react-notebook", "bad.jsonl", "--out", "i"],
-        vec!["import", "react-notebook", "episodes.jsonl", "bad.jsonl", "--out", "i"],
-        vec!["show", "i"],
         vec!["replay", RUN],
         vec!["replay", RUN, "--json"],
         vec!["replay", "--import", "react-notebook", "bad.jsonl", "--prompt", "k.json#x"],
@@ -203,6 +209,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ];
+    lines.extend(imports());
     for format in ["csv", "jsonl", "chat"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);
