@@ -65,8 +65,8 @@ test("pairs are counted row by row", () => {
 });
 
 test("the pair side by side is the chosen one, else the first two that differ", () => {
-    const none = () => false;
-    const third = (left, right) => left === 2 || right === 2;
+    const none = () => 0;
+    const third = (left, right) => (left === 2 || right === 2 ? 2 : 1);
     const pair = (filter, differ = none) => shownPair(meta, { ...NO_FILTER, ...filter }, differ);
     assert.deepEqual(pair({}), [0, 1]);
     assert.deepEqual(pair({}, third), [0, 2]);

@@ -81,7 +81,8 @@ mod statistics_golden;
 mod tape_command;
 mod trajectory_metrics;
 mod variant_run;
-#[cfg(feature = "serve")]
+#[cfg(all(unix, feature = "serve"))]
+mod view_command;
 mod wiki_golden;
 mod wiki_sources;
 mod wiki_support;

@@ -49,7 +49,9 @@ impl Chunks {
             if size > most {
                 break;
             }
-            part.iter().for_each(|&at| chunks.places[at] = Some(chunks.texts.len()));
+            for &at in part {
+                chunks.places[at] = Some(chunks.texts.len());
+            }
             chunks.texts.push(text);
         }
         Ok(chunks)

@@ -144,19 +144,20 @@ export function chosenPair(meta, filter) {
 }
 
 /**
- * The variants of a question that are shown side by side: the chosen ones, else the first two that differ. The second
- * is -1 where there is one variant only.
+ * The variants of a question that are shown side by side: the chosen ones, else the first with the greatest
+ * distance. The second is -1 where there is one variant only.
  * @param {Meta} meta
  * @param {Filter} filter
- * @param {(left: number, right: number) => boolean} differ
+ * @param {(left: number, right: number) => number} distance
  * @returns {[number, number]}
  */
-export function shownPair(meta, filter, differ) {
+export function shownPair(meta, filter, distance) {
     const [first, right] = chosenPair(meta, filter);
     const all = meta.variants.map((_, v) => v);
     const other = (/** @type {number} */ own) => {
         const others = all.filter((v) => v !== own);
-        return others.find((v) => differ(own, v)) ?? others[0] ?? -1;
+        const most = Math.max(...others.map((v) => distance(own, v)));
+        return others.find((v) => distance(own, v) === most) ?? -1;
     };
     const left = first >= 0 ? first : right < 0 ? 0 : other(right);
     return [left, right < 0 ? other(left) : right];

@@ -48,6 +48,20 @@ function episodeOf(subject, v) {
 }
 
 /**
+ * How much there is to see in a pair: nothing, other steps, one right and the other wrong.
+ * @param {Subject} subject
+ * @param {number} left
+ * @param {number} right
+ */
+function distance(subject, left, right) {
+    const [one, two] = [episodeOf(subject, left), episodeOf(subject, right)];
+    if (!one || !two) {
+        return -1;
+    }
+    return one.right === !two.right ? 2 : divergence(subject, left, right) ? 1 : 0;
+}
+
+/**
  * @param {Subject} subject
  * @returns {number[][]} variants that did the same, together
  */
@@ -262,10 +276,7 @@ function comparison(subject, [left, right]) {
  */
 export function questionView(subject) {
     const { meta, table, index, question, filter } = subject;
-    const pair = shownPair(meta, filter, (left, right) => {
-        const both = episodeOf(subject, left) && episodeOf(subject, right);
-        return both ? divergence(subject, left, right) !== null : false;
-    });
+    const pair = shownPair(meta, filter, (left, right) => distance(subject, left, right));
     const heading = el("h1", { tabindex: "-1", dir: "auto" }, table.question[index] || "(empty)");
     const both = pair.filter((v) => v >= 0);
     const parts = [walk(subject, "Questions"), heading, ...facts(subject)];

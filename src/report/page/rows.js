@@ -71,7 +71,7 @@ export function headRow(meta, filter) {
         el("th", { role: "columnheader", scope: "col", class: name, title: text }, text);
     head.append(heading("id", "id"), heading("question", "question"), heading("right", "sum"));
     for (const v of columnsOf(meta, filter)) {
-        head.append(heading(meta.variants[v]?.name ?? "", "verdict"));
+        head.append(heading(meta.variants[v]?.name ?? "", "mark"));
     }
     return head;
 }
@@ -100,7 +100,7 @@ export function questionRow(list, i, place) {
         const variant = meta.variants[v];
         const own = table.variants[v];
         const who = el("span", { class: "who" }, `${variant?.name ?? ""} `);
-        row.append(el("td", { role: "cell", class: "verdict" }, who, list.hides(i, v) || !own ? hidden() : markOf(meta, own, i)));
+        row.append(el("td", { role: "cell", class: "mark" }, who, list.hides(i, v) || !own ? hidden() : markOf(meta, own, i)));
     }
     return row;
 }

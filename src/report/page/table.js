@@ -71,7 +71,7 @@ export class QuestionList {
         const columns = columnsOf(this.meta, filter);
         const longest = this.table.id.reduce((most, id) => Math.max(most, id.length), 4);
         const widths = [`${Math.min(longest, 26) + 3}ch`, "", "9rem", ...columns.map(() => (columns.length > 4 ? "7.4rem" : "9rem"))];
-        const names = ["id", "question", "sum", ...columns.map(() => "verdict")];
+        const names = ["id", "question", "sum", ...columns.map(() => "mark")];
         this.columns.replaceChildren(
             ...widths.map((width, i) => {
                 const column = el("col", { class: names[i] ?? "" });
