@@ -69,6 +69,8 @@ pub(crate) fn render(rows: &[EpisodeRow], view: &View) -> String {
         "variant" => !one_variant,
         "repeat" => rows.iter().any(|row| row.repeat > 0),
         "outcome" => !one_outcome,
+        "class" => rows.iter().any(|row| row.class.is_some()),
+        "gold" => rows.iter().any(|row| row.gold.is_some()),
         _ => true,
     };
     let mut shown: Vec<(&str, u8)> = COLUMNS.into_iter().filter(|(name, _)| needed(name)).collect();

@@ -20,6 +20,21 @@ impl View {
     }
 }
 
+/// A line of a list: a label in a column of that width, and its text, wrapped beside it between words. A digest or a path stays
+/// whole.
+pub(crate) fn labelled(label: &str, text: &str, labels: usize, width: usize) -> String {
+    let begin = format!("  {label:<labels$} ");
+    let after = " ".repeat(labels + 3);
+    let options = textwrap::Options::new(width.max(40))
+        .initial_indent(&begin)
+        .subsequent_indent(&after)
+        .break_words(false)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options);
+    if lines.is_empty() { begin.trim_end().to_owned() + "\n" } else { lines.join("\n") + "\n" }
+}
+
 /// A word that needs attention, for standard output.
 #[cfg(feature = "index")]
 pub(crate) fn yellow(word: &str) -> String {

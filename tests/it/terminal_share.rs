@@ -217,7 +217,7 @@ fn tables_fit_the_terminal() {
             assert!(output.status.success() && text.lines().count() > 5, "{args:?}: {text}");
             let laid_out = |line: &&str| {
                 !line.contains("wikitrail ")
-                    && !line.contains("sha256 ")
+                    && !["sha256 ", " wt1:"].iter().any(|digest| line.contains(digest))
                     && (line.starts_with(' ') || line.starts_with('─'))
             };
             let wide: Vec<&str> =
