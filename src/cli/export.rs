@@ -27,6 +27,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Args {
     /// Run folders, or folders that contain them.
     #[arg(required = true, value_name = "RUN")]
@@ -221,15 +222,15 @@ impl Job<'_> {
         if self.format == Format::Chat {
             return chat::write(self, out);
         }
-        let mut shelf = Shelf::default();
+        let mut datasets = Shelf::default();
         let mut questions = Vec::new();
         for run in self.runs.iter().filter(|_| self.shows_questions()) {
-            let (of_run, note) = shelf.of(&run.folder, &run.manifest);
+            let (of_run, note) = datasets.of(&run.folder, &run.manifest);
             note.iter().for_each(say);
             questions.push(of_run);
         }
-        shelf.left_out().iter().for_each(say);
-        let mut export = self.export(out, shelf.meta().to_vec())?;
+        datasets.left_out().iter().for_each(say);
+        let mut export = self.export(out, datasets.meta().to_vec())?;
         let mut written = Written::default();
         for (at, run) in self.runs.iter().enumerate() {
             let questions = questions.get(at);

@@ -8,6 +8,7 @@ use crate::types::text::visible_line;
 use anstyle::{AnsiColor, Style};
 use comfy_table::ColumnConstraint::{Absolute, ContentWidth, LowerBoundary};
 use comfy_table::{ContentArrangement, Row, Table, Width, presets};
+use std::fmt::Write as _;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The largest widths of an id and of a variant's name, as parts of the list's; a longer one is cut, and `--json` has it
@@ -136,7 +137,8 @@ fn coloured(text: &str, rows: &[EpisodeRow], before: usize) -> String {
         });
         match at.map(|(at, _)| line.split_at(at)) {
             Some((left, right)) if right.starts_with(word) => {
-                page += &format!("{left}{style}{word}{style:#}{}\n", &right[word.len()..]);
+                // Writing to a String cannot fail.
+                let _ = writeln!(page, "{left}{style}{word}{style:#}{}", &right[word.len()..]);
             }
             _ => page = page + line + "\n",
         }
