@@ -267,6 +267,7 @@ impl Job<'_> {
         Ok(written)
     }
 
+    #[cfg_attr(not(feature = "parquet"), expect(clippy::unnecessary_wraps, reason = "Parquet may fail"))]
     fn export<'o>(&self, out: Box<dyn Write + Send + 'o>, meta: Vec<String>) -> anyhow::Result<Box<dyn Export + 'o>> {
         let metrics: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
         let layout = Layout { table: self.table(), meta, metrics, prompts: self.args.with_prompts };
