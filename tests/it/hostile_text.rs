@@ -97,6 +97,24 @@ fn clean(args: &[&str], ran: &Ran) {
     }
 }
 
+/// Pages, notes and lists of runs, and what is joined to them.
+fn pages() -> Vec<Vec<&'static str>> {
+    vec![
+        vec!["report", RUN, "--out", "-"],
+        vec!["report", RUN, "--out", "r\u{1b}[2J.html", "--figures", "f\u{1b}[2J"],
+        vec!["note", RUN, HOSTILE],
+        vec!["note", RUN, "--tag", HOSTILE],
+        vec!["note", RUN, "--json"],
+        vec!["list", RUN],
+        vec!["list", RUN, "--json"],
+        vec!["view", "\u{1b}[2J"],
+        vec!["show", RUN, "--grep", HOSTILE],
+        vec!["show", RUN, "--sort", "f1"],
+        vec!["score", RUN, "--metric-file", "bad.jsonl"],
+        vec!["compare", RUN, "--metric-file", "x\u{1b}[2J=bad.jsonl"],
+    ]
+}
+
 /// Judgements and recorded episodes of somebody else.
 fn imports() -> [Vec<&'static str>; 7] {
     [
@@ -198,18 +216,11 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["serve", "corpus:c", "--bind", "0.0.0.0:0"],
         vec!["mcp", "corpus:\u{1b}[2J"],
         vec!["mcp", "corpus:c"],
-        vec!["report", RUN, "--out", "-"],
-        vec!["report", RUN, "--out", "r\u{1b}[2J.html", "--figures", "f\u{1b}[2J"],
-        vec!["note", RUN, HOSTILE],
-        vec!["note", RUN, "--tag", HOSTILE],
-        vec!["note", RUN, "--json"],
-        vec!["list", RUN],
-        vec!["list", RUN, "--json"],
-        vec!["view", "\u{1b}[2J"],
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ];
     lines.extend(imports());
+    lines.extend(pages());
     for format in ["csv", "jsonl", "chat"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);
