@@ -67,7 +67,7 @@ test("pairs are counted row by row", () => {
 test("the pair side by side is the chosen one, else the first two that differ", () => {
     const none = () => 0;
     const third = (left, right) => (left === 2 || right === 2 ? 2 : 1);
-    const pair = (filter, differ = none) => shownPair(meta, { ...NO_FILTER, ...filter }, differ);
+    const pair = (filter, differ = none) => shownPair(meta, { ...NO_FILTER, ...filter }, [0, 1, 2], differ);
     assert.deepEqual(pair({}), [0, 1]);
     assert.deepEqual(pair({}, third), [0, 2]);
     assert.deepEqual(pair({ left: "b" }), [1, 0]);
@@ -75,6 +75,7 @@ test("the pair side by side is the chosen one, else the first two that differ", 
     assert.deepEqual(pair({ show: "flip", a: "c", b: "a" }), [2, 0]);
     assert.deepEqual(pair({ show: "flip", a: "c", b: "a", left: "b", right: "c" }), [1, 2]);
     assert.deepEqual(pair({ variant: "b", right: "b" }), [0, 1]);
-    assert.deepEqual(shownPair({ variants: [{ name: "a" }] }, NO_FILTER, none), [0, -1]);
+    assert.deepEqual(shownPair({ variants: [{ name: "a" }] }, NO_FILTER, [0], none), [0, -1]);
+    assert.deepEqual(shownPair(meta, { ...NO_FILTER, left: "a" }, [1, 2], none), [1, 2], "the variants of another dataset");
     assert.deepEqual(chosenPair(meta, { ...NO_FILTER, left: "a", right: "a" })[1], 0);
 });

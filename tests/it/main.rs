@@ -6,6 +6,8 @@ mod adaptive_run;
 mod annotate_command;
 mod ask_command;
 mod bad_input;
+#[cfg(unix)]
+mod browser;
 mod budget;
 #[cfg(unix)]
 mod cluster;
@@ -62,6 +64,8 @@ mod readers;
 mod recorded_episodes;
 mod replay;
 mod report_command;
+#[cfg(unix)]
+mod report_page;
 mod reproduce_command;
 mod request_settings;
 mod responses_run;

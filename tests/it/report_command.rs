@@ -30,7 +30,10 @@ fn table(page: &str) -> Value {
 }
 
 fn chunks(page: &str) -> Vec<Value> {
-    page.split("<script type=\"text/plain\" data-chunk=\"").skip(1).map(|rest| unpacked(between(rest, "\">", "</script>"))).collect()
+    page.split("<script type=\"text/plain\" data-chunk=\"")
+        .skip(1)
+        .map(|rest| unpacked(between(rest, "\">", "</script>")))
+        .collect()
 }
 
 /// Two methods on ten questions, and their page.

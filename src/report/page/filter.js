@@ -144,21 +144,33 @@ export function chosenPair(meta, filter) {
 }
 
 /**
+ * The variants of a dataset; of several runs, some have other questions than others.
+ * @param {Meta} meta
+ * @param {number} dataset
+ * @returns {number[]}
+ */
+export function variantsOf(meta, dataset) {
+    return meta.variants.map((_, v) => v).filter((v) => meta.variants[v]?.dataset === dataset);
+}
+
+/**
  * The variants of a question that are shown side by side: the chosen ones, else the first with the greatest
  * distance. The second is -1 where there is one variant only.
  * @param {Meta} meta
  * @param {Filter} filter
+ * @param {number[]} all the variants that the question may have
  * @param {(left: number, right: number) => number} distance
  * @returns {[number, number]}
  */
-export function shownPair(meta, filter, distance) {
-    const [first, right] = chosenPair(meta, filter);
-    const all = meta.variants.map((_, v) => v);
-    const other = (/** @type {number} */ own) => {
-        const others = all.filter((v) => v !== own);
-        const most = Math.max(...others.map((v) => distance(own, v)));
-        return others.find((v) => distance(own, v) === most) ?? -1;
+export function shownPair(meta, filter, all, distance) {
+    const own = (/** @type {number} */ v) => (all.includes(v) ? v : -1);
+    const chosen = chosenPair(meta, filter);
+    const [first, right] = [own(chosen[0]), own(chosen[1])];
+    const other = (/** @type {number} */ one) => {
+        const others = all.filter((v) => v !== one);
+        const most = Math.max(...others.map((v) => distance(one, v)));
+        return others.find((v) => distance(one, v) === most) ?? -1;
     };
-    const left = first >= 0 ? first : right < 0 ? 0 : other(right);
+    const left = first >= 0 ? first : right < 0 ? (all[0] ?? 0) : other(right);
     return [left, right < 0 ? other(left) : right];
 }

@@ -58,11 +58,17 @@ export function judgeForm(subject, save) {
     const steps = episode.steps.map((step, i) => /** @type {[string, string]} */ ([String(i + 1), step.n]));
     const step = choice("First mistake in", [["", "–"], ...steps], made?.step ? String(made.step) : "", nothing);
     const note = textField("Note", made?.note ?? "", { maxlength: 2000 });
-    const by = textField("Your name", made?.by ?? judge(), { required: true, maxlength: 80, autocomplete: "name" });
+    const by = textField("Your name", made?.by ?? judge(), { required: true, maxlength: 80, pattern: "[^\\|]*[^\\s\\|][^\\|]*", title: "a name without |", autocomplete: "name" });
     const form = el("form", {}, verdict, why, step, note.label, by.label, el("button", {}, "Keep this judgement"));
+    form.addEventListener("input", () => note.input.setCustomValidity(""));
     form.addEventListener("submit", (event) => {
         event.preventDefault();
         const answer = new FormData(form).get(`correct-${side}`);
+        if (answer === "unsure" && !chosen(why) && !note.input.value.trim()) {
+            note.input.setCustomValidity("Say what makes you unsure: a judgement that says nothing withdraws the one before.");
+            note.input.reportValidity();
+            return;
+        }
         setJudge(by.input.value.trim());
         save({
             v: 1,

@@ -2,15 +2,19 @@
 import { addressOf, NO_FILTER, placeOf } from "./address.js";
 import { controlsFor, searchField } from "./controls.js";
 import { Chunks, fault, unpack } from "./decode.js";
-import { complain, copyText, counted, el } from "./dom.js";
+import { complain, copyText, el } from "./dom.js";
 import { matching, unknownNames } from "./filter.js";
 import { fillHelp, openHelp } from "./help.js";
 import { isBlind, Judgements, setBlind } from "./judgements.js";
 import { listenForKeys } from "./keys.js";
 import { follow, send } from "./live.js";
+import { preparePrint } from "./print.js";
 import { questionView } from "./question.js";
 import { QuestionList } from "./table.js";
 import { startTheme } from "./theme.js";
+
+/** For scrolling that follows an address. @type {{behavior: ScrollBehavior}} */
+const AT_ONCE = { behavior: "instant" };
 
 /** @param {string} id */
 function byId(id) {
@@ -59,12 +63,9 @@ class Page {
     }
 
     build() {
-        const { meta } = this;
-        const left = meta.left_out;
-        const rest = `The steps of ${counted(left, "question")} are not in this file; each such question shows the command that prints them.`;
         const { list } = this;
         const bar = el("div", { class: "controls" }, this.search.label, this.controls);
-        byId("list").replaceChildren(bar, this.note, list.count, list.printed, list.scroller, ...(left > 0 ? [el("p", { class: "aside" }, rest)] : []), this.tools);
+        byId("list").replaceChildren(bar, this.note, list.count, list.printed, list.scroller, this.tools);
         this.drawTools();
     }
 
@@ -161,9 +162,9 @@ class Page {
         document.title = this.title;
         this.list.refresh();
         if (place.view === "section") {
-            (place.id ? document.getElementById(place.id) : document.body)?.scrollIntoView();
+            (place.id ? document.getElementById(place.id) : document.body)?.scrollIntoView(AT_ONCE);
         } else {
-            byId("questions").scrollIntoView();
+            byId("questions").scrollIntoView(AT_ONCE);
             if (left >= 0) {
                 this.list.focus(this.list.shown.indexOf(left));
             }
@@ -210,7 +211,7 @@ class Page {
         const { heading, parts } = questionView({ ...this.subject(index), question });
         holder.replaceChildren(...parts);
         document.title = `${heading.textContent} – ${this.title}`;
-        scrollTo(0, 0);
+        scrollTo({ top: 0, ...AT_ONCE });
         heading.focus({ preventScroll: true });
     }
 
@@ -256,7 +257,7 @@ class Page {
         const failed = this.meta.live?.token ? await send(this.meta.live, made) : null;
         const top = scrollY;
         await this.showQuestion(placeOf(location.hash));
-        scrollTo(0, top);
+        scrollTo({ top, ...AT_ONCE });
         const summary = document.getElementById(`judge-${side}`);
         summary?.focus({ preventScroll: true });
         if (failed) {
@@ -272,7 +273,8 @@ class Page {
         if (this.open < 0) {
             this.list.move(way === "next" ? 1 : -1);
         } else {
-            /** @type {HTMLElement | null} */ (byId("question").querySelector(`a.${way}`))?.click();
+            const link = /** @type {HTMLElement | null} */ (byId("question").querySelector(`a.${way}`));
+            link?.click();
         }
     }
 
@@ -348,8 +350,10 @@ async function start() {
         "?": () => openHelp(dialog),
     });
     addEventListener("hashchange", () => page.route());
+    const main = /** @type {HTMLElement} */ (document.querySelector("main"));
+    preparePrint(main);
     if (meta.live) {
-        follow(meta.live, /** @type {HTMLElement} */ (document.querySelector("main")));
+        follow(meta.live, main);
     }
     await page.route();
     document.documentElement.dataset["ready"] = "";

@@ -1,7 +1,7 @@
 // One question: what was asked, what the variants answered, and their steps side by side.
 import { addressOf } from "./address.js";
 import { choice, copyText, counted, el, listed, shellWord } from "./dom.js";
-import { pairIndex, shownPair } from "./filter.js";
+import { pairIndex, shownPair, variantsOf } from "./filter.js";
 import { judgeForm } from "./judge_form.js";
 import { mark, markOf } from "./rows.js";
 import { partInWords, trail } from "./trail.js";
@@ -47,6 +47,11 @@ function episodeOf(subject, v) {
     return subject.question?.episodes[v]?.[repeatOf(subject)] ?? null;
 }
 
+/** @param {Subject} subject */
+function ownVariants({ meta, table, index }) {
+    return variantsOf(meta, table.dataset[index] ?? 0);
+}
+
 /**
  * How much there is to see in a pair: nothing, other steps, one right and the other wrong.
  * @param {Subject} subject
@@ -68,7 +73,7 @@ function distance(subject, left, right) {
 function groups(subject) {
     /** @type {number[][]} */
     const found = [];
-    for (let v = 0; v < subject.meta.variants.length; v++) {
+    for (const v of ownVariants(subject)) {
         const episode = episodeOf(subject, v);
         const own = found.find(([first]) => {
             const other = first === undefined ? null : episodeOf(subject, first);
@@ -175,8 +180,8 @@ function answers(subject, pair) {
  */
 function selects(subject, [left, right]) {
     const { meta, change } = subject;
-    const names = meta.variants.map((variant) => /** @type {[string, string]} */ ([variant.name, variant.name]));
     const name = (/** @type {number} */ v) => meta.variants[v]?.name ?? "";
+    const names = ownVariants(subject).map((v) => /** @type {[string, string]} */ ([name(v), name(v)]));
     const controls = [];
     if (names.length > 2) {
         controls.push(choice("left", names, name(left), (own) => change(own === name(right) ? { left: own, right: name(left) } : { left: own, right: name(right) })));
@@ -201,7 +206,7 @@ function assessment(episode, hidden) {
     if (!hidden) {
         line.append(el("span", { class: "scores" }, scores.filter(Boolean).join(", ")));
     }
-    const lines = [outcome, episode.votes, episode.repairs, ...(hidden ? [] : [episode.grounding])].filter((text) => text !== null && text !== "");
+    const lines = [outcome, episode.votes, episode.repairs, ...(hidden ? [] : [episode.grounding && `grounding: ${episode.grounding}`])].filter((text) => text !== null && text !== "");
     return [
         line,
         !hidden && episode.evidence ? el("p", { class: "evidence" }, episode.evidence) : null,
@@ -276,16 +281,16 @@ function comparison(subject, [left, right]) {
  */
 export function questionView(subject) {
     const { meta, table, index, question, filter } = subject;
-    const pair = shownPair(meta, filter, (left, right) => distance(subject, left, right));
+    const pair = shownPair(meta, filter, ownVariants(subject), (left, right) => distance(subject, left, right));
     const heading = el("h1", { tabindex: "-1", dir: "auto" }, table.question[index] || "(empty)");
     const both = pair.filter((v) => v >= 0);
     const parts = [walk(subject, "Questions"), heading, ...facts(subject)];
     if (!question) {
         const missing = "The steps of this question are not in this file. This prints them:";
-        parts.push(answers(subject, pair), el("p", { class: "notice" }, missing), ...meta.variants.map((_, v) => command(subject, [v])));
+        parts.push(answers(subject, pair), el("p", { class: "notice" }, missing), ...ownVariants(subject).map((v) => command(subject, [v])));
     } else {
         const controls = selects(subject, pair);
-        parts.push(command(subject, both), ...(meta.variants.length > 2 ? [answers(subject, pair)] : []), ...(controls ? [controls] : []));
+        parts.push(command(subject, both), ...(ownVariants(subject).length > 2 ? [answers(subject, pair)] : []), ...(controls ? [controls] : []));
         parts.push(...comparison(subject, pair).filter((part) => part !== null), walk(subject, "Questions, at the end"));
     }
     return { heading, parts };

@@ -1,7 +1,7 @@
 // One question as a row of the list.
 import { addressOf } from "./address.js";
 import { el, unseen } from "./dom.js";
-import { COLUMNS, chosenPair } from "./filter.js";
+import { COLUMNS, chosenPair, variantsOf } from "./filter.js";
 
 /**
  * The variants that have a column: all of a few, else the two that are chosen.
@@ -10,8 +10,9 @@ import { COLUMNS, chosenPair } from "./filter.js";
  * @returns {number[]}
  */
 export function columnsOf(meta, filter) {
-    if (meta.variants.length <= COLUMNS) {
-        return meta.variants.map((_, v) => v);
+    const all = filter.dataset === "" ? meta.variants.map((_, v) => v) : variantsOf(meta, Number(filter.dataset));
+    if (all.length <= COLUMNS) {
+        return all;
     }
     const [left, right] = chosenPair(meta, filter);
     const first = left < 0 ? (right === 0 ? 1 : 0) : left;

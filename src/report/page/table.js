@@ -172,7 +172,7 @@ export class QuestionList {
         }
         this.draw();
         this.link(place)?.focus({ preventScroll: true });
-        this.scroller.scrollIntoView({ block: "nearest" });
+        this.scroller.scrollIntoView({ block: "nearest", behavior: "instant" });
     }
 
     /**

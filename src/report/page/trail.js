@@ -95,7 +95,7 @@ export function stepCard(step, part) {
     return el(
         "article",
         { class: part ? "step divergent" : "step" },
-        el("h3", {}, step.n, part && el("span", { class: "word" }, partInWords(part))),
+        el("h3", {}, step.n, part && " ", part && el("span", { class: "word" }, partInWords(part))),
         fold("Reasoning", step.reasoning),
         plain("p", `thought${differs("thought")}`, step.thought),
         plain("code", `action${differs("action")}`, step.action),

@@ -9,6 +9,7 @@ interface Variant {
 }
 
 interface Live {
+    /** Empty where judgements are not taken. */
     token: string;
     annotations: string;
     events: string;
