@@ -195,6 +195,10 @@ fn it_fits_every_window_in_light_and_dark_and_is_accessible() {
                     browser.page(&page, hash);
                     browser.is_clean();
                     browser.is_accessible();
+                    if view == "overview" {
+                        let read = "document.querySelector('.rows td.question').clientWidth > 300";
+                        assert_eq!(browser.eval(read), true, "room for the questions");
+                    }
                     let ground = browser.eval("getComputedStyle(document.body).backgroundColor");
                     assert_eq!(ground == "rgb(255, 255, 255)", scheme == "light", "{ground}");
                     browser.picture(&format!("{name}-{view}-{width}-{scheme}"));
