@@ -95,6 +95,9 @@ cargo clippy --locked --lib --bins --no-default-features -- -D warnings
 step "tests (README's test command)"
 cargo test --locked
 
+step "the scripts of the page"
+scripts/page.sh
+
 step "examples"
 results=$(mktemp -d)
 cargo run --locked --quiet --example one_question

@@ -35,6 +35,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("trail.js"),
     include_str!("question.js"),
     include_str!("live.js"),
+    include_str!("print.js"),
     include_str!("main.js"),
 ];
 

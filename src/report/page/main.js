@@ -8,6 +8,7 @@ import { fillHelp, openHelp } from "./help.js";
 import { isBlind, Judgements, setBlind } from "./judgements.js";
 import { listenForKeys } from "./keys.js";
 import { follow, send } from "./live.js";
+import { preparePrint } from "./print.js";
 import { questionView } from "./question.js";
 import { QuestionList } from "./table.js";
 import { startTheme } from "./theme.js";
@@ -349,8 +350,10 @@ async function start() {
         "?": () => openHelp(dialog),
     });
     addEventListener("hashchange", () => page.route());
+    const main = /** @type {HTMLElement} */ (document.querySelector("main"));
+    preparePrint(main);
     if (meta.live) {
-        follow(meta.live, /** @type {HTMLElement} */ (document.querySelector("main")));
+        follow(meta.live, main);
     }
     await page.route();
     document.documentElement.dataset["ready"] = "";

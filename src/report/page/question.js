@@ -53,7 +53,7 @@ function ownVariants({ meta, table, index }) {
 }
 
 /**
- * How much there is to see in a pair: nothing, other steps, one right and the other wrong.
+ * How much there is to see in a pair: most where one is right and the other wrong, then where they differ early.
  * @param {Subject} subject
  * @param {number} left
  * @param {number} right
@@ -63,7 +63,8 @@ function distance(subject, left, right) {
     if (!one || !two) {
         return -1;
     }
-    return one.right === !two.right ? 2 : divergence(subject, left, right) ? 1 : 0;
+    const where = divergence(subject, left, right);
+    return (one.right === !two.right ? 1 : 0) + (where ? 1 / where[0] : 0);
 }
 
 /**

@@ -69,17 +69,16 @@ export class QuestionList {
      */
     show(shown, filter) {
         const columns = columnsOf(this.meta, filter);
+        const many = this.meta.variants.length > columns.length;
         const longest = this.table.id.reduce((most, id) => Math.max(most, id.length), 4);
-        const widths = [`${Math.min(longest, 26) + 3}ch`, "", "9rem", ...columns.map(() => (columns.length > 4 ? "7.4rem" : "9rem"))];
-        const names = ["id", "question", "sum", ...columns.map(() => "mark")];
+        const widths = [`${Math.min(longest, 26) + 3}ch`, "", ...(many ? ["9rem"] : []), ...columns.map(() => (columns.length > 4 ? "7.4rem" : "9rem"))];
         this.columns.replaceChildren(
-            ...widths.map((width, i) => {
-                const column = el("col", { class: names[i] ?? "" });
+            ...widths.map((width) => {
+                const column = el("col");
                 column.style.width = width;
                 return column;
             }),
         );
-        const many = this.meta.variants.length > columns.length;
         this.grid.className = many ? "many" : columns.length > 2 ? "several" : "few";
         this.grid.style.minWidth = columns.length > 2 ? `${24 + columns.length * 8}rem` : "";
         this.head.replaceChildren(headRow(this.meta, filter));
@@ -129,7 +128,7 @@ export class QuestionList {
         const filter = /** @type {Filter} */ (this.filter);
         const list = { table: this.table, meta: this.meta, filter, ...this.asks };
         const rows = this.shown.slice(first, last).map((i, at) => questionRow(list, i, first + at));
-        const none = this.shown.length === 0 && el("tr", { role: "row" }, el("td", { role: "cell", class: "nothing", colspan: "99" }, "No question matches these filters."));
+        const none = this.shown.length === 0 && el("tr", { role: "row" }, el("td", { role: "cell", class: "nothing", colspan: this.columns.childElementCount }, "No question matches these filters."));
         const left = this.printing ? 0 : this.shown.length - last;
         this.body.replaceChildren(this.gap(first), ...rows, ...(none ? [none] : []), this.gap(left));
         if (focused) {
@@ -143,7 +142,7 @@ export class QuestionList {
      * @param {number} rows
      */
     gap(rows) {
-        const cell = el("td", { colspan: "99" });
+        const cell = el("td", { colspan: this.columns.childElementCount });
         cell.style.height = `${rows * this.rowHeight}px`;
         return el("tr", { "aria-hidden": "true", class: "gap", hidden: rows === 0 }, cell);
     }

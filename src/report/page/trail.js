@@ -61,19 +61,18 @@ function plain(tag, name, own) {
 
 /** @param {Step} step */
 function pageLine(step) {
-    if (!step.page && !step.source) {
+    const title = step.page;
+    if (!title) {
         return null;
     }
-    const title = step.page ?? "";
     const link = step.url && /^https?:\/\//i.test(step.url);
-    const line = el("p", { class: "page" });
-    if (step.page) {
-        line.append("page ", link ? el("a", { href: step.url, rel: "noreferrer noopener", target: "_blank" }, title) : el("b", {}, title));
-    }
+    const name = link ? el("a", { href: step.url, rel: "noreferrer noopener", target: "_blank" }, title) : el("b", {}, title);
+    const line = el("p", { class: "page" }, "page ", name);
     if (step.gold) {
         line.append(" ", el("span", { class: "badge" }, "gold page"));
     }
-    const rest = [step.rev && `revision ${step.rev}`, step.source].filter(Boolean).join(", ");
+    const source = step.source?.startsWith(`${title}, `) ? step.source.slice(title.length + 2) : step.source;
+    const rest = source ?? (step.rev && `revision ${step.rev}`);
     line.append(el("span", {}, rest ? ` · ${rest}` : ""));
     return line;
 }
@@ -95,7 +94,11 @@ export function stepCard(step, part) {
     return el(
         "article",
         { class: part ? "step divergent" : "step" },
+<<<<<<< HEAD
         el("h3", {}, step.n, part && " ", part && el("span", { class: "word" }, partInWords(part))),
+=======
+        el("div", { class: "step-head" }, el("h3", {}, step.n, part && " ", part && el("span", { class: "word" }, partInWords(part))), plain("p", "calls", step.calls)),
+>>>>>>> ccd798954f0cb0786957d8a266fa1554d9ebfaa5
         fold("Reasoning", step.reasoning),
         plain("p", `thought${differs("thought")}`, step.thought),
         plain("code", `action${differs("action")}`, step.action),
@@ -103,7 +106,6 @@ export function stepCard(step, part) {
         pageLine(step),
         plain("p", "aside", step.note),
         fold("Discarded", step.discarded),
-        plain("p", "aside", step.calls),
     );
 }
 
