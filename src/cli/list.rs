@@ -64,7 +64,7 @@ pub(super) struct NoteArgs {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let runs = chosen(&runs(&args.runs)?, &args.tag)?;
+    let runs = chosen(&runs(&args.runs)?, &args.tag);
     let results = Results::of(&runs, false)?;
     results.notes.iter().for_each(say);
     let notes = |source: &Source| notes_of(&source.run);
@@ -96,7 +96,7 @@ fn notes_of(run: &RunRef) -> Notes {
 }
 
 /// The runs that have all these tags.
-fn chosen(runs: &[RunRef], tags: &[String]) -> anyhow::Result<Vec<RunRef>> {
+fn chosen(runs: &[RunRef], tags: &[String]) -> Vec<RunRef> {
     let mut chosen = Vec::new();
     for run in runs {
         // A file of trajectories has no notes.
@@ -105,7 +105,7 @@ fn chosen(runs: &[RunRef], tags: &[String]) -> anyhow::Result<Vec<RunRef>> {
             chosen.push(run.clone());
         }
     }
-    Ok(chosen)
+    chosen
 }
 
 fn has(entry: &Entry, text: &str) -> bool {

@@ -49,6 +49,9 @@ pub(crate) struct Group {
 /// A variant and its name.
 type Member = (Source, String);
 
+/// Questions, and whether any of their answers could be scored.
+type Ids = HashSet<(bool, String)>;
+
 impl Results {
     /// Reads all variants of these runs and, if that is asked for, compares them as their experiments plan it. Of several
     /// runs, one that cannot be read is left out with a note.
@@ -103,10 +106,10 @@ fn read(runs: &[RunRef]) -> Result<(Vec<Source>, Vec<String>), RunError> {
 /// Variants that share questions, directly or by others. Those that nobody could score are by themselves, as they would
 /// leave nothing to compare.
 fn grouped(members: Vec<Member>) -> Vec<Vec<Member>> {
-    let mut groups: Vec<(HashSet<(bool, String)>, Vec<Member>)> = Vec::new();
+    let mut groups: Vec<(Ids, Vec<Member>)> = Vec::new();
     for (source, name) in members {
         let scored = source.values(&figure::EM).next().is_some();
-        let mut ids: HashSet<_> = source.episodes.iter().map(|episode| (scored, episode.id.clone())).collect();
+        let mut ids: Ids = source.episodes.iter().map(|episode| (scored, episode.id.clone())).collect();
         let (sharing, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(known, _)| !known.is_disjoint(&ids));
         let mut of_it = Vec::new();
         for (known, members) in sharing {

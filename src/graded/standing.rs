@@ -44,15 +44,12 @@ pub(super) fn standings(variants: &[Variant]) -> Vec<Standing> {
             standings[at].rank.get_or_insert(1);
         }
         let better = pair.verdict.winner.as_ref().filter(|_| p < settings.alpha);
-        match better {
-            Some(winner) => {
-                let beaten = if *winner == variants[*a].name { *b } else { *a };
-                standings[beaten].rank = standings[beaten].rank.map(|rank| rank + 1);
-            }
-            None => {
-                standings[*a].tied_with.push(variants[*b].name.clone());
-                standings[*b].tied_with.push(variants[*a].name.clone());
-            }
+        if let Some(winner) = better {
+            let beaten = if *winner == variants[*a].name { *b } else { *a };
+            standings[beaten].rank = standings[beaten].rank.map(|rank| rank + 1);
+        } else {
+            standings[*a].tied_with.push(variants[*b].name.clone());
+            standings[*b].tied_with.push(variants[*a].name.clone());
         }
     }
     standings

@@ -94,11 +94,7 @@ export function stepCard(step, part) {
     return el(
         "article",
         { class: part ? "step divergent" : "step" },
-<<<<<<< HEAD
-        el("h3", {}, step.n, part && " ", part && el("span", { class: "word" }, partInWords(part))),
-=======
         el("div", { class: "step-head" }, el("h3", {}, step.n, part && " ", part && el("span", { class: "word" }, partInWords(part))), plain("p", "calls", step.calls)),
->>>>>>> ccd798954f0cb0786957d8a266fa1554d9ebfaa5
         fold("Reasoning", step.reasoning),
         plain("p", `thought${differs("thought")}`, step.thought),
         plain("code", `action${differs("action")}`, step.action),
