@@ -98,6 +98,8 @@ fn hear(parts: &mut Vec<Part>, sample: Option<u32>, event: Event<'_>) {
     let Some(part) = parts.last_mut() else { return };
     match event {
         Event::Asked(request, call) => part.calls.push((request.clone(), call.clone())),
+        // Nothing was answered.
+        Event::Overflown(_) => {}
         Event::Used(call, text) => {
             let calls = std::mem::take(&mut part.calls);
             part.steps.push(Taken { calls, call: call.clone(), observation: text.to_owned() });

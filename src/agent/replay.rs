@@ -5,8 +5,11 @@ use super::approach::{Answering, Approach, backed_off};
 use super::drive::overflown;
 use super::vote::{is_majority, tally};
 use crate::protocol::{Dialogue, Stop, Turn};
-use crate::types::{Call, Outcome, Question, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting};
+use crate::types::{
+    Call, Outcome, Question, RebuiltPrompt, Repair, Reply, Request, Step, ToolCall, Trajectory, Vote, Voting,
+};
 use serde::Serialize;
+use std::collections::{HashMap, VecDeque};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Replayed {
@@ -45,6 +48,8 @@ pub fn replay(recorded: &Trajectory, question: &Question, approach: &Approach) -
 pub(super) enum Event<'a> {
     /// A request and the record of its completion.
     Asked(&'a Request, &'a Call),
+    /// A request that did not fit into the model's context.
+    Overflown(&'a Request),
     /// A tool call and its recorded observation.
     Used(&'a ToolCall, &'a str),
 }
@@ -62,6 +67,25 @@ pub(super) fn replay_observed(
         run.stop(stop);
     }
     run.replayed
+}
+
+/// The prompt of every recorded call, in the order of the record, as far as the dialogue can be run again.
+pub fn prompts(recorded: &Trajectory, question: &Question, approach: &Approach) -> Vec<RebuiltPrompt> {
+    let mut asked: HashMap<Option<u32>, VecDeque<Request>> = HashMap::new();
+    replay_observed(recorded, question, approach, &mut |sample, event| match event {
+        Event::Asked(request, _) | Event::Overflown(request) => {
+            asked.entry(sample).or_default().push_back(request.clone());
+        }
+        Event::Used(..) => {}
+    });
+    let mut prompts = Vec::new();
+    for step in &recorded.steps {
+        for (at, call) in step.calls.iter().enumerate() {
+            let request = asked.get_mut(&step.sample).and_then(VecDeque::pop_front);
+            prompts.push(RebuiltPrompt::new(step.n, step.sample, at + 1, call, request));
+        }
+    }
+    prompts
 }
 
 struct Run<'a> {
@@ -129,6 +153,7 @@ impl Run<'_> {
                 Turn::Ask(request) => {
                     let call = self.ask(&mut part, &request)?;
                     if call.did_not_fit() {
+                        (self.listener)(number, Event::Overflown(&request));
                         self.left("steps", part.steps.len());
                         return Some(overflown(None));
                     }

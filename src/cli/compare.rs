@@ -23,7 +23,6 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Args {
     /// Runs, variants of runs (`RUN@VARIANT`), or folders that contain runs; a run means all its variants.
     #[arg(value_name = "RUN", required_unless_present = "from_csv", conflicts_with = "from_csv")]
@@ -52,9 +51,10 @@ pub(super) struct Args {
     /// Show the smallest difference that this many questions detect with 80 % power.
     #[arg(long)]
     mde: bool,
-    /// List the flipped answers: right in one variant, wrong in the other.
-    #[arg(long)]
-    flips: bool,
+    /// List the flipped answers, right in one variant and wrong in the other: the first N of each pair, or `all` [default
+    /// N: 20].
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "20", value_parser = most)]
+    flips: Option<usize>,
     /// List flipped answers whose gold answer is no longer on its gold pages in the newer corpus.
     #[arg(long, conflicts_with = "from_csv")]
     stale_gold: bool,
@@ -81,6 +81,14 @@ pub(super) struct Args {
     fail_if: Vec<String>,
 }
 
+/// Flipped answers of a pair that are listed.
+const FLIPS: usize = 20;
+
+/// How many are listed.
+fn most(text: &str) -> Result<usize, String> {
+    if text == "all" { Ok(usize::MAX) } else { text.parse().map_err(|_| "a number or `all` is expected".to_owned()) }
+}
+
 impl Args {
     fn format(&self) -> anyhow::Result<Format> {
         let typed = if self.json { Some(Format::Json) } else { self.format };
@@ -88,7 +96,7 @@ impl Args {
     }
 
     fn flips(&self) -> bool {
-        self.flips || self.stale_gold
+        self.flips.is_some() || self.stale_gold
     }
 
     /// The compared figures, by their names: those that are named, and the metrics from files.
@@ -168,8 +176,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
+    // A table of figures has all of them, as JSON has.
+    let most = if format == Format::Csv { usize::MAX } else { args.flips.unwrap_or(FLIPS) };
     let flips =
-        if args.flips() { flipped::lists(&sources, &columns, &comparison, args.stale_gold)? } else { Vec::new() };
+        if args.flips() { flipped::lists(&sources, &columns, &comparison, args.stale_gold, most)? } else { Vec::new() };
     let settings = differences::of(&sources);
     let compared =
         Compared { comparison: &comparison, settings: &settings, flips: &flips, warnings: &warnings, mde: args.mde };

@@ -2,6 +2,7 @@
 
 mod chat;
 mod filter;
+mod prompts;
 mod runs;
 
 use super::failure::{self, Failure};
@@ -19,12 +20,14 @@ use crate::store::RunFolder;
 use crate::types::Trajectory;
 use crate::types::text::visible_line;
 use filter::Filter;
+use prompts::Prompts;
 use runs::Run;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct Args {
     /// Run folders, or folders that contain them.
     #[arg(required = true, value_name = "RUN")]
@@ -47,6 +50,10 @@ pub(super) struct Args {
     /// Include the exemplars in each conversation, and the text before the question of a one-text prompt (chat).
     #[arg(long)]
     with_exemplars: bool,
+    /// Include the exact prompt of every call: made again from the record, and held against its digest (jsonl, chat, and csv or
+    /// parquet with --rows steps).
+    #[arg(long)]
+    with_prompts: bool,
     #[command(flatten)]
     metrics: MetricFiles,
     #[command(flatten)]
@@ -156,6 +163,12 @@ fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
     if args.with_exemplars && format != Format::Chat {
         return Err(Failure::usage("--with-exemplars applies to conversations only", "use it with --format chat"));
     }
+    if args.with_prompts && matches!(format, Format::Csv | Format::Parquet) && args.rows == Rows::Questions {
+        return Err(Failure::usage(
+            "--with-prompts applies to steps and to JSON: a question has several prompts",
+            "add --rows steps, or use --format jsonl or chat",
+        ));
+    }
     if format != Format::Parquet {
         return Ok(());
     }
@@ -209,19 +222,20 @@ impl Job<'_> {
         if self.format == Format::Chat {
             return chat::write(self, out);
         }
-        let mut shelf = Shelf::default();
+        let mut datasets = Shelf::default();
         let mut questions = Vec::new();
         for run in self.runs.iter().filter(|_| self.shows_questions()) {
-            let (of_run, note) = shelf.of(&run.folder, &run.manifest);
+            let (of_run, note) = datasets.of(&run.folder, &run.manifest);
             note.iter().for_each(say);
             questions.push(of_run);
         }
-        shelf.left_out().iter().for_each(say);
-        let mut export = self.export(out, shelf.meta().to_vec())?;
+        datasets.left_out().iter().for_each(say);
+        let mut export = self.export(out, datasets.meta().to_vec())?;
         let mut written = Written::default();
         for (at, run) in self.runs.iter().enumerate() {
             let questions = questions.get(at);
             let folder = folder_name(run.folder.path());
+            let mut prompts = Prompts::of(self, run)?;
             let annotations = Annotations::read(&run.folder)?;
             annotations.notes().for_each(say);
             let said = annotations.by_key();
@@ -241,19 +255,22 @@ impl Job<'_> {
                     assessment: assessment.as_ref(),
                     fields: questions.map_or(&[], |questions| questions.fields(&trajectory.id)),
                     metrics: &metrics,
+                    prompts: &prompts.of_episode(trajectory)?,
                     origin: Origin::new(&run.name, &run.manifest, &trajectory.variant),
                     annotations: said.get(trajectory.key.as_str()).map(Vec::as_slice).unwrap_or_default(),
                 };
                 export.write(&scored).map_err(explain)
             })?;
+            prompts.note();
         }
         export.finish().map_err(explain)?;
         Ok(written)
     }
 
+    #[cfg_attr(not(feature = "parquet"), expect(clippy::unnecessary_wraps, reason = "Parquet may fail"))]
     fn export<'o>(&self, out: Box<dyn Write + Send + 'o>, meta: Vec<String>) -> anyhow::Result<Box<dyn Export + 'o>> {
         let metrics: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
-        let layout = Layout { table: self.table(), meta, metrics };
+        let layout = Layout { table: self.table(), meta, metrics, prompts: self.args.with_prompts };
         Ok(match self.format {
             Format::Csv => Box::new(Csv::new(out, layout, CsvOptions { raw: self.args.raw, bom: self.args.bom })),
             #[cfg(feature = "parquet")]

@@ -38,6 +38,8 @@ mod score_files;
 mod serve;
 mod show;
 mod threads;
+#[cfg(feature = "serve")]
+mod view;
 mod wiki;
 
 use crate::report::console::stdout;
@@ -100,6 +102,9 @@ enum Command {
     /// Serve a corpus to other programs as Wikipedia's API and pages, and as Search-R1's retriever.
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    /// Look at runs in a browser, also at those that are still going.
+    #[cfg(feature = "serve")]
+    View(view::Args),
     /// Give the Wikipedia tool to a host of the Model Context Protocol, over stdin and stdout.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
@@ -200,6 +205,8 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Corpus(command) => corpus::execute(command).await,
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::execute(args).await,
+        #[cfg(feature = "serve")]
+        Command::View(args) => view::execute(args).await,
         #[cfg(feature = "mcp")]
         Command::Mcp(args) => mcp::execute(args).await,
         Command::Dataset(command) => dataset::execute(command).await,

@@ -2,6 +2,8 @@
 
 mod show;
 
+pub(super) use show::write_prompt;
+
 use super::failure;
 use crate::experiment::shipped;
 use crate::prompt::{self, Checked, PromptError, PromptSource};

@@ -13,7 +13,7 @@ use super::score_files;
 use crate::graded::check_one;
 use crate::label::Judgements;
 use crate::report::console::stdout;
-use crate::report::{JoinedRow, RunSummary, SummaryRow, counted, thousands};
+use crate::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands};
 use crate::run::{Spending, Summary, UnfinishedShard};
 use crate::score::Metric;
 use crate::types::text::shell_word;
@@ -36,6 +36,9 @@ pub(super) struct Args {
     /// Print the figures as one JSON object.
     #[arg(long)]
     json: bool,
+    /// Print one line for each variant, and nothing else.
+    #[arg(long, short, conflicts_with_all = ["json", "gold", "per_item"])]
+    quiet: bool,
     #[command(flatten)]
     files: score_files::Files,
 }
@@ -67,15 +70,32 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     if !args.files.per_item {
         summary.items = None;
     }
-    print(&summary, Beside { joined, judgements }, args.json)?;
+    let how = if args.json {
+        Print::Json
+    } else if args.quiet {
+        Print::Lines
+    } else {
+        Print::Tables
+    };
+    print(&summary, Beside { joined, judgements }, how)?;
     Ok(failure::OK)
 }
 
-/// Prints the figures as tables with commands to try next, or as JSON.
-pub(super) fn print(summary: &Summary, beside: Beside, json: bool) -> anyhow::Result<()> {
+/// How the figures of a run are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Print {
+    /// Tables, with commands to try next.
+    Tables,
+    /// One line for each variant; what else a reader should know goes to stderr.
+    Lines,
+    Json,
+}
+
+/// Prints the figures.
+pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Result<()> {
     let Beside { joined, judgements } = beside;
     let mut out = std::io::BufWriter::new(stdout());
-    if json {
+    if how == Print::Json {
         let mut value = json::summary(summary);
         if let Some(judgements) = &judgements {
             value["annotations"] = people::to_json(judgements, summary);
@@ -110,7 +130,14 @@ pub(super) fn print(summary: &Summary, beside: Beside, json: bool) -> anyhow::Re
     );
     let (wall_ms, notes, next) = (wall_ms(summary), notes(summary), next_steps(summary));
     let below = judgements.map(|judgements| people::text(&judgements, summary)).unwrap_or_default();
-    out.write_all(RunSummary { title, rows, joined, wall_ms, notes, below, next }.render().as_bytes())?;
+    let report = RunSummary { title, rows, joined, wall_ms, notes, below, next };
+    if how == Print::Lines {
+        out.write_all(report.lines().as_bytes())?;
+        out.flush()?;
+        report.remarks().for_each(say);
+        return Ok(());
+    }
+    out.write_all(report.render(View::of_stdout().width).as_bytes())?;
     if let Some(items) = &summary.items {
         writeln!(out)?;
         items.iter().try_for_each(|item| writeln!(out, "{}", items::line(item)))?;
@@ -204,7 +231,7 @@ fn next_steps(summary: &Summary) -> Vec<String> {
         lines.push(format!("wikitrail score {run}"));
         return lines;
     }
-    if let Some(id) = &summary.first_id {
+    if let Some(id) = &summary.show_id {
         lines.push(format!("wikitrail show {run} {}", shell_word(id)));
     }
     lines.push(format!("wikitrail export {run} --format csv --rows questions --out questions.csv"));

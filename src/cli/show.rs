@@ -1,19 +1,21 @@
 //! `show`: the episodes of a run, one of them, or two side by side.
 
+mod list;
+mod prompts;
+
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
-use crate::graded::{Field, Graded, GradedRun, RunRef, check_one};
+use crate::graded::{Graded, GradedRun, RunRef, check_one};
+use crate::report::View;
 use crate::report::console::stdout;
 use crate::report::trajectory::pair::{Side, render_pair};
 use crate::report::trajectory::{heading, render};
-use crate::report::{EpisodeRow, View, episodes};
 use crate::score::{Divergence, FailureClass};
 use crate::store::{Records, RunFolder};
-use crate::types::Outcome;
 use crate::types::text::{shell_word, visible_line};
-use serde_json::{Value, json};
-use std::collections::HashMap;
+use crate::types::{Outcome, Trajectory};
+use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -25,9 +27,18 @@ pub(super) struct Args {
     targets: Vec<String>,
     #[command(flatten)]
     filter: Filter,
+    /// Order of the list.
+    #[arg(long, value_enum, default_value_t = list::Sort::Dataset)]
+    sort: list::Sort,
     /// List at most this many episodes [default: all].
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// Print the exact prompts of the episode, made again from its record and held against the recorded digests.
+    #[arg(long)]
+    prompt: bool,
+    /// With --prompt, only those of step K.
+    #[arg(long, value_name = "K", requires = "prompt")]
+    step: Option<usize>,
     /// Width of the output in columns [default: the terminal's].
     #[arg(long, value_name = "N")]
     width: Option<usize>,
@@ -44,9 +55,15 @@ struct Filter {
     /// Only this variant, by its name in the manifest [default: all].
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
+    /// Only episodes with a right answer.
+    #[arg(long, conflicts_with = "wrong")]
+    right: bool,
     /// Only episodes with a wrong answer.
     #[arg(long)]
     wrong: bool,
+    /// Only episodes with this text in question, gold answers or answer, in upper or lower case.
+    #[arg(long, value_name = "TEXT")]
+    grep: Option<String>,
     /// Only episodes of this failure class: search, lookup, reasoning, label, hallucination, loop, format or limit.
     #[arg(long, value_name = "NAME", value_parser = class)]
     class: Option<FailureClass>,
@@ -70,7 +87,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     view.width = args.width.unwrap_or(view.width);
     match &args.targets[..] {
         [target] => match (RunRef::parse(target), RunRef::with_id(target)) {
-            (Some(run), _) => list(args, &run, &view),
+            (Some(_), _) if args.prompt => Err(Failure::usage("--prompt is about one episode", FORMS)),
+            (Some(run), _) => list::list(args, &run, &view),
             (None, Some((run, id))) => show(args, &run, &id, &view),
             (None, None) => Err(no_run(target)),
         },
@@ -127,80 +145,10 @@ fn noted(run: GradedRun) -> GradedRun {
     run
 }
 
-fn list(args: &Args, run: &RunRef, view: &View) -> anyhow::Result<u8> {
-    let mut fields = HashMap::new();
-    let source = noted(GradedRun::open_with(&run.path, |question| {
-        if args.json {
-            fields.insert(question.id.clone(), Field::json(question));
-        }
-    })?);
-    source.check_variant(run)?;
-    let (mut rows, mut matched) = (Vec::new(), 0_usize);
-    let mut out = stdout().styled();
-    for graded in source.episodes() {
-        let graded = graded?;
-        if !args.filter.wants(run, &graded) {
-            continue;
-        }
-        matched += 1;
-        if args.limit.is_some_and(|limit| matched > limit) {
-            continue;
-        }
-        if args.json {
-            let mut item = item(&graded);
-            if let (Value::Object(item), Some(fields)) = (&mut item, fields.get(&graded.trajectory.id)) {
-                item.extend(fields.clone());
-            }
-            json_line(&mut out, &item)?;
-        } else {
-            rows.push(row(graded));
-        }
-    }
-    if !args.json && !rows.is_empty() {
-        out.write_all(episodes::render(&rows, view).as_bytes())?;
-    }
-    match (matched, args.limit) {
-        (0, _) => say(format_args!("note: no episode of `{}` matches", run.typed())),
-        (_, Some(limit)) if matched > limit => say(format_args!("note: {limit} of {matched} episodes listed")),
-        _ => {}
-    }
-    Ok(failure::OK)
-}
-
-fn row(graded: Graded) -> EpisodeRow {
-    let class = graded.assessment.and_then(|assessment| Some(assessment.failure?.class));
-    let trajectory = graded.trajectory;
-    EpisodeRow {
-        id: trajectory.id,
-        variant: trajectory.variant,
-        repeat: trajectory.repeat,
-        outcome: trajectory.outcome,
-        score: graded.score,
-        class,
-        question: trajectory.question,
-    }
-}
-
-fn item(graded: &Graded) -> Value {
-    let Graded { trajectory, score, assessment, metric } = graded;
-    json!({
-        "id": trajectory.id,
-        "variant": trajectory.variant,
-        "repeat": trajectory.repeat,
-        "outcome": trajectory.outcome.name(),
-        "metric": metric,
-        "right": score.map(|score| score.em > 0.0),
-        "em": score.map(|score| score.em),
-        "f1": score.map(|score| score.f1),
-        "failure": assessment.as_ref().and_then(|assessment| assessment.failure.as_ref()),
-        "grounding": assessment.as_ref().and_then(|assessment| assessment.grounding),
-        "question": trajectory.question,
-        "gold": trajectory.answers.first(),
-        "answer": trajectory.answer,
-    })
-}
-
 fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> {
+    if args.prompt {
+        return prompts::show(args, run, id, view);
+    }
     let found = find(args, run, id)?;
     let mut out = stdout().styled();
     if args.json {
@@ -227,6 +175,9 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
 }
 
 fn pair(args: &Args, a: &(RunRef, String), b: &(RunRef, String), view: &View) -> anyhow::Result<u8> {
+    if args.prompt {
+        return Err(Failure::usage("--prompt is about one episode", "name one, as RUN ID or RUN:ID"));
+    }
     let (first, second) = (one(args, a)?, one(args, b)?);
     if first.trajectory.question != second.trajectory.question {
         return Err(Failure::usage(
@@ -312,9 +263,18 @@ impl Filter {
             && is(&run.variant)
             && self.repeat.is_none_or(|repeat| trajectory.repeat == repeat)
             && self.outcome.is_none_or(|outcome| trajectory.outcome == outcome)
+            && (!self.right || score.is_some_and(|score| score.em > 0.0))
+            && self.grep.as_ref().is_none_or(|text| mentions(trajectory, text))
             && (!self.wrong || score.is_some_and(|score| score.em == 0.0))
             && self.class.is_none_or(|wanted| class() == Some(wanted))
     }
+}
+
+/// Whether question, gold answers or answer have the text, in upper or lower case.
+fn mentions(trajectory: &Trajectory, text: &str) -> bool {
+    let text = text.to_lowercase();
+    let texts = [&trajectory.question].into_iter().chain(&trajectory.answers).chain(&trajectory.answer);
+    texts.into_iter().any(|known| known.to_lowercase().contains(&text))
 }
 
 fn not_found(run: &RunRef, id: &str, some: &[String]) -> anyhow::Error {

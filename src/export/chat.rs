@@ -3,7 +3,7 @@
 use super::ExportError;
 use crate::types::{FunctionCall, Functions, Message, Role};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::io::{self, BufWriter, Write};
 
 /// Writes one conversation per line: `{"messages": [{"role", "content"}, …]}`. An assistant's message that is not to be
@@ -23,6 +23,8 @@ struct Line<'a> {
     tools: Option<Vec<Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
+    #[serde(flatten)]
+    more: Map<String, Value>,
 }
 
 #[derive(Serialize)]
@@ -43,11 +45,12 @@ impl<W: Write> Chat<W> {
         Self { out: BufWriter::new(out) }
     }
 
-    /// Writes one conversation: each message, and whether a model should learn to say it.
+    /// Writes one conversation: each message, and whether a model should learn to say it; and more fields of its line.
     pub fn write<'a>(
         &mut self,
         turns: impl IntoIterator<Item = (&'a Message, bool)>,
         functions: Option<&Functions>,
+        more: Map<String, Value>,
     ) -> Result<(), ExportError> {
         let entry = |(message, learn): (&'a Message, bool)| {
             let weight = (message.role == Role::Assistant && !learn).then_some(0);
@@ -59,6 +62,7 @@ impl<W: Write> Chat<W> {
             messages: turns.into_iter().map(entry).collect(),
             tools: functions.map(Functions::openai),
             parallel_tool_calls: functions.map(|functions| functions.parallel),
+            more,
         };
         serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)

@@ -3,14 +3,15 @@
 use super::scored::Numbers;
 use super::{Export, ExportError, Scored};
 use crate::label::Annotation;
-use crate::types::Trajectory;
+use crate::types::{RebuiltPrompt, Trajectory};
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 /// Writes one trajectory per line, as it is stored, with `run` (the run's name) and
-/// `score: {em, f1, precision, recall}` (or `null`) at its end, and behind it `metrics` where files of them were joined and
-/// `annotations` where people judged it.
+/// `score: {em, f1, precision, recall}` (or `null`) at its end, and behind it `metrics` where files of them were joined,
+/// `annotations` where people judged it, and `prompts` where they are asked for.
 #[derive(Debug)]
 pub struct Jsonl<W: Write> {
     out: BufWriter<W>,
@@ -27,6 +28,8 @@ struct Line<'a> {
     annotations: &'a [&'a Annotation],
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics: Option<BTreeMap<&'a str, Option<f64>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    prompts: Vec<Value>,
 }
 
 impl<W: Write> Jsonl<W> {
@@ -41,7 +44,9 @@ impl<W: Write> Export for Jsonl<W> {
         let (run, score) = (scored.origin.run(), scored.score.map(|_| scored.numbers()));
         let metrics = self.metrics.iter().map(String::as_str).zip(scored.metrics.iter().copied());
         let metrics = (!self.metrics.is_empty()).then(|| metrics.collect());
-        let line = Line { trajectory: scored.trajectory, run, score, metrics, annotations: scored.annotations };
+        let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
+        let line =
+            Line { trajectory: scored.trajectory, run, score, metrics, prompts, annotations: scored.annotations };
         serde_json::to_writer(&mut self.out, &line).map_err(io::Error::from)?;
         Ok(self.out.write_all(b"\n")?)
     }

@@ -3,7 +3,7 @@
 use super::Origin;
 use crate::label::Annotation;
 use crate::score::{AnswerScore, AssessedEpisode, Assessment};
-use crate::types::Trajectory;
+use crate::types::{RebuiltPrompt, Trajectory};
 use serde::{Serialize, Serializer};
 
 /// A trajectory, what its answer scored, and how it came about.
@@ -18,6 +18,8 @@ pub struct Scored<'a> {
     pub fields: &'a [Option<String>],
     /// Its metrics from files, in the order of their columns.
     pub metrics: &'a [Option<f64>],
+    /// The prompts of its calls, in the order of the record, where they are exported.
+    pub prompts: &'a [RebuiltPrompt],
     pub origin: Origin<'a>,
     /// What people said of it: the latest of each person, by name.
     pub annotations: &'a [&'a Annotation],

@@ -1,7 +1,7 @@
 //! The table with one row per step.
 
 use super::table::{Cell, Column};
-use crate::types::{Call, Provenance, Step, Tool, Trajectory, Usage};
+use crate::types::{Call, Provenance, RebuiltPrompt, Step, Tool, Trajectory, Usage};
 use std::borrow::Cow;
 
 type Content = for<'a> fn(&'a Trajectory, &'a Step) -> Cell<'a>;
@@ -52,6 +52,12 @@ pub(super) const COLUMNS: &[(Column, Content)] = &[
         Cell::of(shown, |shown| Cell::Text(Cow::Owned(serde_json::to_string(shown).unwrap_or_default())))
     }),
 ];
+
+/// The prompt of a step's first call: a text as it is, messages as JSON; empty where it cannot be made again.
+pub(super) fn prompt(first: Option<&RebuiltPrompt>) -> Cell<'static> {
+    let request = first.filter(|prompt| prompt.same).and_then(|prompt| prompt.request.as_ref());
+    Cell::of(request, |request| Cell::Text(Cow::Owned(request.prompt.to_text())))
+}
 
 fn page<'a>(step: &'a Step, cell: fn(&'a Provenance) -> Cell<'a>) -> Cell<'a> {
     Cell::of(step.provenance.as_ref(), cell)

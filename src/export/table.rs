@@ -11,6 +11,8 @@ pub struct Layout {
     pub meta: Vec<String>,
     /// Metrics from files.
     pub metrics: Vec<String>,
+    /// Whether steps have the text of their first prompt.
+    pub prompts: bool,
 }
 
 /// What a row is.
@@ -71,7 +73,7 @@ pub(super) type Sink<'s> = &'s mut dyn FnMut(&[Cell<'_>]) -> Result<(), ExportEr
 
 impl From<Table> for Layout {
     fn from(table: Table) -> Self {
-        Self { table, meta: Vec::new(), metrics: Vec::new() }
+        Self { table, meta: Vec::new(), metrics: Vec::new(), prompts: false }
     }
 }
 
@@ -86,7 +88,10 @@ impl Layout {
                 let known = questions::COLUMNS.iter().map(|column| column.column.clone());
                 known.chain(questions::FIELDS).chain(meta).chain(metrics).collect()
             }
-            Table::Steps => steps::COLUMNS.iter().map(|(column, _)| column.clone()).collect(),
+            Table::Steps => {
+                let known = steps::COLUMNS.iter().map(|(column, _)| column.clone());
+                known.chain(self.prompts.then(|| Column::text("prompt_text"))).collect()
+            }
         };
         own.into_iter().chain(origin::RUN).chain(origin::SETTINGS.iter().map(|(column, _)| column.clone()))
     }
@@ -103,10 +108,15 @@ impl Layout {
                 row.extend(origin);
                 sink(&row)
             }
-            Table::Steps => scored.trajectory.steps.iter().try_for_each(|step| {
-                let own = steps::COLUMNS.iter().map(|(_, cell)| cell(scored.trajectory, step));
-                sink(&own.chain(origin.iter().cloned()).collect::<Vec<_>>())
-            }),
+            Table::Steps => {
+                let mut prompts = scored.prompts.iter();
+                scored.trajectory.steps.iter().try_for_each(|step| {
+                    let own = steps::COLUMNS.iter().map(|(_, cell)| cell(scored.trajectory, step));
+                    let calls: Vec<_> = prompts.by_ref().take(step.calls.len()).collect();
+                    let prompt = self.prompts.then(|| steps::prompt(calls.first().copied()));
+                    sink(&own.chain(prompt).chain(origin.iter().cloned()).collect::<Vec<_>>())
+                })
+            }
         }
     }
 }

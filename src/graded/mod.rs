@@ -6,6 +6,7 @@
 pub(crate) mod differences;
 mod field;
 mod find;
+#[cfg(feature = "serve")]
 pub(crate) mod follow;
 mod metric;
 mod results;

@@ -42,6 +42,9 @@ pub(crate) struct Group {
     pub(crate) settings: Vec<Setting>,
 }
 
+/// A variant and its name.
+type Member = (Source, String);
+
 impl Results {
     /// Reads and compares all variants of these runs: as the experiments plan it, or by these settings.
     pub(crate) fn of(runs: &[RunRef], settings: Option<&Settings>) -> Result<Self, RunError> {
@@ -57,7 +60,7 @@ impl Results {
             sources.into_iter().partition(|source| !source.episodes.is_empty());
         notes.extend(begun.iter().map(|source| format!("note: `{}` has no finished episode yet", source.run.typed())));
         let names = names(&sources);
-        let mut groups: Vec<(HashSet<String>, Vec<(Source, String)>)> = Vec::new();
+        let mut groups: Vec<(HashSet<String>, Vec<Member>)> = Vec::new();
         for (source, name) in sources.into_iter().zip(names) {
             let ids = source.episodes.iter().map(|episode| episode.id.clone()).collect::<HashSet<_>>();
             match groups.iter_mut().find(|(known, _)| !known.is_disjoint(&ids)) {
@@ -79,7 +82,7 @@ impl Results {
 }
 
 impl Group {
-    fn of(members: Vec<(Source, String)>, settings: Option<&Settings>, notes: &mut Vec<String>) -> Self {
+    fn of(members: Vec<Member>, settings: Option<&Settings>, notes: &mut Vec<String>) -> Self {
         let (sources, names): (Vec<_>, Vec<_>) = members.into_iter().unzip();
         let (pairs, absent) = planned(&sources, &names);
         notes.extend(differences::warnings(&sources, &names).iter().map(|warning| format!("warning: {warning}")));

@@ -4,7 +4,7 @@ use super::sheet::Heading;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Columns of the narrowest usual terminal.
+/// Columns of a usual terminal.
 pub(super) const WIDTH: usize = 80;
 
 /// Rules above, below and under the header. One after every row would make long tables twice as long.
@@ -18,8 +18,36 @@ const STYLE: TableStyle = {
 const BREAK: char = '\u{200b}';
 
 /// A table of these rows, without a line break at its end. If it is too wide for the terminal, headings and text wrap.
-/// Figures and words stay whole, so a table whose words do not fit stays too wide.
+/// Figures and words stay whole, so where even that is too wide, the last columns become a table of their own below, under
+/// the same names in front.
 pub(super) fn table(header: &[Heading], rows: &[Vec<String>], width: usize) -> String {
+    // A space before each column, and another one between two.
+    let column = |at: usize| usize::from(least(&header[at], rows.iter().filter_map(|row| row.get(at)))) + 2;
+    let needed: Vec<usize> = (0..header.len()).map(column).collect();
+    let names = needed.first().copied().unwrap_or_default();
+    // Names that fill half a line would stand before one column each.
+    if needed.iter().sum::<usize>() <= width + 1 || needed.len() < 3 || names > width / 2 {
+        return one_table(header, rows, width);
+    }
+    let (mut sum, mut fit) = (names, 1);
+    while fit < needed.len() && sum + needed[fit] <= width + 1 {
+        sum += needed[fit];
+        fit += 1;
+    }
+    let fit = fit.clamp(2, needed.len() - 1);
+    let columns = |keep: &dyn Fn(usize) -> bool| {
+        let cells = |row: &Vec<String>| {
+            row.iter().enumerate().filter(|(at, _)| keep(*at)).map(|(_, cell)| cell.clone()).collect()
+        };
+        let header: Vec<Heading> =
+            header.iter().enumerate().filter(|(at, _)| keep(*at)).map(|(_, cell)| cell.clone()).collect();
+        (header, rows.iter().map(cells).collect::<Vec<Vec<String>>>())
+    };
+    let (first, last) = (columns(&|at| at < fit), columns(&|at| at == 0 || at >= fit));
+    format!("{}\n{}", one_table(&first.0, &first.1, width), table(&last.0, &last.1, width))
+}
+
+fn one_table(header: &[Heading], rows: &[Vec<String>], width: usize) -> String {
     let shown = |text: &str, heading: &Heading| if heading.right { text.to_owned() } else { breakable(text) };
     let mut table = Table::new();
     table.load_style(STYLE);
@@ -114,12 +142,28 @@ mod tests {
         assert!(text(&["variant", "n"], &[&[&unbroken, "1"]]).contains(&unbroken));
     }
 
+    /// Eight columns of figures at widths in which three, five or all find room.
+    #[test]
+    fn columns_without_room_become_a_table_below() {
+        let names = ["variant", "steps", "calls", "bad calls", "tokens in", "tokens out", "USD", "time"];
+        let header: Vec<Heading> =
+            std::iter::once(Heading::words(names[0])).chain(names[1..].iter().copied().map(Heading::numbers)).collect();
+        let row = ["react->cot-sc", "7.25", "12,345", "1,234", "123,456,789", "98,765,432", "1234.5678", "2 h 7 min"];
+        let rows = vec![row.map(str::to_owned).to_vec(); 2];
+        for (width, tables) in [(120, 1), (80, 1), (60, 2), (40, 3)] {
+            let text = table(&header, &rows, width);
+            assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
+            assert_eq!(text.matches("variant").count(), tables, "{width}:\n{text}");
+            assert!(row[1..].iter().all(|figure| text.matches(figure).count() == 2), "{width}:\n{text}");
+        }
+    }
+
     #[test]
     fn figures_stay_whole_and_headings_give_way() {
         let header =
             [Heading::words("column"), Heading::numbers("difference found [95 %]"), Heading::numbers("not measured")];
         let row = ["react/robust and/file", "27.5 [23.7, 31.5]", "3,500"].map(str::to_owned).to_vec();
-        for width in [20, 40, 50] {
+        for width in [40, 50] {
             let text = table(&header, std::slice::from_ref(&row), width);
             let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
             assert!(text.contains(" 27.5 [23.7, 31.5]     3,500\n"), "{width}:\n{text}");

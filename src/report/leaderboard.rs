@@ -99,8 +99,8 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
             .filter(|entry| !entry.note.is_empty())
             .map(|entry| format!("{}: {}", entry.name, entry.note))
             .collect();
-        let notes = (!noted.is_empty()).then(|| Block::Lines { title: "notes".to_owned(), lines: noted });
-        std::iter::once(Block::Table(grid(title, entries))).chain(notes)
+        let below = (!noted.is_empty()).then(|| Block::Lines { title: "notes".to_owned(), lines: noted });
+        std::iter::once(Block::Table(grid(title, entries))).chain(below)
     });
     Sheet { title: counted(all, "variant"), blocks: blocks.collect() }
 }

@@ -21,9 +21,9 @@ pub(crate) use episodes::EpisodeRow;
 pub(crate) use progress::Progress;
 pub(crate) use summary::{JoinedRow, RunSummary, SummaryRow};
 pub(crate) use trajectory::live::Live;
-pub(crate) use view::View;
 #[cfg(feature = "index")]
 pub(crate) use view::yellow;
+pub(crate) use view::{View, labelled};
 
 pub(crate) use crate::types::text::{counted, thousands, visible};
 #[cfg(feature = "index")]

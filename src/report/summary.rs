@@ -6,13 +6,14 @@ mod joined;
 pub(crate) use joined::JoinedRow;
 
 use super::intervals::{caption, em_interval, f1_interval};
-use super::layout::{WIDTH, headings, table};
+use super::layout::{headings, table};
 use super::number::{dash, duration, percent};
 use super::sheet::Heading;
 use crate::score::{RunAssessment, RunScore};
 use crate::stats::Interval;
 use crate::types::text::{counted, thousands, visible_line};
 use crate::types::{Outcome, Usage};
+use unicode_width::UnicodeWidthStr as _;
 
 /// A longer variant name is cut after this many characters.
 const NAME: usize = 80;
@@ -44,24 +45,24 @@ pub(crate) struct SummaryRow {
 }
 
 impl RunSummary {
-    /// The summary as text for an 80-column terminal, ending in a line break.
+    /// The summary as text for a terminal of that width, ending in a line break.
     ///
     /// EM and F1 come with their 95 % intervals and a line that names the method. Episodes that were not measured count
     /// in neither; a note below the tables gives the bounds they leave.
-    pub(crate) fn render(&self) -> String {
+    pub(crate) fn render(&self, width: usize) -> String {
         let names: Vec<String> = self.rows.iter().map(|row| visible_line(&row.variant, NAME)).collect();
         let mut text = format!(
             "{}\n{}\n{}\n{}\n{}\n",
             visible_line(&self.title, 200),
-            self.scores(&names),
+            self.scores(&names, width),
             caption(self.rows.iter().map(|row| &row.score)),
-            self.costs(&names),
+            self.costs(&names, width),
             self.times(),
         );
         let assessments = self.rows.iter().map(|row| &row.assessment);
-        text += &assessment::tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>());
-        text += &joined::render(&self.joined, WIDTH).unwrap_or_default();
-        for note in self.rows.iter().flat_map(notes) {
+        text += &assessment::tables(&names.iter().map(String::as_str).zip(assessments).collect::<Vec<_>>(), width);
+        text += &joined::render(&self.joined, width).unwrap_or_default();
+        for note in self.rows.iter().flat_map(|row| [missing(row), details_of(row)].concat()) {
             text = text + &note + "\n";
         }
         for note in &self.notes {
@@ -77,7 +78,7 @@ impl RunSummary {
         text
     }
 
-    fn scores(&self, names: &[String]) -> String {
+    fn scores(&self, names: &[String], width: usize) -> String {
         let mut header = headings("variant", &["n", "EM % [95 %]", "F1 % [95 %]"]);
         header.push(Heading::words("outcomes"));
         let row = |(name, SummaryRow { score, .. }): (&String, &SummaryRow)| {
@@ -89,7 +90,29 @@ impl RunSummary {
                 outcomes(score),
             ]
         };
-        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), WIDTH)
+        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)
+    }
+
+    /// A line for each variant: `react  EM 65.0 [52.4, 75.8]  F1 65.5  n 60`.
+    pub(crate) fn lines(&self) -> String {
+        let name = |row: &SummaryRow| visible_line(&row.variant, NAME);
+        let longest = self.rows.iter().map(|row| name(row).width()).max().unwrap_or_default();
+        let line = |row: &SummaryRow| {
+            let (name, score) = (name(row), &row.score);
+            let space = " ".repeat(longest - name.width());
+            let em = estimate(score.em, em_interval(score));
+            let f1 = score.f1.map_or_else(dash, percent);
+            let joined = self.joined.iter().filter(|joined| joined.variant == row.variant).map(joined::short);
+            let joined: String = joined.collect();
+            format!("{name}{space}  EM {em}  F1 {f1}{joined}  n {}\n", thousands(score.scored))
+        };
+        self.rows.iter().map(line).collect()
+    }
+
+    /// What a reader of [`Self::lines`] should know.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
+        let notes = self.notes.iter().map(|note| visible_line(note, 500));
+        self.rows.iter().flat_map(missing).chain(notes)
     }
 
     /// What the column of times is: variants run side by side, so that the time of the run does not belong to any of them.
@@ -98,7 +121,7 @@ impl RunSummary {
         format!("time: the mean of an episode{whole}")
     }
 
-    fn costs(&self, names: &[String]) -> String {
+    fn costs(&self, names: &[String], width: usize) -> String {
         let header = headings("variant", &["steps", "calls", "bad calls", "tokens in", "tokens out", "USD", "time"]);
         let row = |(name, SummaryRow { score, episode_ms, .. }): (&String, &SummaryRow)| {
             vec![
@@ -112,12 +135,12 @@ impl RunSummary {
                 episode_ms.map_or_else(dash, duration),
             ]
         };
-        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), WIDTH)
+        table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)
     }
 }
 
-/// What the tables leave out.
-fn notes(row: &SummaryRow) -> Vec<String> {
+/// Episodes that are in no figure.
+fn missing(row: &SummaryRow) -> Vec<String> {
     let (variant, score) = (visible_line(&row.variant, 40), &row.score);
     let mut notes = Vec::new();
     if score.not_measured > 0 {
@@ -138,9 +161,13 @@ fn notes(row: &SummaryRow) -> Vec<String> {
     if score.hidden > 0 {
         notes.push(format!("{variant}: {} without a gold answer, not scored", counted(score.hidden, "episode")));
     }
-    notes.extend(prices(&variant, score));
-    notes.extend(details(&variant, score.usage));
     notes
+}
+
+/// What the tables leave out.
+fn details_of(row: &SummaryRow) -> Vec<String> {
+    let (variant, score) = (visible_line(&row.variant, 40), &row.score);
+    prices(&variant, score).into_iter().chain(details(&variant, score.usage)).collect()
 }
 
 /// What only some providers count, a sentence each.

@@ -2,10 +2,10 @@
 
 use super::error::RunError;
 use super::evidence;
-use crate::agent::{Acting, Answering, Approach};
+use crate::agent::{Acting, Answering, Approach, replay};
 use crate::protocol::{self, Frame, Layout, Options, Setup};
 use crate::store::RunFolder;
-use crate::types::{Manifest, Method, Question, Trajectory, Variant};
+use crate::types::{Manifest, Method, Question, RebuiltPrompt, Trajectory, Variant};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,6 +32,11 @@ impl Stored {
                 "restore the manifest that belongs to this file",
             )
         })
+    }
+
+    /// The prompts of an episode's calls, made again.
+    pub(crate) fn prompts(&self, trajectory: &Trajectory) -> Result<Vec<RebuiltPrompt>, RunError> {
+        Ok(replay::prompts(trajectory, &self.question(trajectory), self.approach(trajectory)?))
     }
 
     /// The question of an episode, with its paragraphs where they were shown.

@@ -44,8 +44,8 @@ pub struct Summary {
     pub hints: BTreeMap<String, String>,
     /// Observations that are answers of a site with another status than 200, by status: `paper` takes any answer for a page.
     pub other_statuses: BTreeMap<u16, u64>,
-    /// The id of some episode, as an example.
-    pub first_id: Option<String>,
+    /// The id of an episode to look at: a wrong answer, if there is one.
+    pub show_id: Option<String>,
     /// What a reader should know: lines that were left out, supporting facts that are missing.
     pub notes: Vec<String>,
     pub(crate) evidence: Evidence,
@@ -179,13 +179,12 @@ impl Summary {
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
-        let (mut first_id, mut reasons, mut other_statuses) = (None, Reasons::default(), BTreeMap::new());
+        let (mut show_id, mut reasons, mut other_statuses) = (None, Reasons::default(), BTreeMap::new());
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
                 continue;
             }
-            first_id.get_or_insert_with(|| trajectory.id.clone());
             if trajectory.outcome == Outcome::NotMeasured {
                 reasons.add(&trajectory, &manifest);
             }
@@ -195,6 +194,7 @@ impl Summary {
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
             let item = variant.add(tally, trajectory, &evidence);
+            offer(&mut show_id, &item);
             if let Some(items) = &mut items {
                 items.push(item);
             }
@@ -218,7 +218,7 @@ impl Summary {
             reasons,
             hints,
             other_statuses,
-            first_id,
+            show_id: show_id.map(|(id, _)| id),
             notes: left_out(records).collect(),
             evidence,
         })
@@ -337,5 +337,13 @@ impl VariantScore {
         }
         let Trajectory { key, variant, repeat, id, outcome, .. } = trajectory;
         Item { key, variant, repeat, id, outcome, score, assessment }
+    }
+}
+
+/// Keeps the first wrong answer, or else the first episode, for `show`.
+fn offer(kept: &mut Option<(String, bool)>, item: &Item) {
+    let wrong = item.score.is_some_and(|score| score.em == 0.0);
+    if kept.as_ref().is_none_or(|(_, known_wrong)| wrong && !known_wrong) {
+        *kept = Some((item.id.clone(), wrong));
     }
 }

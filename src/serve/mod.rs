@@ -30,9 +30,11 @@ mod server;
 mod shelf;
 #[cfg(feature = "mcp")]
 mod tools;
+mod view;
 
 pub(crate) use guard::Hosts;
 pub(crate) use log::Log;
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::over_stdio;
 pub(crate) use server::{Part, ServeError, Server, Settings};
+pub(crate) use view::{Viewing, view};

@@ -282,6 +282,7 @@ impl RunFolder {
     }
 
     /// The trajectory files of all shards, as far as they are there.
+    #[cfg(feature = "serve")]
     pub(crate) fn trajectory_files(&self) -> Result<Vec<PathBuf>, StoreError> {
         self.trajectory_files_of(None)
     }

@@ -314,6 +314,14 @@ impl Prompt {
         }
     }
 
+    /// The prompt as `text`, or its `messages`.
+    pub fn to_json(&self) -> (&'static str, serde_json::Value) {
+        match self {
+            Self::Text { .. } => ("text", serde_json::json!(self.to_text())),
+            Self::Messages(messages) => ("messages", serde_json::json!(messages)),
+        }
+    }
+
     /// The whole as one text: a text prompt as it is, messages as the JSON that [`Prompt::sha256`] digests.
     pub fn to_text(&self) -> String {
         match self {

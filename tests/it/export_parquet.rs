@@ -129,6 +129,7 @@ fn long_texts_are_written_in_groups_and_whole() {
             assessment: None,
             fields: &[],
             metrics: &[],
+            prompts: &[],
             origin,
             annotations: &[],
         };
@@ -140,7 +141,8 @@ fn long_texts_are_written_in_groups_and_whole() {
         file.metadata().row_groups().iter().map(parquet::file::metadata::RowGroupMetaData::num_rows).collect();
     assert_eq!(groups, [1, 2]);
     let rows: Vec<_> = file.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
-    let at = |name: &str| Table::Questions.columns().position(|column| column.name == name).expect("a column");
+    let layout = wikitrail::export::Layout::from(Table::Questions);
+    let at = |name: &str| layout.columns().position(|column| column.name == name).expect("a column");
     assert_eq!(rows[0].get_string(at("question")).expect("a text").len(), LONG);
     assert_eq!(rows[1].get_string(at("question")).expect("a text"), "=who\0");
     assert_eq!(rows[2].get_string(at("question")).expect("an empty text, which is no null"), "");

@@ -44,7 +44,8 @@ fn flags(path: &str) -> Vec<String> {
     let help = wikitrail(&[&words(path)[..], &["--help"]].concat());
     let listed = help.lines().filter(|line| line.starts_with("  ") && line.trim_start().starts_with('-'));
     let long = listed.filter_map(|line| line.split([' ', ',']).find(|word| word.starts_with("--")));
-    long.map(str::to_owned).collect()
+    // A value that is attached, as in `--flips[=<N>]`, is not part of the name.
+    long.map(|flag| flag.split('[').next().unwrap_or(flag).to_owned()).collect()
 }
 
 #[test]

@@ -97,6 +97,37 @@ fn clean(args: &[&str], ran: &Ran) {
     }
 }
 
+/// Pages, notes and lists of runs, and what is joined to them.
+fn pages() -> Vec<Vec<&'static str>> {
+    vec![
+        vec!["report", RUN, "--out", "-"],
+        vec!["report", RUN, "--out", "r\u{1b}[2J.html", "--figures", "f\u{1b}[2J"],
+        vec!["note", RUN, HOSTILE],
+        vec!["note", RUN, "--tag", HOSTILE],
+        vec!["note", RUN, "--json"],
+        vec!["list", RUN],
+        vec!["list", RUN, "--json"],
+        vec!["view", "\u{1b}[2J"],
+        vec!["show", RUN, "--grep", HOSTILE],
+        vec!["show", RUN, "--sort", "f1"],
+        vec!["score", RUN, "--metric-file", "bad.jsonl"],
+        vec!["compare", RUN, "--metric-file", "x\u{1b}[2J=bad.jsonl"],
+    ]
+}
+
+/// Judgements and recorded episodes of somebody else.
+fn imports() -> [Vec<&'static str>; 7] {
+    [
+        vec!["annotate", RUN, "--by", "anna"],
+        vec!["annotate", RUN, "--import", "said.csv", "--by", "anna"],
+        vec!["annotate", RUN, "--import", "bad.jsonl"],
+        vec!["score", RUN],
+        vec!["import", "react-notebook", "bad.jsonl", "--out", "i"],
+        vec!["import", "react-notebook", "episodes.jsonl", "bad.jsonl", "--out", "i"],
+        vec!["show", "i"],
+    ]
+}
+
 /// Every command, with what it can say of somebody else's text.
 fn lines(broken: &str) -> Vec<Vec<&str>> {
     let corpus = ["--wiki", "corpus:wiki"];
@@ -123,13 +154,6 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["show", RUN, HOSTILE],
         vec!["show", RUN, "b", "--json"],
         vec!["show", RUN, "no\u{9b}ne"],
-        vec!["annotate", RUN, "--by", "anna"],
-        vec!["annotate", RUN, "--import", "said.csv", "--by", "anna"],
-        vec!["annotate", RUN, "--import", "bad.jsonl"],
-        vec!["score", RUN],
-        vec!["import", "react-notebook", "bad.jsonl", "--out", "i"],
-        vec!["import", "react-notebook", "episodes.jsonl", "bad.jsonl", "--out", "i"],
-        vec!["show", "i"],
         vec!["replay", RUN],
         vec!["replay", RUN, "--json"],
         vec!["replay", "--import", "react-notebook", "bad.jsonl", "--prompt", "k.json#x"],
@@ -195,6 +219,8 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ];
+    lines.extend(imports());
+    lines.extend(pages());
     for format in ["csv", "jsonl", "chat"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);

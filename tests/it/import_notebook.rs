@@ -86,22 +86,20 @@ fn recorded_runs_score_as_they_did_and_the_readings_of_their_failures_agree() {
     let items = dir.wikitrail(&["score", "r", "--json", "--per-item"]).json()["items"].take();
     let mut recorded: Vec<Value> = Vec::new();
     for file in &files {
-        recorded.extend(common::lines(&common::read(file)).iter().map(|line| line["em"].clone()));
+        recorded.extend(common::lines(&common::read(file)).iter().map(|line| json!(line["em"].as_f64())));
     }
-    let scored: Vec<Value> =
-        items.as_array().expect("items").iter().map(|item| json!(item["em"].as_f64().expect("EM") as u8)).collect();
+    let scored: Vec<Value> = items.as_array().expect("items").iter().map(|item| item["em"].clone()).collect();
     assert_eq!(scored, recorded);
     // Two readers of sixty failures, by the few lines of docs/annotation.md.
-    let mut labels = String::new();
+    let mut labels: Vec<String> = Vec::new();
     for row in common::lines(&common::read(path("labels/failure_classes.jsonl"))) {
         let file = row["file"].as_str().and_then(|file| file.strip_suffix(".jsonl")).expect("a file");
         for reader in ["a", "b"] {
-            let id = format!("{file}/{}", row["order"]);
-            labels +=
-                &format!("{}\n", json!({"id": id, "by": reader.to_uppercase(), "class": row[reader], "blind": true}));
+            let (id, by) = (format!("{file}/{}", row["order"]), reader.to_uppercase());
+            labels.push(json!({"id": id, "by": by, "class": row[reader], "blind": true}).to_string());
         }
     }
-    dir.write("labels.jsonl", labels);
+    dir.write("labels.jsonl", labels.join("\n"));
     let taken = dir.wikitrail(&["annotate", "r", "--import", "labels.jsonl", "--json"]).json();
     assert_eq!(taken, json!({"taken": 120, "known": 0, "refused": [], "unused": []}));
     let said = dir.wikitrail(&["score", "r", "--json"]).json()["annotations"].take();

@@ -32,8 +32,8 @@ fn runs_are_listed_with_their_scores_ties_and_tags() {
     dir.wikitrail(&["note", "results/two", "--tag", "a,b"]).refused(2, &["`a,b` is not a tag"]);
     dir.wikitrail(&["note", "results"]).refused(3, &["is not a run"]);
     dir.wikitrail(&["note", "results/two", "", "--untag", "paper"]).ok();
-    let notes = dir.wikitrail(&["note", "results/two", "--json"]).ok().json();
-    assert_eq!(notes, serde_json::json!({"v": 1, "tags": [], "note": ""}));
+    let kept = dir.wikitrail(&["note", "results/two", "--json"]).ok().json();
+    assert_eq!(kept, serde_json::json!({"v": 1, "tags": [], "note": ""}));
     assert!(dir.wikitrail(&["list", "--tag", "paper"]).ok().stderr.contains("no run matches"));
     // Scores and resuming know nothing of it.
     dir.wikitrail(&["run", "--resume", "--out", "results/two"]).ok();

@@ -83,9 +83,11 @@ mod show_command;
 mod snapshots;
 mod statistics_golden;
 mod tape_command;
+mod terminal_share;
 mod trajectory_metrics;
 mod variant_run;
-#[cfg(feature = "serve")]
+#[cfg(all(unix, feature = "serve"))]
+mod view_command;
 mod wiki_golden;
 mod wiki_sources;
 mod wiki_support;

@@ -103,8 +103,8 @@ fn every_judgement_and_every_imported_run_is_valid() {
     Schema::of("manifest.schema.json").assert_valid(&folder.manifest("r"));
     folder.records("r").iter().for_each(|record| Schema::of("trajectory.schema.json").assert_valid(record));
     let classes = "search lookup reasoning label hallucination loop format cut declined limit gold-wrong ambiguous";
-    let rows: String = classes.split(' ').map(|class| format!("e/0,{class},3,n,{class}\n")).collect();
-    folder.write("said.csv", format!("id,class,step,note,by\n{rows}"));
+    let rows: Vec<String> = classes.split(' ').map(|class| format!("e/0,{class},3,n,{class}")).collect();
+    folder.write("said.csv", format!("id,class,step,note,by\n{}\n", rows.join("\n")));
     folder.write("empty.csv", "id,correct,by\ne/1,1,x\n");
     for file in ["said.csv", "empty.csv"] {
         folder.wikitrail(&["annotate", "r", "--import", file]).ok();

@@ -18,7 +18,7 @@ fn variant(text: &str) -> (Value, Value) {
 #[test]
 fn with_repeats_the_interval_is_over_questions() {
     let dir = tempfile::tempdir().expect("a folder");
-    let run = ["run", "--limit", "8", "--repeats", "3", "--out", "r", "--quiet"];
+    let run = ["run", "--limit", "8", "--repeats", "3", "--out", "r"];
     let table = wikitrail(dir.path(), &run);
     assert!(table.contains("\nintervals: Student's t over the means of each question's repeats, 95 %\n"), "{table}");
     let (sum, items) = variant(&wikitrail(dir.path(), &["score", "r", "--json", "--per-item"]));

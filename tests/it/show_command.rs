@@ -39,7 +39,12 @@ fn lists_and_verdicts_are_those_of_score() {
     let expected: Vec<&str> =
         wrong.clone().filter(|item| item["variant"] == "act").map(|item| item["id"].as_str().expect("an id")).collect();
     let table = show(&[run, "--wrong", "--variant", "act"]);
-    let ids: Vec<&str> = table.lines().skip(1).map(|line| line.split_whitespace().next().expect("an id")).collect();
+    let ids: Vec<&str> = table
+        .lines()
+        .skip(1)
+        .take_while(|line| *line != "next:")
+        .map(|line| line.split_whitespace().next().expect("an id"))
+        .collect();
     assert!(!ids.is_empty());
     assert_eq!(ids, expected);
     assert_eq!(show(&[&format!("{run}@act"), "--wrong"]), table);
@@ -113,7 +118,7 @@ fn a_saved_conversation_is_readable() {
         wikitrail(&["ask", question, "--model", "baseline", "--save", file]).ok();
     }
     let table = show(&[file]);
-    assert!(table.lines().count() == 3 && table.contains("hidden") && table.contains("Who composed Aida?"), "{table}");
+    assert!(table.lines().count() == 5 && table.contains("hidden") && table.contains("Who composed Aida?"), "{table}");
     let id = lines(&show(&[file, "--json"]))[0]["id"].as_str().expect("an id").to_owned();
     let page = show(&[file, &id]);
     assert!(page.contains("verdict      none: the gold answer is hidden\n") && page.contains("Aida"), "{page}");

@@ -13,12 +13,14 @@ use std::collections::{HashMap, HashSet};
 /// Position of a column, id of a question, and which of its repeats.
 type Place = (usize, String, u32);
 
-/// The flipped answers of each pair of the comparison; with `stale_gold`, whether their gold is stale.
+/// The flipped answers of each pair of the comparison; with `stale_gold`, whether their gold is stale. Of each pair
+/// the first `most` are printed.
 pub(super) fn lists(
     sources: &[Source],
     columns: &[Variant],
     comparison: &Comparison,
     stale_gold: bool,
+    most: usize,
 ) -> anyhow::Result<Vec<FlipList>> {
     let at = |name: &str| columns.iter().position(|column| column.name == name);
     let pairs = comparison.figures.first().map(|figure| figure.pairs.as_slice()).unwrap_or_default();
@@ -59,6 +61,7 @@ pub(super) fn lists(
             a: columns[a].name.clone(),
             b: columns[b].name.clone(),
             n: flips.n,
+            most,
             gained: flips.gained.iter().map(|id| flipped(id, b, a)).collect::<anyhow::Result<_>>()?,
             lost: flips.lost.iter().map(|id| flipped(id, a, b)).collect::<anyhow::Result<_>>()?,
         })

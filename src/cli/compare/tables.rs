@@ -92,12 +92,12 @@ fn variants(
         }
     }
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let source = |name: &Option<&str>| {
+    let source = |name: Option<&str>| {
         let variant = if names.len() > 1 { name.map(str::to_owned).or_else(|| stem.clone()) } else { stem.clone() };
-        let rows = table.rows.iter().filter(|row| row.variant.as_deref() == *name);
+        let rows = table.rows.iter().filter(|row| row.variant.as_deref() == name);
         Source { run: RunRef { path: path.to_owned(), variant }, origin: None, episodes: rows.map(episode).collect() }
     };
-    Ok(names.iter().map(source).collect())
+    Ok(names.iter().copied().map(source).collect())
 }
 
 /// The columns that a field may be in: exports call a field of the dataset's own `meta.NAME`.

@@ -4,7 +4,7 @@ use super::{manifest, megabytes, unusable, warn_of_license};
 use crate::cli::failure;
 use crate::cli::output_file::json_line;
 use crate::report::console::stdout;
-use crate::report::{counted, thousands, yellow};
+use crate::report::{View, counted, labelled, thousands, yellow};
 use crate::types::text::visible_line;
 use crate::wiki::corpus::{Freeze, Manifest, NameCounts, notice};
 use std::io::{self, Write};
@@ -41,7 +41,8 @@ pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
 pub(super) fn write_text(manifest: &Manifest, out: &mut impl Write) -> io::Result<()> {
     let Manifest { name, build, .. } = manifest;
     writeln!(out, "{}: {}", visible_line(name, 80), manifest.contents())?;
-    let mut row = |name: &str, value: String| writeln!(out, "  {name:<9} {value}");
+    let width = View::of_stdout().width;
+    let mut row = |name: &str, value: String| out.write_all(labelled(name, &value, 9, width).as_bytes());
     row("id", visible_line(&manifest.id, 80))?;
     for (name, fact) in [("language", &manifest.language), ("as of", &manifest.as_of)] {
         if let Some(fact) = fact {

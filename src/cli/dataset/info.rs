@@ -7,7 +7,7 @@ use crate::cli::output_file::json_line;
 use crate::dataset::Dataset;
 use crate::experiment::shipped;
 use crate::report::console::stdout;
-use crate::report::{counted, thousands};
+use crate::report::{View, counted, labelled, thousands};
 use crate::types::text::visible_line;
 use crate::types::{AnswerKind, Question};
 use serde::Serialize;
@@ -186,6 +186,9 @@ fn duplicates(questions: &[Question], keys: &[String]) -> Duplicates {
     found
 }
 
+/// Width of the column of labels.
+const LABELS: usize = 18;
+
 fn write_text(info: &Info<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
@@ -195,7 +198,8 @@ fn write_text(info: &Info<'_>, out: &mut dyn Write) -> io::Result<()> {
         visible_line(&info.dataset, 60),
         info.format
     )?;
-    let mut row = |name: &str, value: String| writeln!(out, "  {name:<18} {value}");
+    let width = View::of_stdout().width;
+    let mut row = |name: &str, value: String| out.write_all(labelled(name, &value, LABELS, width).as_bytes());
     row("sha256", info.sha256.clone())?;
     row("types", listed(&info.types))?;
     row("levels", listed(&info.levels))?;
@@ -241,7 +245,8 @@ fn write_duplicates(duplicates: &Duplicates, out: &mut dyn Write) -> io::Result<
     } else {
         String::new()
     };
-    writeln!(out, "  {:<18} {}{twins}", "duplicates", duplicates.questions)?;
+    let text = format!("{}{twins}", duplicates.questions);
+    out.write_all(labelled("duplicates", &text, LABELS, View::of_stdout().width).as_bytes())?;
     for group in duplicates.groups.iter().take(LISTED) {
         let ids: Vec<String> = group.iter().take(LISTED).map(|id| visible_line(id, 60)).collect();
         writeln!(out, "    {}", ids.join(" = "))?;
@@ -251,14 +256,13 @@ fn write_duplicates(duplicates: &Duplicates, out: &mut dyn Write) -> io::Result<
 
 fn write_leakage(leakage: &Leakage, out: &mut dyn Write) -> io::Result<()> {
     let Leakage { prompt, exemplars, equal, near } = leakage;
-    writeln!(
-        out,
-        "  {:<18} {prompt}: of {} {} in the dataset, {} nearly",
-        "leakage",
+    let text = format!(
+        "{prompt}: of {} {} in the dataset, {} nearly",
         counted(*exemplars, "exemplar"),
         equal.len(),
         near.len()
-    )?;
+    );
+    out.write_all(labelled("leakage", &text, LABELS, View::of_stdout().width).as_bytes())?;
     for found in equal.iter().chain(near).take(LISTED) {
         let (id, question) = (visible_line(&found.id, 60), visible_line(&found.question, 100));
         writeln!(out, "    exemplar {} ~ {id} ({:.2}): {question}", found.exemplar, found.similarity)?;

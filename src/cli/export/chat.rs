@@ -1,12 +1,15 @@
 //! Conversations for fine-tuning.
 
 use super::filter::is_right;
+use super::prompts::Prompts;
 use super::{Job, Written, each, explain};
 use crate::agent::conversation::{Conversation, NoConversation, conversation};
 use crate::cli::say::say;
 use crate::export::Chat;
 use crate::report::counted;
 use crate::run::stored::Stored;
+use crate::types::{RebuiltPrompt, Trajectory};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -19,6 +22,7 @@ pub(super) fn write(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
     let mut left_out: BTreeMap<NoConversation, usize> = BTreeMap::new();
     for run in &job.runs {
         let stored = Stored::of(&run.folder, &run.manifest)?;
+        let mut prompts = Prompts::of(job, run)?;
         each(run, |trajectory, score| {
             // Wrong answers are exported only on request.
             let right = args.filter.names_a_score() || score.is_some_and(is_right);
@@ -32,7 +36,12 @@ pub(super) fn write(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
                 Ok(Conversation { turns, functions }) => {
                     count += 1;
                     let turns = turns.iter().map(|said| (&said.message, said.learn));
-                    chat.write(turns, functions.as_deref()).map_err(explain)
+                    let more = if args.with_prompts {
+                        named(trajectory, &prompts.of_episode(trajectory)?)
+                    } else {
+                        Map::new()
+                    };
+                    chat.write(turns, functions.as_deref(), more).map_err(explain)
                 }
                 Err(reason) => {
                     *left_out.entry(reason).or_default() += 1;
@@ -40,6 +49,7 @@ pub(super) fn write(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
                 }
             }
         })?;
+        prompts.note();
     }
     chat.finish().map_err(explain)?;
     if not_right > 0 {
@@ -55,4 +65,16 @@ pub(super) fn write(job: &Job<'_>, out: impl Write) -> anyhow::Result<Written> {
         say(format_args!("note: {count} left out: {reason}"));
     }
     Ok(Written { episodes: count, steps: 0 })
+}
+
+/// Which episode it is, and the prompts of its calls.
+fn named(trajectory: &Trajectory, prompts: &[RebuiltPrompt]) -> Map<String, Value> {
+    let prompts = prompts.iter().map(RebuiltPrompt::to_json).collect();
+    let fields = [
+        ("id", json!(trajectory.id)),
+        ("variant", json!(trajectory.variant)),
+        ("repeat", json!(trajectory.repeat)),
+        ("prompts", Value::Array(prompts)),
+    ];
+    fields.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
 }

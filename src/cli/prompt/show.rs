@@ -12,7 +12,7 @@ use crate::run::{find_method, find_protocol};
 use crate::types::{Decoding, Method, Prompt, Question, Request};
 use anyhow::Context as _;
 use serde_json::json;
-use std::io::Write as _;
+use std::io::Write;
 use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
@@ -123,10 +123,7 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
     let (sha256, chars) = (request.prompt.sha256(), request.prompt.chars());
     let mut out = stdout();
     if args.json {
-        let (key, content) = match &request.prompt {
-            Prompt::Text { .. } => ("text", json!(request.prompt.to_text())),
-            Prompt::Messages(messages) => ("messages", json!(messages)),
-        };
+        let (key, content) = request.prompt.to_json();
         let mut line = json!({
             "prompt": args.prompt, "name": shown.source.name(), "protocol": args.protocol, "method": args.method,
             "question": args.question, "sha256": sha256, "chars": chars, "stop": request.stop, key: content,
@@ -137,8 +134,16 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
         writeln!(out, "{line}")?;
         return Ok(());
     }
+    write_prompt(&mut out, request)?;
+    out.flush()?;
+    let stop = json!(request.stop);
+    writeln!(stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")
+}
+
+/// A prompt for reading: a text exactly as it is sent and digested, so that `sha256sum` agrees; messages under their roles,
+/// with their calls.
+pub(in crate::cli) fn write_prompt(out: &mut impl Write, request: &Request) -> anyhow::Result<()> {
     match &request.prompt {
-        // Exactly the bytes that are sent and digested, so that `sha256sum` agrees.
         Prompt::Text { .. } => out.write_all(request.prompt.to_text().as_bytes())?,
         Prompt::Messages(messages) => {
             for message in messages {
@@ -153,9 +158,7 @@ fn print_request(args: &Args, shown: &Preview, request: &Request) -> anyhow::Res
     if let Some(functions) = &request.functions {
         writeln!(out, "[functions]\n{}", serde_json::to_string_pretty(functions)?)?;
     }
-    out.flush()?;
-    let stop = json!(request.stop);
-    writeln!(stderr(), "sha256 {sha256}, {chars} characters, stop {stop}").context("cannot write to stderr")
+    Ok(())
 }
 
 fn print_frame(args: &Args, shown: &Preview) -> anyhow::Result<()> {

@@ -51,7 +51,7 @@ pub(in crate::cli) struct Args {
     /// Print the summary as one JSON object on stdout; with --dry-run, the plan.
     #[arg(long, help_heading = "Run")]
     pub(super) json: bool,
-    /// Show no progress.
+    /// Show no progress, and print one line for each variant.
     #[arg(long, short, help_heading = "Run")]
     pub(super) quiet: bool,
     /// Which of these were typed.

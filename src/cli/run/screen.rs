@@ -1,7 +1,7 @@
 //! What a person sees while an experiment runs: notes, progress, the figures of each run as it ends.
 
 use crate::cli::say::say;
-use crate::cli::score;
+use crate::cli::score::{self, Print};
 use crate::report::Progress;
 use crate::run::{Listener, Summary};
 use crate::score::Tally;
@@ -48,7 +48,14 @@ impl Listener for Screen {
             progress.finish();
         }
         if let (Some(json), Ok(())) = (self.figures, &self.result) {
-            self.result = score::print(summary, score::Beside::default(), json);
+            let how = if json {
+                Print::Json
+            } else if self.quiet {
+                Print::Lines
+            } else {
+                Print::Tables
+            };
+            self.result = score::print(summary, score::Beside::default(), how);
         }
     }
 }

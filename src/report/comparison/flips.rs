@@ -16,6 +16,9 @@ pub(crate) struct FlipList {
     pub b: String,
     /// Questions that both measured.
     pub n: usize,
+    /// How many are printed; JSON has all.
+    #[serde(skip)]
+    pub most: usize,
     /// Right in `b` only.
     pub gained: Vec<FlippedQuestion>,
     /// Right in `a` only.
@@ -70,13 +73,18 @@ pub(super) fn blocks(flips: &FlipList) -> Vec<Block> {
     };
     let gained = flips.gained.iter().map(|flip| (&flips.b, flip));
     let lost = flips.lost.iter().map(|flip| (&flips.a, flip));
-    let rows = gained.chain(lost).map(row).collect();
+    let rows = gained.chain(lost).take(flips.most).map(row).collect();
     let mut blocks = vec![Block::Table(Grid { id: "flips", title, header, rows })];
     let mut lines = vec![
         format!("right in {} only: {}", flips.b, by_class(&flips.gained, &flips.a)),
         format!("right in {} only: {}", flips.a, by_class(&flips.lost, &flips.b)),
     ];
-    lines.extend(flips.gained.iter().chain(&flips.lost).filter_map(|flip| flip.command.clone()));
+    let all = flips.gained.len() + flips.lost.len();
+    if all > flips.most {
+        lines.push(format!("{} of {} are listed; --flips=all lists all", flips.most, counted(all, "flipped answer")));
+    }
+    let listed = flips.gained.iter().chain(&flips.lost).take(flips.most);
+    lines.extend(listed.filter_map(|flip| flip.command.clone()));
     blocks.push(Block::Lines {
         title: "flipped answers by failure class, and commands that show both episodes".to_owned(),
         lines,

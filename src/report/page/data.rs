@@ -4,6 +4,7 @@ use super::Live;
 use super::episode::{question, safe};
 use super::rows::QuestionRow;
 use crate::graded::{Episode, Results};
+use crate::label::AnnotationClass;
 use crate::run::RunError;
 use crate::score::FailureClass;
 use crate::types::sha256_hex;
@@ -17,9 +18,6 @@ use std::io::Write as _;
 
 /// Questions of a chunk. All variants of a question are together, so that compression finds the pages that several read.
 const CHUNK: usize = 64;
-
-/// Classes of a judgement beside the failure classes.
-const JUDGEMENTS: [&str; 2] = ["gold-wrong", "ambiguous"];
 
 /// The episodes that the page has, and where each question's are.
 #[derive(Debug, Default)]
@@ -51,7 +49,9 @@ impl Chunks {
             if size > most {
                 break;
             }
-            part.iter().for_each(|&at| chunks.places[at] = Some(chunks.texts.len()));
+            for &at in part {
+                chunks.places[at] = Some(chunks.texts.len());
+            }
             chunks.texts.push(text);
         }
         Ok(chunks)
@@ -127,7 +127,7 @@ pub(super) fn meta(results: &Results, digest: &str, repeats: usize, chunks: &Chu
         "variants": variants.collect::<Vec<_>>(),
         "datasets": results.groups.iter().map(|group| safe(group.dataset())).collect::<Vec<_>>(),
         "classes": classes,
-        "judgements": classes.iter().chain(&JUDGEMENTS).collect::<Vec<_>>(),
+        "judgements": AnnotationClass::all().map(AnnotationClass::name).collect::<Vec<_>>(),
         "repeats": repeats,
         "chunk": CHUNK,
         "left_out": chunks.left_out(),

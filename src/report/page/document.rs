@@ -109,7 +109,9 @@ impl Content<'_> {
 
     fn overview(&self, html: &mut Html, parts: &[Part<'_>]) {
         facts::head(html, self.results, self.rows.len());
-        parts.iter().for_each(|part| sections::verdict(html, part));
+        for part in parts {
+            sections::verdict(html, part);
+        }
         for part in parts {
             sections::scores(html, part);
             sections::differences(html, part);

@@ -134,7 +134,7 @@ impl PageStep {
             n: format!("{sample}step {}", step.n),
             thought: optional(step.thought.as_ref()),
             action: optional(step.action_text.as_ref()),
-            observation: step.observation.as_deref().map(|text| pieces(text, &facts, &trajectory.answers)),
+            observation: step.observation.as_deref().map(|text| pieces(text, facts, &trajectory.answers)),
             page: read.map(|read| safe(&read.title)),
             gold: read.is_some_and(|read| of_page(&read.title)),
             url: step.provenance.as_ref().map(|read| &read.url).filter(http).map(|url| safe(url)),

@@ -104,7 +104,9 @@ pub(super) fn notes(html: &mut Html, results: &Results, limits: &Limits, left_ou
     }
     html.section("notes", "Notes", |html| {
         html.element("ul", &[("class", "notes")], |html| {
-            lines.iter().for_each(|line| html.leaf("li", &[], line));
+            for line in &lines {
+                html.leaf("li", &[], line);
+            }
         });
     });
 }

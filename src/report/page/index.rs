@@ -27,9 +27,13 @@ pub(crate) fn index(groups: &[Vec<Entry>], notes: &[String], title: &str, link: 
         html.element("main", &[], |html| {
             let variants = groups.iter().map(Vec::len).sum::<usize>();
             html.leaf("h1", &[], &format!("{title}: {}", counted(variants, "variant")));
-            groups.iter().filter(|entries| !entries.is_empty()).for_each(|entries| table(html, entries, &link));
+            for entries in groups.iter().filter(|entries| !entries.is_empty()) {
+                table(html, entries, &link);
+            }
             html.element("ul", &[("class", "notes")], |html| {
-                notes.iter().for_each(|note| html.leaf("li", &[], note));
+                for note in notes {
+                    html.leaf("li", &[], note);
+                }
             });
         });
     });

@@ -8,6 +8,7 @@ mod document;
 mod episode;
 mod facts;
 mod html;
+#[cfg(feature = "serve")]
 mod index;
 mod rows;
 mod sections;
@@ -17,6 +18,7 @@ use crate::compare::Comparison;
 use crate::graded::Results;
 use crate::run::RunError;
 use data::Chunks;
+#[cfg(feature = "serve")]
 pub(crate) use index::index;
 use rows::{QuestionRow, rows};
 use sections::Part;

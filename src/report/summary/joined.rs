@@ -32,21 +32,26 @@ pub(super) fn render(rows: &[JoinedRow], width: usize) -> Option<String> {
         Heading::numbers("mean [95 %]"),
     ];
     let cells = |row: &JoinedRow| {
-        let (number, sign) = match row.unit {
-            Unit::Share => (percent as fn(f64) -> String, " %"),
-            Unit::Amount => (amount as fn(f64) -> String, ""),
-        };
-        let interval = row
-            .interval
-            .map_or_else(String::new, |Interval { low, high }| format!(" [{}, {}]", number(low), number(high)));
+        let sign = if row.unit == Unit::Share { " %" } else { "" };
         vec![
             visible_line(&row.variant, 80),
             visible_line(&row.metric, 60) + sign,
             thousands(row.episodes),
-            row.mean.map_or_else(dash, |mean| number(mean) + &interval),
+            estimate(row),
         ]
     };
     (!rows.is_empty()).then(|| table(&header, &rows.iter().map(cells).collect::<Vec<_>>(), width) + "\n")
+}
+
+/// The metric for a line of figures.
+pub(super) fn short(row: &JoinedRow) -> String {
+    format!("  {} {}", visible_line(&row.metric, 60), estimate(row))
+}
+
+fn estimate(row: &JoinedRow) -> String {
+    let number = if row.unit == Unit::Share { percent } else { amount };
+    let interval = row.interval.map(|Interval { low, high }| format!(" [{}, {}]", number(low), number(high)));
+    row.mean.map_or_else(dash, |mean| number(mean) + &interval.unwrap_or_default())
 }
 
 fn amount(value: f64) -> String {

@@ -68,7 +68,7 @@ fn summary(variants: &[&str]) -> RunSummary {
 
 #[test]
 fn the_table_has_figures_and_intervals() {
-    let text = summary(&["main"]).render();
+    let text = summary(&["main"]).render(80);
     let words: Vec<&str> = text.split_whitespace().collect();
     let said = words.join(" ");
     // Wilson's interval of 137 of 499 at 95 %; Student's of 0.35 with variance 0.16.
@@ -107,7 +107,7 @@ fn repeated_questions_have_the_interval_of_their_means() {
     let mut summary = summary(&["main"]);
     let questions = QuestionMeans { n: 50, em_variance: Some(0.16), f1_variance: Some(0.09) };
     summary.rows[0].score.questions = Some(questions);
-    let text = summary.render();
+    let text = summary.render(80);
     let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
     // t(0.975, 49) = 2.0096, times sqrt(0.16 / 50) = 0.05657 and sqrt(0.09 / 50) = 0.04243.
     assert!(said.contains("27.5 [16.1, 38.8]") && said.contains("35.0 [26.5, 43.5]"), "{text}");
@@ -117,7 +117,7 @@ fn repeated_questions_have_the_interval_of_their_means() {
 
 #[test]
 fn eighty_columns_are_enough() {
-    let text = summary(&["a", "a-variant-with-quite-a-long-name-\u{1b}[31m-and-more-of-it", "东京"]).render();
+    let text = summary(&["a", "a-variant-with-quite-a-long-name-\u{1b}[31m-and-more-of-it", "东京"]).render(80);
     assert!(
         text.lines().take_while(|line| !line.contains("left out of all means")).all(|line| line.width() <= 80),
         "{text}"
@@ -142,7 +142,7 @@ fn an_empty_run_has_no_numbers() {
         below: String::new(),
         next: Vec::new(),
     }
-    .render();
+    .render(80);
     assert!(!text.contains("failure classes"), "{text}");
     assert!(!text.contains("NaN") && text.contains('–'), "{text}");
 }

@@ -1,0 +1,48 @@
+//! `view`: runs in a browser, on this machine.
+
+use super::failure::{self, Failure};
+use super::say::say;
+use crate::graded::runs;
+use crate::report::console::stdout;
+use crate::run::Interrupts;
+use crate::serve::{ServeError, Viewing, view};
+use crate::types::text::counted;
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Folders that contain runs, or runs; those that are still going are followed.
+    #[arg(value_name = "FOLDER", default_value = "results")]
+    folders: Vec<String>,
+    /// Port on 127.0.0.1; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+    /// Write judgements that are made in the browser to `annotations.jsonl` of their run.
+    #[arg(long)]
+    annotate: bool,
+}
+
+pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
+    let mut interrupts = Interrupts::signals();
+    let found = runs(&args.folders)?.len();
+    let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
+    let viewing = Viewing { folders: args.folders, bind, annotate: args.annotate };
+    let (server, url, end) = view(viewing).await.map_err(cannot)?;
+    let mut out = stdout();
+    writeln!(out, "{url}")?;
+    out.flush()?;
+    let writes = if args.annotate { "judgements are written to their runs" } else { "nothing is written" };
+    say(format_args!("{} for this machine alone; {writes}; Ctrl-C ends it", counted(found, "run")));
+    let stop = async || {
+        interrupts.next().await;
+        // Nobody is left to hear it if this fails.
+        let _ = end.send(true);
+    };
+    server.run(stop).await;
+    Ok(failure::OK)
+}
+
+fn cannot(error: ServeError) -> anyhow::Error {
+    Failure::unexpected(error, "is another program using the port? Without --port a free one is taken")
+}

@@ -1,0 +1,255 @@
+//! Runs in a browser: the list of a folder, the page of each run, how far a run is, and judgements for its folder.
+//!
+//! Only this machine is answered, and only at addresses that begin with a random word, so that neither pages of other
+//! sites nor other users of the machine read a run or write to it.
+
+use super::reply::{self, Refusal, body};
+use super::server::{ServeError, Server};
+use crate::graded::follow::Follower;
+use crate::graded::{Results, RunRef, Source, runs};
+use crate::label::{self, Annotation};
+use crate::report::leaderboard::entries;
+use crate::report::page::{Episodes, Limits, Live, index, page};
+use crate::run::RunError;
+use crate::store::RunFolder;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use futures_util::stream::unfold;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+use tokio::time::sleep;
+
+/// How often a run that is going is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How much a page has that is read from this machine.
+const LIMITS: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
+
+/// What is served.
+#[derive(Debug, Clone)]
+pub(crate) struct Viewing {
+    /// Run folders, or folders that contain them.
+    pub(crate) folders: Vec<String>,
+    pub(crate) bind: SocketAddr,
+    /// Whether judgements are written to the runs' folders.
+    pub(crate) annotate: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Viewer {
+    settings: Arc<Viewing>,
+    token: Arc<str>,
+    /// Becomes true when the server ends, so that streams end too.
+    ended: watch::Receiver<bool>,
+}
+
+/// A server of runs, its address with the random word, and what ends its streams.
+pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Sender<bool>), ServeError> {
+    let bind = settings.bind;
+    let token = token().map_err(|source| ServeError::Bind { address: bind, source })?;
+    let (end, ended) = watch::channel(false);
+    let viewer = Viewer { settings: Arc::new(settings), token: token.clone().into(), ended };
+    let nothing = "use the address that `wikitrail view` printed";
+    let router = Router::new()
+        .route(&format!("/{token}/"), get(listed))
+        .route(&format!("/{token}/run/{{run}}"), get(shown))
+        .route(&format!("/{token}/run/{{run}}/events"), get(events))
+        .route(&format!("/{token}/run/{{run}}/annotations"), post(annotated))
+        .fallback(async move || reply::refused(StatusCode::NOT_FOUND, nothing))
+        .with_state(viewer);
+    let server = Server::of(router, bind).await?;
+    let url = format!("{}/{token}/", server.url());
+    Ok((server, url, end))
+}
+
+/// A word that nobody guesses.
+fn token() -> io::Result<String> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(random)))
+}
+
+impl Viewer {
+    /// The runs that are served now.
+    fn runs(&self) -> Result<Vec<RunRef>, RunError> {
+        runs(&self.settings.folders)
+    }
+
+    /// The run of this name, if it is served: nothing else of the disk is read.
+    fn run(&self, name: &str) -> Result<RunRef, Refusal> {
+        let runs = self.runs().map_err(failed)?;
+        let found = runs.into_iter().find(|run| run.path.display().to_string() == name);
+        found.ok_or_else(|| Refusal(StatusCode::NOT_FOUND, "no run of this name is served".to_owned()))
+    }
+
+    fn index(&self) -> Result<String, Refusal> {
+        let results = Results::of(&self.runs().map_err(failed)?, None).map_err(failed)?;
+        let notes = |source: &Source| RunFolder::at(&source.run.path).notes().unwrap_or_default();
+        let mut groups = entries(&results, notes);
+        for entries in &mut groups {
+            entries.sort_by(|a, b| b.em.unwrap_or(-1.0).total_cmp(&a.em.unwrap_or(-1.0)));
+        }
+        let link = |entry: &crate::report::leaderboard::Entry| format!("run/{}", encoded(&entry.path));
+        let title = self.settings.folders.join(", ");
+        Ok(index(&groups, &results.notes, &title, link))
+    }
+
+    fn page(&self, name: &str) -> Result<String, Refusal> {
+        let run = self.run(name)?;
+        let manifest = RunFolder::at(&run.path).manifest().map_err(|error| failed(error.into()))?;
+        let results = Results::of(&[run], None).map_err(failed)?;
+        let live = Live {
+            token: if self.settings.annotate { self.token.to_string() } else { String::new() },
+            annotations: format!("{}/annotations", encoded(name)),
+            events: format!("{}/events", encoded(name)),
+            ended: manifest.ended_at.is_some(),
+        };
+        Ok(page(&results, &LIMITS, Some(&live)).map_err(failed)?.html)
+    }
+
+    fn annotate(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
+        let bad = |sentence: String| Refusal(StatusCode::BAD_REQUEST, sentence);
+        let run = self.run(name)?;
+        let annotation: Annotation =
+            serde_json::from_slice(bytes).map_err(|error| bad(format!("not a judgement: {error}")))?;
+        if let Some(fault) = annotation.fault() {
+            return Err(bad(fault));
+        }
+        let folder = RunFolder::at(&run.path);
+        let records = folder.records().map_err(|error| failed(error.into()))?;
+        if !records.keys().any(|(key, ..)| key == annotation.key) {
+            return Err(bad("the run has no episode with this key".to_owned()));
+        }
+        label::append(&folder, &[annotation]).map_err(|error| failed(error.into()))
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is the argument of `map_err`")]
+fn failed(error: RunError) -> Refusal {
+    Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}
+
+fn encoded(name: &str) -> String {
+    utf8_percent_encode(name, NON_ALPHANUMERIC).to_string()
+}
+
+/// Runs are read on a thread that may wait.
+async fn read<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refusal> + Send + 'static) -> Result<T, Refusal> {
+    let lost = |_| Refusal(StatusCode::INTERNAL_SERVER_ERROR, "the run could not be read".to_owned());
+    spawn_blocking(work).await.map_err(lost)?
+}
+
+async fn listed(State(viewer): State<Viewer>) -> Response {
+    answer(read(move || viewer.index()).await)
+}
+
+async fn shown(State(viewer): State<Viewer>, Path(run): Path<String>) -> Response {
+    answer(read(move || viewer.page(&run)).await)
+}
+
+/// A page; what it may load and run is in its own policy.
+fn answer(page: Result<String, Refusal>) -> Response {
+    let mut answer = match page {
+        Ok(page) => Response::new(Body::from(page)),
+        Err(refusal) => return refusal.into_response(),
+    };
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=UTF-8"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("frame-ancestors 'none'"));
+    answer
+}
+
+/// How far the run is, once a second while it changes, until the server ends or the run does.
+async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Response {
+    let run = match read({
+        let viewer = viewer.clone();
+        move || viewer.run(&run)
+    })
+    .await
+    {
+        Ok(run) => run,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let stream = unfold(Some(Events::new(&run.path, viewer.ended)), async |events| events?.next().await);
+    let mut answer = Response::new(Body::from_stream(stream));
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// The messages of one connection.
+struct Events {
+    follower: Follower,
+    ended: watch::Receiver<bool>,
+    /// Episodes at the first look, which the page has, and at the last one.
+    first: Option<usize>,
+    last: Option<usize>,
+}
+
+impl Events {
+    fn new(run: &std::path::Path, ended: watch::Receiver<bool>) -> Self {
+        Self { follower: Follower::new(run), ended, first: None, last: None }
+    }
+
+    /// The next message, when something has changed. The stream ends with the server, and if the run cannot be read.
+    async fn next(mut self) -> Option<(Result<String, io::Error>, Option<Self>)> {
+        loop {
+            if *self.ended.borrow() {
+                return None;
+            }
+            let (follower, progress) = spawn_blocking(move || {
+                let progress = self.follower.look();
+                (self.follower, progress)
+            })
+            .await
+            .ok()?;
+            self.follower = follower;
+            let progress = progress.ok()?;
+            let first = *self.first.get_or_insert(progress.done);
+            if self.last != Some(progress.done) {
+                self.last = Some(progress.done);
+                let mut message = serde_json::to_value(&progress).ok()?;
+                message["changed"] = (progress.done != first).into();
+                return Some((Ok(format!("data: {message}\n\n")), Some(self)));
+            }
+            tokio::select! {
+                () = sleep(LOOK) => {}
+                _ = self.ended.changed() => return None,
+            }
+        }
+    }
+}
+
+async fn annotated(State(viewer): State<Viewer>, Path(run): Path<String>, request: Request) -> Response {
+    let (head, content) = request.into_parts();
+    if !viewer.settings.annotate {
+        return reply::refused(StatusCode::FORBIDDEN, "this server writes nothing: start it with --annotate");
+    }
+    let named = head.headers.get("x-wikitrail-token").is_some_and(|token| token.as_bytes() == viewer.token.as_bytes());
+    let is_json =
+        head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !named || !is_json {
+        return reply::refused(StatusCode::FORBIDDEN, "a judgement is JSON with the token of the page");
+    }
+    let bytes = match body(content).await {
+        Ok(bytes) => bytes,
+        Err(refusal) => return refusal.into_response(),
+    };
+    match read(move || viewer.annotate(&run, &bytes)).await {
+        Ok(()) => reply::refused(StatusCode::OK, "written"),
+        Err(refusal) => refusal.into_response(),
+    }
+}
