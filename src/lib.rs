@@ -50,7 +50,7 @@
 //! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, label, agent |
 //! | `export` | one file for each format | types, score, label |
 //! | `compare` | variants on the same questions: pairs, tests, verdicts, flipped answers | types, score, stats |
-//! | `graded` | runs read back with their scores, and what differs between them | types, dataset, store, experiment, score, run, compare |
+//! | `graded` | runs read back with their scores, and what differs between them | types, stats, dataset, store, experiment, score, run, compare |
 //! | `report` | terminal tables, progress, episodes for reading | types, score, stats, label, run, compare, graded |
 //! | `serve` | a frozen corpus for other programs: `MediaWiki`, `/retrieve`, MCP; runs in a browser; the only HTTP server | types, store, wiki, run, graded, label, report |
 //! | `facade` | what the library offers | types, experiment, run, score, compare |

@@ -3,7 +3,6 @@
 use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
-use crate::compare::{NamedFigure, Settings};
 use crate::graded::{Results, RunRef, Source, runs};
 use crate::report::View;
 use crate::report::console::stdout;
@@ -15,9 +14,6 @@ use crate::types::text::{excerpt, shell_word, visible_line};
 use std::cmp::Reverse;
 use std::io::Write as _;
 use std::path::PathBuf;
-
-/// Resamples of a list: it is read at a glance, and `compare` has the exact figures.
-const RESAMPLES: usize = 1000;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -68,11 +64,10 @@ pub(super) struct NoteArgs {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let runs = chosen(&runs(&args.runs)?, &args.tag)?;
-    let settings = Settings { resamples: RESAMPLES, figures: vec![NamedFigure::new("em")], ..Settings::default() };
-    let results = Results::of(&runs, Some(&settings))?;
+    let runs = chosen(&runs(&args.runs)?, &args.tag);
+    let results = Results::of(&runs, false)?;
     results.notes.iter().for_each(say);
-    let notes = |source: &Source| RunFolder::at(&source.run.path).notes().unwrap_or_default();
+    let notes = |source: &Source| notes_of(&source.run);
     let mut groups = entries(&results, notes);
     let text = args.grep.as_ref().map(|text| text.to_lowercase());
     for entries in &mut groups {
@@ -92,17 +87,25 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
+/// The notes of a run. Broken ones do not hide it, nor the others.
+fn notes_of(run: &RunRef) -> Notes {
+    RunFolder::at(&run.path).notes().unwrap_or_else(|error| {
+        say(format_args!("warning: {}; its notes are left out", visible_line(&error.to_string(), 500)));
+        Notes::default()
+    })
+}
+
 /// The runs that have all these tags.
-fn chosen(runs: &[RunRef], tags: &[String]) -> anyhow::Result<Vec<RunRef>> {
+fn chosen(runs: &[RunRef], tags: &[String]) -> Vec<RunRef> {
     let mut chosen = Vec::new();
     for run in runs {
         // A file of trajectories has no notes.
-        let notes = if tags.is_empty() { Notes::default() } else { RunFolder::at(&run.path).notes()? };
+        let notes = if tags.is_empty() { Notes::default() } else { notes_of(run) };
         if tags.iter().all(|tag| notes.tags.contains(tag)) {
             chosen.push(run.clone());
         }
     }
-    Ok(chosen)
+    chosen
 }
 
 fn has(entry: &Entry, text: &str) -> bool {
@@ -131,7 +134,7 @@ pub(super) fn note(args: &NoteArgs) -> anyhow::Result<u8> {
     let mut notes = before.clone();
     for tag in &args.tag {
         let tag = tag.trim();
-        if tag.is_empty() || tag.chars().any(|c| c.is_control() || c == ',') {
+        if tag.contains(',') || crate::label::bad_name(tag).is_some() {
             let message = format!("`{}` is not a tag", excerpt(tag));
             return Err(Failure::usage(message, "a tag is a word without commas, such as `paper` or `prompt-v2`"));
         }

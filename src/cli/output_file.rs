@@ -1,6 +1,7 @@
 //! Output files that are complete or absent, and lines of JSON.
 
 use super::failure::Failure;
+use crate::store::RunFolder;
 use crate::tape::create_beside;
 use crate::types::text::visible_line;
 use clap::ValueEnum;
@@ -12,6 +13,7 @@ use std::path::Path;
 /// Fills `path` through a neighbouring file that takes its name once it is complete, so that a failure leaves an older
 /// file unchanged. A pipe or a device is written directly.
 pub(super) fn write<T>(path: &Path, fill: impl FnOnce(File) -> anyhow::Result<T>) -> anyhow::Result<T> {
+    check(path)?;
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
         return File::create(path).map_err(anyhow::Error::from).and_then(fill).map_err(|error| explained(path, error));
     }
@@ -69,6 +71,16 @@ pub(super) fn format<F: ValueEnum + Copy + PartialEq>(
             ))
         }
     }
+}
+
+/// Refuses the files of a run: nothing but the run itself writes them.
+fn check(path: &Path) -> anyhow::Result<()> {
+    let (folder, name) = (path.parent().map(RunFolder::at), path.file_name().and_then(|name| name.to_str()));
+    if folder.is_some_and(|folder| folder.exists()) && name.is_some_and(RunFolder::is_own) {
+        let message = format!("`{}` is a file of a run, which would be lost", path.display());
+        return Err(Failure::usage(message, "name another file to write"));
+    }
+    Ok(())
 }
 
 /// Writes a value as JSON on a line of its own.

@@ -45,7 +45,7 @@ enum Choice {
 const USUAL: Limits = Limits { episodes: Episodes::All, most: 50_000_000 };
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
-    let results = Results::of(&runs(&args.runs)?, None)?;
+    let results = Results::of(&runs(&args.runs)?, true)?;
     if results.groups.is_empty() {
         return Err(Failure::bad_input(
             "no run has a finished episode yet",
@@ -71,7 +71,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
 /// The page of runs that have just ended, at the path that was asked for.
 pub(super) fn of_runs<'a>(ended: impl Iterator<Item = &'a Path>, out: &Path) -> anyhow::Result<()> {
     let ended: Vec<RunRef> = ended.map(|path| RunRef { path: path.to_owned(), variant: None }).collect();
-    let results = Results::of(&ended, None)?;
+    let results = Results::of(&ended, true)?;
     if results.groups.is_empty() {
         say("note: no page is written, as no episode has ended");
         return Ok(());

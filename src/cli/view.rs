@@ -9,6 +9,7 @@ use crate::serve::{ServeError, Viewing, view};
 use crate::types::text::counted;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -25,7 +26,7 @@ pub(super) struct Args {
 
 pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     let mut interrupts = Interrupts::signals();
-    let found = runs(&args.folders)?.len();
+    let found: usize = args.folders.iter().map(found).sum::<anyhow::Result<usize>>()?;
     let bind = SocketAddr::from((Ipv4Addr::LOCALHOST, args.port));
     let viewing = Viewing { folders: args.folders, bind, annotate: args.annotate };
     let (server, url, end) = view(viewing).await.map_err(cannot)?;
@@ -41,6 +42,15 @@ pub(super) async fn execute(args: Args) -> anyhow::Result<u8> {
     };
     server.run(stop).await;
     Ok(failure::OK)
+}
+
+/// Runs in a folder, which may have none yet.
+fn found(folder: &String) -> anyhow::Result<usize> {
+    match runs(std::slice::from_ref(folder)) {
+        Ok(runs) => Ok(runs.len()),
+        Err(_) if Path::new(folder).is_dir() => Ok(0),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn cannot(error: ServeError) -> anyhow::Error {

@@ -69,7 +69,7 @@ fn shortened(setting: Setting) -> Setting {
 /// A warning about an unfinished run, whose first episodes need not be like the rest.
 fn unfinished(source: &Source, name: &str) -> Option<String> {
     let origin = source.origin.as_ref()?;
-    let planned = origin.manifest.dataset.selected * usize::try_from(origin.manifest.repeats).unwrap_or(usize::MAX);
+    let planned = origin.manifest.planned();
     let recorded = source.episodes.len();
     (recorded < planned).then(|| {
         format!(

@@ -20,6 +20,12 @@ pub(crate) fn runs(named: &[String]) -> Result<Vec<RunRef>, RunError> {
         let found = runs_in(Path::new(text));
         if found.is_empty() {
             let meant = RunRef::meant(text);
+            if meant.path == Path::new(text) && meant.path.is_dir() {
+                return Err(RunError::input(
+                    format!("`{}` contains no run", meant.path.display()),
+                    "name a folder created by `wikitrail run`, such as results/<run>, or one that contains such folders",
+                ));
+            }
             // Reports the specific error: no run, or no such variant.
             RunFolder::open(&meant.path)?;
             GradedRun::open(&meant.path)?.check_variant(&meant)?;

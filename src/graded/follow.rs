@@ -2,7 +2,7 @@
 
 use crate::score::{Tally, score_answers};
 use crate::store::{RunFolder, StoreError};
-use crate::types::{Manifest, Outcome, Trajectory};
+use crate::types::{Outcome, Trajectory};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
@@ -55,7 +55,11 @@ impl Follower {
             self.read_on(&path, &tally).map_err(StoreError::io("read", &path))?;
         }
         let newest = self.newest.iter().cloned().collect();
-        Ok(Progress { done: self.done.len(), total: planned(&manifest), newest })
+        Ok(Progress {
+            done: self.done.len(),
+            total: manifest.planned().saturating_mul(manifest.variants.len()),
+            newest,
+        })
     }
 
     /// Reads the lines behind those that were read. The last one may be half written: it is left for the next time.
@@ -89,11 +93,6 @@ impl Follower {
         self.newest.push_front(Newest { id, variant, right: score.map(|score| score.em > 0.0) });
         self.newest.truncate(NEWEST);
     }
-}
-
-/// Episodes that a run is to have.
-pub(crate) fn planned(manifest: &Manifest) -> usize {
-    manifest.dataset.selected * manifest.repeats as usize * manifest.variants.len()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod run;
 mod run_ref;
 mod shelf;
 mod source;
+mod standing;
 
 pub(crate) use differences::Setting;
 pub(crate) use field::Field;
@@ -24,3 +25,4 @@ pub(crate) use run::{Graded, GradedRun};
 pub(crate) use run_ref::RunRef;
 pub(crate) use shelf::Shelf;
 pub(crate) use source::{Episode, Origin, Source, Wanted, load, names, planned};
+pub(crate) use standing::Standing;

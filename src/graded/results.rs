@@ -1,9 +1,11 @@
 //! Several runs together: the variants that answered the same questions, compared.
 
-use super::{Field, RunRef, Setting, Source, Wanted, differences, load, names, planned};
+use super::standing::standings;
+use super::{Field, RunRef, Setting, Source, Standing, Wanted, differences, load, names, planned};
 use crate::compare::{Comparison, NamedFigure, Settings, means_and_pairs};
 use crate::run::RunError;
 use crate::score::{Figure, figure};
+use crate::types::text::visible_line;
 use std::collections::HashSet;
 
 /// Figures that are compared, and after them those of which only the means are shown.
@@ -38,6 +40,8 @@ pub(crate) struct Group {
     pub(crate) names: Vec<String>,
     /// Their comparison, or why they cannot be compared.
     pub(crate) comparison: Result<Comparison, String>,
+    /// How each of them stands, in their order.
+    pub(crate) standings: Vec<Standing>,
     /// Settings in which they differ.
     pub(crate) settings: Vec<Setting>,
 }
@@ -45,33 +49,20 @@ pub(crate) struct Group {
 /// A variant and its name.
 type Member = (Source, String);
 
+/// Questions, and whether any of their answers could be scored.
+type Ids = HashSet<(bool, String)>;
+
 impl Results {
-    /// Reads and compares all variants of these runs: as the experiments plan it, or by these settings.
-    pub(crate) fn of(runs: &[RunRef], settings: Option<&Settings>) -> Result<Self, RunError> {
-        let wanted = Wanted {
-            figures: &FIGURES,
-            joined: &[],
-            cluster: Some(&Field::Cluster),
-            by: &[Field::Type, Field::Level],
-            gold_pages: true,
-        };
-        let (sources, mut notes) = load(runs, &wanted)?;
+    /// Reads all variants of these runs and, if that is asked for, compares them as their experiments plan it. Of several
+    /// runs, one that cannot be read is left out with a note.
+    pub(crate) fn of(runs: &[RunRef], compared: bool) -> Result<Self, RunError> {
+        let (sources, mut notes) = read(runs)?;
         let (sources, begun): (Vec<Source>, Vec<Source>) =
             sources.into_iter().partition(|source| !source.episodes.is_empty());
         notes.extend(begun.iter().map(|source| format!("note: `{}` has no finished episode yet", source.run.typed())));
         let names = names(&sources);
-        let mut groups: Vec<(HashSet<String>, Vec<Member>)> = Vec::new();
-        for (source, name) in sources.into_iter().zip(names) {
-            let ids = source.episodes.iter().map(|episode| episode.id.clone()).collect::<HashSet<_>>();
-            match groups.iter_mut().find(|(known, _)| !known.is_disjoint(&ids)) {
-                Some((known, members)) => {
-                    known.extend(ids);
-                    members.push((source, name));
-                }
-                None => groups.push((ids, vec![(source, name)])),
-            }
-        }
-        let groups = groups.into_iter().map(|(_, members)| Group::of(members, settings, &mut notes)).collect();
+        let groups = grouped(sources.into_iter().zip(names).collect());
+        let groups = groups.into_iter().map(|members| Group::of(members, compared, &mut notes)).collect();
         Ok(Self { groups, notes })
     }
 
@@ -81,21 +72,79 @@ impl Results {
     }
 }
 
+/// The variants of runs that can be read, and what a reader should know of them.
+fn read(runs: &[RunRef]) -> Result<(Vec<Source>, Vec<String>), RunError> {
+    let wanted = Wanted {
+        figures: &FIGURES,
+        joined: &[],
+        cluster: Some(&Field::Cluster),
+        by: &[Field::Type, Field::Level],
+        gold_pages: true,
+    };
+    let (mut sources, mut notes) = (Vec::new(), Vec::new());
+    let mut failed = None;
+    // The variants of a run that is named several times are read once.
+    for of_run in runs.chunk_by(|a, b| a.path == b.path) {
+        match load(of_run, &wanted) {
+            Ok((found, said)) => {
+                sources.extend(found);
+                notes.extend(said);
+            }
+            Err(error) => {
+                let path = visible_line(&of_run[0].path.display().to_string(), 200);
+                notes.push(format!("warning: `{path}` is left out: {}", visible_line(&error.to_string(), 500)));
+                failed = Some(error);
+            }
+        }
+    }
+    match failed {
+        Some(error) if sources.is_empty() => Err(error),
+        _ => Ok((sources, notes)),
+    }
+}
+
+/// Variants that share questions, directly or by others. Those that nobody could score are by themselves, as they would
+/// leave nothing to compare.
+fn grouped(members: Vec<Member>) -> Vec<Vec<Member>> {
+    let mut groups: Vec<(Ids, Vec<Member>)> = Vec::new();
+    for (source, name) in members {
+        let scored = source.values(&figure::EM).next().is_some();
+        let mut ids: Ids = source.episodes.iter().map(|episode| (scored, episode.id.clone())).collect();
+        let (sharing, others): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(known, _)| !known.is_disjoint(&ids));
+        let mut of_it = Vec::new();
+        for (known, members) in sharing {
+            ids.extend(known);
+            of_it.extend(members);
+        }
+        of_it.push((source, name));
+        groups = others;
+        groups.push((ids, of_it));
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
+}
+
 impl Group {
-    fn of(members: Vec<Member>, settings: Option<&Settings>, notes: &mut Vec<String>) -> Self {
+    fn of(members: Vec<Member>, compared: bool, notes: &mut Vec<String>) -> Self {
         let (sources, names): (Vec<_>, Vec<_>) = members.into_iter().unzip();
-        let (pairs, absent) = planned(&sources, &names);
         notes.extend(differences::warnings(&sources, &names).iter().map(|warning| format!("warning: {warning}")));
-        let settings = settings.cloned().unwrap_or_else(|| {
-            notes.extend(absent.map(|absent| format!("warning: {absent}")));
-            let figures = FIGURES[..COMPARED].iter().map(|figure| NamedFigure::new(figure.name)).collect();
-            Settings { pairs, figures, ..Settings::default() }
-        });
         let figures: Vec<String> = FIGURES[..COMPARED].iter().map(|figure| figure.name.to_owned()).collect();
         let columns: Vec<_> =
             sources.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &[])).collect();
-        let comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
-        Self { settings: differences::of(&sources), comparison, sources, names }
+        let mut group = Self {
+            settings: differences::of(&sources),
+            standings: standings(&columns),
+            comparison: Err("it was not asked for".to_owned()),
+            sources,
+            names,
+        };
+        if compared {
+            let (pairs, absent) = planned(&group.sources, &group.names);
+            notes.extend(absent.map(|absent| format!("warning: {absent}")));
+            let figures = figures.into_iter().map(NamedFigure::new).collect();
+            let settings = Settings { pairs, figures, ..Settings::default() };
+            group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
+        }
+        group
     }
 
     /// The dataset's name.

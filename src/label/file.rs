@@ -34,6 +34,11 @@ impl Annotations {
         Ok(read)
     }
 
+    /// All of them, in the order of the file, also those that later ones replace.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Annotation> {
+        self.all.iter()
+    }
+
     /// The latest judgement of each person on each episode, by person and then in the order of the file. What was withdrawn
     /// is left out.
     pub(crate) fn latest(&self) -> Vec<&Annotation> {

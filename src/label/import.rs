@@ -5,7 +5,7 @@ use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
 use crate::store::{Records, StoreError};
 use crate::types::text::printable;
 use serde::Deserialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The episodes of a run, to find the one that a judgement is about.
 #[derive(Debug, Default)]
@@ -113,19 +113,23 @@ pub(crate) fn import(text: &str, shelf: &Shelf, known: &Annotations, by: Option<
     let text = text.trim_start_matches('\u{feff}');
     let mut imported = Imported::default();
     let rows = if text.trim_start().starts_with('{') { of_json(text) } else { of_csv(text, &mut imported.unused) };
-    let latest: HashMap<(String, String), Annotation> = known
-        .latest()
-        .into_iter()
-        .map(|annotation| ((annotation.key.clone(), annotation.by.clone()), annotation.clone()))
-        .collect();
+    let of = |annotation: &Annotation| (annotation.key.clone(), annotation.by.clone());
+    let mut latest: HashMap<(String, String), Annotation> =
+        known.latest().into_iter().map(|annotation| (of(annotation), annotation.clone())).collect();
+    // A file may hold what somebody said before; it is no news when it is read again.
+    let mut said: HashSet<(String, String, String)> =
+        known.all().map(|known| (known.key.clone(), known.by.clone(), known.at.clone())).collect();
     for (line, row) in rows {
+        let dated = row.as_ref().is_ok_and(|row| row.at.is_some());
         match row.and_then(|row| annotation(row, shelf, by, now)) {
             Err(why) => imported.refused.push((line, why)),
             Ok(new) => {
-                let before = latest.get(&(new.key.clone(), new.by.clone()));
-                if before.is_some_and(|before| before.says(&new)) {
+                let is_known = latest.get(&of(&new)).is_some_and(|before| before.says(&new));
+                let is_news = said.insert((new.key.clone(), new.by.clone(), new.at.clone()));
+                if is_known || (dated && !is_news) {
                     imported.known += 1;
                 } else {
+                    latest.insert(of(&new), new.clone());
                     imported.taken.push(new);
                 }
             }
@@ -153,7 +157,8 @@ fn annotation(row: Row, shelf: &Shelf, by: Option<&str>, now: &str) -> Result<An
         blind: row.blind.unwrap_or_default(),
         page_sha256: text(row.page_sha256),
     };
-    if annotation.is_empty() {
+    // A record of ours may withdraw what was said before.
+    if annotation.is_empty() && row.v.is_none() {
         return Err("it has neither `correct` nor `class` nor `note`".to_owned());
     }
     annotation.fault().map_or(Ok(annotation), Err)

@@ -1,10 +1,9 @@
 //! Variants of many runs as a list: what each was, what it scored, and which of them are tied.
 
-use super::page::rank;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::Unit;
 use crate::compare::number::value;
-use crate::graded::{Group, Origin, Results, Source};
+use crate::graded::{Group, Origin, Results, Source, Standing};
 use crate::score::figure;
 use crate::types::Notes;
 use crate::types::text::counted;
@@ -30,14 +29,14 @@ pub(crate) struct Entry {
     /// Recorded and planned episodes.
     pub(crate) episodes: usize,
     pub(crate) planned: usize,
-    /// Questions over which EM is the mean: those that all variants of the group measured.
+    /// Its own questions, over which EM is the mean.
     pub(crate) n: usize,
     pub(crate) em: Option<f64>,
     /// The ends of its 95 % interval.
     pub(crate) em_interval: Option<[f64; 2]>,
-    /// 1 + the number of variants of the group that are distinguishably better.
+    /// 1 + the number of variants that are distinguishably better, each compared on the questions that both have.
     pub(crate) rank: Option<usize>,
-    /// Names of the variants of the group that are not distinguishable from it.
+    /// Names of the variants that are not distinguishable from it.
     pub(crate) tied_with: Vec<String>,
     /// What all its measured episodes cost, in US dollars.
     pub(crate) cost_usd: Option<f64>,
@@ -48,20 +47,14 @@ pub(crate) struct Entry {
 /// The variants of each group, the best first.
 pub(crate) fn entries(results: &Results, notes: impl Fn(&Source) -> Notes) -> Vec<Vec<Entry>> {
     let of = |group: &Group| {
-        let variants = group.sources.iter().zip(&group.names);
-        variants.filter_map(|(source, name)| entry(group, source, name, notes(source))).collect()
+        let variants = group.sources.iter().zip(&group.names).zip(&group.standings);
+        variants.filter_map(|((source, name), standing)| entry(source, name, standing, notes(source))).collect()
     };
     results.groups.iter().map(of).collect()
 }
 
-fn entry(group: &Group, source: &Source, name: &str, Notes { tags, note, .. }: Notes) -> Option<Entry> {
+fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .. }: Notes) -> Option<Entry> {
     let Origin { variant, manifest, .. } = source.origin.as_ref()?;
-    let em = group.comparison.as_ref().ok().and_then(|comparison| comparison.figure("em"));
-    let mean = em.and_then(|em| em.mean(name));
-    let tied = |em: &crate::compare::FigureComparison| {
-        let pairs = em.pairs.iter().filter(|pair| !pair.verdict.distinguishable && (pair.a == name || pair.b == name));
-        pairs.map(|pair| if pair.a == name { pair.b.clone() } else { pair.a.clone() }).collect()
-    };
     let costs = source.values(&figure::COST_USD);
     Some(Entry {
         name: name.to_owned(),
@@ -75,12 +68,12 @@ fn entry(group: &Group, source: &Source, name: &str, Notes { tags, note, .. }: N
         prompt: variant.prompt.clone(),
         wiki: variant.wiki.clone(),
         episodes: source.episodes.len(),
-        planned: manifest.dataset.selected * manifest.repeats as usize,
-        n: em.map_or(0, |em| em.n),
-        em: mean.and_then(|mean| mean.mean),
-        em_interval: mean.and_then(|mean| mean.interval).map(|of| [of.low, of.high]),
-        rank: em.map(|em| rank(em, name)),
-        tied_with: em.map_or_else(Vec::new, tied),
+        planned: manifest.planned(),
+        n: standing.n,
+        em: standing.own.as_ref().and_then(|own| own.mean),
+        em_interval: standing.own.as_ref().and_then(|own| own.interval).map(|of| [of.low, of.high]),
+        rank: standing.rank,
+        tied_with: standing.tied_with.clone(),
         cost_usd: costs.clone().next().map(|first| first + costs.skip(1).sum::<f64>()),
         tags,
         note,
@@ -91,9 +84,7 @@ fn entry(group: &Group, source: &Source, name: &str, Notes { tags, note, .. }: N
 pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
     let all: usize = groups.iter().map(Vec::len).sum();
     let blocks = groups.iter().filter(|entries| !entries.is_empty()).flat_map(|entries| {
-        let n = entries.iter().map(|entry| entry.n).max().unwrap_or_default();
-        let shared = counted(n, "question");
-        let title = format!("{}, EM on the {shared} that all of these measured", entries[0].dataset);
+        let title = format!("{}, EM of each one's own questions", entries[0].dataset);
         let noted: Vec<String> = entries
             .iter()
             .filter(|entry| !entry.note.is_empty())

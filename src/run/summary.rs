@@ -9,7 +9,7 @@ use super::spending::Spending;
 use super::unfinished::{UnfinishedShard, unfinished};
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Shortfalls, Tally};
 use crate::store::{Records, RunFolder, Skipped};
-use crate::types::text::{shell_word, visible_line};
+use crate::types::text::{counted, shell_word, visible_line};
 use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Trajectory};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -91,10 +91,15 @@ pub struct Item {
     pub assessment: Option<Assessment>,
 }
 
-/// A warning for each line of a record that cannot be read.
+/// Lines that are named when they cannot be read.
+const NAMED: usize = 20;
+
+/// A warning for each of the first lines of a record that cannot be read, and one for all others.
 pub(crate) fn left_out(records: &Records) -> impl Iterator<Item = String> {
     let warning = |line: &Skipped| format!("warning: {}:{}: {}; left out", line.path.display(), line.line, line.reason);
-    records.skipped().iter().map(warning)
+    let more = records.skipped().len().saturating_sub(NAMED);
+    let rest = (more > 0).then(|| format!("warning: {} left out", counted(more, "more line")));
+    records.skipped().iter().take(NAMED).map(warning).chain(rest)
 }
 
 /// Why episodes were not measured: one line for each reason, whatever was asked for.
@@ -204,7 +209,7 @@ impl Summary {
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
         let (run, Reasons { counts: reasons, hints, .. }) = (folder.path().to_owned(), reasons);
-        let whole = || manifest.dataset.selected as u64 * u64::from(manifest.repeats) * variants.len() as u64;
+        let whole = || (manifest.planned() as u64).saturating_mul(variants.len() as u64);
         Ok(Self {
             run,
             shard,

@@ -33,7 +33,9 @@ impl Hosts {
                     "is not asked: this is no proxy, and answers for *.wikipedia.org only, from a frozen corpus";
                 Refusal(StatusCode::BAD_GATEWAY, format!("`{shown}` {sentence}"))
             } else {
-                let sentence = format!("this server is not `{shown}`: use its address, or start it with --allow-host");
+                let sentence = format!(
+                    "this server is not `{shown}`: use the address that it printed; `serve` takes other names by --allow-host"
+                );
                 Refusal(StatusCode::FORBIDDEN, sentence)
             });
         }

@@ -12,6 +12,7 @@ use crate::report::leaderboard::entries;
 use crate::report::page::{Episodes, Limits, Live, index, page};
 use crate::run::RunError;
 use crate::store::RunFolder;
+use crate::types::Trajectory;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -24,9 +25,12 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
+
+/// Runs that are followed at once.
+const STREAMS: usize = 16;
 
 /// How often a run that is going is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -50,6 +54,8 @@ struct Viewer {
     token: Arc<str>,
     /// Becomes true when the server ends, so that streams end too.
     ended: watch::Receiver<bool>,
+    /// Places for streams.
+    streams: Arc<Semaphore>,
 }
 
 /// A server of runs, its address with the random word, and what ends its streams.
@@ -57,7 +63,12 @@ pub(crate) async fn view(settings: Viewing) -> Result<(Server, String, watch::Se
     let bind = settings.bind;
     let token = token().map_err(|source| ServeError::Bind { address: bind, source })?;
     let (end, ended) = watch::channel(false);
-    let viewer = Viewer { settings: Arc::new(settings), token: token.clone().into(), ended };
+    let viewer = Viewer {
+        settings: Arc::new(settings),
+        token: token.clone().into(),
+        ended,
+        streams: Arc::new(Semaphore::new(STREAMS)),
+    };
     let nothing = "use the address that `wikitrail view` printed";
     let router = Router::new()
         .route(&format!("/{token}/"), get(listed))
@@ -80,19 +91,19 @@ fn token() -> io::Result<String> {
 
 impl Viewer {
     /// The runs that are served now.
-    fn runs(&self) -> Result<Vec<RunRef>, RunError> {
-        runs(&self.settings.folders)
+    fn runs(&self) -> Vec<RunRef> {
+        // A folder may get its first run later.
+        self.settings.folders.iter().flat_map(|folder| runs(std::slice::from_ref(folder)).unwrap_or_default()).collect()
     }
 
     /// The run of this name, if it is served: nothing else of the disk is read.
     fn run(&self, name: &str) -> Result<RunRef, Refusal> {
-        let runs = self.runs().map_err(failed)?;
-        let found = runs.into_iter().find(|run| run.path.display().to_string() == name);
+        let found = self.runs().into_iter().find(|run| run.path.display().to_string() == name);
         found.ok_or_else(|| Refusal(StatusCode::NOT_FOUND, "no run of this name is served".to_owned()))
     }
 
     fn index(&self) -> Result<String, Refusal> {
-        let results = Results::of(&self.runs().map_err(failed)?, None).map_err(failed)?;
+        let results = Results::of(&self.runs(), false).map_err(failed)?;
         let notes = |source: &Source| RunFolder::at(&source.run.path).notes().unwrap_or_default();
         let mut groups = entries(&results, notes);
         for entries in &mut groups {
@@ -106,7 +117,7 @@ impl Viewer {
     fn page(&self, name: &str) -> Result<String, Refusal> {
         let run = self.run(name)?;
         let manifest = RunFolder::at(&run.path).manifest().map_err(|error| failed(error.into()))?;
-        let results = Results::of(&[run], None).map_err(failed)?;
+        let results = Results::of(&[run], true).map_err(failed)?;
         let live = Live {
             token: if self.settings.annotate { self.token.to_string() } else { String::new() },
             annotations: format!("{}/annotations", encoded(name)),
@@ -126,9 +137,15 @@ impl Viewer {
         }
         let folder = RunFolder::at(&run.path);
         let records = folder.records().map_err(|error| failed(error.into()))?;
-        if !records.keys().any(|(key, ..)| key == annotation.key) {
-            return Err(bad("the run has no episode with this key".to_owned()));
+        let at = records.keys().position(|(key, ..)| key == annotation.key);
+        let at = at.ok_or_else(|| bad("the run has no episode with this key".to_owned()))?;
+        // What the episode is, the record says, and not whoever sends a judgement.
+        let Trajectory { id, variant, repeat, steps, .. } =
+            records.trajectory(at).map_err(|error| failed(error.into()))?;
+        if annotation.step.is_some_and(|step| step as usize > steps.len()) {
+            return Err(bad(format!("the episode has {} steps", steps.len())));
         }
+        let annotation = Annotation { id, variant, repeat, ..annotation };
         label::append(&folder, &[annotation]).map_err(|error| failed(error.into()))
     }
 }
@@ -182,7 +199,10 @@ async fn events(State(viewer): State<Viewer>, Path(run): Path<String>) -> Respon
         Ok(run) => run,
         Err(refusal) => return refusal.into_response(),
     };
-    let stream = unfold(Some(Events::new(&run.path, viewer.ended)), async |events| events?.next().await);
+    let Ok(place) = viewer.streams.try_acquire_owned() else {
+        return reply::refused(StatusCode::SERVICE_UNAVAILABLE, "too many pages follow runs; close some");
+    };
+    let stream = unfold(Some(Events::new(&run.path, viewer.ended, place)), async |events| events?.next().await);
     let mut answer = Response::new(Body::from_stream(stream));
     let headers = answer.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -197,11 +217,12 @@ struct Events {
     /// Episodes at the first look, which the page has, and at the last one.
     first: Option<usize>,
     last: Option<usize>,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Events {
-    fn new(run: &std::path::Path, ended: watch::Receiver<bool>) -> Self {
-        Self { follower: Follower::new(run), ended, first: None, last: None }
+    fn new(run: &std::path::Path, ended: watch::Receiver<bool>, place: OwnedSemaphorePermit) -> Self {
+        Self { follower: Follower::new(run), ended, first: None, last: None, _place: place }
     }
 
     /// The next message, when something has changed. The stream ends with the server, and if the run cannot be read.

@@ -157,6 +157,11 @@ impl RunFolder {
     /// The rendered prompt prefix with this digest.
     pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
         let path = self.path.join("prompts").join(format!("{sha256}.txt"));
+        // A manifest is somebody's: it names no other file.
+        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            let source = io::Error::new(io::ErrorKind::InvalidInput, "its digest is not a SHA-256");
+            return Err(StoreError::Io { action: "read", path: self.path.join("prompts"), source });
+        }
         read_text(&path).map_err(StoreError::io("read", &path))
     }
 

@@ -68,8 +68,8 @@ impl Paid {
 
 impl AddAssign for Paid {
     fn add_assign(&mut self, other: Self) {
-        self.calls += other.calls;
-        self.uncounted += other.uncounted;
+        self.calls = self.calls.saturating_add(other.calls);
+        self.uncounted = self.uncounted.saturating_add(other.uncounted);
         self.usage += other.usage;
     }
 }

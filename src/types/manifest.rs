@@ -83,6 +83,11 @@ fn is_zero(n: &u64) -> bool {
 }
 
 impl Manifest {
+    /// Episodes that each variant is to have.
+    pub fn planned(&self) -> usize {
+        self.dataset.selected.saturating_mul(self.repeats as usize)
+    }
+
     /// All variants that there are episodes of, in full.
     pub fn known_variants(&self) -> impl Iterator<Item = &Variant> {
         self.variants.iter().chain(&self.retired)

@@ -243,7 +243,10 @@ pub(super) fn files(em: &FigureComparison, names: &[String], sources: &[Source])
     };
     files.push(("cost".to_owned(), styled(&|html| cost(html, em, sources))));
     for (name, source) in names.iter().zip(sources) {
-        files.push((format!("steps-{}", plain(name)), styled(&|html| steps(html, name, source))));
+        let name_of_file = format!("steps-{}", plain(name));
+        let same = files.iter().filter(|(known, _)| known.starts_with(&name_of_file)).count();
+        let name_of_file = if same == 0 { name_of_file } else { format!("{name_of_file}-{}", same + 1) };
+        files.push((name_of_file, styled(&|html| steps(html, name, source))));
     }
     files
 }

@@ -9,6 +9,9 @@ use crate::types::text::{cut, visible};
 use crate::types::{Step, Trajectory};
 use serde::Serialize;
 
+/// Steps of an episode that the page has; `show` prints all of them.
+const STEPS: usize = 300;
+
 /// Characters of a text that the page has: a bound for hostile records.
 const TEXT_CHARS: usize = 50_000;
 
@@ -40,6 +43,8 @@ struct Episode {
     repairs: Option<String>,
     sum: String,
     steps: Vec<PageStep>,
+    /// Steps that the page does not have.
+    left_out: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -116,7 +121,8 @@ impl Episode {
             votes: votes(trajectory).map(|text| safe(&text)),
             repairs: repairs(trajectory).map(|text| safe(&text)),
             sum: sum(trajectory),
-            steps: trajectory.steps.iter().map(|step| PageStep::of(step, trajectory, evidence)).collect(),
+            steps: trajectory.steps.iter().take(STEPS).map(|step| PageStep::of(step, trajectory, evidence)).collect(),
+            left_out: trajectory.steps.len().saturating_sub(STEPS),
         }
     }
 }

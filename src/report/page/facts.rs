@@ -66,7 +66,7 @@ pub(super) fn head(html: &mut Html, results: &Results, questions: usize) {
             .filter(|(source, _)| source.run.path.display().to_string() == path)
             .map(|(source, _)| source.episodes.len())
             .sum();
-        let planned = manifest.dataset.selected * manifest.repeats as usize * manifest.variants.len();
+        let planned = manifest.planned().saturating_mul(manifest.variants.len());
         if recorded < planned {
             let said = format!("{path}: {} of {} episodes are recorded", thousands(recorded), thousands(planned));
             html.leaf("p", &[("class", "notice")], &said);

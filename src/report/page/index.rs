@@ -42,16 +42,14 @@ pub(crate) fn index(groups: &[Vec<Entry>], notes: &[String], title: &str, link: 
 }
 
 fn table(html: &mut Html, entries: &[Entry], link: &impl Fn(&Entry) -> String) {
-    let n = entries.iter().map(|entry| entry.n).max().unwrap_or_default();
-    let caption =
-        format!("EM on the {} that all of these measured; variants of one rank are tied", counted(n, "question"));
+    let caption = "EM of each one's own questions; rank: 1 + the number of variants that are distinguishably better";
     html.leaf("h2", &[], &entries[0].dataset);
     let mut headings = vec![Heading::Words("run")];
     headings.extend(["EM %", "95 %", "rank"].map(Heading::Number));
     headings.extend(["begun", "model"].map(Heading::Words));
     headings.push(Heading::Number("episodes"));
     headings.extend(["tags", "note"].map(Heading::Words));
-    html.table(&caption, &headings, |html| {
+    html.table(caption, &headings, |html| {
         for entry in entries {
             html.element("tr", &[], |html| {
                 html.element("th", &[("scope", "row")], |html| {

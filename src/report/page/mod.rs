@@ -22,7 +22,6 @@ use data::Chunks;
 pub(crate) use index::index;
 use rows::{QuestionRow, rows};
 use sections::Part;
-pub(super) use sections::rank;
 use serde::Serialize;
 
 /// Which episodes the page has.

@@ -100,38 +100,37 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
+    let Group { sources, names, standings, comparison, .. } = part.group;
+    let common = part.em().filter(|em| em.n > 0);
+    // Where the variants have no question in common, or one has more of its own, its own score is shown too.
+    let own = common.is_none_or(|em| standings.iter().any(|standing| standing.n != em.n));
+    let ranked = sources.len() > 2;
+    let priced = sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
+    let figures = figures(sources);
+    let mut headings = vec![Heading::Words("variant"), Heading::Words("0 to 100 %")];
+    headings.extend(["EM %", "95 %", "F1 %"].map(Heading::Number));
+    headings.extend(own.then_some(Heading::Number("own EM %")));
+    headings.extend(ranked.then_some(Heading::Number("rank")));
+    headings.extend(figures.iter().map(|figure| Heading::Number(figure.name)));
+    headings.extend(priced.then_some(Heading::Number("US $")));
+    headings.extend(["all hops %", "not measured"].map(Heading::Number));
     html.section(&part.id("scores"), &part.heading("Scores"), |html| {
-        let (Ok(comparison), Some(em)) = (&part.group.comparison, part.em()) else {
-            let reason = part.group.comparison.as_ref().err().map_or("", String::as_str);
-            html.leaf("p", &[], &format!("No common scores: {reason}."));
-            return;
-        };
-        let f1 = comparison.figure("f1");
-        let ranked = part.group.sources.len() > 2 && em.pairs.len() == pairs_of(part.group.sources.len());
-        let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
-        let caption = format!(
-            "Exact match on {} that all variants measured; bars are 95 % intervals{kind}, from 0 to 100 %",
-            counted(em.n, "question")
-        );
-        let priced = part.group.sources.iter().any(|source| source.mean(&figure::COST_USD).is_some());
-        let mut headings = vec![Heading::Words("variant"), Heading::Words("0 to 100 %")];
-        headings.extend(["EM %", "95 %", "F1 %"].map(Heading::Number));
-        headings.extend(ranked.then_some(Heading::Number("rank")));
-        let figures = [&figure::STEPS, &figure::CALLS, &figure::TOKENS];
-        let counted_tokens = part.group.sources.iter().any(|source| source.mean(&figure::TOKENS) > Some(0.0));
-        let figures = &figures[..if counted_tokens { 3 } else { 2 }];
-        headings.extend(figures.iter().map(|figure| Heading::Number(figure.name)));
-        headings.extend(priced.then_some(Heading::Number("US $")));
-        headings.extend(["all hops %", "not measured"].map(Heading::Number));
-        html.table(&caption, &headings, |html| {
-            for ((source, summary), mean) in part.group.sources.iter().zip(&comparison.variants).zip(&em.means) {
-                html.row(&summary.name, |html| {
-                    html.element("td", &[], |html| charts::score(html, mean));
-                    html.number(&share(mean.mean));
-                    html.number(&interval(mean.interval));
-                    html.number(&share(f1.and_then(|f1| f1.mean(&summary.name)?.mean)));
+        html.table(&scores_caption(common), &headings, |html| {
+            for ((source, name), standing) in sources.iter().zip(names).zip(standings) {
+                let mean = common.and_then(|em| em.mean(name)).or(standing.own.as_ref());
+                let f1 = comparison.as_ref().ok().and_then(|comparison| comparison.figure("f1")?.mean(name)?.mean);
+                html.row(name, |html| {
+                    html.element("td", &[], |html| mean.iter().for_each(|mean| charts::score(html, mean)));
+                    html.number(&share(mean.and_then(|mean| mean.mean)));
+                    html.number(&interval(mean.and_then(|mean| mean.interval)));
+                    html.number(&share(f1));
+                    if own {
+                        let of = counted(standing.n, "question");
+                        let em = standing.own.as_ref().and_then(|own| own.mean);
+                        html.number(&em.map_or_else(dash, |em| format!("{} of {of}", share(Some(em)))));
+                    }
                     if ranked {
-                        html.number(&rank(em, &summary.name).to_string());
+                        html.number(&standing.rank.map_or_else(dash, |rank| rank.to_string()));
                     }
                     for figure in figures {
                         html.number(&amount(source.mean(figure)));
@@ -140,15 +139,13 @@ pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
                         html.number(&total_cost(source));
                     }
                     html.number(&share(source.mean(&figure::ALL_HOPS)));
-                    html.number(&thousands(summary.not_measured));
+                    let unmeasured = source.episodes.iter().filter(|episode| !episode.measured).count();
+                    html.number(&thousands(unmeasured));
                 });
             }
         });
-        html.leaf(
-            "p",
-            &[("class", "facts")],
-            "Steps, calls and tokens are means of a question; US $ is the whole cost.",
-        );
+        let cost = if priced { "; US $ is the whole cost" } else { "" };
+        html.leaf("p", &[("class", "facts")], &format!("Steps, calls and tokens are means of an episode{cost}."));
         if ranked {
             html.leaf("p", &[("class", "facts")], RANK);
         }
@@ -156,19 +153,22 @@ pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
     });
 }
 
-const RANK: &str = "Rank: 1 + the number of variants that are better, as far as that can be distinguished; variants of one rank are tied.";
-
-fn pairs_of(variants: usize) -> usize {
-    variants * variants.saturating_sub(1) / 2
+/// Figures of which the scores have the mean: tokens only where a server counted them.
+fn figures(sources: &[Source]) -> &'static [&'static figure::Figure] {
+    let counted = sources.iter().any(|source| source.mean(&figure::TOKENS) > Some(0.0));
+    if counted { &[&figure::STEPS, &figure::CALLS, &figure::TOKENS] } else { &[&figure::STEPS, &figure::CALLS] }
 }
 
-/// One more than the number of variants that beat it.
-pub(in crate::report) fn rank(em: &FigureComparison, name: &str) -> usize {
-    let beaten = |pair: &&Pair| {
-        (pair.a == name || pair.b == name) && pair.verdict.winner.as_ref().is_some_and(|winner| winner != name)
+fn scores_caption(common: Option<&FigureComparison>) -> String {
+    let Some(em) = common else {
+        return "Exact match of each variant's own questions, as they have none in common; bars are 95 % intervals, from 0 to 100 %".to_owned();
     };
-    1 + em.pairs.iter().filter(beaten).count()
+    let kind = em.means.iter().find_map(|mean| mean.interval).map_or("", |interval| kind(interval.method));
+    let questions = counted(em.n, "question");
+    format!("Exact match on {questions} that all variants measured; bars are 95 % intervals{kind}, from 0 to 100 %")
 }
+
+const RANK: &str = "Rank: 1 + the number of variants that are distinguishably better, each two compared on the questions that both have.";
 
 fn kind(method: &str) -> &'static str {
     match method {
@@ -295,7 +295,8 @@ pub(super) fn flips(html: &mut Html, part: &Part<'_>) {
                 html.row(&more(right), |html| {
                     for (wrong, count) in same.iter().zip(counts) {
                         let data = [("data-show", "flip"), ("data-a", name(right)), ("data-b", name(wrong))];
-                        let about = format!(" questions that {} has right and {} wrong", name(right), name(wrong));
+                        let noun = if *count == 1 { "question" } else { "questions" };
+                        let about = format!(" {noun} that {} has right and {} wrong", name(right), name(wrong));
                         cell(html, *count, most, &data, &about);
                     }
                 });

@@ -79,6 +79,7 @@ interface Episode {
     votes: string | null;
     repairs: string | null;
     sum: string;
+    left_out: number;
     steps: Step[];
 }
 
