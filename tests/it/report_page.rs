@@ -1,6 +1,8 @@
 //! The page of `report` in a browser. `WIKITRAIL_PICTURES=FOLDER` keeps pictures of what the tests look at.
 
 mod judged;
+#[cfg(feature = "serve")]
+mod live;
 mod odd;
 
 use crate::browser::Browser;
@@ -21,7 +23,7 @@ const TWO: &[&str] = &["--method", "react,cot"];
 const SIX: &[&str] = &["--protocol", "robust,qwen-agent,llama-index,go-blog,lagent,react-zh"];
 
 /// `14 of 60 questions` as a number.
-fn shown(browser: &mut Browser) -> u64 {
+fn shown(browser: &mut Browser) -> usize {
     let count = browser.text(".count");
     count.split(' ').next().and_then(|n| n.replace(',', "").parse().ok()).unwrap_or_else(|| panic!("{count}"))
 }
@@ -45,7 +47,8 @@ fn every_section_is_there_and_the_filters_find_what_show_finds() {
     assert_eq!(browser.text(".count"), "60 of 60 questions");
 
     // A number of the matrix lists its questions.
-    let flipped = browser.eval("parseInt(document.querySelector('#flips button.cell').innerText)").as_u64();
+    let flipped: Option<usize> =
+        browser.text("#flips button.cell").split_whitespace().next().and_then(|n| n.parse().ok());
     browser.click("#flips button.cell");
     browser.until("location.hash.includes('show=flip')");
     assert_eq!(Some(shown(&mut browser)), flipped);
@@ -56,13 +59,13 @@ fn every_section_is_there_and_the_filters_find_what_show_finds() {
     browser.until("location.hash.includes('class=')");
     let [number, variant, class] = [0, 1, 2].map(|at| class[at].as_str().expect("a text").to_owned());
     let known = ids_of(&dir, &["--variant", &variant, "--class", &class]);
-    assert_eq!((shown(&mut browser) as usize, number.parse().ok()), (known.len(), Some(known.len())));
+    assert_eq!((shown(&mut browser), number.parse().ok()), (known.len(), Some(known.len())));
 
     // The controls.
     browser.page(&page, "#/");
     browser.choose("show", "wrong");
     browser.choose("variant", "cot");
-    assert_eq!(shown(&mut browser) as usize, ids_of(&dir, &["--variant", "cot", "--wrong"]).len());
+    assert_eq!(shown(&mut browser), ids_of(&dir, &["--variant", "cot", "--wrong"]).len());
     browser.choose("variant", "");
     browser.choose("show", "differ");
     let differing = shown(&mut browser);
@@ -70,7 +73,7 @@ fn every_section_is_there_and_the_filters_find_what_show_finds() {
     let (react, cot) = (column("react"), column("cot"));
     let either =
         react.iter().filter(|id| !cot.contains(id)).count() + cot.iter().filter(|id| !react.contains(id)).count();
-    assert_eq!(differing as usize, either);
+    assert_eq!(differing, either);
     assert!(
         browser.eval("location.hash").as_str().is_some_and(|hash| hash == "#/?show=differ"),
         "the address has the filter"
@@ -150,11 +153,11 @@ fn a_question_has_the_steps_of_show_from_the_first_that_differs() {
     let first = said.split("step ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
     let first = first.unwrap_or_else(|| panic!("{said}"));
     assert!(first > 1, "{said}");
-    assert_eq!(browser.count(".shared .step") as usize, first - 1);
+    assert_eq!(browser.count(".shared .step"), first - 1);
     assert!(browser.text(".shared summary").ends_with("the same"));
     for (at, steps) in sides.iter().enumerate() {
         let column = format!(".columns > section:nth-child({}) .step", at + 1);
-        assert_eq!(browser.count(&column) as usize, steps.len() - (first - 1));
+        assert_eq!(browser.count(&column), steps.len() - (first - 1));
         assert_eq!(browser.count(&format!("{column}.divergent")), 1);
     }
     let tops = browser.eval("[...document.querySelectorAll('.columns .step.divergent')].map((own) => own.offsetTop)");
@@ -269,7 +272,7 @@ fn a_large_page_opens() {
     browser.page(&dir.path("large.html"), "");
     let ready = begun.elapsed();
     let all = 60 * copies;
-    assert_eq!(shown(&mut browser) as usize, all);
+    assert_eq!(shown(&mut browser), all);
     let timed = |browser: &mut Browser, script: &str| -> Value {
         browser.eval(&format!("(async () => {{ const begun = performance.now(); {script}; return Math.round(performance.now() - begun); }})()"))
     };

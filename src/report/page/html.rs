@@ -62,9 +62,10 @@ impl Html {
 
     /// A table that scrolls inside its own region where it is too wide.
     pub(super) fn table(&mut self, caption: &str, headings: &[Heading<'_>], rows: impl FnOnce(&mut Self)) {
-        let region: Attributes<'_> =
-            &[("class", "scroll"), ("tabindex", "0"), ("role", "region"), ("aria-label", caption)];
-        self.element("div", region, |html| {
+        // Not a region: two tables may have the same caption, and landmarks need names of their own.
+        let group: Attributes<'_> =
+            &[("class", "scroll"), ("tabindex", "0"), ("role", "group"), ("aria-label", caption)];
+        self.element("div", group, |html| {
             html.element("table", &[], |html| {
                 html.leaf("caption", &[], caption);
                 html.element("thead", &[], |html| {

@@ -21,7 +21,8 @@ export function follow(live, main) {
         bar.max = news.total || 1;
         bar.value = news.done;
         text.textContent = `${thousands(news.done)} of ${thousands(news.total)} episodes`;
-        again.hidden = !news.changed;
+        // A connection that was made anew has not seen what the page lacks.
+        again.hidden &&= !news.changed;
         newest.replaceChildren(...news.newest.map(latest));
         if (news.done >= news.total && news.total > 0) {
             events.close();

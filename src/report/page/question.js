@@ -53,7 +53,8 @@ function ownVariants({ meta, table, index }) {
 }
 
 /**
- * How much there is to see in a pair: most where one is right and the other wrong, then where they differ early.
+ * How much there is to see in a pair: most where one is right and the other wrong, then where they
+ * differ early, least in what a tool answered.
  * @param {Subject} subject
  * @param {number} left
  * @param {number} right
@@ -64,7 +65,7 @@ function distance(subject, left, right) {
         return -1;
     }
     const where = divergence(subject, left, right);
-    return (one.right === !two.right ? 1 : 0) + (where ? 1 / where[0] : 0);
+    return (one.right === !two.right ? 1 : 0) + (where ? (where[1] === "observation" ? 0.3 : 1) / where[0] : 0);
 }
 
 /**

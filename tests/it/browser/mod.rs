@@ -45,7 +45,7 @@ impl Browser {
         let folder = tempfile::tempdir().expect("a folder");
         let mut browser = Self { pipe: Pipe::open(&program, &folder.path().join("profile")), folder, _turn: turn };
         for domain in ["Page", "Runtime", "Network", "Log"] {
-            browser.pipe.call(&format!("{domain}.enable"), json!({}));
+            browser.pipe.call(&format!("{domain}.enable"), &json!({}));
         }
         browser.size(1280, 900);
         browser.media("", "light");
@@ -55,26 +55,26 @@ impl Browser {
     /// Width and height of the window, in points; 390 is a phone.
     pub(crate) fn size(&mut self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700});
-        self.pipe.call("Emulation.setDeviceMetricsOverride", size);
+        self.pipe.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
     /// `print` or nothing, and `light` or `dark`.
     pub(crate) fn media(&mut self, media: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
-        self.pipe.call("Emulation.setEmulatedMedia", json!({"media": media, "features": features}));
+        self.pipe.call("Emulation.setEmulatedMedia", &json!({"media": media, "features": features}));
     }
 
     pub(crate) fn without_scripts(&mut self) {
-        self.pipe.call("Emulation.setScriptExecutionDisabled", json!({"value": true}));
+        self.pipe.call("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     }
 
     /// Opens an address anew; what the page before it said and asked for is forgotten.
     pub(crate) fn go(&mut self, address: &str) {
-        self.pipe.call("Page.navigate", json!({"url": "about:blank"}));
+        self.pipe.call("Page.navigate", &json!({"url": "about:blank"}));
         self.pipe.until_event("Page.loadEventFired");
         self.pipe.said.clear();
         self.pipe.asked.clear();
-        self.pipe.call("Page.navigate", json!({"url": address}));
+        self.pipe.call("Page.navigate", &json!({"url": address}));
         self.pipe.until_event("Page.loadEventFired");
     }
 
@@ -88,7 +88,7 @@ impl Browser {
     #[track_caller]
     pub(crate) fn eval(&mut self, script: &str) -> Value {
         let asked = json!({"expression": script, "awaitPromise": true, "returnByValue": true, "userGesture": true});
-        let answer = self.pipe.call("Runtime.evaluate", asked);
+        let answer = self.pipe.call("Runtime.evaluate", &asked);
         assert!(answer["exceptionDetails"].is_null(), "{script}\n{}", answer["exceptionDetails"]);
         answer["result"]["value"].clone()
     }
@@ -100,8 +100,9 @@ impl Browser {
     }
 
     #[track_caller]
-    pub(crate) fn count(&mut self, selector: &str) -> u64 {
-        self.eval(&format!("document.querySelectorAll({}).length", json!(selector))).as_u64().expect("a number")
+    pub(crate) fn count(&mut self, selector: &str) -> usize {
+        let count = self.eval(&format!("document.querySelectorAll({}).length", json!(selector)));
+        count.as_u64().and_then(|n| n.try_into().ok()).expect("a number")
     }
 
     /// Waits until an expression is true; a message of the page that something failed ends the wait.
@@ -145,8 +146,8 @@ impl Browser {
     pub(crate) fn keys(&mut self, text: &str) {
         for key in text.chars() {
             let key = key.to_string();
-            self.pipe.call("Input.dispatchKeyEvent", json!({"type": "keyDown", "key": key, "text": key}));
-            self.pipe.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
+            self.pipe.call("Input.dispatchKeyEvent", &json!({"type": "keyDown", "key": key, "text": key}));
+            self.pipe.call("Input.dispatchKeyEvent", &json!({"type": "keyUp", "key": key}));
         }
     }
 
@@ -154,19 +155,20 @@ impl Browser {
     pub(crate) fn key(&mut self, key: &str, text: &str) {
         let code = if key == "Enter" { 13 } else { 0 };
         let event = |kind: &str| json!({"type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code});
-        self.pipe.call("Input.dispatchKeyEvent", event("keyDown"));
-        self.pipe.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
+        self.pipe.call("Input.dispatchKeyEvent", &event("keyDown"));
+        self.pipe.call("Input.dispatchKeyEvent", &json!({"type": "keyUp", "key": key}));
     }
 
     pub(crate) fn pdf(&mut self) -> Vec<u8> {
-        let printed = self.pipe.call("Page.printToPDF", json!({"printBackground": true}));
+        let printed = self.pipe.call("Page.printToPDF", &json!({"printBackground": true}));
         STANDARD.decode(printed["data"].as_str().expect("data")).expect("base64")
     }
 
     /// A picture of the whole page, into the folder that `WIKITRAIL_PICTURES` names.
     pub(crate) fn picture(&mut self, name: &str) {
         let Some(folder) = std::env::var_os("WIKITRAIL_PICTURES") else { return };
-        let picture = self.pipe.call("Page.captureScreenshot", json!({"format": "png", "captureBeyondViewport": true}));
+        let picture =
+            self.pipe.call("Page.captureScreenshot", &json!({"format": "png", "captureBeyondViewport": true}));
         let bytes = STANDARD.decode(picture["data"].as_str().expect("data")).expect("base64");
         std::fs::create_dir_all(&folder).expect("a folder");
         std::fs::write(Path::new(&folder).join(format!("{name}.png")), bytes).expect("a picture");
@@ -178,7 +180,7 @@ impl Browser {
         let folder = self.folder.path().join("downloads");
         std::fs::create_dir_all(&folder).expect("a folder");
         let allowed = json!({"behavior": "allow", "downloadPath": folder, "eventsEnabled": true});
-        self.pipe.call("Browser.setDownloadBehavior", allowed);
+        self.pipe.call("Browser.setDownloadBehavior", &allowed);
         self.eval(act);
         while self.pipe.until_event("Browser.downloadProgress")["state"] != "completed" {}
         read(folder.join(name))

@@ -49,15 +49,15 @@ impl Pipe {
             said: Vec::new(),
             asked: Vec::new(),
         };
-        let target = pipe.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
-        let attached = pipe.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        let target = pipe.call("Target.createTarget", &json!({"url": "about:blank"}))["targetId"].clone();
+        let attached = pipe.call("Target.attachToTarget", &json!({"targetId": target, "flatten": true}));
         pipe.session = Some(attached["sessionId"].as_str().expect("a session").to_owned());
         pipe
     }
 
     /// Sends a command and returns its result; events that come first are kept.
     #[track_caller]
-    pub(super) fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(super) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut message = json!({"id": id, "method": method, "params": params});

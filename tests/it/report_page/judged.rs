@@ -6,7 +6,7 @@ use crate::common::lines;
 use serde_json::json;
 
 /// Fills the form of one side and sends it.
-fn judge(browser: &mut Browser, side: &str, correct: &str, class: &str) {
+pub(super) fn judge(browser: &mut Browser, side: &str, correct: &str, class: &str) {
     let script = format!(
         "{{ const form = document.querySelector('#judge-{side}').closest('details').querySelector('form');
            form.querySelector('input[value={correct}]').click();
