@@ -105,22 +105,24 @@ impl Browser {
         count.as_u64().and_then(|n| n.try_into().ok()).expect("a number")
     }
 
-    /// Waits until an expression is true; a message of the page that something failed ends the wait.
+    /// Waits until an expression is true; a message of the page that something failed ends the wait. A page that is just
+    /// being left or loaded has no answer, and is asked again.
     #[track_caller]
     pub(crate) fn until(&mut self, condition: &str) {
-        let look = format!(
-            "new Promise((done) => {{ let looks = 0; const look = () => {{
-                const failed = document.querySelector('[role=alert]')?.innerText;
-                if ({condition}) done('');
-                else if (failed || ++looks === {LOOKS}) done(failed ?? 'looked {LOOKS} times');
-                else setTimeout(look, 10);
-            }}; look(); }})"
-        );
-        let failed = self.eval(&look);
-        if failed != "" {
-            let seen = self.eval("`${location.hash}\n${document.body.innerText.slice(0, 1500)}`");
-            panic!("waited for `{condition}`: {failed}\n{seen}");
+        let look = format!("({condition}) ? '' : document.querySelector('[role=alert]')?.innerText ?? null");
+        let asked = json!({"expression": look, "returnByValue": true});
+        let mut thrown = Value::Null;
+        for _ in 0..LOOKS {
+            let answer = self.pipe.ask("Runtime.evaluate", &asked).unwrap_or_default();
+            thrown = answer["exceptionDetails"].clone();
+            match answer["result"]["value"].as_str() {
+                Some("") => return,
+                Some(failed) => panic!("waited for `{condition}`: {failed}"),
+                None => std::thread::sleep(std::time::Duration::from_millis(10)),
+            }
         }
+        let seen = self.eval("`${location.hash}\n${document.body.innerText.slice(0, 1500)}`");
+        panic!("waited for `{condition}`: looked {LOOKS} times {thrown}\n{seen}");
     }
 
     /// A click on the first element that matches.
