@@ -6,7 +6,7 @@ use super::lock::is_lock;
 use super::notes::NOTES;
 use super::read::Shard as RecordFile;
 use super::{Appender, Journal, Lock, PaidByVariant, Records, StoreError};
-use crate::tape::{TEMPORARY, check_own, create_beside, create_own_folder, sync_folder};
+use crate::tape::{TEMPORARY, check_own, create_beside, sync_folder};
 use crate::types::bounded::{read_at_most, text_at_most};
 use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::shard::SHARD_VERSION;
@@ -143,26 +143,6 @@ impl RunFolder {
             return Ok(None);
         }
         read_text(&path).map(Some).map_err(StoreError::io("read", &path))
-    }
-
-    /// Stores a rendered prompt prefix under its digest, unless it is stored already.
-    pub(crate) fn write_prompt(&self, sha256: &str, text: &str) -> Result<(), StoreError> {
-        let folder = self.path.join("prompts");
-        create_own_folder(&folder).map_err(StoreError::io("write to", &folder))?;
-        let path = folder.join(format!("{sha256}.txt"));
-        let is_stored = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-        if is_stored { Ok(()) } else { replace(&path, text.as_bytes()) }
-    }
-
-    /// The rendered prompt prefix with this digest.
-    pub(crate) fn prompt(&self, sha256: &str) -> Result<String, StoreError> {
-        let path = self.path.join("prompts").join(format!("{sha256}.txt"));
-        // A manifest is somebody's: it names no other file.
-        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            let source = io::Error::new(io::ErrorKind::InvalidInput, "its digest is not a SHA-256");
-            return Err(StoreError::Io { action: "read", path: self.path.join("prompts"), source });
-        }
-        read_text(&path).map_err(StoreError::io("read", &path))
     }
 
     /// Writes the questions that the run asks, one a line, atomically replacing older ones.
@@ -377,7 +357,7 @@ pub(super) fn pretty(value: &impl serde::Serialize, path: &Path) -> Result<Strin
     Ok(text + "\n")
 }
 
-fn read_text(path: &Path) -> std::io::Result<String> {
+pub(super) fn read_text(path: &Path) -> std::io::Result<String> {
     text_at_most(File::open(path)?, MOST_BYTES)
 }
 

@@ -21,6 +21,7 @@ mod index;
 mod journal;
 mod lock;
 mod notes;
+mod prompts;
 mod questions;
 mod read;
 mod union;

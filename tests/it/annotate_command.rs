@@ -154,3 +154,22 @@ fn exports_and_merged_folders_keep_what_people_said() {
     assert!(table.contains("anna|cleo,false|true,search|,2|,"), "{table}");
     dir.wikitrail(&["export", "m", "--out", "m/annotations.jsonl"]).refused(2, &["belongs to the run itself"]);
 }
+
+#[test]
+fn what_was_said_is_imported_once_and_a_withdrawal_with_it() {
+    let dir = run();
+    let line = |at: u32, class: Value| {
+        let at = format!("2026-11-22T20:00:0{at}Z");
+        json!({"v": 1, "id": "e/1", "by": "ann", "at": at, "class": class, "blind": true}).to_string() + "\n"
+    };
+    dir.write("said.jsonl", line(1, json!("search")) + &line(2, json!("lookup")) + &line(3, Value::Null));
+    let import = || dir.wikitrail(&["annotate", "r", "--import", "said.jsonl"]).ok().stdout;
+    assert!(import().contains("3 judgements taken"));
+    assert_eq!(dir.wikitrail(&["score", "r", "--json"]).ok().json()["annotations"]["people"].as_array().map_or(0, Vec::len), 0);
+    let again = import();
+    assert!(again.contains("3 there already"), "{again}");
+    assert_eq!(said(&dir).len(), 3);
+    dir.write("twice.csv", "id,by,class\ne/3,bob,search\ne/3,bob,search\n");
+    dir.wikitrail(&["annotate", "r", "--import", "twice.csv"]).ok();
+    assert_eq!(said(&dir).len(), 4, "one of two equal rows");
+}

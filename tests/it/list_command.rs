@@ -40,3 +40,30 @@ fn runs_are_listed_with_their_scores_ties_and_tags() {
     dir.write("results/two/notes.json", "{\"v\": 9}");
     dir.wikitrail(&["note", "results/two"]).refused(3, &["notes.json", "format version 9"]);
 }
+
+#[test]
+fn one_run_takes_nothing_from_the_others() {
+    let dir = WorkDir::new();
+    dir.run(&["--out", "results/whole"]);
+    dir.run(&["--limit", "40", "--out", "results/few"]);
+    let em = |name: &str| {
+        let all = dir.wikitrail(&["list", "--json"]).ok().lines();
+        all.iter().find(|entry| entry["run"] == name).map(|entry| (entry["em"].clone(), entry["n"].clone()))
+    };
+    let whole = em("results/whole").expect("listed");
+    assert_eq!((whole.1.as_u64(), em("results/few").expect("listed").1.as_u64()), (Some(60), Some(40)));
+    let score = dir.wikitrail(&["score", "results/whole", "--json"]).ok().json();
+    assert_eq!(whole.0, score["variants"][0]["em"], "its own score");
+    dir.write("results/broken/manifest.json", "{");
+    dir.write(
+        "results/huge/manifest.json",
+        dir.read("results/few/manifest.json").replace("\"selected\": 40", "\"selected\": 9223372036854775808"),
+    );
+    dir.write("results/huge/trajectories.jsonl", dir.read("results/few/trajectories.jsonl"));
+    let listed = dir.wikitrail(&["list"]).ok();
+    assert!(listed.stderr.contains("results/broken` is left out"), "{}", listed.stderr);
+    assert_eq!(em("results/whole"), Some(whole));
+    dir.wikitrail(&["list", "results/broken"]).refused(3, &["manifest.json"]);
+    dir.write("results/few/notes.json", "[");
+    assert!(dir.wikitrail(&["list", "--tag", "x"]).ok().stderr.contains("its notes are left out"));
+}

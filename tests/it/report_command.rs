@@ -199,3 +199,22 @@ fn an_unfinished_run_says_so() {
     assert!(said.stderr.contains("left out"), "{}", said.stderr);
     assert!(dir.read("cut.html").contains("2 of 4 episodes are recorded"));
 }
+
+#[test]
+fn no_output_takes_the_place_of_a_run_s_file() {
+    let dir = WorkDir::new();
+    dir.run(&["--limit", "2", "--out", "one"]);
+    let before = dir.read("one/trajectories.jsonl");
+    for name in ["trajectories.jsonl", "manifest.json", "annotations.jsonl"] {
+        let out = format!("one/{name}");
+        dir.wikitrail(&["report", "one", "--out", &out]).refused(2, &["a file of a run"]);
+    }
+    assert_eq!(dir.read("one/trajectories.jsonl"), before);
+    dir.wikitrail(&["report", "one", "--out", "one/page.html"]).ok();
+    let text = dir.read("one/manifest.json");
+    let digest = dir.manifest("one")["variants"][0]["prompt_sha256"].as_str().expect("a digest").to_owned();
+    dir.write("secret.txt", "TOP SECRET");
+    dir.write("one/manifest.json", text.replace(&digest, "../../secret"));
+    let shown = dir.wikitrail(&["show", "one", "sample-001", "--prompt", "--step", "1"]);
+    assert!(!shown.stdout.contains("SECRET") && shown.code != Some(0), "{}", shown.stdout);
+}
