@@ -169,6 +169,8 @@ fn a_question_has_the_steps_of_show_from_the_first_that_differs() {
     assert_eq!(browser.eval("document.querySelector('.step .observation').textContent"), observation);
     assert!(browser.count(".observation mark.sentence") > 0 && browser.count(".observation mark.answer") > 0);
     assert!(browser.count(".step .badge") > 0, "a gold page");
+    let odd = "/false|null|undefined|object|NaN/.exec(document.querySelector('.heads').innerText)?.[0] ?? ''";
+    assert_eq!(browser.eval(odd), "", "values that are no texts");
     // The command prints the same two.
     let command = browser.text(".command code");
     assert_eq!(command, "wikitrail show run@robust:sample-003 run@lagent:sample-003");

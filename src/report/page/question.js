@@ -214,7 +214,7 @@ function assessment(episode, hidden) {
         !hidden && episode.evidence ? el("p", { class: "evidence" }, episode.evidence) : null,
         ...lines.map((text) => el("p", { class: "aside" }, text)),
         el("p", { class: "aside" }, episode.sum),
-        episode.left_out > 0 && el("p", { class: "notice" }, `${counted(episode.left_out, "more step")} not in this page; the command above prints all`),
+        episode.left_out > 0 ? el("p", { class: "notice" }, `${counted(episode.left_out, "more step")} not in this page; the command above prints all`) : null,
     ];
 }
 
