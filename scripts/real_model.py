@@ -112,7 +112,7 @@ class Program:
 
     def __call__(self, *args, code=0, url=None):
         """Runs a command with the model; returns what it printed on stdout and stderr."""
-        server = ["--model", MODEL, "--base-url", url or self.url] if args[0] != "score" and args[0] != "replay" else []
+        server = ["--model", MODEL, "--base-url", url or self.url] if args[0] not in ("score", "replay", "report") else []
         ran = subprocess.run([self.path, *map(str, args), *server], capture_output=True, text=True)
         check(ran.returncode == code, f"{args[0]} ended with {ran.returncode}, not {code}:\n{ran.stdout}{ran.stderr}")
         return ran.stdout, ran.stderr
@@ -206,6 +206,17 @@ def protocols(program, questions, short):
             f"tokens {found['tokens'][0]:,} + {found['tokens'][1]:,}; replayed without a server: {'identical' if same else 'DIFFERENT'}")
 
 
+def paged(program, questions, short):
+    """The page of these runs: one file with every question and every variant."""
+    names, page = list(BRIEF if short else RUNS), program.work / "page.html"
+    _, told = program("report", *(program.work / name for name in names), "--out", page)
+    text = page.read_text()
+    check(f"{questions} questions written" in told and "without the steps" not in told, f"report: {told}")
+    missing = [name for name in [*names, MODEL] if name not in text]
+    check(not missing, f"report: not on the page: {missing}")
+    say("report", f"{len(names)} runs on one page of {len(text) / 1e6:.1f} MB")
+
+
 def asked(program):
     """One question, streamed: what is shown is what is recorded."""
     saved = program.work / "ask.jsonl"
@@ -267,7 +278,9 @@ def queued(program, short):
 def attempt(path, url, work, short):
     program = Program(path, url, work)
     checked(program, short)
-    protocols(program, 2 if short else 10, short)
+    questions = 2 if short else 10
+    protocols(program, questions, short)
+    paged(program, questions, short)
     asked(program)
     interrupted(program)
     queued(program, short)

@@ -127,7 +127,7 @@ pub(super) fn scores(html: &mut Html, part: &Part<'_>) {
                     if own {
                         let of = counted(standing.n, "question");
                         let em = standing.own.as_ref().and_then(|own| own.mean);
-                        html.number(&em.map_or_else(dash, |em| format!("{} of {of}", share(Some(em)))));
+                        html.number(&em.map_or_else(dash, |em| format!("{} ({of})", share(Some(em)))));
                     }
                     if ranked {
                         html.number(&standing.rank.map_or_else(dash, |rank| rank.to_string()));
