@@ -165,7 +165,10 @@ fn what_was_said_is_imported_once_and_a_withdrawal_with_it() {
     dir.write("said.jsonl", line(1, json!("search")) + &line(2, json!("lookup")) + &line(3, Value::Null));
     let import = || dir.wikitrail(&["annotate", "r", "--import", "said.jsonl"]).ok().stdout;
     assert!(import().contains("3 judgements taken"));
-    assert_eq!(dir.wikitrail(&["score", "r", "--json"]).ok().json()["annotations"]["people"].as_array().map_or(0, Vec::len), 0);
+    assert_eq!(
+        dir.wikitrail(&["score", "r", "--json"]).ok().json()["annotations"]["people"].as_array().map_or(0, Vec::len),
+        0
+    );
     let again = import();
     assert!(again.contains("3 there already"), "{again}");
     assert_eq!(said(&dir).len(), 3);

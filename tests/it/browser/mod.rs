@@ -14,7 +14,8 @@ use std::sync::{Mutex, MutexGuard};
 static TURN: Mutex<()> = Mutex::new(());
 
 /// How often a condition is looked at: a test that waits for what never comes has to end.
-const LOOKS: usize = 2000;
+const LOOKS: usize = 3000;
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// A browser with one open page.
 pub(crate) struct Browser {
@@ -108,19 +109,23 @@ impl Browser {
     /// Waits until an expression is true; a message of the page that something failed ends the wait.
     #[track_caller]
     pub(crate) fn until(&mut self, condition: &str) {
-        let look = format!(
-            "new Promise((done) => {{ let looks = 0; const look = () => {{
-                const failed = document.querySelector('[role=alert]')?.innerText;
-                if ({condition}) done('');
-                else if (failed || ++looks === {LOOKS}) done(failed ?? 'looked {LOOKS} times');
-                else setTimeout(look, 10);
-            }}; look(); }})"
-        );
-        let failed = self.eval(&look);
-        if failed != "" {
-            let seen = self.eval("`${location.hash}\n${document.body.innerText.slice(0, 1500)}`");
-            panic!("waited for `{condition}`: {failed}\n{seen}");
+        let look = format!("({condition}) ? '' : (document.querySelector('[role=alert]')?.innerText ?? null)");
+        let asked = json!({"expression": look, "returnByValue": true});
+        let mut failed = format!("looked {LOOKS} times");
+        for _ in 0..LOOKS {
+            // A page that is being left has no answer, or not yet what is asked about.
+            let answer = self.pipe.try_call("Runtime.evaluate", &asked).unwrap_or_default();
+            match answer["result"]["value"].as_str() {
+                Some("") => return,
+                Some(said) => {
+                    said.clone_into(&mut failed);
+                    break;
+                }
+                None => std::thread::sleep(PAUSE),
+            }
         }
+        let seen = self.eval("`${location.hash}\\n${document.body.innerText.slice(0, 1500)}`");
+        panic!("waited for `{condition}`: {failed}\n{seen}");
     }
 
     /// A click on the first element that matches.

@@ -58,6 +58,11 @@ impl Pipe {
     /// Sends a command and returns its result; events that come first are kept.
     #[track_caller]
     pub(super) fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.try_call(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// The same, or the error that Chromium answers.
+    pub(super) fn try_call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
         let mut message = json!({"id": id, "method": method, "params": params});
@@ -69,8 +74,8 @@ impl Pipe {
         loop {
             let answer = self.read().expect("Chromium answers");
             if answer["id"] == json!(id) {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].clone();
+                let error = &answer["error"];
+                return if error.is_null() { Ok(answer["result"].clone()) } else { Err(error.clone()) };
             }
             self.keep(answer);
         }
