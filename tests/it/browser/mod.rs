@@ -14,8 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 static TURN: Mutex<()> = Mutex::new(());
 
 /// How often a condition is looked at: a test that waits for what never comes has to end.
-const LOOKS: usize = 3000;
-const PAUSE: std::time::Duration = std::time::Duration::from_millis(10);
+const LOOKS: usize = 2000;
 
 /// A browser with one open page.
 pub(crate) struct Browser {
@@ -106,26 +105,24 @@ impl Browser {
         count.as_u64().and_then(|n| n.try_into().ok()).expect("a number")
     }
 
-    /// Waits until an expression is true; a message of the page that something failed ends the wait.
+    /// Waits until an expression is true; a message of the page that something failed ends the wait. A page that is just
+    /// being left or loaded has no answer, and is asked again.
     #[track_caller]
     pub(crate) fn until(&mut self, condition: &str) {
-        let look = format!("({condition}) ? '' : (document.querySelector('[role=alert]')?.innerText ?? null)");
+        let look = format!("({condition}) ? '' : document.querySelector('[role=alert]')?.innerText ?? null");
         let asked = json!({"expression": look, "returnByValue": true});
-        let mut failed = format!("looked {LOOKS} times");
+        let mut thrown = Value::Null;
         for _ in 0..LOOKS {
-            // A page that is being left has no answer, or not yet what is asked about.
-            let answer = self.pipe.try_call("Runtime.evaluate", &asked).unwrap_or_default();
+            let answer = self.pipe.ask("Runtime.evaluate", &asked).unwrap_or_default();
+            thrown = answer["exceptionDetails"].clone();
             match answer["result"]["value"].as_str() {
                 Some("") => return,
-                Some(said) => {
-                    said.clone_into(&mut failed);
-                    break;
-                }
-                None => std::thread::sleep(PAUSE),
+                Some(failed) => panic!("waited for `{condition}`: {failed}"),
+                None => std::thread::sleep(std::time::Duration::from_millis(10)),
             }
         }
-        let seen = self.eval("`${location.hash}\\n${document.body.innerText.slice(0, 1500)}`");
-        panic!("waited for `{condition}`: {failed}\n{seen}");
+        let seen = self.eval("`${location.hash}\n${document.body.innerText.slice(0, 1500)}`");
+        panic!("waited for `{condition}`: looked {LOOKS} times {thrown}\n{seen}");
     }
 
     /// A click on the first element that matches.

@@ -58,11 +58,12 @@ impl Pipe {
     /// Sends a command and returns its result; events that come first are kept.
     #[track_caller]
     pub(super) fn call(&mut self, method: &str, params: &Value) -> Value {
-        self.try_call(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+        self.ask(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// The same, or the error that Chromium answers.
-    pub(super) fn try_call(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
+    /// The same with Chromium's refusal, such as that the page is being left.
+    #[track_caller]
+    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         self.next += 1;
         let id = self.next;
         let mut message = json!({"id": id, "method": method, "params": params});
