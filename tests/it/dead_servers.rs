@@ -88,7 +88,8 @@ fn several_dead_models_count_together_and_who_wants_may_go_on() {
     let before = server.requests().len();
     let ran = run(&dir, &server.url, &["--give-up-after", "off", "--limit", "30", "--concurrency", "20"]);
     assert_eq!((ran.code, server.requests().len() - before), (Some(4), 30), "{}", ran.stderr);
-    assert!(ran.stdout.contains("not measured (30)") && ran.stdout.contains("hint: the server rejects the key"));
+    let said = &ran.stderr;
+    assert!(said.contains("not measured (30)") && said.contains("hint: the server rejects the key"), "{said}");
     assert!(!ran.stdout.contains("wikitrail export"), "there is nothing to export: {}", ran.stdout);
     let few =
         dir.run(&["--model", "openai:m", "--base-url", &server.url, "--give-up-after", "3", "--out", "f", "d.csv"]);
@@ -175,9 +176,9 @@ fn failures_of_a_wiki_are_one_reason_whatever_was_searched() {
         .count();
     assert!(observations > 0);
     assert!(
-        ran.stdout.contains(&format!("(503: {observations}): `--compat paper` reads any answer")),
+        ran.stderr.contains(&format!("(503: {observations}): `--compat paper` reads any answer")),
         "{}",
-        ran.stdout
+        ran.stderr
     );
 }
 

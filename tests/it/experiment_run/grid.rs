@@ -94,10 +94,14 @@ fn a_plan_shows_every_setting_by_which_its_cells_differ() {
     bench.write("many.toml", MANY_SETTINGS);
     let table = bench.run(&["many.toml", "--dry-run", "--limit", "1"]).stdout;
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
-    let columns = "variant shots exemplar_order protocol labels max_steps method temperature max_tokens";
-    assert_eq!(lines[1].join(" "), columns, "{table}");
-    let included = lines.iter().find(|line| line.first().is_some_and(|word| word.starts_with("an-"))).expect("its row");
-    assert_eq!(included[1..], ["all", "shuffled", "lagent", "v0.1", "2", "react", "0", "512"], "{table}");
+    // What is too wide for one table is in a second one.
+    let rows = |word: &str| -> Vec<&str> {
+        let named = lines.iter().filter(|line| line.first().is_some_and(|first| first.starts_with(word)));
+        named.flat_map(|line| &line[1..]).copied().collect()
+    };
+    let columns = "shots exemplar_order protocol labels max_steps method temperature max_tokens";
+    assert!(rows("variant").join(" ").starts_with(columns), "{table}");
+    assert!(rows("an-").join(" ").starts_with("all shuffled lagent v0.1 2 react 0 512"), "{table}");
     assert!(
         table.contains("temperature=0.7/") && table.contains("\nin all of them: prompt hotpotqa, model baseline\n")
     );
