@@ -51,7 +51,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     let folder = RunFolder::open(&run.path)?;
     if let Some(why) = args.by.as_deref().and_then(bad_name) {
         return Err(Failure::usage(
-            format!("--by is no name: {why}"),
+            format!("--by is not a name: {why}"),
             "give a short name of your own, such as --by anna",
         ));
     }

@@ -1,4 +1,4 @@
-//! How a variant stands among others: its own score, and who is distinguishably better. Each two variants are compared
+//! The place of a variant among others: its own score, and who is distinguishably better. Each two variants are compared
 //! on the questions that both have, so that a run of few questions takes nothing from the others.
 
 use crate::compare::{NamedFigure, Settings, Variant, VariantMean, means_and_pairs};

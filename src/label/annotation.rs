@@ -118,10 +118,10 @@ impl Annotation {
             return Some(format!("format version {}, and this program reads up to {ANNOTATION_VERSION}", self.v));
         }
         if let Some(why) = bad_name(&self.by) {
-            return Some(format!("`by` is no name: {why}"));
+            return Some(format!("`by` is not a name: {why}"));
         }
         if self.at.parse::<Timestamp>().is_err() {
-            return Some(format!("`at` is no time: `{}`", excerpt(&self.at)));
+            return Some(format!("`at` is not a time: `{}`", excerpt(&self.at)));
         }
         if self.step == Some(0) {
             return Some("steps are counted from 1".to_owned());

@@ -116,7 +116,7 @@ pub(crate) fn import(text: &str, shelf: &Shelf, known: &Annotations, by: Option<
     let of = |annotation: &Annotation| (annotation.key.clone(), annotation.by.clone());
     let mut latest: HashMap<(String, String), Annotation> =
         known.latest().into_iter().map(|annotation| (of(annotation), annotation.clone())).collect();
-    // A file may hold what somebody said before; it is no news when it is read again.
+    // A file may hold what somebody said before; reading it again adds nothing.
     let mut said: HashSet<(String, String, String)> =
         known.all().map(|known| (known.key.clone(), known.by.clone(), known.at.clone())).collect();
     for (line, row) in rows {
@@ -202,7 +202,8 @@ fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Ro
     let mut row = Row::default();
     for (name, cell) in cells {
         let text = || Some(cell.to_owned());
-        let number = || cell.parse().map(Some).map_err(|_| format!("`{name}` is no whole number: `{}`", shown(cell)));
+        let number =
+            || cell.parse().map(Some).map_err(|_| format!("`{name}` is not a whole number: `{}`", shown(cell)));
         match name.as_str() {
             "key" => row.key = text(),
             "id" => row.id = text(),

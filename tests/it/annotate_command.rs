@@ -50,7 +50,7 @@ fn verdicts_are_hidden_until_an_episode_is_judged_and_a_session_goes_on_where_it
     assert!(!first.stdout.contains("reward"), "{}", first.stdout);
     assert!(after.contains("gold-wrong") && first.stdout.contains("2 episodes judged, 2 left\n"), "{}", first.stdout);
     assert!(first.stdout.contains("  wikitrail annotate r --sample 4 --seed 3 --by anna\n"), "{}", first.stdout);
-    for message in ["4 episodes, judged by anna", "`what` is no key", "the episode has 2 steps"] {
+    for message in ["4 episodes, judged by anna", "`what` is neither a key", "the episode has 2 steps"] {
         assert!(first.stderr.contains(message), "{message}: {}", first.stderr);
     }
     let all = said(&dir);
@@ -91,7 +91,7 @@ fn a_sample_has_right_and_wrong_ones_alike() {
     assert_eq!(shown(&all).len(), 12);
     let colour = typed(&dir, &["--by", "anna", "--stratify", "colour"], "");
     assert!(colour.code == Some(2) && colour.stderr.contains("fields are em, variant"), "{}", colour.stderr);
-    typed(&dir, &["--by", "a|b"], "").refused(2, &["--by is no name"]);
+    typed(&dir, &["--by", "a|b"], "").refused(2, &["--by is not a name"]);
     dir.wikitrail(&["annotate", "none", "--by", "a"]).refused(3, &["`none` is not a run"]);
     dir.wikitrail(&["annotate", "e.jsonl", "--by", "a"]).refused(2, &["file of trajectories"]);
 }

@@ -83,7 +83,7 @@ fn judged(word: &str, rest: &str) -> Result<Judgement, String> {
         _ => {
             let by_key = KEYS.iter().find(|(key, _)| *key == word).map(|(_, class)| AnnotationClass::Failure(*class));
             let class = by_key.or_else(|| AnnotationClass::parse(word));
-            Some(class.ok_or_else(|| format!("`{}` is no key and no class; ? lists them", printable(word, 40)))?)
+            Some(class.ok_or_else(|| format!("`{}` is neither a key nor a class; ? lists them", printable(word, 40)))?)
         }
     };
     let correct = match class {
