@@ -62,8 +62,15 @@ fn bad_lines_are_named_and_the_rest_is_read() {
     let read = Annotations::read(&folder).expect("read");
     assert_eq!(read.latest().iter().map(|one| &*one.by).collect::<Vec<_>>(), ["anna", "ben"]);
     let notes: Vec<String> = read.notes().collect();
-    let parts =
-        ["expected ident", "unknown class `lop`", "format version 2", "no name", "no time", "from 1", "incomplete"];
+    let parts = [
+        "expected ident",
+        "unknown class `lop`",
+        "format version 2",
+        "not a name",
+        "not a time",
+        "from 1",
+        "incomplete",
+    ];
     let numbers = [2, 3, 4, 5, 6, 7, 10];
     assert_eq!(notes.len(), parts.len(), "{notes:#?}");
     for ((note, part), number) in notes.iter().zip(parts).zip(numbers) {
