@@ -80,9 +80,13 @@ fn fever_equals_the_official_figures() {
     let Some(shared) = common::shared() else { return };
     let folder = shared.join("golden/scoring");
     let items = lines(&read(&folder, "fever.items.jsonl"));
-    let gold = "../../data/datasets/fever_paper_dev.jsonl";
-    // The file of items holds the predictions too.
-    let found = report(&folder, gold, "fever.items.jsonl", &["fever", "--per-item"]);
+    let claims = read(&shared, "data/datasets/fever_paper_dev.jsonl");
+    let dir = WorkDir::new();
+    // The first 2,000 claims are predicted; the file of items holds the predictions too.
+    dir.write("g", claims.split_inclusive('\n').take(2000).collect::<String>());
+    let (gold, predictions) = (dir.path("g"), folder.join("fever.items.jsonl"));
+    let [gold, predictions] = [&gold, &predictions].map(|path| path.to_str().expect("a path"));
+    let found = report(&folder, gold, predictions, &["fever", "--per-item"]);
     let found_items = found["items"].as_array().expect("items");
     assert_eq!((items.len(), found_items.len()), (2000, 2000));
     for (found, expected) in found_items.iter().zip(&items) {
@@ -94,7 +98,11 @@ fn fever_equals_the_official_figures() {
     let share = |name: &str| items.iter().map(|item| f64::from(u8::from(item[name] == true))).sum::<f64>() / 2000.0;
     assert_eq!(found["aggregate"]["strict_score"], share("strict5"));
     assert_eq!(found["aggregate"]["label_accuracy"], share("correct"));
-    assert_eq!((&found["n"], &found["missing"]["prediction"]), (&json!(2000), &json!(7999)));
+    assert_eq!((&found["n"], &found["missing"]["prediction"]), (&json!(2000), &json!(0)));
+    // As in the official script, the whole file of claims needs as many predictions.
+    dir.write("g", claims);
+    let ran = wikitrail(&folder, &["score", "--metric", "fever", "--gold", gold, "--predictions", predictions]);
+    ran.refused(3, &["predictions for 2000 of 9999 claims", "the first one missing is `"]);
 }
 
 #[test]
@@ -193,6 +201,40 @@ fn triviaqa_knows_both_kinds_of_keys() {
     let found = bench.score(&["trivia", "--per-item"]);
     assert_eq!((&found["n"], &found["aggregate"]["exact_match"]), (&json!(2), &json!(50.0)));
     assert_eq!(found["items"][0]["id"], "q_1--Tequila.txt");
+    assert_eq!(found.get("notes"), None);
+}
+
+/// As upstream's `read_triviaqa_data`: of a file with `VerifiedEval` only verified questions count, and of those of the Web
+/// only verified pages.
+#[test]
+fn triviaqa_s_verified_files_count_what_was_verified() {
+    let question = |id: &str, verified: bool, pages: &str| {
+        format!(
+            r#"{{"QuestionId": "{id}", "Question": "?", "QuestionPartOfVerifiedEval": {verified}, "SearchResults": [],
+            "Answer": {{"Value": "Tequila", "Aliases": [], "NormalizedAliases": ["tequila"]}}, "EntityPages": [{pages}]}}"#
+        )
+    };
+    let file = |domain: &str, eval: bool, questions: &[String]| {
+        format!(r#"{{"Domain": "{domain}", "VerifiedEval": {eval}, "Data": [{}]}}"#, questions.join(","))
+    };
+    let two = [question("a", true, ""), question("b", false, "")];
+    for (eval, n, em) in [(true, 1, 100.0), (false, 2, 50.0)] {
+        let bench = Bench::new(&[("g", &file("Wikipedia", eval, &two)), ("p", r#"{"a": "Tequila", "b": "x"}"#)]);
+        let found = bench.score(&["trivia"]);
+        assert_eq!((&found["n"], &found["aggregate"]["exact_match"]), (&json!(n), &json!(em)));
+        let said = bench.plain("trivia", &[]).ok().stderr;
+        assert_eq!(said.contains("verified evaluation: 1 of its 2 questions"), eval, "{said}");
+        // So does a run over the file.
+        let info = bench.0.wikitrail(&["dataset", "info", "g", "--json"]).ok().json();
+        assert_eq!(info["questions"], n, "{info}");
+    }
+    let pages =
+        r#"{"Filename": "a", "DocPartOfVerifiedEval": true}, {"Filename": "b", "DocPartOfVerifiedEval": false}"#;
+    let web = file("Web", true, &[question("q", true, pages)]);
+    let found = Bench::new(&[("g", &web), ("p", r#"{"q--a": "tequila"}"#)]).score(&["trivia"]);
+    assert_eq!((&found["n"], &found["aggregate"]["exact_match"]), (&json!(1), &json!(100.0)));
+    let none = Bench::new(&[("g", &file("Web", true, &two[1..])), ("p", "{}")]);
+    none.refused("trivia", 3, &["`g`: no question counts", "QuestionPartOfVerifiedEval"]);
 }
 
 #[test]
@@ -205,6 +247,21 @@ fn nq_open_is_matched_by_question() {
     assert_eq!(bench.score(&["orqa"])["aggregate"], expected);
     // FiD does not decompose, so that the two spellings differ.
     assert_eq!(bench.score(&["fid"])["aggregate"], json!({"exact_match": 0.0}));
+}
+
+/// ORQA's script keeps golds in a `dict` by question, and FiD's in a list.
+#[test]
+fn a_question_twice_in_nq_open_counts_once_by_its_last_answers() {
+    let gold = |question: &str, answer: &str| format!("{{\"question\": \"{question}\", \"answer\": [\"{answer}\"]}}\n");
+    let golds = [gold("q", "a1"), gold("r", "c3"), gold("q", "b2")].concat();
+    let bench = Bench::new(&[("g", &golds), ("p", "{\"q\": \"b2\", \"r\": \"c3\"}")]);
+    let expected = json!({"missing_predictions": 0, "num_correct": 2, "num_total": 2, "accuracy": 1.0});
+    let found = bench.score(&["nq-open", "--per-item"]);
+    assert_eq!(found["aggregate"], expected);
+    assert_eq!([0, 1].map(|at| found["items"][at]["id"].clone()), ["q", "r"]);
+    let said = bench.plain("nq-open", &[]).ok().stderr;
+    assert!(said.contains("note: the gold file has `q` more than once, with other answers"), "{said}");
+    assert_eq!(bench.score(&["fid"])["aggregate"]["exact_match"], 2.0 / 3.0);
 }
 
 #[test]
@@ -321,6 +378,13 @@ fn musique_and_fever_say_which_prediction_is_wrong() {
     let unnamed =
         Bench::new(&[("g", claim), ("p", "{\"predicted_label\": \"Supports\", \"predicted_evidence\": [[\"P\", 0]]}")]);
     assert_eq!(unnamed.score(&["fever"])["aggregate"]["strict_score"], 1.0);
+    let both = [claim, &claim.replace('7', "9")].concat();
+    let refused =
+        |p: &[&str], words: &[&str]| Bench::new(&[("g", &both), ("p", &p.concat())]).refused("fever", 3, words);
+    let seven = "{\"id\": 7, \"predicted_label\": \"SUPPORTS\", \"predicted_evidence\": [[\"P\", 0]]}\n";
+    refused(&[seven], &["`p`: predictions for 1 of 2 claims of `g`", "missing is `9`", "hint: ", "those lines alone"]);
+    refused(&[seven, seven], &["line 2", "`7`", "predicted twice: record 1"]);
+    refused(&[seven, &seven.replace('7', "9"), seven], &["line 3", "predicted twice: record 1"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Metrics of plain answers: one text per question against its golds.
 
-use super::layouts::{self, Answers};
+use super::layouts::{self, Answers, Golds};
 use super::report::{Report, named};
 use super::{FileError, Files};
 use crate::score::overlap::ratio_of_sum;
@@ -95,30 +95,37 @@ pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Scores as `evaluation/triviaqa_evaluation.py` does: percentages over all questions.
 pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = match layouts::trivia(files.gold) {
+    let Golds { list: golds, notes } = match layouts::trivia(files.gold) {
         Some(golds) => golds,
-        // Predictions name questions by id only.
-        None => (files.questions)()?.into_iter().map(|gold| Question::new(gold.id, "", gold.answers)).collect(),
+        None => {
+            // Predictions name questions by id only.
+            let by_id = |gold: Question| Question::new(gold.id, "", gold.answers);
+            Golds { list: (files.questions)()?.into_iter().map(by_id).collect(), notes: Vec::new() }
+        }
     };
+    if golds.is_empty() {
+        let hint = "name a file with questions; of one with `VerifiedEval: true`, those with `QuestionPartOfVerifiedEval` count";
+        return Err(files.gold.error("no question counts", hint));
+    }
     let score = |prediction: &str, gold: &Question| score::trivia(prediction, &gold.answers);
     let (mut report, sum, predictions) = all("trivia", files, &golds, (SQUAD11, 100.0), score)?;
     let common = golds.iter().filter(|gold| predictions.get(gold).is_some()).count();
     let counts =
         [("common", common), ("denominator", sum.n), ("predicted_len", predictions.len()), ("gold_len", sum.n)];
     report.aggregate.extend(named(counts));
-    Ok(report)
+    Ok(Report { notes, ..report })
 }
 
 /// Scores as ORQA's evaluation of predictions does, under the names that it prints.
 pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = layouts::nq_open(files.gold)?;
+    let Golds { list: golds, notes } = layouts::nq_open_by_text(files.gold)?;
     let score = |prediction: &str, gold: &Question| AnswerScore::right(orqa_em(prediction, &gold.answers));
     let (mut report, sum, _) = all("nq-open", files, &golds, (EXACT, 1.0), score)?;
     let missing = report.missing["prediction"].clone();
     let counts = [("missing_predictions", missing), ("num_correct", sum.right.into()), ("num_total", sum.n.into())];
     report.aggregate = named(counts);
     report.aggregate.extend(named([("accuracy", ratio_of_sum(sum.score.em, sum.n))]));
-    Ok(report)
+    Ok(Report { notes, ..report })
 }
 
 /// Scores with `FiD`'s exact match: the share of all questions.
