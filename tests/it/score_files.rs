@@ -131,10 +131,10 @@ fn ninety_thousand_predictions_are_scored() {
     assert!(right > 60_000 && em >= f64::from(u32::try_from(right).expect("small")) / 90_447.0, "{em} of {right}");
 }
 
-struct Bench(WorkDir);
+pub(crate) struct Bench(pub(crate) WorkDir);
 
 impl Bench {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let dir = WorkDir::new();
         for (name, text) in files {
             dir.write(name, text);
@@ -143,18 +143,18 @@ impl Bench {
     }
 
     #[track_caller]
-    fn score(&self, metric: &[&str]) -> Value {
+    pub(crate) fn score(&self, metric: &[&str]) -> Value {
         report(self.0.root(), "g", "p", metric)
     }
 
     /// Without `--json`, and with further arguments.
-    fn plain(&self, metric: &str, more: &[&str]) -> Ran {
+    pub(crate) fn plain(&self, metric: &str, more: &[&str]) -> Ran {
         let args = [&["score", "--metric", metric, "--gold", "g", "--predictions", "p"], more].concat();
         self.0.wikitrail(&args)
     }
 
     #[track_caller]
-    fn refused(&self, metric: &str, code: i32, words: &[&str]) {
+    pub(crate) fn refused(&self, metric: &str, code: i32, words: &[&str]) {
         let ran = self.plain(metric, &[]);
         ran.refused(code, words);
         assert_eq!(ran.stdout, "");
@@ -204,39 +204,6 @@ fn triviaqa_knows_both_kinds_of_keys() {
     assert_eq!(found.get("notes"), None);
 }
 
-/// As upstream's `read_triviaqa_data`: of a file with `VerifiedEval` only verified questions count, and of those of the Web
-/// only verified pages.
-#[test]
-fn triviaqa_s_verified_files_count_what_was_verified() {
-    let question = |id: &str, verified: bool, pages: &str| {
-        format!(
-            r#"{{"QuestionId": "{id}", "Question": "?", "QuestionPartOfVerifiedEval": {verified}, "SearchResults": [],
-            "Answer": {{"Value": "Tequila", "Aliases": [], "NormalizedAliases": ["tequila"]}}, "EntityPages": [{pages}]}}"#
-        )
-    };
-    let file = |domain: &str, eval: bool, questions: &[String]| {
-        format!(r#"{{"Domain": "{domain}", "VerifiedEval": {eval}, "Data": [{}]}}"#, questions.join(","))
-    };
-    let two = [question("a", true, ""), question("b", false, "")];
-    for (eval, n, em) in [(true, 1, 100.0), (false, 2, 50.0)] {
-        let bench = Bench::new(&[("g", &file("Wikipedia", eval, &two)), ("p", r#"{"a": "Tequila", "b": "x"}"#)]);
-        let found = bench.score(&["trivia"]);
-        assert_eq!((&found["n"], &found["aggregate"]["exact_match"]), (&json!(n), &json!(em)));
-        let said = bench.plain("trivia", &[]).ok().stderr;
-        assert_eq!(said.contains("verified evaluation: 1 of its 2 questions"), eval, "{said}");
-        // So does a run over the file.
-        let info = bench.0.wikitrail(&["dataset", "info", "g", "--json"]).ok().json();
-        assert_eq!(info["questions"], n, "{info}");
-    }
-    let pages =
-        r#"{"Filename": "a", "DocPartOfVerifiedEval": true}, {"Filename": "b", "DocPartOfVerifiedEval": false}"#;
-    let web = file("Web", true, &[question("q", true, pages)]);
-    let found = Bench::new(&[("g", &web), ("p", r#"{"q--a": "tequila"}"#)]).score(&["trivia"]);
-    assert_eq!((&found["n"], &found["aggregate"]["exact_match"]), (&json!(1), &json!(100.0)));
-    let none = Bench::new(&[("g", &file("Web", true, &two[1..])), ("p", "{}")]);
-    none.refused("trivia", 3, &["`g`: no question counts", "QuestionPartOfVerifiedEval"]);
-}
-
 #[test]
 fn nq_open_is_matched_by_question() {
     let gold =
@@ -247,21 +214,6 @@ fn nq_open_is_matched_by_question() {
     assert_eq!(bench.score(&["orqa"])["aggregate"], expected);
     // FiD does not decompose, so that the two spellings differ.
     assert_eq!(bench.score(&["fid"])["aggregate"], json!({"exact_match": 0.0}));
-}
-
-/// ORQA's script keeps golds in a `dict` by question, and FiD's in a list.
-#[test]
-fn a_question_twice_in_nq_open_counts_once_by_its_last_answers() {
-    let gold = |question: &str, answer: &str| format!("{{\"question\": \"{question}\", \"answer\": [\"{answer}\"]}}\n");
-    let golds = [gold("q", "a1"), gold("r", "c3"), gold("q", "b2")].concat();
-    let bench = Bench::new(&[("g", &golds), ("p", "{\"q\": \"b2\", \"r\": \"c3\"}")]);
-    let expected = json!({"missing_predictions": 0, "num_correct": 2, "num_total": 2, "accuracy": 1.0});
-    let found = bench.score(&["nq-open", "--per-item"]);
-    assert_eq!(found["aggregate"], expected);
-    assert_eq!([0, 1].map(|at| found["items"][at]["id"].clone()), ["q", "r"]);
-    let said = bench.plain("nq-open", &[]).ok().stderr;
-    assert!(said.contains("note: the gold file has `q` more than once, with other answers"), "{said}");
-    assert_eq!(bench.score(&["fid"])["aggregate"]["exact_match"], 2.0 / 3.0);
 }
 
 #[test]

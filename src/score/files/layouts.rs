@@ -3,14 +3,54 @@
 use super::json_file::{FileError, JsonFile};
 use crate::types::{Question, excerpt};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 const PREDICTIONS: &str = "predictions are `{id: text}`, or lines of `{\"question\": text, \"prediction\": text}`";
 
 /// Predicted answers by the question's id, or by its text.
-pub(super) struct Answers(HashMap<String, String>);
+pub(super) struct Answers(HashMap<String, Answer>);
+
+/// A predicted answer: a text; `true` and `false` as Python writes them; or the `answer` of an object, as `StrategyQA`'s
+/// predictions have it.
+struct Answer(String);
+
+impl<'de> Deserialize<'de> for Answer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Given;
+
+        impl<'de> Visitor<'de> for Given {
+            type Value = Answer;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Answer, E> {
+                Ok(Answer(text.to_owned()))
+            }
+
+            fn visit_bool<E: Error>(self, truth: bool) -> Result<Answer, E> {
+                self.visit_str(if truth { "True" } else { "False" })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answer, A::Error> {
+                let mut answer = None;
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == "answer" {
+                        answer = Some(map.next_value()?);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                answer.ok_or_else(|| A::Error::missing_field("answer"))
+            }
+        }
+
+        deserializer.deserialize_any(Given)
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
@@ -18,7 +58,7 @@ struct Row {
     id: Option<String>,
     question: Option<String>,
     #[serde(alias = "predicted_answer", alias = "answer")]
-    prediction: String,
+    prediction: Answer,
 }
 
 impl Answers {
@@ -27,7 +67,7 @@ impl Answers {
     pub(super) fn read(file: JsonFile<'_>) -> Result<Self, FileError> {
         #[derive(Deserialize)]
         struct Sections {
-            answer: HashMap<String, String>,
+            answer: HashMap<String, Answer>,
         }
         let Ok(entries) = serde_json::from_str::<HashMap<String, &RawValue>>(file.text()) else {
             return Self::rows(file);
@@ -55,7 +95,7 @@ impl Answers {
     }
 
     pub(super) fn get(&self, question: &Question) -> Option<&str> {
-        self.0.get(&question.id).or_else(|| self.0.get(&question.question)).map(String::as_str)
+        self.0.get(&question.id).or_else(|| self.0.get(&question.question)).map(|answer| answer.0.as_str())
     }
 
     pub(super) fn len(&self) -> usize {
