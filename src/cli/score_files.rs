@@ -95,7 +95,7 @@ impl Source {
 }
 
 fn print(report: &Report, json: bool) -> anyhow::Result<()> {
-    report.notes.iter().for_each(|note| say(&format!("note: {note}")));
+    report.notes.iter().for_each(|note| say(format!("note: {note}")));
     let none = |what: &str| report.missing.get(what).is_some_and(|count| *count == report.n);
     if none("answer") || none("prediction") {
         say("note: no question of the gold file has a prediction; do both files belong to the same split?");

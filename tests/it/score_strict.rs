@@ -37,7 +37,7 @@ fn triviaqa_s_verified_files_count_what_was_verified() {
     none.refused("trivia", 3, &["`g`: no question counts", "QuestionPartOfVerifiedEval"]);
 }
 
-/// ORQA's script keeps golds in a `dict` by question, and FiD's in a list.
+/// ORQA's script keeps golds in a `dict` by question, and `FiD`'s in a list.
 #[test]
 fn a_question_twice_in_nq_open_counts_once_by_its_last_answers() {
     let gold = |question: &str, answer: &str| format!("{{\"question\": \"{question}\", \"answer\": [\"{answer}\"]}}\n");
@@ -74,7 +74,7 @@ fn strategyqa_s_answers_are_booleans() {
     assert!(said.contains("1 predictions are true or false") && said.contains("--metric strategyqa"), "{said}");
 }
 
-/// A run over StrategyQA takes `True` for yes, too.
+/// A run over `StrategyQA` takes `True` for yes, too.
 #[test]
 fn a_run_over_strategyqa_is_scored_by_its_metric() {
     let dir = WorkDir::new();
@@ -114,7 +114,7 @@ const FOUND: &str = r#"{"id": "2", "output": [{"answer": "Rivers bring salt to t
 fn kilt_counts_an_answer_only_with_its_pages() {
     let bench = Bench::new(&[("g", KILT), ("p", FOUND)]);
     let found = bench.score(&["kilt", "--per-item"]);
-    let expected = json!({"KILT-accuracy": 0.0, "KILT-em": 0.3333333333333333, "KILT-f1": 0.3333333333333333, "KILT-rougel": 0.0, "accuracy": 0.0, "em": 0.3333333333333333, "f1": 0.5757575757575757, "rougel": 0.1538461521893491, "Rprec": 0.8333333333333334, "recall@5": 0.8333333333333334, "recall@10": 0.8333333333333334, "recall@20": 0.8333333333333334});
+    let expected = json!({"KILT-accuracy": 0.0, "KILT-em": 0.333_333_333_333_333_3, "KILT-f1": 0.333_333_333_333_333_3, "KILT-rougel": 0.0, "accuracy": 0.0, "em": 0.333_333_333_333_333_3, "f1": 0.575_757_575_757_575_7, "rougel": 0.153_846_152_189_349_1, "Rprec": 0.833_333_333_333_333_4, "recall@5": 0.833_333_333_333_333_4, "recall@10": 0.833_333_333_333_333_4, "recall@20": 0.833_333_333_333_333_4});
     assert_eq!(found["aggregate"], expected);
     let second = &found["items"][1];
     assert_eq!(
@@ -162,7 +162,8 @@ fn long_answers_are_scored_by_rouge_and_pages_by_kilt() {
         record["answer"] = "It was opened in 1971".into();
         record["outcome"] = "finished".into();
     }
-    dir.write("r/trajectories.jsonl", records.iter().map(|record| format!("{record}\n")).collect::<String>());
+    let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+    dir.write("r/trajectories.jsonl", lines.join("\n") + "\n");
     let score = dir.wikitrail(&["score", "r", "--json", "--per-item"]).ok().json();
     assert_eq!(score["variants"][0]["metric"], "rougel", "{score}");
     let rouge = 2.0 * (0.6 * 0.6 / (0.6 + 0.6 + 1e-8));

@@ -102,13 +102,12 @@ pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Scores as `evaluation/triviaqa_evaluation.py` does: percentages over all questions.
 pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
-    let Golds { list: golds, notes } = match layouts::trivia(files.gold) {
-        Some(golds) => golds,
-        None => {
-            // Predictions name questions by id only.
-            let by_id = |gold: Question| Question::new(gold.id, "", gold.answers);
-            Golds { list: (files.questions)()?.into_iter().map(by_id).collect(), notes: Vec::new() }
-        }
+    let Golds { list: golds, notes } = if let Some(golds) = layouts::trivia(files.gold) {
+        golds
+    } else {
+        // Predictions name questions by id only.
+        let by_id = |gold: Question| Question::new(gold.id, "", gold.answers);
+        Golds { list: (files.questions)()?.into_iter().map(by_id).collect(), notes: Vec::new() }
     };
     if golds.is_empty() {
         let hint = "name a file with questions; of one with `VerifiedEval: true`, those with `QuestionPartOfVerifiedEval` count";
