@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod assessment;
 pub mod characters;
+mod claim;
 pub mod divergence;
 pub mod evidence;
 pub mod failure;
@@ -25,11 +26,11 @@ pub mod tally;
 mod wording;
 
 pub use answer::{fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, squad11, squad20, trivia};
-pub use assessment::{Assessment, FailureCounts, RunAssessment, Share};
+pub use assessment::{Assessment, FailureCounts, PaperCounts, RunAssessment, Share};
 pub use characters::{characters, is_unspaced, normalize_characters};
 pub use divergence::{Divergence, Part};
 pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact};
-pub use failure::{Failure, FailureClass};
+pub use failure::{Failure, FailureClass, PaperClass};
 pub use fever::{FEVER_LABELS, fever_label};
 pub use figure::{AssessedEpisode, Better, Figure, Measure, Unit};
 pub use grounding::Grounding;
