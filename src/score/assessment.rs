@@ -3,7 +3,7 @@
 //! No official script has these; `docs/metrics.md` gives each formula.
 
 use super::evidence::GoldEvidence;
-use super::failure::{Failure, FailureClass, failure};
+use super::failure::{Failure, FailureClass, PaperClass, failure};
 use super::grounding::Grounding;
 use super::observed::Observed;
 use super::overlap::AnswerScore;
@@ -68,6 +68,49 @@ pub struct RunAssessment {
     /// Wrong episodes; the failure classes add up to it.
     pub wrong: u64,
     pub failures: FailureCounts,
+    /// Wrong episodes whose steps ran out, whatever their class.
+    pub step_limit: u64,
+    /// The same episodes in the rows of the paper's Table 2.
+    pub paper: PaperCounts,
+}
+
+/// Episodes in the rows of Table 2 of the `ReAct` paper. People assigned them there; here the rules do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct PaperCounts {
+    /// Right answers that an observation contained.
+    pub true_positive: u64,
+    /// Right answers that none contained: facts or reasoning may be made up.
+    pub false_positive: u64,
+    /// Right answers without a text that an observation could contain: yes, no, a label.
+    pub undecided: u64,
+    /// Wrong: `reasoning` and `loop`.
+    pub reasoning_error: u64,
+    /// Wrong: `search` and `lookup`.
+    pub search_result_error: u64,
+    pub hallucination: u64,
+    /// Wrong: `label`.
+    pub label_ambiguity: u64,
+    /// Wrong for reasons that the paper's table does not have: `format`, `cut`, `declined`, `limit`.
+    pub other: u64,
+}
+
+impl PaperCounts {
+    fn add(&mut self, episode: &Assessment) {
+        let row = match (&episode.failure, episode.grounding) {
+            (Some(failure), _) => match failure.class.paper() {
+                Some(PaperClass::Reasoning) => &mut self.reasoning_error,
+                Some(PaperClass::SearchResult) => &mut self.search_result_error,
+                Some(PaperClass::Hallucination) => &mut self.hallucination,
+                Some(PaperClass::LabelAmbiguity) => &mut self.label_ambiguity,
+                None => &mut self.other,
+            },
+            (None, Some(Grounding::Grounded)) => &mut self.true_positive,
+            (None, Some(Grounding::Lucky)) => &mut self.false_positive,
+            (None, Some(Grounding::Verdict)) => &mut self.undecided,
+            (None, Some(Grounding::Ungrounded) | None) => return,
+        };
+        *row += 1;
+    }
 }
 
 /// Wrong episodes by class, all classes present; as JSON an object of class names.
@@ -120,6 +163,8 @@ impl RunAssessment {
         if let Some(failure) = &episode.failure {
             self.wrong += 1;
             self.failures.add(failure.class);
+            self.step_limit += u64::from(failure.step_limit);
         }
+        self.paper.add(episode);
     }
 }

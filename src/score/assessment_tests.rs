@@ -3,6 +3,7 @@
 mod any;
 mod classes;
 mod figures;
+mod unnamed;
 
 use super::{AnswerScore, Assessment, FailureClass, GoldEvidence, Metric, fixtures, score_answers};
 use crate::types::{Outcome, Paragraph, Provenance, Question, Step, SupportingFact, Tool, Trajectory};

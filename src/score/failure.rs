@@ -6,18 +6,20 @@
 //! |---|---|
 //! | `declined` | the model or a filter of its provider withheld the last answer, or the server sent nothing; or no answer, and that is true of at least half of the calls |
 //! | `cut` | no answer, and the conversation outgrew the context, the last reply could not be parsed because the limit of tokens cut it, or at least half of the calls were cut |
-//! | `format` | the outcome is a format failure; or no answer, and at least half of the actions, refused replies among them, named no tool; or the agent ended with an answer without words |
+//! | `format` | the outcome is a format failure; or no answer, and at least half of the actions, refused replies among them, were meant as no search or lookup; or the agent ended with an answer without words |
 //! | `label` | F1 of at least 0.5 with a gold answer, or one contains the other, word by word |
-//! | `loop` | step limit or budget, and at least the last two actions (or all) repeat earlier ones |
-//! | `limit` | no answer |
+//! | `loop` | the steps ran out, and the last two searches and lookups, or a third of all, repeat earlier ones |
+//! | `limit` | no answer, and nothing was searched or looked up |
 //! | `hallucination` | nothing observed supports the answer |
 //! | `reasoning` | all gold sentences were seen |
 //! | `search` | a gold page was never opened |
 //! | `lookup` | a gold sentence was never seen |
 //! | `reasoning` | what is left |
 //!
-//! Without supporting facts, or for pages whose sentences the dataset does not give, the gold answer's text decides
-//! whether the evidence was seen.
+//! Without supporting facts, or for pages whose sentences the dataset does not give, what the episode read decides
+//! ([`unnamed`]).
+
+mod unnamed;
 
 use super::answer::hotpot;
 use super::evidence::GoldFact;
@@ -26,7 +28,7 @@ use super::overlap::AnswerScore;
 use super::retrieval::{Match, fact_known, fact_seen, page_opened};
 use super::shortfall::Shortfalls;
 use super::wording::{is_in, quoted, words};
-use crate::types::{Call, Cause, Outcome, Trajectory};
+use crate::types::{Call, Cause, Outcome, Tool, Trajectory};
 use serde::Serialize;
 
 /// From this F1 on, a wrong answer is a matter of wording.
@@ -66,6 +68,17 @@ impl FailureClass {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 
+    /// Its row of Table 2 of the `ReAct` paper, where people put failures into four; `None` for what is not in it.
+    pub fn paper(self) -> Option<PaperClass> {
+        match self {
+            Self::Reasoning | Self::Loop => Some(PaperClass::Reasoning),
+            Self::Search | Self::Lookup => Some(PaperClass::SearchResult),
+            Self::Hallucination => Some(PaperClass::Hallucination),
+            Self::Label => Some(PaperClass::LabelAmbiguity),
+            Self::Format | Self::Cut | Self::Declined | Self::Limit => None,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Search => "search",
@@ -82,12 +95,32 @@ impl FailureClass {
     }
 }
 
+/// The kinds of failure in Table 2 of the `ReAct` paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaperClass {
+    Reasoning,
+    SearchResult,
+    Hallucination,
+    LabelAmbiguity,
+}
+
 /// The class of a wrong answer, and what decided it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
     pub class: FailureClass,
     /// What decided it, in one line for a person to read.
     pub evidence: String,
+    /// Whether the steps ran out: a fact beside the class, which says what used them up.
+    pub step_limit: bool,
+}
+
+impl Failure {
+    /// What decided it, with how the episode ended where that is not the class.
+    pub fn described(&self) -> String {
+        let ended = if self.step_limit && self.class != FailureClass::Limit { "; ended at the step limit" } else { "" };
+        format!("{}{ended}", self.evidence)
+    }
 }
 
 /// The class of a wrong answer; `None` for a right one. The score must be that of this measured episode.
@@ -110,7 +143,8 @@ pub(super) fn failure(
         .or_else(|| case.limit())
         .or_else(|| case.hallucination())
         .unwrap_or_else(|| case.retrieval());
-    Some(Failure { class: decided.0, evidence: decided.1 })
+    let step_limit = trajectory.outcome == Outcome::StepLimit;
+    Some(Failure { class: decided.0, evidence: decided.1, step_limit })
 }
 
 type Decided = (FailureClass, String);
@@ -151,11 +185,11 @@ impl Case<'_> {
             return None;
         }
         let refused = self.trajectory.repairs.iter().filter(|repair| repair.is_refused_reply()).count();
-        let invalid = self.seen.actions.iter().filter(|action| action.tool.is_none()).count() + refused;
+        let prose = self.seen.actions.iter().filter(|action| !action.is_attempt()).count() + refused;
         let all = self.seen.actions.len() + refused;
-        if invalid > 0 && 2 * invalid >= all {
+        if prose > 0 && 2 * prose >= all {
             let what = if refused > 0 { "replies" } else { "actions" };
-            return say(format!("no answer; {invalid} of {all} {what} named no tool"));
+            return say(format!("no answer; {prose} of {all} {what} named no tool"));
         }
         match (self.trajectory.outcome, &self.trajectory.answer) {
             (Outcome::Finished, Some(answer)) => say(format!("ended with {}, an answer without words", quoted(answer))),
@@ -185,33 +219,49 @@ impl Case<'_> {
         if self.trajectory.outcome != Outcome::StepLimit {
             return None;
         }
-        let (repeats, all) = (self.seen.trailing_repeats(), self.seen.actions.len());
-        if repeats < 2 && (repeats == 0 || repeats + 1 < all) {
-            return None;
-        }
-        let last = self.seen.actions.last()?;
-        let times = self.seen.actions.iter().filter(|action| *action == last).count();
-        let shown = format!("{}[{}]", last.tool.map_or("invalid", crate::types::Tool::name), last.input);
-        Some((
-            FailureClass::Loop,
-            format!("the last {repeats} of {all} actions repeat earlier ones, {} {times} times in all", quoted(&shown)),
-        ))
+        let repeated = self.seen.repeats();
+        let (all, times) = (repeated.len(), repeated.iter().filter(|repeat| **repeat).count());
+        let last = repeated.iter().rev().take_while(|repeat| **repeat).count();
+        let (what, count) = match (last, times) {
+            (2.., _) => ("the last ", last),
+            (1, _) if all == 2 => ("the last ", 1),
+            (_, 2..) if 3 * times >= all => ("", times),
+            _ => return None,
+        };
+        let (most, done) = self.seen.most_repeated()?;
+        let shown = format!("{}[{}]", most.tool.map_or("invalid", Tool::name), most.input);
+        let evidence = format!(
+            "{what}{count} of {all} actions repeat earlier ones, {} {done} times in all{}",
+            quoted(&shown),
+            self.passed_over()
+        );
+        Some((FailureClass::Loop, evidence))
     }
 
+    /// Without an answer, and without a search or a lookup that could explain it.
     fn limit(&self) -> Option<Decided> {
+        let tried = self.seen.actions.iter().any(|action| action.is_attempt() && action.tool != Some(Tool::Think));
         let how = self.trajectory.outcome.name();
         let steps = self.seen.actions.len();
-        self.answer.is_none().then(|| (FailureClass::Limit, format!("{how}: no answer after {steps} actions")))
+        let idle = self.answer.is_none() && !tried;
+        idle.then(|| (FailureClass::Limit, format!("{how}: no answer after {steps} actions")))
+    }
+
+    /// The suggestion that was not taken up, as the end of a sentence.
+    fn passed_over(&self) -> String {
+        let title = self.seen.passed_over(&self.trajectory.question);
+        title.map_or_else(String::new, |title| format!("; {} was suggested and never opened", quoted(title)))
     }
 
     fn hallucination(&self) -> Option<Decided> {
         let answer = self.answer?;
         let supported = if is_verdict(answer) {
-            // A verdict has no text of its own, and one that says "not enough" asserts nothing.
-            self.seen.texts > 0 || is_abstention(answer)
+            self.seen.texts > 0
         } else {
-            self.seen.shows_answer(answer) || self.any_gold_seen()
+            self.seen.supports_answer(answer) || self.any_gold_seen()
         };
+        // Who says that nothing was found asserts nothing.
+        let supported = supported || is_abstention(answer);
         if supported {
             return None;
         }
@@ -238,11 +288,11 @@ impl Case<'_> {
 
     /// The gold answer that appeared in an observation.
     fn gold_text_seen(&self) -> Option<&String> {
-        self.trajectory.answers.iter().find(|gold| !is_verdict(gold) && self.seen.shows_answer(gold))
+        self.trajectory.answers.iter().find(|gold| !is_verdict(gold) && self.seen.read_answer(gold))
     }
 
     fn retrieval(&self) -> Decided {
-        let Some(Match { group, gold }) = self.gold else { return self.by_answer_string() };
+        let Some(Match { group, gold }) = self.gold else { return self.by_what_was_read() };
         if gold.all_seen() {
             let evidence = format!("{0} of {0} gold sentences were seen", gold.sentences);
             return (FailureClass::Reasoning, evidence);
@@ -262,25 +312,9 @@ impl Case<'_> {
         let opened = format!("{0} of {0} gold pages were opened; the dataset does not give the sentences", gold.pages);
         match self.gold_text_seen() {
             Some(text) => (FailureClass::Reasoning, format!("{opened}; {} was seen", quoted(text))),
-            None if self.trajectory.answers.iter().all(|gold| is_verdict(gold)) => (FailureClass::Reasoning, opened),
+            None if self.trajectory.answers.iter().all(|gold| is_verdict(gold)) => self.by_verdict(&opened),
             None => (FailureClass::Lookup, format!("{opened}; the gold answer was never seen")),
         }
-    }
-
-    fn by_answer_string(&self) -> Decided {
-        const UNKNOWN: &str = "supporting facts are not known";
-        if let Some(text) = self.gold_text_seen() {
-            return (FailureClass::Reasoning, format!("{UNKNOWN}; {} was seen", quoted(text)));
-        }
-        if self.seen.texts == 0 {
-            return (FailureClass::Search, format!("{UNKNOWN}; no page text was seen"));
-        }
-        if self.trajectory.answers.iter().all(|gold| is_verdict(gold)) {
-            let evidence =
-                format!("{UNKNOWN}, and a verdict has no text; {} pages were opened", self.seen.opened_count());
-            return (FailureClass::Reasoning, evidence);
-        }
-        (FailureClass::Search, format!("{UNKNOWN}; the gold answer was never seen"))
     }
 }
 
@@ -297,6 +331,25 @@ fn contain_one_another(said: &str, gold: &str) -> bool {
     is_in(&wanted, said) || (telling && is_in(said, &wanted))
 }
 
+/// Whether an answer only says that nothing was found.
 fn is_abstention(answer: &str) -> bool {
-    matches!(super::normalize::normalize(answer).as_str(), "not enough info" | "noanswer")
+    const SIGNS: [&str; 14] = [
+        "not enough info",
+        "noanswer",
+        "unable to",
+        "cannot be determined",
+        "can not be determined",
+        "could not find",
+        "couldnt find",
+        "cannot find",
+        "not found",
+        "cannot determine",
+        "unknown",
+        "no information",
+        "insufficient information",
+        "i dont know",
+    ];
+    let answer = super::normalize::normalize(answer);
+    SIGNS.iter().any(|sign| answer.starts_with(sign))
+        || ["信息不足", "无法确定", "未找到"].iter().any(|sign| answer.contains(sign))
 }

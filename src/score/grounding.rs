@@ -41,7 +41,7 @@ impl Grounding {
         if words(answer).len() <= 1 {
             return None;
         }
-        Some(match seen.shows_answer(answer) {
+        Some(match seen.supports_answer(answer) {
             true => Self::Grounded,
             false if score.em > 0.0 => Self::Lucky,
             false => Self::Ungrounded,

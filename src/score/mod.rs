@@ -7,6 +7,7 @@
 pub mod answer;
 pub mod assessment;
 pub mod characters;
+mod claim;
 pub mod divergence;
 pub mod evidence;
 pub mod failure;
@@ -30,11 +31,11 @@ mod wording;
 pub use answer::{
     fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, squad11, squad20, strategy_qa, trivia,
 };
-pub use assessment::{Assessment, FailureCounts, RunAssessment};
+pub use assessment::{Assessment, FailureCounts, PaperCounts, RunAssessment};
 pub use characters::{characters, is_unspaced, normalize_characters};
 pub use divergence::{Divergence, Part};
 pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact};
-pub use failure::{Failure, FailureClass};
+pub use failure::{Failure, FailureClass, PaperClass};
 pub use fever::{FEVER_LABELS, fever_label};
 pub use figure::{AssessedEpisode, Better, Figure, Measure, Unit};
 pub use grounding::Grounding;

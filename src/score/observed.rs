@@ -13,6 +13,12 @@ use std::ops::Range;
 /// texts.
 const TEXT_CHARS: usize = 200_000;
 
+/// From so many words on, an answer need not be in an observation word by word.
+const LONG_ANSWER: usize = 5;
+
+/// Per cent of a long answer's words that must be in one observation.
+const OVERLAP: usize = 80;
+
 #[derive(Debug, Default)]
 pub(super) struct Observed<'a> {
     /// Keys of the pages opened, after redirects, each with its place in the order of first openings.
@@ -23,6 +29,16 @@ pub(super) struct Observed<'a> {
     words: String,
     /// What was shown.
     shown: Vec<&'a str>,
+    /// Text of pages among it: what a search that missed suggests is left out.
+    read: Vec<&'a str>,
+    /// The words of each text of [`read`](Self::read), once somebody asks for them.
+    read_words: OnceCell<Vec<String>>,
+    /// Titles that searches suggested instead of a page.
+    pub(super) suggested: Vec<&'a str>,
+    /// Pages opened that only say what a name may mean.
+    pub(super) disambiguations: u64,
+    /// Lookups without a result since the last search that opened a page; 0 once another search was done.
+    pub(super) last_lookups_empty: u64,
     /// The words of it after the official normalisation, once somebody asks for them.
     official: OnceCell<String>,
     /// The actions, in order, the answer not among them.
@@ -47,6 +63,13 @@ pub(super) struct Action {
     page: String,
     /// Whether it showed a lookup's next result: such a step goes on, though it is written as the last one was.
     advanced: bool,
+}
+
+impl Action {
+    /// Whether it is meant as a search or a lookup: one that misses its bracket is, a sentence in prose is not.
+    pub(super) fn is_attempt(&self) -> bool {
+        self.tool.is_some() || self.input.starts_with("search[") || self.input.starts_with("lookup[")
+    }
 }
 
 impl<'a> Observed<'a> {
@@ -88,6 +111,8 @@ impl<'a> Observed<'a> {
             // The query is an echo; only the titles come from Wikipedia.
             let titles = SIMILAR.iter().find_map(|similar| Some(observation.rsplit_once(similar)?.1));
             self.show(titles.unwrap_or_default());
+            self.suggested.extend(listed(titles.unwrap_or_default()));
+            self.last_lookups_empty = 0;
             return;
         }
         if step.observation.is_none() {
@@ -98,7 +123,10 @@ impl<'a> Observed<'a> {
         let place = self.pages.len();
         self.pages.entry(open.clone()).or_insert(place);
         self.texts += 1;
+        self.disambiguations += u64::from(is_disambiguation(observation));
+        self.last_lookups_empty = 0;
         self.show(observation);
+        self.read.push(observation);
     }
 
     /// Whether a result was shown.
@@ -106,6 +134,7 @@ impl<'a> Observed<'a> {
         self.lookups += 1;
         if lookup_found_nothing(observation) {
             self.empty_lookups += 1;
+            self.last_lookups_empty += 1;
             return false;
         }
         // `(Result 1 / 2) …`: the numbers are the tool's own.
@@ -114,6 +143,7 @@ impl<'a> Observed<'a> {
         let text = text.map_or(observation, |(_, sentence)| sentence);
         self.texts += u64::from(!text.is_empty());
         self.show(text);
+        self.read.push(text);
         !text.is_empty()
     }
 
@@ -169,20 +199,62 @@ impl<'a> Observed<'a> {
         is_in(&words(answer), &self.words) || is_in(&official_words(answer), self.official())
     }
 
+    /// Whether it did in the text of a page: a title that a search suggested is not evidence.
+    pub(super) fn read_answer(&self, answer: &str) -> bool {
+        let (plain, official) = (words(answer), official_words(answer));
+        self.read_words().iter().any(|text| is_in(&plain, text))
+            || (self.shows_answer(answer) && self.read.iter().any(|text| is_in(&official, &official_words(text))))
+    }
+
+    /// The words of each text of a page that was shown, each as [`words`] gives them.
+    pub(super) fn read_words(&self) -> &[String] {
+        self.read_words.get_or_init(|| self.read.iter().map(|text| words(text)).collect())
+    }
+
+    /// Whether an answer was shown, word by word; or, if it is long, most of its words in one observation: models copy
+    /// sentences with a comma or a word changed.
+    pub(super) fn supports_answer(&self, answer: &str) -> bool {
+        self.shows_answer(answer) || {
+            let said = words(answer);
+            let said: Vec<&str> = said.split_ascii_whitespace().collect();
+            said.len() >= LONG_ANSWER && self.shown.iter().any(|text| is_overlap(&said, &words(text)))
+        }
+    }
+
+    /// A title that was suggested, is named in this question and was not opened.
+    pub(super) fn passed_over(&self, question: &str) -> Option<&'a str> {
+        let question = words(question);
+        let named = |title: &str| is_in(&words(base_title(title)), &question);
+        self.suggested.iter().copied().find(|title| named(title) && !self.opened(title))
+    }
+
+    /// How many pages were opened whose titles share a word with this question, but for those that only say what a name
+    /// may mean.
+    pub(super) fn pages_about(&self, question: &str) -> usize {
+        let question = words(question);
+        let told: HashSet<&str> = question.split_ascii_whitespace().collect();
+        let about = |page: &&String| words(page).split_ascii_whitespace().any(|word| told.contains(word));
+        let about = self.pages.keys().filter(about).count();
+        about.saturating_sub(usize::try_from(self.disambiguations).unwrap_or(usize::MAX))
+    }
+
     /// Whether these words, as [`words`] gives them, appeared side by side in an observation.
     pub(super) fn shows_words(&self, words: &str) -> bool {
         is_in(words, &self.words)
     }
 
-    /// How many of the last actions had been done before, each counted that repeats an earlier one.
-    pub(super) fn trailing_repeats(&self) -> usize {
+    /// For each search and lookup, those that cannot be carried out among them, whether it repeats an earlier one.
+    pub(super) fn repeats(&self) -> Vec<bool> {
         let mut before = HashSet::new();
-        let repeats: Vec<bool> = self
-            .actions
-            .iter()
-            .map(|action| !before.insert((action.tool, &action.input, &action.page)) && !action.advanced)
-            .collect();
-        repeats.iter().rev().take_while(|repeat| **repeat).count()
+        let attempts = self.actions.iter().filter(|action| action.is_attempt());
+        attempts.map(|action| !before.insert((action.tool, &action.input, &action.page)) && !action.advanced).collect()
+    }
+
+    /// The search or lookup that was done most often, the latest of several, and how often.
+    pub(super) fn most_repeated(&self) -> Option<(&Action, usize)> {
+        let attempts = || self.actions.iter().filter(|action| action.is_attempt());
+        let counted = attempts().map(|action| (action, attempts().filter(|other| *other == action).count()));
+        counted.max_by_key(|(_, count)| *count)
     }
 }
 
@@ -205,6 +277,44 @@ pub fn search_missed(step: &Step) -> bool {
 /// Whether a lookup found nothing, or nothing more, or had no page.
 fn lookup_found_nothing(observation: &str) -> bool {
     matches!(observation.trim(), "No more results." | "没有更多结果。" | "没有页面内容可以查找。")
+}
+
+/// The titles of a list as Python prints it: `'A', "B's"].`
+fn listed(list: &str) -> Vec<&str> {
+    let mut titles = Vec::new();
+    let mut rest = list;
+    while let Some(start) = rest.find(['\'', '"']) {
+        let (quote, after) = rest[start..].split_at(1);
+        let end = after.match_indices(quote).map(|(at, _)| at).find(|at| after[at + 1..].starts_with([',', ']']));
+        let Some(end) = end else { break };
+        titles.push(&after[..end]);
+        rest = &after[end + 1..];
+    }
+    titles
+}
+
+/// A title without what tells it from others of its name: `Danny Green (basketball)`, `Riddick (film) (redirect from …)`.
+fn base_title(title: &str) -> &str {
+    title.split_once(" (").map_or(title, |(base, _)| base)
+}
+
+/// Whether a page only lists what a name may mean.
+fn is_disambiguation(text: &str) -> bool {
+    ["may refer to", "may also refer to", "可以指", "可能指"].iter().any(|sign| text.contains(sign))
+}
+
+/// Whether at least [`OVERLAP`] per cent of these words are in a text, each as often as it is said.
+fn is_overlap(said: &[&str], text: &str) -> bool {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    text.split_ascii_whitespace().for_each(|word| *left.entry(word).or_default() += 1);
+    let found = said.iter().filter(|word| {
+        left.get_mut(**word).is_some_and(|count| {
+            let some = *count > 0;
+            *count = count.saturating_sub(1);
+            some
+        })
+    });
+    100 * found.count() >= OVERLAP * said.len()
 }
 
 /// Tool and argument of a step, read from the action's text where the record has no more (imported episodes).

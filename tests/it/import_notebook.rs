@@ -108,5 +108,19 @@ fn recorded_runs_score_as_they_did_and_the_readings_of_their_failures_agree() {
     // As scikit-learn computes it from the same file.
     let kappa = readers["kappa"]["value"].as_f64().expect("a value");
     assert!((kappa - 0.787_535_410_764_872_5).abs() < 1e-12, "{kappa}");
-    assert_eq!(said["people"][0]["classes"]["agreeing"], 29);
+    // The rules were made with every other one of these episodes in sight; what they are worth on the others is no test's
+    // to pin, or they would be in sight too.
+    let rows = common::lines(&common::read(path("labels/failure_classes.jsonl")));
+    let seen = rows.iter().step_by(2);
+    for reader in ["a", "b"] {
+        let agrees = |row: &&Value| {
+            let file = row["file"].as_str().and_then(|file| file.strip_suffix(".jsonl")).expect("a file");
+            let id = format!("{file}/{}", row["order"]);
+            let item =
+                items.as_array().expect("items").iter().find(|item| item["id"] == id.as_str()).expect("an episode");
+            item["failure"]["class"] == row[reader]
+        };
+        let agreeing = seen.clone().filter(agrees).count();
+        assert!(agreeing >= 24, "{agreeing} of 30 with reader {reader}");
+    }
 }

@@ -116,7 +116,7 @@ impl Episode {
             em: score.map(|score| score.em),
             f1: score.map(|score| score.f1),
             class: failure.map(|failure| failure.class.name()),
-            evidence: failure.map(|failure| safe(&failure.evidence)),
+            evidence: failure.map(|failure| safe(&failure.described())),
             grounding: grounding.map(crate::score::Grounding::name),
             votes: votes(trajectory).map(|text| safe(&text)),
             repairs: repairs(trajectory).map(|text| safe(&text)),

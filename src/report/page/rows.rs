@@ -2,6 +2,7 @@
 
 use crate::graded::{Episode, Results, Source};
 use crate::score::FailureClass;
+use crate::types::Outcome;
 use std::collections::HashMap;
 
 /// One question.
@@ -82,6 +83,12 @@ impl<'a> QuestionRow<'a> {
     /// Why a variant is wrong.
     pub(super) fn class(&self, variant: usize) -> Option<FailureClass> {
         self.first(variant)?.class
+    }
+
+    /// Whether a variant is wrong and its steps ran out.
+    pub(super) fn ended_wrong_at_limit(&self, variant: usize) -> bool {
+        let ended = self.first(variant).is_some_and(|episode| episode.outcome == Some(Outcome::StepLimit));
+        ended && self.right(variant) == Some(false)
     }
 
     /// Whether one variant is right and another one wrong.

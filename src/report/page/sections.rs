@@ -335,8 +335,9 @@ pub(super) fn failures(html: &mut Html, part: &Part<'_>) {
         let mut headings = vec![Heading::Words("variant")];
         headings.extend(FailureClass::ALL.iter().map(|class| Heading::Number(class.name())));
         headings.push(Heading::Number("wrong"));
+        headings.push(Heading::Number("ended at the step limit"));
         html.table("Wrong questions by failure class; a number lists them", &headings, |html| {
-            for (name, counts) in names.iter().zip(&counts) {
+            for ((name, counts), at) in names.iter().zip(&counts).zip(part.first..) {
                 html.row(name, |html| {
                     for (class, count) in FailureClass::ALL.iter().zip(counts) {
                         let data =
@@ -344,6 +345,7 @@ pub(super) fn failures(html: &mut Html, part: &Part<'_>) {
                         cell(html, *count, most, &data, &format!(" wrong answers of {name}: {}", class.name()));
                     }
                     html.number(&thousands(counts.iter().sum::<usize>()));
+                    html.number(&thousands(part.own_rows().filter(|row| row.ended_wrong_at_limit(at)).count()));
                 });
             }
         });

@@ -36,7 +36,7 @@ fn score() -> RunScore {
 fn assessment() -> RunAssessment {
     let gold = GoldRetrieval { pages: 2, pages_opened: 1, sentences: 3, sentences_seen: 2, ..GoldRetrieval::default() };
     let retrieval = Retrieval { searches: 4, missed_searches: 1, lookups: 2, empty_lookups: 2, gold: Some(gold) };
-    let failure = |class| Some(Failure { class, evidence: "e".into() });
+    let failure = |class| Some(Failure { class, evidence: "e".into(), step_limit: false });
     let mut sum = RunAssessment::default();
     for (grounding, failure) in [
         (Some(Grounding::Grounded), None),

@@ -43,7 +43,7 @@ pub(super) fn show(page: &mut Page, trajectory: &Trajectory, verdict: &Verdict<'
     }
     let Some(assessment) = verdict.assessment else { return };
     if let Some(failure) = &assessment.failure {
-        page.field("failure", &format!("{}: {}", failure.class.name(), failure.evidence), PLAIN);
+        page.field("failure", &format!("{}: {}", failure.class.name(), failure.described()), PLAIN);
     }
     page.optional("grounding", assessment.grounding.map(crate::score::Grounding::name), DIM);
 }

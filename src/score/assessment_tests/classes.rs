@@ -78,7 +78,28 @@ fn the_same_again_and_again_is_a_loop() {
     // The same keyword shows the next result, or is tried on another page: that is not a loop.
     let reading = [bridge(), nothing("Pell"), pell(), nothing("Pell"), taught(), taught(), taught()];
     let reading = assess(&episode(&reading, None, Outcome::StepLimit));
-    assert_eq!(reading.failure.expect("wrong").class, FailureClass::Limit);
+    assert_eq!(reading.failure.expect("wrong").class, FailureClass::Reasoning, "all that was needed was seen");
+    // A third of all actions is a loop too, wherever the repeated ones are.
+    let back = [missed("a"), missed("b"), missed("a"), bridge(), missed("a"), missed("c")];
+    let back = assess(&episode(&back, None, Outcome::StepLimit));
+    let evidence = "2 of 6 actions repeat earlier ones, `search[a]` 3 times in all";
+    assert_class(&back, FailureClass::Loop, evidence);
+}
+
+#[test]
+fn prose_is_a_matter_of_format_and_a_broken_search_that_is_repeated_a_loop() {
+    let prose = |n: usize| step(Tool::Invalid, &format!("I am sorry, {n}"), "Invalid action: I am sorry", None);
+    let sorry = [bridge(), nothing("x"), missed("a"), prose(1), prose(1), prose(1), prose(1)];
+    let sorry = assess(&episode(&sorry, None, Outcome::StepLimit));
+    assert_class(&sorry, FailureClass::Format, "no answer; 4 of 7 actions named no tool");
+    assert!(sorry.failure.expect("wrong").step_limit);
+    let few = [bridge(), missed("a"), missed("b"), missed("c"), prose(1), prose(2), prose(2)];
+    let few = assess(&episode(&few, None, Outcome::StepLimit)).failure.expect("wrong");
+    assert_eq!(few.class, FailureClass::Search, "{}", few.evidence);
+    let broken = step(Tool::Invalid, "lookup[Pell] elsewhere", "Invalid action: lookup[Pell] elsewhere", None);
+    let broken: Vec<Step> = std::iter::once(bridge()).chain(std::iter::repeat_n(broken, 5)).collect();
+    let broken = assess(&episode(&broken, None, Outcome::StepLimit));
+    assert_eq!(broken.failure.expect("wrong").class, FailureClass::Loop);
 }
 
 #[test]
@@ -102,9 +123,9 @@ fn text_that_cannot_be_followed_is_a_format_failure() {
     let all = again(&[unreadable, unreadable, empty], &[]);
     assert_class(&all, FailureClass::Format, "no answer; 3 of 3 replies named no tool");
     let one = again(&[unreadable], &[missed("a"), bridge()]);
-    assert_class(&one, FailureClass::Limit, "step_limit: no answer after 2 actions");
+    assert_class(&one, FailureClass::Search, "`Otto Pell` was never opened; 1 of 2 gold pages were not");
     let paper = again(&[Repair::MISSING_ACTION; 2], &[missed("a"), bridge()]);
-    assert_eq!(paper.failure.expect("wrong").class, FailureClass::Limit, "the thought of such a reply is used");
+    assert_eq!(paper.failure.expect("wrong").class, FailureClass::Search, "the thought of such a reply is used");
     assert_class(
         &assess(&finished(&[bridge()], " ?! ")),
         FailureClass::Format,
@@ -129,7 +150,7 @@ fn what_was_cut_or_declined_is_no_matter_of_format() {
         (&["stop", "refusal"], unreadable(), FailureClass::Declined),
         (&["length", "length", "stop"], stuck(), FailureClass::Cut),
         // The last step was no worse than the others.
-        (&["stop", "stop", "length"], stuck(), FailureClass::Limit),
+        (&["stop", "stop", "length"], stuck(), FailureClass::Lookup),
         (&["content_filter", "stop"], stuck(), FailureClass::Declined),
         (&[], episode(&[bridge()], None, Outcome::ContextOverflow), FailureClass::Cut),
         // What was said instead of an answer; and an answer with something after it.
@@ -144,12 +165,21 @@ fn what_was_cut_or_declined_is_no_matter_of_format() {
 }
 
 #[test]
-fn no_answer_in_time_is_a_limit_failure() {
+fn steps_that_ran_out_have_the_cause_as_their_class_and_the_limit_as_a_fact() {
     let steps = [missed("a"), bridge(), nothing("b"), pell()];
-    let evidence = "step_limit: no answer after 4 actions";
-    assert_class(&assess(&episode(&steps, None, Outcome::StepLimit)), FailureClass::Limit, evidence);
+    let evidence = "`Otto Pell` was opened, but `He was taught by Ines Mora in Porto.` was never seen";
+    let stuck = assess(&episode(&steps, None, Outcome::StepLimit));
+    assert_class(&stuck, FailureClass::Lookup, evidence);
+    let stuck = stuck.failure.expect("wrong");
+    assert_eq!((stuck.step_limit, stuck.described()), (true, format!("{evidence}; ended at the step limit")));
     // The paper's harness records the empty answer with which it closes an episode.
-    assert_class(&assess(&episode(&steps, Some(""), Outcome::StepLimit)), FailureClass::Limit, evidence);
+    assert_class(&assess(&episode(&steps, Some(""), Outcome::StepLimit)), FailureClass::Lookup, evidence);
+    let ended = assess(&finished(&steps, "1901")).failure.expect("wrong");
+    assert_eq!((ended.step_limit, ended.described()), (false, evidence.to_owned()));
+    // Nothing was tried that could explain it.
+    let thoughts = ["hm", "and so", "but then"].map(|text| step(Tool::Think, text, "OK.", None));
+    let idle = assess(&episode(&thoughts, None, Outcome::StepLimit));
+    assert_class(&idle, FailureClass::Limit, "step_limit: no answer after 3 actions");
     // An episode that the run's budget cut short is not a failure of the agent.
     assert_eq!(Assessment::of(&episode(&steps, None, Outcome::Budget), None, None), None);
 }

@@ -126,7 +126,12 @@ fn sums_are_of_counts_and_say_of_how_many() {
     assert_eq!(json["grounded"], serde_json::json!({"count": 2, "of": 3, "share": 2.0 / 3.0}));
     assert_eq!(
         json["failures"].to_string(),
-        r#"{"search":1,"lookup":0,"reasoning":0,"label":0,"hallucination":1,"loop":0,"format":0,"cut":0,"declined":0,"limit":1}"#
+        r#"{"search":2,"lookup":0,"reasoning":0,"label":0,"hallucination":1,"loop":0,"format":0,"cut":0,"declined":0,"limit":0}"#
+    );
+    assert_eq!(sum.step_limit, 1);
+    assert_eq!(
+        json["paper"].to_string(),
+        r#"{"true_positive":1,"false_positive":1,"undecided":0,"reasoning_error":0,"search_result_error":2,"hallucination":1,"label_ambiguity":0,"other":0}"#
     );
     assert_eq!(Share::default().value(), None);
 }
