@@ -19,10 +19,10 @@ pub fn tally<'a>(answers: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Vote
 }
 
 /// The normal form of an answer: the paper's, which handles ASCII punctuation only, or by characters for unspaced
-/// scripts. Where nothing is left of it, as of the choice `A` or of `.`, the answer as it was written.
+/// scripts. Where nothing is left of it, as of the choice `A` or of `.`, the answer in lower case.
 fn ballot(answer: &str) -> String {
     let normal = if answer.contains(is_unspaced) { normalize_characters(answer) } else { normalize(answer) };
-    if normal.is_empty() { answer.trim().to_owned() } else { normal }
+    if normal.is_empty() { answer.trim().to_lowercase() } else { normal }
 }
 
 /// Whether the first of `votes` has the share of all samples that `voting` requires.
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn answers_of_which_the_normal_form_leaves_nothing_are_counted_as_written() {
         // A choice is no article, and neither is a full stop.
-        let answers = [Some("the"), Some("A"), Some("B"), Some(" A"), Some("."), Some("a. B")];
+        let answers = [Some("the"), Some("A"), Some("B"), Some(" a"), Some("."), Some("a. B")];
         let expected = [("A", 2), ("B", 2), ("the", 1), (".", 1)];
         assert_eq!(counted(&answers), expected.map(|(answer, count)| (answer.to_owned(), count)));
     }

@@ -8,6 +8,7 @@ use crate::score::figure;
 use crate::types::Notes;
 use crate::types::text::counted;
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// One variant of one run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -85,10 +86,12 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
     let all: usize = groups.iter().map(Vec::len).sum();
     let blocks = groups.iter().filter(|entries| !entries.is_empty()).flat_map(|entries| {
         let title = format!("{}, EM of each one's own questions", entries[0].dataset);
+        // A note is the run's, whose variants stand in lines of their own.
+        let mut known = HashSet::new();
         let noted: Vec<String> = entries
             .iter()
-            .filter(|entry| !entry.note.is_empty())
-            .map(|entry| format!("{}: {}", entry.name, entry.note))
+            .filter(|entry| !entry.note.is_empty() && known.insert(&entry.path))
+            .map(|entry| format!("{}: {}", entry.path, entry.note))
             .collect();
         let below = (!noted.is_empty()).then(|| Block::Lines { title: "notes".to_owned(), lines: noted });
         std::iter::once(Block::Table(grid(title, entries))).chain(below)

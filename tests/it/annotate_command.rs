@@ -50,7 +50,7 @@ fn verdicts_are_hidden_until_an_episode_is_judged_and_a_session_goes_on_where_it
     assert!(!first.stdout.contains("reward"), "{}", first.stdout);
     assert!(after.contains("gold-wrong") && first.stdout.contains("2 episodes judged, 2 left\n"), "{}", first.stdout);
     assert!(first.stdout.contains("  wikitrail annotate r --sample 4 --seed 3 --by anna\n"), "{}", first.stdout);
-    for message in ["4 episodes, judged by anna", "`what` is neither a key", "the episode has 2 steps"] {
+    for message in ["4 episodes, judged by anna", "`what` is neither a key", "the episode has 2 steps, and no step 9"] {
         assert!(first.stderr.contains(message), "{message}: {}", first.stderr);
     }
     let all = said(&dir);

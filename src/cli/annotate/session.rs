@@ -172,7 +172,7 @@ pub(super) fn now() -> String {
 fn misplaced(judgement: &Judgement, trajectory: &Trajectory) -> Option<String> {
     let last = trajectory.steps.iter().map(|step| step.n).max().unwrap_or_default();
     let step = usize::try_from(judgement.step?).unwrap_or(usize::MAX);
-    (step > last).then(|| format!("the episode has {}", counted(last, "step")))
+    (step > last).then(|| format!("the episode has {}, and no step {step}", counted(last, "step")))
 }
 
 fn rules(graded: &Graded) -> String {
