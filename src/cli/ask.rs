@@ -117,7 +117,7 @@ impl<'a> Talk<'a> {
     /// Answers one question and remembers it. The exit code as if it were the only one.
     async fn ask(&mut self, question: &str, out: &mut (impl Write + Send)) -> anyhow::Result<u8> {
         let episode = self.episode(question);
-        let screen = Screen::new(View::of_stdout(), out);
+        let screen = Screen::new(question, View::of_stdout(), out);
         let watch: Option<&dyn EpisodeObserver> = if self.args.json { None } else { Some(&screen) };
         let (trajectory, memory) = self.one.agent.answer_observed(&episode, watch).await;
         if let Some(saved) = &mut self.saved {

@@ -78,7 +78,7 @@ fn explain(error: DatasetError, file: &str) -> anyhow::Error {
         Problem::Field(..) => "correct the line, or leave the value empty if there is none",
         Problem::Duplicate(..) => "distinguish the episodes of a question by the columns `variant`, `repeat` and `run`",
         Problem::Empty => "a metric needs at least one value",
-        _ => return error.into(),
+        _ => "give a CSV or JSON Lines file with `id` and `value` in each row",
     };
     Failure::bad_input(error, hint)
 }

@@ -5,6 +5,7 @@ use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
 use crate::store::{Records, StoreError};
 use crate::types::text::printable;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The episodes of a run, to find the one that a judgement is about.
@@ -43,12 +44,24 @@ struct Row {
     repeat: Option<u32>,
     by: Option<String>,
     at: Option<String>,
+    #[serde(deserialize_with = "truth")]
     correct: Option<bool>,
     class: Option<AnnotationClass>,
     step: Option<u32>,
     note: Option<String>,
+    #[serde(deserialize_with = "truth")]
     blind: Option<bool>,
     page_sha256: Option<String>,
+}
+
+/// A truth value as programs write them: `true`, `1`, `"yes"`.
+fn truth<'de, D: Deserializer<'de>>(value: D) -> Result<Option<bool>, D::Error> {
+    match serde_json::Value::deserialize(value)? {
+        serde_json::Value::Null => Ok(None),
+        serde_json::Value::Bool(truth) => Ok(Some(truth)),
+        serde_json::Value::String(word) => yes_or_no(&word).map(Some).map_err(D::Error::custom),
+        other => yes_or_no(&other.to_string()).map(Some).map_err(D::Error::custom),
+    }
 }
 
 /// Columns of a table.
@@ -195,13 +208,29 @@ fn of_csv(text: &str, unused: &mut Vec<String>) -> Rows {
             (line(&record), of_cells(cells))
         }
     };
-    reader.records().map(row).collect()
+    let mut rows: Rows = reader.records().map(row).collect();
+    let begin = rows.last().map_or(0, |(line, _)| line.saturating_sub(1));
+    if is_unclosed(text, begin) {
+        let why = "a quoted cell that begins here is not closed: put a double quote behind it".to_owned();
+        rows.pop();
+        rows.push((begin + 1, Err(why)));
+    }
+    rows
+}
+
+/// Whether a quoted cell of the last row, which begins after so many lines, has no closing quote: the row then goes on to
+/// the end of the file, with an odd number of quotes.
+fn is_unclosed(text: &str, lines: usize) -> bool {
+    let last: String = text.split_inclusive('\n').skip(lines).collect();
+    let opens = last.starts_with('"') || last.contains(",\"");
+    opens && !last.matches('"').count().is_multiple_of(2)
 }
 
 fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Row, String> {
     let mut row = Row::default();
     for (name, cell) in cells {
         let text = || Some(cell.to_owned());
+        let of_column = |truth: Result<bool, String>| truth.map_err(|why| format!("`{name}`: {why}"));
         let number =
             || cell.parse().map(Some).map_err(|_| format!("`{name}` is not a whole number: `{}`", shown(cell)));
         match name.as_str() {
@@ -211,11 +240,11 @@ fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Ro
             "repeat" => row.repeat = number()?,
             "by" => row.by = text(),
             "at" => row.at = text(),
-            "correct" => row.correct = Some(yes_or_no(name, cell)?),
+            "correct" => row.correct = Some(of_column(yes_or_no(cell))?),
             "class" => row.class = Some(AnnotationClass::try_from(cell.to_owned())?),
             "step" => row.step = number()?,
             "note" => row.note = text(),
-            "blind" => row.blind = Some(yes_or_no(name, cell)?),
+            "blind" => row.blind = Some(of_column(yes_or_no(cell))?),
             "page_sha256" => row.page_sha256 = text(),
             _ => {}
         }
@@ -223,11 +252,11 @@ fn of_cells<'a>(cells: impl Iterator<Item = (&'a String, &'a str)>) -> Result<Ro
     Ok(row)
 }
 
-fn yes_or_no(name: &str, cell: &str) -> Result<bool, String> {
+fn yes_or_no(cell: &str) -> Result<bool, String> {
     match cell.to_ascii_lowercase().as_str() {
         "true" | "1" | "1.0" | "yes" | "right" => Ok(true),
         "false" | "0" | "0.0" | "no" | "wrong" => Ok(false),
-        _ => Err(format!("`{name}` is neither true nor false: `{}`", shown(cell))),
+        _ => Err(format!("`{}` is none of true, 1, yes, right and false, 0, no, wrong", shown(cell))),
     }
 }
 

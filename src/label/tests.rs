@@ -184,6 +184,23 @@ fn a_table_is_read_and_what_is_there_already_is_not_taken_again() {
 }
 
 #[test]
+fn a_quote_that_is_not_closed_is_named_where_it_begins_and_truth_has_several_words() {
+    let read = |text: &str| import(text, &shelf(), &Annotations::default(), Some("ben"), "2026-01-02T00:00:00Z");
+    let imported = read("id,correct,note\nq1,1,\"a \"\"b\"\"\"\nq2,0,\"not closed\nq1,1,x\nq2,1,y\n");
+    assert_eq!(imported.taken.len(), 1);
+    let [(line, why)] = &imported.refused[..] else { panic!("{imported:?}") };
+    assert!(*line == 3 && why.starts_with("a quoted cell that begins here is not closed"), "{line}: {why}");
+    assert_eq!(read("id,correct,note\nq1,1,3\" wide\n").taken.len(), 1, "a quote within a cell");
+
+    for (word, truth) in [("true", true), ("1", true), ("\"yes\"", true), ("0", false), ("\"No\"", false)] {
+        let imported = read(&format!("{{\"id\": \"q1\", \"correct\": {word}}}"));
+        assert_eq!(imported.taken.first().and_then(|one| one.correct), Some(truth), "{word}: {imported:?}");
+    }
+    let refused = read("{\"id\": \"q1\", \"correct\": 2}").refused;
+    assert!(refused[0].1.contains("none of true, 1, yes, right and false, 0, no, wrong"), "{refused:?}");
+}
+
+#[test]
 fn people_are_compared_with_the_rules_and_with_each_other() {
     let (_dir, folder) = folder();
     let lines = [

@@ -74,7 +74,7 @@ pub enum PromptError {
     NoProtocolText(String, &'static str),
     #[error("protocol `{protocol}` gives no value for the slot `{slot}` of `{key}` in `{file}`")]
     NoSlotValue { protocol: &'static str, slot: String, key: &'static str, file: String },
-    #[error("`{0}` is a finished text in the paper's form, which protocol `{1}` cannot use")]
+    #[error("`{0}` is a finished text, and protocol `{1}` needs the parts of a prompt")]
     FinishedForm(String, &'static str),
     #[error("`{0}` has no instruction for method `{1}`")]
     NoInstruction(String, &'static str),
@@ -117,7 +117,7 @@ impl PromptError {
             Self::NoSection { section, .. } => format!("add [{section}]; prompts/README.md lists its keys"),
             Self::NoProtocolText(..) => "load the protocol's own texts".into(),
             Self::NoSlotValue { .. } => "remove the slot from the text".into(),
-            Self::FinishedForm(..) => "use a prompt file in TOML, or protocol react-paper".into(),
+            Self::FinishedForm(..) => "use a prompt file in TOML, or protocol react-paper or react-zh".into(),
             Self::NoInstruction(_, method) => format!("add `{method}` to the file's [instruction]"),
             Self::TooFewExemplars { available, .. } => format!("remove the shots, or request at most {available}"),
             Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),

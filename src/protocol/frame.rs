@@ -41,6 +41,13 @@ impl Frame {
         self.texts.get(occasion).map_or("", |text| text)
     }
 
+    /// A sentence for the model, in the frame's words or else in `ours`, with its slots filled in. Text of the model's
+    /// may look like a slot, so it comes last.
+    pub(super) fn words(&self, key: &str, ours: &str, slots: &[(&str, &str)]) -> String {
+        let words = self.texts.get(key).map_or(ours, |text| text).to_owned();
+        slots.iter().fold(words, |words, (slot, value)| words.replace(&format!("{{{slot}}}"), value))
+    }
+
     /// The form that is stored and hashed: the bare text for [`Layout::Text`], indented JSON otherwise.
     pub fn stored(&self, layout: Layout) -> String {
         if layout == Layout::Text {

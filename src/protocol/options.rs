@@ -63,6 +63,13 @@ impl Options {
         self.choice(protocol, "arguments", &[("mend", true), ("strict", false)], "`mend` or `strict`")
     }
 
+    /// The value of an option that takes a number from 1.
+    pub(super) fn number(&self, protocol: &'static str, name: &str, default: usize) -> Result<usize, OptionError> {
+        let Some(value) = self.get(name) else { return Ok(default) };
+        let number = value.parse().ok().filter(|number| (1..=1_000_000_000).contains(number));
+        number.ok_or_else(|| OptionError::value(protocol, name, value, "a number from 1 to 1000000000"))
+    }
+
     /// The value of an option that takes one of a few words; the first is the default.
     pub fn choice<T: Copy>(
         &self,

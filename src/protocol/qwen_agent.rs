@@ -8,7 +8,7 @@
 use super::episode::{Episode, shared};
 use super::python::strip;
 use super::tools::{self, Misfit, Resolved};
-use super::{Dialogue, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
+use super::{Dialogue, Frame, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn};
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -126,7 +126,7 @@ impl ReActChat {
         match call {
             Ok(call) => self.episode.use_tool(thought, written, call),
             Err(misfit) => {
-                let complaint = complaint(tool, &misfit);
+                let complaint = complaint(&self.episode.setup.frame, tool, &misfit);
                 self.episode.answer_itself(thought, written, complaint)
             }
         }
@@ -235,13 +235,17 @@ fn raw_or_exact(tool: &ToolSpec, raw: &str) -> Resolved {
 }
 
 /// The answer to arguments that do not fit; upstream each tool words its own.
-fn complaint(tool: &ToolSpec, misfit: &Misfit) -> String {
-    let (name, parameter) = (&tool.name, &tool.parameter);
+fn complaint(frame: &Frame, tool: &ToolSpec, misfit: &Misfit) -> String {
+    let (name, parameter) = (("tool", tool.name.as_str()), ("parameter", tool.parameter.as_str()));
     match misfit {
         Misfit::Unknown(names) => {
-            format!("Tool {name} needs the text argument `{parameter}`, not {}.", backticked(names))
+            let ours = "Tool {tool} needs the text argument `{parameter}`, not {argument}.";
+            frame.words("unknown_argument", ours, &[name, parameter, ("argument", &backticked(names))])
         }
-        Misfit::Missing(_) => format!("Tool {name} needs the text argument `{parameter}`."),
+        Misfit::Missing(_) => {
+            let ours = "Tool {tool} needs the text argument `{parameter}`.";
+            frame.words("missing_argument", ours, &[name, parameter])
+        }
     }
 }
 
@@ -253,7 +257,7 @@ fn backticked(names: &[String]) -> String {
 
 /// A tool as the template has it, with JSON in Python's spacing.
 fn described(tool: &ToolSpec) -> String {
-    let ToolSpec { name, description, parameter, parameter_description, .. } = tool;
+    let ToolSpec { name, description, parameter, parameter_description, args_format, .. } = tool;
     let parameters = format!(
         "[{{\"name\": {}, \"type\": \"string\", \"description\": {}, \"required\": true}}]",
         quoted(parameter),
@@ -261,8 +265,10 @@ fn described(tool: &ToolSpec) -> String {
     );
     format!(
         "{name}: Call this tool to interact with the {name} API. What is the {name} API useful for? {description} \
-         Parameters: {parameters}"
+         Parameters: {parameters} {args_format}"
     )
+    .trim_end()
+    .to_owned()
 }
 
 /// A JSON string, characters beyond ASCII as they are.

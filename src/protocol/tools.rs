@@ -23,6 +23,9 @@ pub struct ToolSpec {
     /// Its one parameter's name.
     pub parameter: String,
     pub parameter_description: String,
+    /// What is said about the form of its arguments, where a system says anything.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub args_format: String,
 }
 
 /// Descriptions of the tools, as a file of protocol texts has them.
@@ -75,7 +78,8 @@ impl ToolSpec {
     }
 
     fn new(tool: Tool, name: &str, parameter: &str, description: String, parameter_description: String) -> Self {
-        Self { tool, name: name.to_owned(), description, parameter: parameter.to_owned(), parameter_description }
+        let (name, parameter, args_format) = (name.to_owned(), parameter.to_owned(), String::new());
+        Self { tool, name, description, parameter, parameter_description, args_format }
     }
 
     /// The parameter as a JSON schema of an object: `{"properties": …, "required": […], "type": "object"}`.

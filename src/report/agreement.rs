@@ -1,6 +1,6 @@
 //! What people say of episodes, beside what the rules say and what other people say.
 
-use super::layout::{WIDTH, headings, table};
+use super::layout::{headings, table};
 use super::number::{dash, percent};
 use crate::label::{Disagreement, Judgements, Person, Table, Two};
 use crate::stats::Coefficient;
@@ -15,13 +15,13 @@ const NAME: usize = 40;
 const HEAD: usize = 6;
 
 /// The tables, ending in a line break; `command` prints one episode.
-pub(crate) fn render(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String) -> String {
+pub(crate) fn render(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String, width: usize) -> String {
     let mut text = String::new();
     for person in &judgements.people {
-        of_person(&mut text, person, command);
+        of_person(&mut text, person, command, width);
     }
     for two in &judgements.pairs {
-        of_two(&mut text, two, command);
+        of_two(&mut text, two, command, width);
     }
     if !judgements.people.is_empty() {
         text.push_str("intervals: bootstrap over questions, 95 %; formulas: docs/annotation.md\n");
@@ -29,7 +29,7 @@ pub(crate) fn render(judgements: &Judgements, command: &dyn Fn(&Disagreement) ->
     text
 }
 
-fn of_person(text: &mut String, person: &Person, command: &dyn Fn(&Disagreement) -> String) {
+fn of_person(text: &mut String, person: &Person, command: &dyn Fn(&Disagreement) -> String, width: usize) {
     let by = visible_line(&person.by, NAME);
     let seen = match person.episodes - person.blind {
         0 => "without sight of the rules' verdict".to_owned(),
@@ -38,23 +38,23 @@ fn of_person(text: &mut String, person: &Person, command: &dyn Fn(&Disagreement)
     let _ = writeln!(text, "\njudged by {by}: {}, {seen}", counted(person.episodes, "episode"));
     if person.classes.agreement.n > 0 {
         let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement(&person.classes));
-        confusion(text, "rules", &by, &person.classes);
-        shares(text, &by, &person.classes);
+        confusion(text, "rules", &by, &person.classes, width);
+        shares(text, &by, &person.classes, width);
     }
     if person.correct.agreement.n > 0 {
         let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement(&person.correct));
-        confusion(text, "metric", &by, &person.correct);
+        confusion(text, "metric", &by, &person.correct, width);
     }
     disagreements(text, ["rules", &by], &person.classes, command);
     disagreements(text, ["metric", &by], &person.correct, command);
 }
 
-fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> String) {
+fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> String, width: usize) {
     let [a, b] = &two.people.each_ref().map(|name| visible_line(name, NAME));
     for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
         if said.agreement.n > 0 {
             let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement(said));
-            confusion(text, a, b, said);
+            confusion(text, a, b, said, width);
             disagreements(text, [a, b], said, command);
         }
     }
@@ -80,7 +80,7 @@ fn coefficient(coefficient: Option<Coefficient>) -> String {
 }
 
 /// Rows are the first's, columns the second's.
-fn confusion(text: &mut String, first: &str, second: &str, said: &Table) {
+fn confusion(text: &mut String, first: &str, second: &str, said: &Table, width: usize) {
     let heads: Vec<String> = said.words.iter().map(|word| word.chars().take(HEAD).collect()).collect();
     let header = headings(&format!("{first} / {second}"), &heads.iter().map(String::as_str).collect::<Vec<_>>());
     let counts = |row: usize| (0..said.words.len()).map(move |column| said.agreement.confusion.get(row, column));
@@ -89,11 +89,11 @@ fn confusion(text: &mut String, first: &str, second: &str, said: &Table) {
         std::iter::once((*word).to_owned()).chain(counts(at).map(shown)).collect()
     };
     let rows: Vec<Vec<String>> = said.words.iter().enumerate().map(row).collect();
-    let _ = writeln!(text, "{}", table(&header, &rows, WIDTH));
+    let _ = writeln!(text, "{}", table(&header, &rows, width));
 }
 
 /// Precision and recall of the rules for each class, with the person as the judge.
-fn shares(text: &mut String, by: &str, said: &Table) {
+fn shares(text: &mut String, by: &str, said: &Table, width: usize) {
     let header = headings("class", &["rules", by, "both", "precision %", "recall %"]);
     let counts = &said.agreement.confusion;
     let share = |share: Option<f64>| share.map_or_else(dash, percent);
@@ -108,7 +108,7 @@ fn shares(text: &mut String, by: &str, said: &Table) {
         ]
     };
     let rows: Vec<Vec<String>> = said.words.iter().enumerate().map(row).collect();
-    let _ = writeln!(text, "{}", table(&header, &rows, WIDTH));
+    let _ = writeln!(text, "{}", table(&header, &rows, width));
 }
 
 fn disagreements(text: &mut String, who: [&str; 2], said: &Table, command: &dyn Fn(&Disagreement) -> String) {

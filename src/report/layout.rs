@@ -4,9 +4,6 @@ use super::sheet::Heading;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 use unicode_width::UnicodeWidthStr as _;
 
-/// Columns of a usual terminal.
-pub(super) const WIDTH: usize = 80;
-
 /// Rules above, below and under the header. One after every row would make long tables twice as long.
 const STYLE: TableStyle = {
     let line = LineStyle::none().fill('─').junction('─');
@@ -118,14 +115,14 @@ fn breakable(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{WIDTH, table};
+    use super::table;
     use crate::report::sheet::Heading;
     use unicode_width::UnicodeWidthStr as _;
 
     fn text(header: &[&str], rows: &[&[&str]]) -> String {
         let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|&cell| cell.to_owned()).collect()).collect();
         let header: Vec<Heading> = header.iter().copied().map(Heading::words).collect();
-        table(&header, &rows, WIDTH)
+        table(&header, &rows, 80)
     }
 
     #[test]

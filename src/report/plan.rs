@@ -1,6 +1,6 @@
 //! The tables of a plan: the variants, and what each is expected to cost.
 
-use super::layout::{WIDTH, headings, table};
+use super::layout::{headings, table};
 use super::number::dash;
 use super::sheet::Heading;
 use crate::types::text::{thousands, visible_line};
@@ -34,14 +34,14 @@ pub(crate) struct Costs {
 }
 
 /// A table of the variants, and below it what they have in common, ending in a line break.
-pub(crate) fn cells(cells: &Cells) -> String {
+pub(crate) fn cells(cells: &Cells, width: usize) -> String {
     let mut header = vec![Heading::words("variant")];
     header.extend(cells.settings.iter().map(Heading::words));
     let row = |(variant, values): &(String, Vec<Option<String>>)| {
         let values = values.iter().map(|value| value.as_deref().map_or_else(dash, name));
         std::iter::once(name(variant)).chain(values).collect()
     };
-    let mut text = table(&header, &cells.rows.iter().map(row).collect::<Vec<_>>(), WIDTH) + "\n";
+    let mut text = table(&header, &cells.rows.iter().map(row).collect::<Vec<_>>(), width) + "\n";
     let same: Vec<String> = cells.same.iter().map(|(setting, value)| format!("{setting} {}", name(value))).collect();
     if !same.is_empty() {
         text = text + "in all of them: " + &same.join(", ") + "\n";
@@ -55,7 +55,7 @@ fn name(text: &str) -> String {
 
 /// A table of the expected and the largest costs of the variants (`n` episodes), below a title, ending in a line break.
 /// US dollars are shown if at least one price is known.
-pub(crate) fn costs(title: &str, rows: &[Costs]) -> String {
+pub(crate) fn costs(title: &str, rows: &[Costs], width: usize) -> String {
     let mut header = headings("variant", &["n", "calls", "at most", "tokens", "at most"]);
     let priced = rows.iter().any(|row| row.usd.is_some());
     if priced {
@@ -71,7 +71,7 @@ pub(crate) fn costs(title: &str, rows: &[Costs]) -> String {
         }
         cells
     };
-    let table = table(&header, &rows.iter().map(row).collect::<Vec<_>>(), WIDTH);
+    let table = table(&header, &rows.iter().map(row).collect::<Vec<_>>(), width);
     format!("{}\n{table}\n", visible_line(title, 200))
 }
 
@@ -92,15 +92,19 @@ mod tests {
     #[test]
     fn a_plan_fits_the_narrowest_terminal_and_shows_no_price_that_is_not_known() {
         let values = |model: Option<&str>| vec![Some("react->cot-sc".to_owned()), model.map(str::to_owned)];
-        let text = cells(&Cells {
+        let variants = Cells {
             settings: vec!["method".to_owned(), "model".to_owned()],
             rows: vec![
                 ("hotpotqa/react-paper/react->cot-sc".to_owned(), values(Some("openai:gpt-4o-mini\u{1b}[31m"))),
                 ("plain".to_owned(), values(None)),
             ],
             same: vec![("prompt".to_owned(), "hotpotqa".to_owned())],
-        });
-        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        };
+        for width in [60, 80, 120] {
+            let text = cells(&variants, width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+        }
+        let text = cells(&variants, 80);
         assert!(
             text.contains(" hotpotqa/react-paper/react->cot-sc  react->cot-sc  openai:") && text.contains('–'),
             "{text}"
@@ -114,10 +118,15 @@ mod tests {
             tokens: Bounded { expected: 59_240_000, most: 1_200_000_000 },
             usd,
         };
-        let priced = costs("title", &[row(Some((12.5, 300.25))), row(None)]);
+        for width in [60, 80, 120] {
+            let text = costs("title", &[row(Some((12.5, 300.25))), row(None)], width);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            assert!(width < 120 || text.contains(" hotpotqa/react-paper/react->cot-sc "), "{width}: {text}");
+        }
+        let priced = costs("title", &[row(Some((12.5, 300.25))), row(None)], 80);
         let figures = ["7,405", "59.2M", "1,200M", "300.2500"];
         assert!(figures.iter().all(|figure| priced.contains(figure)), "{priced}");
         assert!(priced.lines().all(|line| line.chars().count() <= 80), "{priced}");
-        assert!(!costs("title", &[row(None)]).contains("USD"));
+        assert!(!costs("title", &[row(None)], 80).contains("USD"));
     }
 }

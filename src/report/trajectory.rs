@@ -16,7 +16,7 @@ pub(crate) use verdict::Verdict;
 /// The trajectory as text, ending in a line break, with the verdict on its answer if there is one. Control characters in
 /// its texts are escaped.
 pub(crate) fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, view: &View) -> String {
-    let mut page = Page::new(*view);
+    let mut page = Page::about(&trajectory.question, *view);
     head(&mut page, trajectory);
     if let Some(known) = verdict {
         verdict::show(&mut page, trajectory, known);

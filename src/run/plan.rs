@@ -3,6 +3,7 @@
 use crate::agent::Episode;
 use crate::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::store::Records;
+use crate::types::text::is_chinese;
 use crate::types::{Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
 use crate::wiki::kind_of;
 use serde_json::{Value, json};
@@ -79,10 +80,7 @@ impl Plan {
 
     /// Whether the first question is written in Chinese characters, for the most part.
     pub(crate) fn is_chinese(&self) -> bool {
-        let Some(episode) = self.episodes.first() else { return false };
-        let text = &episode.question.question;
-        let han = text.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
-        2 * han > text.chars().count()
+        self.episodes.first().is_some_and(|episode| is_chinese(&episode.question.question))
     }
 
     /// What is to be done when `records` exist already: measured episodes are kept, the rest is due.

@@ -70,6 +70,10 @@ impl StoreError {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::FileTooLarge => {
                 "no run writes that: restore the file, or remove what was added to it"
             }
+            Self::Io { action: "read" | "open", source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+                "restore it, or check the path"
+            }
+            Self::Io { action: "read" | "open", .. } => "check that it exists and may be read",
             Self::Io { .. } => "check that the path exists and is writable",
             Self::NotARun { .. } => "name a folder created by `wikitrail run`, such as results/<run>",
             Self::BadManifest { path, .. } if folder::is_shard_record(path) => {

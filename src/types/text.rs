@@ -68,6 +68,12 @@ pub fn is_control(c: char) -> bool {
     directs || breaks || (c.is_control() && c != '\n')
 }
 
+/// Whether a text is written in Chinese characters, for the most part.
+pub fn is_chinese(text: &str) -> bool {
+    let han = text.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
+    2 * han > text.chars().count()
+}
+
 /// A count with its noun: `1 episode`, `1,200 episodes`.
 pub fn counted(n: impl TryInto<u64>, noun: &str) -> String {
     let n = n.try_into().unwrap_or(u64::MAX);

@@ -7,8 +7,13 @@ use std::sync::Arc;
 use wikitrail::protocol::{Frame, IDS, Kind, Layout, OptionError, Options, Protocol, Turn, find};
 use wikitrail::types::Question;
 
-/// What a documented value reads where any text will do.
-const TEXT: &str = "TEXT";
+/// Documented values that are kinds of values: one of the kind, and one that is refused, if any is.
+const KINDS: [(&str, &str, Option<&str>); 3] =
+    [("TEXT", "a text", Some("")), ("[TEXT]", "", None), ("NUMBER", "7", Some("0"))];
+
+fn kind(value: &str) -> Option<(&'static str, Option<&'static str>)> {
+    KINDS.iter().find(|(name, ..)| *name == value).map(|(_, one, refused)| (*one, *refused))
+}
 
 fn page(name: &str) -> String {
     repository(&format!("docs/{name}"))
@@ -39,7 +44,7 @@ fn made(id: &str, pairs: &[(&str, &str)]) -> Result<Arc<dyn Protocol>, OptionErr
 fn documented() -> Vec<(String, String, Vec<String>)> {
     let page = page("protocols.md");
     let rows = rows(&page, &["protocol", "option", "values", "meaning"]);
-    let values = |cell: &str| if cell == TEXT { vec![TEXT.to_owned()] } else { code(cell) };
+    let values = |cell: &str| if kind(cell).is_some() { vec![cell.to_owned()] } else { code(cell) };
     rows.iter().map(|(_, row)| (only(&row[0]), only(&row[1]), values(&row[2]))).collect()
 }
 
@@ -50,15 +55,16 @@ fn documented_values_are_taken_and_others_refused() {
     for (id, name, values) in &documented {
         let plain = format!("{:?}", made(id, &[]).expect("no options"));
         for (at, value) in values.iter().enumerate() {
-            let protocol = made(id, &[(name, value)]).unwrap_or_else(|error| panic!("{id} {name}={value}: {error}"));
+            let given = kind(value).map_or(value.as_str(), |(one, _)| one);
+            let protocol = made(id, &[(name, given)]).unwrap_or_else(|error| panic!("{id} {name}={given}: {error}"));
             // The first is the default; every other value makes another protocol.
-            let is_default = at == 0 && value != TEXT;
+            let is_default = at == 0 && kind(value).is_none();
             assert_eq!(format!("{protocol:?}") == plain, is_default, "{id} {name}={value}");
         }
-        let wrong = if values[0] == TEXT { "" } else { "no such value" };
+        let Some(wrong) = kind(&values[0]).map_or(Some("no such value"), |(_, refused)| refused) else { continue };
         let error = made(id, &[(name, wrong)]).expect_err("a value that is not documented");
         assert!(matches!(&error, OptionError::Value { name: named, .. } if named == name), "{error:?}");
-        for value in values.iter().filter(|value| *value != TEXT) {
+        for value in values.iter().filter(|value| kind(value).is_none()) {
             assert!(error.hint().contains(value.as_str()), "{id} {name}: {}", error.hint());
         }
     }

@@ -4,6 +4,7 @@
 
 mod adaptive_run;
 mod annotate_command;
+mod article_points;
 mod ask_command;
 mod bad_input;
 #[cfg(unix)]

@@ -17,8 +17,8 @@ struct Inner<'a, W> {
 }
 
 impl<'a, W: Write + Send> Screen<'a, W> {
-    pub(super) fn new(view: View, out: &'a mut W) -> Self {
-        Self(Mutex::new(Inner { live: Live::new(view), out, failed: None }))
+    pub(super) fn new(question: &str, view: View, out: &'a mut W) -> Self {
+        Self(Mutex::new(Inner { live: Live::new(question, view), out, failed: None }))
     }
 
     /// Prints how the episode ended, and gives the output back.

@@ -2,6 +2,7 @@
 
 use crate::cli::say::say;
 use crate::experiment::Differing;
+use crate::report::View;
 use crate::report::console::stdout;
 use crate::report::counted;
 use crate::report::plan::{Bounded, Cells, Costs, cells, costs};
@@ -38,7 +39,7 @@ pub(super) fn print(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
     for run in &runs {
         let of_run = table(&run.manifest.variants);
         if of_run != shown {
-            write!(out, "{}", cells(&of_run))?;
+            write!(out, "{}", cells(&of_run, View::of_stdout().width))?;
             shown = of_run;
         }
     }
@@ -49,7 +50,7 @@ pub(super) fn print(prepared: &Prepared, as_json: bool) -> anyhow::Result<()> {
         let often = if manifest.repeats == 1 { "once".to_owned() } else { format!("{} times", manifest.repeats) };
         let questions = counted(manifest.dataset.selected, "question");
         let title = format!("{}: {questions}, {often} each", manifest.dataset.path);
-        write!(out, "{}", costs(&title, &rows))?;
+        write!(out, "{}", costs(&title, &rows, View::of_stdout().width))?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use crate::cli::say::say;
 use crate::compare::{RESAMPLES, SEED};
 use crate::label::{Annotations, Disagreement, Judged, Judgements, Table};
+use crate::report::View;
 use crate::report::agreement;
 use crate::report::intervals::LEVEL;
 use crate::run::{Item, Summary};
@@ -50,7 +51,7 @@ pub(super) fn judgements(annotations: &Annotations, items: &[Item]) -> Judgement
 }
 
 pub(super) fn text(judgements: &Judgements, summary: &Summary) -> String {
-    agreement::render(judgements, &|one| command(one, summary))
+    agreement::render(judgements, &|one| command(one, summary), View::of_stdout().width)
 }
 
 /// The command that prints an episode.

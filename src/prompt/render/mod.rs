@@ -97,7 +97,7 @@ pub fn render(
             if settings.shots.is_some() || settings.order != ExemplarOrder::File {
                 return Err(PromptError::FinishedText(paper.spec.clone()));
             }
-            if !direct && protocol.id() != react_paper::ID {
+            if !direct && protocol.layout() != Layout::Text {
                 return Err(PromptError::FinishedForm(paper.spec.clone(), protocol.id()));
             }
             return Ok(Rendered::new(Frame::text(paper.text.as_str()), layout, None));

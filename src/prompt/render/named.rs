@@ -14,7 +14,11 @@ pub(super) fn template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     if let Some(shots) = job.settings.shots.filter(|shots| *shots > 0 && !fits) {
         return Err(PromptError::NoPlaceForExamples { file: job.texts.file.clone(), key, shots });
     }
-    let tools = job.settings.protocol.tools(&job.texts.tools);
+    let mut tools = job.settings.protocol.tools(&job.texts.tools);
+    if let Some(text) = job.texts.get("args_format") {
+        let text = text.fill_known(|_| None);
+        tools.iter_mut().for_each(|tool| text.clone_into(&mut tool.args_format));
+    }
     let mut slots = Slots::new(job, &tools);
     slots.set("examples", examples_text(job));
     let (before, after) = template.split_at("query").ok_or_else(|| job.texts.lacks(key))?;

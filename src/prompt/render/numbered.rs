@@ -5,16 +5,18 @@ use crate::prompt::PromptError;
 use crate::protocol::Frame;
 use std::sync::Arc;
 
-/// One text: the instruction, an empty line, then each exemplar's question, its steps, and its last step.
+/// One text: the instruction, an empty line (if it is not part of the question), then each exemplar's question, its steps, and its last step.
 pub(super) fn text(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let mut text = job.instruction()?;
-    // Some systems begin a question with the empty line.
+    // Some systems begin the question that is asked with the empty line, and have none before their examples.
     let question = job.settings.protocol.question(&job.file.question_label, "");
-    if !question.starts_with('\n') {
+    let begins = question.starts_with('\n');
+    if !begins {
         text.push('\n');
     }
     for exemplar in &job.exemplars {
-        text.extend(examples::said(job, exemplar).iter().map(|message| &*message.content));
+        let said: String = examples::said(job, exemplar).iter().map(|message| &*message.content).collect();
+        text += said.strip_prefix('\n').filter(|_| begins).unwrap_or(&said);
     }
     Ok((Frame::text(text), job.exemplars.len()))
 }

@@ -172,7 +172,7 @@ fn what_cannot_be_rendered_is_named() {
 }
 
 #[test]
-fn a_finished_text_fits_the_papers_loop_and_direct_methods_only() {
+fn a_finished_text_fits_loops_of_one_text_and_direct_methods_only() {
     let source = load_bytes("p.json", "#k", br#"{"k": "text"}"#).unwrap();
     for (protocol, section) in protocols() {
         for method in [Method::Standard, Method::Cot] {
@@ -184,7 +184,7 @@ fn a_finished_text_fits_the_papers_loop_and_direct_methods_only() {
             );
         }
         let rendered = shown(&source, (protocol.as_ref(), &section), Method::React);
-        if protocol.id() == react_paper::ID {
+        if protocol.layout() == Layout::Text {
             assert_eq!(&*rendered.unwrap().frame.prefix, "text");
         } else {
             let Err(error) = rendered else { panic!("{} has another form", protocol.id()) };

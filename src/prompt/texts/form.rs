@@ -19,11 +19,13 @@ pub(in crate::prompt) struct KeyForm {
     /// The slot that it must have exactly once.
     pub(super) must: Option<&'static str>,
     pub(super) ending: &'static str,
+    /// Whether a user's file without it has ours.
+    pub(super) ours: bool,
 }
 
 impl KeyForm {
     const fn new(name: &'static str, slots: &'static [&'static str]) -> Self {
-        Self { name, needed: true, style: Style::Python, slots, must: None, ending: "" }
+        Self { name, needed: true, style: Style::Python, slots, must: None, ending: "", ours: false }
     }
 
     /// The instruction of a method in a prompt file.
@@ -33,6 +35,11 @@ impl KeyForm {
 
     const fn optional(self) -> Self {
         Self { needed: false, ..self }
+    }
+
+    /// A sentence for an occasion. Ours is used where a file has none, and English ones are the protocol's own.
+    const fn said(name: &'static str, slots: &'static [&'static str]) -> Self {
+        Self { ours: true, ..Self::new(name, slots).optional() }
     }
 }
 
@@ -45,6 +52,11 @@ const TOOL_CALLS: &[KeyForm] = &[
     KeyForm::new("feedback", &["error"]),
     KeyForm::new("no_call", &[]),
     KeyForm::new("force_stop", &[]),
+    KeyForm::said("unknown_tool", &["tool", "tools"]),
+    KeyForm::said("not_json", &[]),
+    KeyForm::said("unknown_argument", &["argument"]),
+    KeyForm::said("missing_argument", &["argument"]),
+    KeyForm::said("extra_call", &[]),
 ];
 
 pub(super) const FORMS: [SectionForm; 8] = [
@@ -57,6 +69,9 @@ pub(super) const FORMS: [SectionForm; 8] = [
                 ..KeyForm::new("template", &["task", "tool_descs", "tool_names", "examples", "query"])
             },
             KeyForm::new("system", &["task"]).optional(),
+            KeyForm::new("args_format", &[]).optional(),
+            KeyForm::said("unknown_argument", &["tool", "parameter", "argument"]),
+            KeyForm::said("missing_argument", &["tool", "parameter"]),
         ],
     },
     SectionForm {
@@ -67,6 +82,8 @@ pub(super) const FORMS: [SectionForm; 8] = [
             KeyForm::new("feedback", &["error"]),
             KeyForm::new("empty_reply", &[]),
             KeyForm::new("force_stop", &["max_steps", "max_iterations"]),
+            KeyForm::said("unknown_argument", &["tool", "parameter", "argument"]),
+            KeyForm::said("missing_argument", &["tool", "parameter"]),
         ],
     },
     SectionForm {
@@ -74,6 +91,13 @@ pub(super) const FORMS: [SectionForm; 8] = [
         keys: &[
             KeyForm { style: Style::Go, ..KeyForm::new("system", &["Background", "ToolDesc", "ToolNames"]) },
             KeyForm::new("feedback", &["error"]),
+            KeyForm::said("unknown_tool", &["tool", "tools"]),
+            KeyForm::said("no_action", &[]),
+            KeyForm::said("bad_call", &[]),
+            KeyForm::said("bad_answer", &[]),
+            KeyForm::said("not_json", &[]),
+            KeyForm::said("unknown_argument", &["argument"]),
+            KeyForm::said("missing_argument", &["argument"]),
         ],
     },
     SectionForm {
@@ -104,7 +128,22 @@ pub(super) const FORMS: [SectionForm; 8] = [
     },
     SectionForm { id: "tool-calls", keys: TOOL_CALLS },
     SectionForm { id: "tool-calls-text", keys: TOOL_CALLS },
-    SectionForm { id: "robust", keys: &[KeyForm::new("feedback", &["error", "n"]), KeyForm::new("force_stop", &[])] },
+    SectionForm {
+        id: "robust",
+        keys: &[
+            KeyForm::new("feedback", &["error", "n"]),
+            KeyForm::new("force_stop", &[]),
+            KeyForm::said("reply_empty", &[]),
+            KeyForm::said("reply_cut", &[]),
+            KeyForm::said("no_action", &[]),
+            KeyForm::said("unknown_tool", &["tool"]),
+            KeyForm::said("no_argument", &["tool"]),
+            KeyForm::said("empty_argument", &["tool"]),
+            KeyForm::said("placeholder", &[]),
+            KeyForm::said("not_json", &[]),
+            KeyForm::said("several_actions", &[]),
+        ],
+    },
 ];
 
 pub(super) fn of(section: &str) -> Option<&'static SectionForm> {

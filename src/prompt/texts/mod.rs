@@ -7,6 +7,7 @@ mod form;
 mod read;
 mod slots;
 
+use form::SectionForm;
 pub(super) use form::{KeyForm, TEMPLATE_ENDING};
 pub(super) use read::{find_slot, read_text};
 pub(super) use slots::{Slotted, Style};
@@ -62,19 +63,22 @@ pub fn load(
     builtin: BuiltIn<'_>,
 ) -> Result<ProtocolTexts, PromptError> {
     let section = section.to_owned();
-    if form::of(&section).is_none() {
+    let Some(form) = form::of(&section) else {
         return match spec {
             Some(_) => Err(PromptError::NoTextsTaken(section)),
             None => Ok(ProtocolTexts { section, ..ProtocolTexts::default() }),
         };
-    }
-    let ours = if language.starts_with("zh") { CHINESE } else { ENGLISH };
+    };
+    let ours = ours(language);
     let mut file = load_file(spec.unwrap_or(ours), builtin)?;
-    let Some(texts) = file.sections.remove(section.as_str()) else {
+    let Some(mut texts) = file.sections.remove(section.as_str()) else {
         let available = file.sections().collect::<Vec<_>>().join(", ");
         let available = if available.is_empty() { "none".to_owned() } else { available };
         return Err(PromptError::NoSection { file: file.file, section, available });
     };
+    if spec.is_some() {
+        add_ours(&mut texts, form, file.language.as_deref().unwrap_or(language), builtin)?;
+    }
     let mut tools = file.tools.unwrap_or_default();
     if spec.is_some() && (tools.search.is_empty() || tools.finish.is_empty()) {
         let own = load_file(ours, builtin)?.tools.unwrap_or_default();
@@ -85,6 +89,26 @@ pub fn load(
         };
     }
     Ok(ProtocolTexts { file: file.file, given: spec.is_some(), section, tools, texts })
+}
+
+/// Our file in a language.
+fn ours(language: &str) -> &'static str {
+    if language.starts_with("zh") { CHINESE } else { ENGLISH }
+}
+
+/// Adds our sentences for occasions that a user's file leaves out.
+fn add_ours(
+    texts: &mut BTreeMap<&'static str, Slotted>,
+    form: &SectionForm,
+    language: &str,
+    builtin: BuiltIn<'_>,
+) -> Result<(), PromptError> {
+    let mut own = load_file(ours(language), builtin)?.sections.remove(form.id).unwrap_or_default();
+    own.retain(|name, _| form.keys.iter().any(|key| key.ours && key.name == *name));
+    for (name, text) in own {
+        texts.entry(name).or_insert(text);
+    }
+    Ok(())
 }
 
 pub fn load_file(spec: &str, builtin: BuiltIn<'_>) -> Result<TextsFile, PromptError> {
@@ -121,10 +145,9 @@ impl ProtocolTexts {
 
     /// The file's messages for later requests, by key.
     pub(super) fn occasions(&self) -> impl Iterator<Item = (&'static str, &Slotted)> {
-        let occasions = self.texts.iter().filter(|(key, _)| OCCASIONS.contains(key));
-        occasions.map(|(key, text)| (*key, text))
+        self.texts.iter().filter(|(key, _)| !FIRST.contains(key)).map(|(key, text)| (*key, text))
     }
 }
 
-/// Keys of messages for later requests.
-const OCCASIONS: [&str; 4] = ["feedback", "empty_reply", "no_call", "force_stop"];
+/// Keys of the texts that the first request is made from; the others are for later ones.
+const FIRST: [&str; 4] = ["template", "system", "context", "args_format"];

@@ -5,8 +5,10 @@
 //! after its first call, thought, action and input are kept and the rest is set aside, so that invented observations
 //! and answers are never shown to the model again. The article gives no limit; ours counts the model's replies.
 //!
-//! The one option, `arguments`, says whether misnamed arguments are mended (`mend`, which the article asks for) or
-//! answered with an error (`strict`).
+//! | option | values |
+//! |---|---|
+//! | `arguments` | `mend`: misnamed arguments are repaired, which the article asks for; `strict`: answered with an error |
+//! | `unknown_tool` | the article's three treatments. `feedback`: the model is told which tools exist; `abort`: the episode ends; `default`: `Search` gets the arguments |
 
 mod parse;
 #[cfg(test)]
@@ -16,29 +18,42 @@ use super::episode::Episode;
 use super::python::{dumps, strip};
 use super::tools::{self, Misfit};
 use super::{
-    Arguments, Dialogue, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
+    Arguments, Dialogue, Frame, Kind, Layout, OptionError, Options, Parsed, Profile, Protocol, Setup, ToolSpec, Turn,
 };
 use crate::types::python::is_python_space;
 use crate::types::{Message, Outcome, Prompt, Question, Tool};
-use parse::{Call, Reply};
-use serde_json::json;
+use parse::{Call, Fault, Reply};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 pub const ID: &str = "go-blog";
 
-/// The article's answer to a call of a tool that there is not.
+/// Kind of a [repair](crate::types::Repair): the first tool was used for one that does not exist.
+const UNKNOWN_TOOL: &str = "unknown_tool";
+/// The article's answer to a call of an unknown tool, for frames that were stored before they had one.
 const NO_SUCH_TOOL: &str = "Error: 工具不存在,请选择指定的工具类型,......";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GoBlog {
     /// Whether misnamed arguments are mended.
     mend: bool,
+    unknown: Unknown,
+}
+
+/// What becomes of a call of an unknown tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unknown {
+    Feedback,
+    Abort,
+    Default,
 }
 
 impl GoBlog {
     pub fn new(options: &Options) -> Result<Self, OptionError> {
-        options.known(ID, &["arguments=mend|strict"])?;
-        Ok(Self { mend: options.mends(ID)? })
+        options.known(ID, &["arguments=mend|strict", "unknown_tool=feedback|abort|default"])?;
+        let unknown = [("feedback", Unknown::Feedback), ("abort", Unknown::Abort), ("default", Unknown::Default)];
+        let unknown = options.choice(ID, "unknown_tool", &unknown, "`feedback`, `abort` or `default`")?;
+        Ok(Self { mend: options.mends(ID)?, unknown })
     }
 }
 
@@ -50,7 +65,7 @@ impl Protocol for GoBlog {
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
         Box::new(GoBlogDialogue {
-            mend: self.mend,
+            go: *self,
             episode: Episode::new(setup),
             inner: Vec::new(),
             from_system: false,
@@ -108,7 +123,7 @@ fn call_text(thought: &str, tool: &str, input: &str) -> String {
 
 #[derive(Debug)]
 struct GoBlogDialogue {
-    mend: bool,
+    go: GoBlog,
     episode: Episode,
     /// The question and what has happened since.
     inner: Vec<Message>,
@@ -134,8 +149,8 @@ impl GoBlogDialogue {
             self.inner.push(Message::assistant(text));
             let action_text = call.tool.to_owned();
             return match self.episode.tool(call.tool) {
-                Some(_) => self.error(Some(thought), action_text, "the Action Input is not a valid JSON object"),
-                None => self.answer_itself(Some(thought), action_text, NO_SUCH_TOOL.to_owned()),
+                Some(_) => self.error(Some(thought), action_text, &Reason::NotJson),
+                None => self.unknown(thought, action_text, call.tool, &Map::new()),
             };
         };
         let rest = strip(arguments.rest);
@@ -147,20 +162,45 @@ impl GoBlogDialogue {
             self.inner.push(Message::assistant(call_text(&thought, call.tool, arguments.text)));
         }
         let action_text = format!("{} {}", call.tool, arguments.text);
-        let Some(tool) = self.episode.tool(call.tool) else {
-            return self.answer_itself(Some(thought), action_text, NO_SUCH_TOOL.to_owned());
-        };
-        match tool.resolve(&arguments.object.to_json(), self.mend) {
-            Ok(resolved) => self.episode.use_tool(Some(thought), action_text, resolved),
-            Err(misfit) => self.error(Some(thought), action_text, &misfit_text(&misfit)),
+        let arguments = arguments.object.to_json();
+        match self.episode.tool(call.tool).map(|tool| tool.resolve(&arguments, self.go.mend)) {
+            Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
+            Some(Err(misfit)) => self.error(Some(thought), action_text, &Reason::Misfit(misfit)),
+            None => self.unknown(thought, action_text, call.tool, &arguments),
+        }
+    }
+
+    fn unknown(&mut self, thought: String, action_text: String, name: &str, arguments: &Map<String, Value>) -> Turn {
+        match self.go.unknown {
+            Unknown::Feedback => {
+                let frame = &self.episode.setup.frame;
+                let names = tools::names(&frame.tools);
+                let words = frame.words("unknown_tool", NO_SUCH_TOOL, &[("tools", &names), ("tool", name)]);
+                self.answer_itself(Some(thought), action_text, words)
+            }
+            Unknown::Abort => {
+                let detail = format!("the model called the tool `{name}`, which does not exist");
+                self.episode.stop(Outcome::FormatFailure, detail)
+            }
+            Unknown::Default => {
+                self.episode.repaired(UNKNOWN_TOOL);
+                // Its arguments were meant for another tool, so their names cannot count.
+                match self.episode.setup.frame.tools.first().map(|tool| tool.resolve(arguments, true)) {
+                    Some(Ok(resolved)) => self.episode.use_tool(Some(thought), action_text, resolved),
+                    Some(Err(misfit)) => self.error(Some(thought), action_text, &Reason::Misfit(misfit)),
+                    None => self.episode.stop(Outcome::FormatFailure, "there are no tools"),
+                }
+            }
         }
     }
 
     /// Feedback in the frame's words.
-    fn error(&mut self, thought: Option<String>, action_text: String, error: &str) -> Turn {
-        let feedback = match self.episode.setup.frame.said("feedback") {
-            "" => error.to_owned(),
-            feedback => feedback.replace("{error}", error),
+    fn error(&mut self, thought: Option<String>, action_text: String, reason: &Reason) -> Turn {
+        let frame = &self.episode.setup.frame;
+        let error = reason.told(frame);
+        let feedback = match frame.said("feedback") {
+            "" => error,
+            feedback => feedback.replace("{error}", &error),
         };
         self.answer_itself(thought, action_text, format!("Error: {feedback}"))
     }
@@ -171,10 +211,34 @@ impl GoBlogDialogue {
     }
 }
 
-fn misfit_text(misfit: &Misfit) -> String {
-    match misfit {
-        Misfit::Unknown(names) => format!("the tool has no argument `{}`", names.join("`, `")),
-        Misfit::Missing(name) => format!("the argument `{name}` is missing"),
+/// What is wrong with a reply.
+enum Reason {
+    Form(Fault),
+    NotJson,
+    Misfit(Misfit),
+}
+
+impl Reason {
+    /// In the frame's words, or else in English.
+    fn told(&self, frame: &Frame) -> String {
+        let (key, ours) = match self {
+            Self::Form(Fault::NoCall) => (
+                "bad_call",
+                "a tool call is a line `Thought: `, a line `Action: ` with the tool's name, and a line \
+                 `Action Input: ` with a JSON object",
+            ),
+            Self::Form(Fault::NoAnswer) => ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `"),
+            Self::Form(Fault::NoLabel) => ("no_action", "the reply has neither an `Action: ` nor an `Answer: `"),
+            Self::NotJson => ("not_json", "the Action Input is not a valid JSON object"),
+            Self::Misfit(Misfit::Unknown(_)) => ("unknown_argument", "the tool has no argument `{argument}`"),
+            Self::Misfit(Misfit::Missing(_)) => ("missing_argument", "the argument `{argument}` is missing"),
+        };
+        let argument = match self {
+            Self::Misfit(Misfit::Unknown(names)) => names.join("`, `"),
+            Self::Misfit(Misfit::Missing(name)) => name.clone(),
+            Self::Form(_) | Self::NotJson => String::new(),
+        };
+        frame.words(key, ours, &[("argument", &argument)])
     }
 }
 
@@ -196,7 +260,7 @@ impl Dialogue for GoBlogDialogue {
             }
             Reply::Neither(reason) => {
                 self.inner.push(Message::assistant(text));
-                self.error(None, text.to_owned(), reason)
+                self.error(None, text.to_owned(), &Reason::Form(reason))
             }
         }
     }

@@ -13,12 +13,8 @@ use super::super::model_json::{Dict, first_object};
 #[derive(Debug, PartialEq)]
 pub(super) enum Reply<'t> {
     Call(Call<'t>),
-    Answer {
-        thought: &'t str,
-        answer: &'t str,
-    },
-    /// Neither; the reason is for the model.
-    Neither(&'static str),
+    Answer { thought: &'t str, answer: &'t str },
+    Neither(Fault),
 }
 
 #[derive(Debug, PartialEq)]
@@ -38,21 +34,24 @@ pub(super) struct Arguments<'t> {
     pub(super) rest: &'t str,
 }
 
+/// Why a reply is neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    NoCall,
+    NoAnswer,
+    NoLabel,
+}
+
 /// Reads a reply. The label of an action decides, wherever it stands.
 pub(super) fn reply(text: &str) -> Reply<'_> {
     if text.contains("Action:") {
-        call(text).map_or(Reply::Neither(NO_CALL), Reply::Call)
+        call(text).map_or(Reply::Neither(Fault::NoCall), Reply::Call)
     } else if text.contains("Answer:") {
-        answer(text).unwrap_or(Reply::Neither(NO_ANSWER))
+        answer(text).unwrap_or(Reply::Neither(Fault::NoAnswer))
     } else {
-        Reply::Neither(NO_LABEL)
+        Reply::Neither(Fault::NoLabel)
     }
 }
-
-const NO_CALL: &str = "a tool call is a line `Thought: `, a line `Action: ` with the tool's name, \
-                       and a line `Action Input: ` with a JSON object";
-const NO_ANSWER: &str = "an answer is a line `Thought: ` and a line `Answer: `";
-const NO_LABEL: &str = "the reply has neither an `Action: ` nor an `Answer: `";
 
 fn call(text: &str) -> Option<Call<'_>> {
     let body = text.trim_start_matches(is_go_space).strip_prefix("Thought: ")?;

@@ -38,6 +38,7 @@ const OPTIONS: &[&str] = &[
     "action_input=TEXT",
     "response=TEXT",
     "finish=TEXT",
+    "response_end=[TEXT]",
     "variant=labels|json",
     "language=en|zh",
     "arguments=mend|strict",
@@ -76,6 +77,8 @@ struct Labels {
     action_input: String,
     response: String,
     finish: String,
+    /// What follows a tool's answer.
+    response_end: String,
 }
 
 impl Labels {
@@ -94,6 +97,7 @@ impl Labels {
             action_input: label("action_input", action_input)?,
             response: label("response", "Response:")?,
             finish: label("finish", finish)?,
+            response_end: options.get("response_end").unwrap_or("\n").to_owned(),
         })
     }
 }
@@ -120,13 +124,13 @@ impl Lagent {
 
     /// The message that shows what an action gave.
     fn response(&self, text: &str) -> String {
-        format!("{}{text}\n", self.labels.response)
+        format!("{}{text}{}", self.labels.response, self.labels.response_end)
     }
 }
 
 /// The JSON form has no labels.
 fn refuse_labels(options: &Options) -> Result<(), OptionError> {
-    let names = ["labels", "thought", "action", "action_input", "response", "finish"];
+    let names = ["labels", "thought", "action", "action_input", "response", "finish", "response_end"];
     match names.into_iter().find_map(|name| options.get(name).map(|value| (name, value))) {
         None => Ok(()),
         Some((name, value)) => Err(OptionError::value(ID, name, value, "set with `variant=labels` only")),

@@ -2,9 +2,9 @@
 
 use super::super::python::strip;
 use super::super::{Dialogue, Setup, Turn};
-use super::EarlyStopping;
 use super::notes::{self, Notes};
 use super::parse::{Reading, Unreadable};
+use super::{EarlyStopping, Settings};
 use crate::types::{Message, Outcome, Prompt, Question, Repair};
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    pub(super) fn new(setup: &Arc<Setup>, mend: bool, stopping: EarlyStopping) -> Self {
-        Self { notes: Notes::new(setup, mend), stopping, generating: false }
+    pub(super) fn new(setup: &Arc<Setup>, settings: Settings, stopping: EarlyStopping) -> Self {
+        Self { notes: Notes::new(setup, settings), stopping, generating: false }
     }
 
     /// Asks again, with the reply and what is wrong with it; neither enters the scratchpad.
@@ -65,7 +65,7 @@ impl Dialogue for Agent {
             return self.notes.episode.finish(None, text.to_owned(), text.to_owned());
         }
         self.notes.replies += 1;
-        let reading = (!text.is_empty()).then(|| Reading::of(text));
+        let reading = (!text.is_empty()).then(|| self.notes.read(text));
         if let Some(Reading::Unreadable(error @ Unreadable::Attribute)) = &reading {
             let detail = format!("the thought is empty, where the original raises `AttributeError`: {}", error.text());
             return self.notes.episode.stop(Outcome::FormatFailure, detail);

@@ -8,12 +8,14 @@
 //! - The workflow observes that there was an error instead, without the reply. It remembers question and answer.
 
 mod agent;
+mod memory;
 mod notes;
 mod parse;
 #[cfg(test)]
 mod tests;
 mod workflow;
 
+use memory::Memory;
 pub use parse::fallback;
 
 use super::python::dumps;
@@ -24,14 +26,31 @@ use std::sync::Arc;
 
 pub const ID: &str = "llama-index";
 
+/// The options, as they are named in messages.
+const OPTIONS: &[&str] = &[
+    "variant=agent|workflow",
+    "early_stopping=force|generate",
+    "answer_without_thought=refused|accepted",
+    "memory_tokens=NUMBER",
+    "arguments=mend|strict",
+];
 const VARIANTS: &str = "`agent` or `workflow`";
 const STOPPING: &str = "`force`, or with the variant `agent` also `generate`";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LlamaIndex {
     variant: Variant,
+    settings: Settings,
+}
+
+/// What both systems have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Settings {
     /// Whether arguments that nearly fit a tool are made to fit.
     mend: bool,
+    /// Whether an answer without a thought is one.
+    bare_answers: bool,
+    memory: Memory,
 }
 
 /// Which of the two systems.
@@ -52,7 +71,7 @@ enum EarlyStopping {
 
 impl LlamaIndex {
     pub fn new(options: &Options) -> Result<Self, OptionError> {
-        options.known(ID, &["variant=agent|workflow", "early_stopping=force|generate", "arguments=mend|strict"])?;
+        options.known(ID, OPTIONS)?;
         let stopping = [("force", EarlyStopping::Force), ("generate", EarlyStopping::Generate)];
         let stopping = options.choice(ID, "early_stopping", &stopping, STOPPING)?;
         let variants = [("agent", Variant::Agent(stopping)), ("workflow", Variant::Workflow)];
@@ -60,7 +79,10 @@ impl LlamaIndex {
         if (variant, stopping) == (Variant::Workflow, EarlyStopping::Generate) {
             return Err(OptionError::value(ID, "early_stopping", "generate", STOPPING));
         }
-        Ok(Self { variant, mend: options.mends(ID)? })
+        let bare_answers = [("refused", false), ("accepted", true)];
+        let bare_answers = options.choice(ID, "answer_without_thought", &bare_answers, "`refused` or `accepted`")?;
+        let memory = Memory::new(options.number(ID, "memory_tokens", memory::TOKEN_LIMIT)?);
+        Ok(Self { variant, settings: Settings { mend: options.mends(ID)?, bare_answers, memory } })
     }
 }
 
@@ -79,13 +101,13 @@ impl Protocol for LlamaIndex {
 
     fn dialogue(&self, setup: &Arc<Setup>) -> Box<dyn Dialogue> {
         match self.variant {
-            Variant::Agent(stopping) => Box::new(agent::Agent::new(setup, self.mend, stopping)),
-            Variant::Workflow => Box::new(workflow::Workflow::new(setup, self.mend)),
+            Variant::Agent(stopping) => Box::new(agent::Agent::new(setup, self.settings, stopping)),
+            Variant::Workflow => Box::new(workflow::Workflow::new(setup, self.settings)),
         }
     }
 
     fn parse(&self, output: &str, _step: usize) -> Parsed {
-        parse::Reading::of(output).parsed()
+        parse::Reading::of(output, self.settings.bare_answers).parsed()
     }
 
     fn question(&self, _label: &str, question: &str) -> String {
@@ -107,6 +129,23 @@ impl Protocol for LlamaIndex {
     }
 
     fn slots(&self, tools: &[ToolSpec]) -> Vec<(&'static str, String)> {
-        vec![("tool_desc", tools::descriptions(tools)), ("tool_names", tools::names(tools))]
+        let described: Vec<String> = tools.iter().map(described).collect();
+        vec![("tool_desc", described.join("\n")), ("tool_names", tools::names(tools))]
     }
+}
+
+/// A tool as the library describes one that is made of a function: its signature above its description, and the schema
+/// with the titles that pydantic gives to parameters.
+fn described(tool: &ToolSpec) -> String {
+    let ToolSpec { name, description, parameter, parameter_description, .. } = tool;
+    let description = format!("{name}({parameter}: str) -> str\n{description}");
+    let mut initial = parameter.chars();
+    let title: String = initial.next().into_iter().flat_map(char::to_uppercase).chain(initial).collect();
+    let mut property = serde_json::json!({ "title": title, "type": "string" });
+    if !parameter_description.is_empty() {
+        property = serde_json::json!({ "description": parameter_description, "title": title, "type": "string" });
+    }
+    let mut schema = tool.schema();
+    schema["properties"][parameter] = property;
+    tools::describe(name, &description, &dumps(&schema))
 }

@@ -2,8 +2,9 @@
 
 use super::super::episode::Episode;
 use super::super::tools::{Misfit, ToolSpec};
-use super::super::{Setup, Turn};
-use super::parse::Action;
+use super::super::{Frame, Setup, Turn};
+use super::Settings;
+use super::parse::{Action, Reading};
 use crate::types::{Message, Prompt, Question};
 use std::sync::Arc;
 
@@ -25,18 +26,28 @@ pub(super) struct Notes {
     scratchpad: Vec<Message>,
     /// The message that stays in memory besides the question.
     pub(super) response: Option<Message>,
-    mend: bool,
+    settings: Settings,
 }
 
 impl Notes {
-    pub(super) fn new(setup: &Arc<Setup>, mend: bool) -> Self {
+    pub(super) fn new(setup: &Arc<Setup>, settings: Settings) -> Self {
         let (question, scratchpad) = (Vec::new(), Vec::new());
-        Self { episode: Episode::new(setup), replies: 0, question, scratchpad, response: None, mend }
+        Self { episode: Episode::new(setup), replies: 0, question, scratchpad, response: None, settings }
     }
 
     pub(super) fn begin(&mut self, question: &Question) -> Turn {
         self.question = vec![Message::user(question.question.as_str())];
+        let mut history = self.settings.memory.kept(self.remembered());
+        history.pop();
+        if history.len() < self.setup().history.len() {
+            self.episode.setup = Arc::new(Setup { history, ..self.setup().clone() });
+        }
         self.ask(&[])
+    }
+
+    /// The reply as the parser takes it.
+    pub(super) fn read(&self, reply: &str) -> Reading {
+        Reading::of(reply, self.settings.bare_answers)
     }
 
     /// Asks for the next step; `retry` is placed between question and scratchpad.
@@ -65,7 +76,7 @@ impl Notes {
     }
 
     pub(super) fn memory(&self) -> Vec<Message> {
-        self.remembered().into_iter().chain(self.response.clone()).collect()
+        self.settings.memory.kept(self.remembered().into_iter().chain(self.response.clone()).collect())
     }
 
     pub(super) fn note(&mut self, note: Message) {
@@ -92,10 +103,10 @@ impl Notes {
         let Some(spec) = self.episode.tool(&tool) else {
             return self.episode.answer_itself(thought, text, unknown(&tool));
         };
-        match spec.resolve(&args, self.mend) {
+        match spec.resolve(&args, self.settings.mend) {
             Ok(call) => self.episode.use_tool(thought, text, call),
             Err(fault) => {
-                let reply = misfit(&tool, complaint(spec, &fault));
+                let reply = misfit(&tool, complaint(&self.setup().frame, spec, &fault));
                 self.episode.answer_itself(thought, text, reply)
             }
         }
@@ -107,13 +118,16 @@ impl Notes {
 }
 
 /// Why arguments do not fit, in one line. The original shows the Python exception of the call.
-fn complaint(spec: &ToolSpec, fault: &Misfit) -> String {
-    let ToolSpec { name, parameter, .. } = spec;
+fn complaint(frame: &Frame, spec: &ToolSpec, fault: &Misfit) -> String {
+    let (name, parameter) = (("tool", spec.name.as_str()), ("parameter", spec.parameter.as_str()));
     match fault {
         Misfit::Unknown(names) => {
             let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-            format!("{name} has no argument {}; it needs \"{parameter}\".", names.join(", "))
+            let ours = "{tool} has no argument {argument}; it needs \"{parameter}\".";
+            frame.words("unknown_argument", ours, &[name, parameter, ("argument", &names.join(", "))])
         }
-        Misfit::Missing(missing) => format!("{name} needs the argument \"{missing}\"."),
+        Misfit::Missing(_) => {
+            frame.words("missing_argument", "{tool} needs the argument \"{parameter}\".", &[name, parameter])
+        }
     }
 }

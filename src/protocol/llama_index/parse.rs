@@ -56,12 +56,14 @@ impl Action {
 }
 
 impl Reading {
-    /// Reads a reply. Labels count wherever they stand, also inside a line.
-    pub(super) fn of(reply: &str) -> Self {
+    /// Reads a reply. Labels count wherever they stand, also inside a line. With `bare_answers` an answer needs no
+    /// thought.
+    pub(super) fn of(reply: &str, bare_answers: bool) -> Self {
         let (action, answer) = (reply.find("Action:"), reply.find("Answer:"));
         match (action, answer) {
             (Some(action), Some(answer)) if action < answer => Self::action(reply),
             (Some(_), None) => Self::action(reply),
+            (_, Some(at)) if bare_answers => Self::bare_answer(&reply[..at], &reply[at + "Answer:".len()..]),
             (_, Some(_)) => Self::answer(reply),
             (None, None) if reply.contains("Thought:") => {
                 Self::Unreadable(Unreadable::Value(format!("Could not parse output: {reply}")))
@@ -99,6 +101,13 @@ impl Reading {
                 Self::Unreadable(Unreadable::Value(format!("Could not extract final answer from input text: {reply}")))
             }
         }
+    }
+
+    /// What the proposed change of the library makes of a reply: all before the first `Answer:` is the thought.
+    fn bare_answer(thought: &str, answer: &str) -> Self {
+        let thought = strip(thought);
+        let thought = thought.strip_prefix("Thought:").map_or(thought, strip);
+        Self::Answer { thought: thought.to_owned(), answer: strip(answer).to_owned() }
     }
 
     pub(super) fn parsed(self) -> Parsed {

@@ -1,6 +1,7 @@
 //! The event workflow built on the library's parser.
 
 use super::super::{Dialogue, Setup, Turn};
+use super::Settings;
 use super::notes::{self, Notes};
 use super::parse::Reading;
 use crate::types::{Message, Outcome, Question};
@@ -15,8 +16,8 @@ pub(super) struct Workflow {
 }
 
 impl Workflow {
-    pub(super) fn new(setup: &Arc<Setup>, mend: bool) -> Self {
-        Self { notes: Notes::new(setup, mend) }
+    pub(super) fn new(setup: &Arc<Setup>, settings: Settings) -> Self {
+        Self { notes: Notes::new(setup, settings) }
     }
 }
 
@@ -27,7 +28,7 @@ impl Dialogue for Workflow {
 
     fn completion(&mut self, text: &str) -> Turn {
         self.notes.replies += 1;
-        match Reading::of(text) {
+        match self.notes.read(text) {
             Reading::Unreadable(error) => {
                 self.notes.episode.repaired(UNREADABLE);
                 let reply = format!("There was an error in parsing my reasoning: {}", error.text());

@@ -1,7 +1,7 @@
 //! The conversation: which calls are carried out, what their results are, how it ends.
 
 use super::super::episode::Episode;
-use super::super::tools::{Misfit, Resolved};
+use super::super::tools::{self, Misfit, Resolved};
 use super::super::{Dialogue, Protocol as _, Setup, Turn};
 use super::{Native, with_ids};
 use crate::types::{Call, FunctionCall, Functions, Message, Outcome, Prompt, Question, Request, Tool};
@@ -90,7 +90,9 @@ impl ToolCalls {
     fn next(&mut self) -> Turn {
         while let Some((call, wanted)) = self.due.pop_front() {
             if !wanted {
-                self.messages.push(Message::result(call.id, "Error: one call at a time; this one was not made"));
+                let ours = "Error: one call at a time; this one was not made";
+                let told = self.episode.setup.frame.words("extra_call", ours, &[]);
+                self.messages.push(Message::result(call.id, told));
             } else if self.episode.step > self.episode.setup.max_steps {
                 return self.out_of_steps();
             } else {
@@ -127,25 +129,32 @@ impl ToolCalls {
 
     /// The use of a tool that a call means, or the kind of the fault and its words.
     fn resolve(&mut self, call: &FunctionCall) -> Result<Resolved, (&'static str, String)> {
-        let tools = &self.episode.setup.frame.tools;
+        let frame = &self.episode.setup.frame;
+        let tools = &frame.tools;
         let exact = tools.iter().find(|tool| tool.name == call.name);
         let Some(tool) = exact.or_else(|| tools.iter().find(|tool| tool.name.eq_ignore_ascii_case(call.name.trim())))
         else {
-            let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-            let error = format!("there is no tool `{}`; the tools are {}", call.name, names.join(", "));
-            return Err((UNKNOWN_TOOL, error));
+            let names = tools::names(tools);
+            let ours = "there is no tool `{tool}`; the tools are {tools}";
+            let words = frame.words("unknown_tool", ours, &[("tools", &names), ("tool", &call.name)]);
+            return Err((UNKNOWN_TOOL, words));
         };
-        let malformed = |error: String| (MALFORMED_ARGUMENTS, error);
+        let malformed =
+            |key, ours, argument: &str| (MALFORMED_ARGUMENTS, frame.words(key, ours, &[("argument", argument)]));
         let arguments = match call.arguments.trim() {
             "" => "{}",
             arguments => arguments,
         };
         let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
-            return Err(malformed("the arguments are not a JSON object".to_owned()));
+            return Err(malformed("not_json", "the arguments are not a JSON object", ""));
         };
         let mut resolved = tool.resolve(&arguments, true).map_err(|misfit| match misfit {
-            Misfit::Unknown(names) => malformed(format!("the tool has no arguments `{}`", names.join("`, `"))),
-            Misfit::Missing(name) => malformed(format!("the argument `{name}` is missing, or is not a text")),
+            Misfit::Unknown(names) => {
+                malformed("unknown_argument", "the tool has no arguments `{argument}`", &names.join("`, `"))
+            }
+            Misfit::Missing(name) => {
+                malformed("missing_argument", "the argument `{argument}` is missing, or is not a text", &name)
+            }
         })?;
         if exact.is_none() {
             resolved.repairs.insert(0, TOOL_NAME);

@@ -116,7 +116,8 @@ impl Robust {
         let default = if self.episode.setup.thoughts { DEFAULT_FEEDBACK } else { DEFAULT_FEEDBACK_ACT };
         let next = (n + 1).to_string();
         // The problem comes last: it repeats text of the model, which may look like a slot.
-        let feedback = self.text(FEEDBACK, default).replace("{n}", &next).replace("{error}", &problem);
+        let told = fault.told(&self.episode.setup.frame);
+        let feedback = self.text(FEEDBACK, default).replace("{n}", &next).replace("{error}", &told);
         let shown = [("Thought", thought.as_deref().unwrap_or_default()), ("Action", &attempt)];
         let shown = shown.iter().filter(|(_, text)| !text.is_empty());
         let shown: Vec<String> = shown.map(|(label, text)| format!("{label} {n}: {text}")).collect();

@@ -1,5 +1,6 @@
 //! What is wrong with an unusable reply, in words for the model.
 
+use super::super::Frame;
 use super::super::numbered::verb;
 use crate::types::Tool;
 use crate::types::text::cut;
@@ -34,18 +35,31 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// The sentence for the model, in the frame's words or else in English.
+    pub(super) fn told(&self, frame: &Frame) -> String {
+        let (key, ours) = match self {
+            Self::Empty => ("reply_empty", "the reply is empty"),
+            Self::Thinking => ("reply_cut", "the reply ends inside its reasoning"),
+            Self::NoAction => ("no_action", "the reply has no action"),
+            Self::NotATool(_) => ("unknown_tool", "`{tool}` is not an action: the tools are Search, Lookup and Finish"),
+            Self::NoArgument(_) => ("no_argument", "{tool} lacks its argument in brackets"),
+            Self::EmptyArgument(_) => ("empty_argument", "the argument of {tool} is empty"),
+            Self::Placeholder => ("placeholder", "the argument is a placeholder from the instruction, not a value"),
+            Self::Json => ("not_json", "the JSON of the action cannot be read, or names no tool"),
+            Self::Several => ("several_actions", "the reply names several actions and labels none of them"),
+        };
+        let tool = match self {
+            Self::NotATool(text) => text,
+            Self::NoArgument(tool) | Self::EmptyArgument(tool) => verb(*tool),
+            _ => "",
+        };
+        frame.words(key, ours, &[("tool", tool)])
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("the reply is empty"),
-            Self::Thinking => f.write_str("the reply ends inside its reasoning"),
-            Self::NoAction => f.write_str("the reply has no action"),
-            Self::NotATool(text) => write!(f, "`{text}` is not an action: the tools are Search, Lookup and Finish"),
-            Self::NoArgument(tool) => write!(f, "{} lacks its argument in brackets", verb(*tool)),
-            Self::EmptyArgument(tool) => write!(f, "the argument of {} is empty", verb(*tool)),
-            Self::Placeholder => f.write_str("the argument is a placeholder from the instruction, not a value"),
-            Self::Json => f.write_str("the JSON of the action cannot be read, or names no tool"),
-            Self::Several => f.write_str("the reply names several actions and labels none of them"),
-        }
+        f.write_str(&self.told(&Frame::default()))
     }
 }

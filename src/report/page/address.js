@@ -32,8 +32,10 @@ export function placeOf(hash) {
     for (const name of /** @type {(keyof Filter)[]} */ (Object.keys(NO_FILTER))) {
         filter[name] = given.get(name) ?? NO_FILTER[name];
     }
-    const id = path.startsWith("/q/") ? decoded(path.slice(3)) : "";
-    return { view: id ? "question" : "list", id, of: given.get("of") ?? "", filter };
+    // The id of a question may be empty.
+    const isQuestion = path.startsWith("/q/");
+    const id = isQuestion ? decoded(path.slice(3)) : "";
+    return { view: isQuestion ? "question" : "list", id, of: given.get("of") ?? "", filter };
 }
 
 /** @param {string} text */

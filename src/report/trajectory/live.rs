@@ -10,6 +10,7 @@ use crate::types::{Step, Tool, Trajectory};
 #[derive(Debug)]
 pub(crate) struct Live {
     view: View,
+    question: String,
     step: usize,
     /// Whether text of this step was shown.
     said: bool,
@@ -20,8 +21,8 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(crate) fn new(view: View) -> Self {
-        Self { view, step: 1, said: false, replying: false, held: String::new() }
+    pub(crate) fn new(question: &str, view: View) -> Self {
+        Self { view, question: question.to_owned(), step: 1, said: false, replying: false, held: String::new() }
     }
 
     /// More of a reply.
@@ -105,7 +106,7 @@ impl Live {
     }
 
     fn page(&self) -> Page {
-        Page::new(self.view)
+        Page::about(&self.question, self.view)
     }
 }
 
@@ -115,7 +116,7 @@ mod tests {
     use crate::types::Call;
 
     fn live() -> Live {
-        Live::new(View { width: 40, colour: false })
+        Live::new("Why?", View { width: 40, colour: false })
     }
 
     fn step(n: usize) -> Step {

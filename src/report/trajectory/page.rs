@@ -1,9 +1,10 @@
 //! A page that grows field by field: labels, wrapped text, rules, colours.
 
 use crate::report::view::View;
-use crate::types::text::{counted, visible, visible_line};
+use crate::types::text::{counted, is_chinese, visible, visible_line};
 use anstyle::{AnsiColor, Style};
 use std::fmt::Write as _;
+use textwrap::core::display_width;
 use textwrap::{Options, WordSplitter, WrapAlgorithm};
 
 /// A field longer than this many characters is cut; `show --json` has it whole.
@@ -20,14 +21,31 @@ pub(super) const GREEN: Style = AnsiColor::Green.on_default();
 pub(super) const RED: Style = AnsiColor::Red.on_default();
 pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
 
+/// Labels of what question, model and tool say, in English and Chinese. The others are the program's and stay English.
+const CHINESE: [(&str, &str); 7] = [
+    ("question", "问题"),
+    ("gold", "标准答案"),
+    ("answer", "最终答案"),
+    ("thought", "思考"),
+    ("action", "行动"),
+    ("observation", "观察"),
+    ("reply", "回复"),
+];
+
 pub(super) struct Page {
     pub(super) text: String,
     pub(super) view: View,
+    pub(super) chinese: bool,
 }
 
 impl Page {
+    /// A page about a question, whose language some labels have.
+    pub(super) fn about(question: &str, view: View) -> Self {
+        Self { text: String::new(), view, chinese: is_chinese(question) }
+    }
+
     pub(super) fn new(view: View) -> Self {
-        Self { text: String::new(), view }
+        Self { text: String::new(), view, chinese: false }
     }
 
     pub(super) fn blank(&mut self) {
@@ -57,6 +75,8 @@ impl Page {
 
     /// A label and its text, wrapped beside it.
     pub(super) fn field(&mut self, label: &str, text: &str, style: Style) {
+        let chinese = CHINESE.iter().find(|(english, _)| self.chinese && *english == label);
+        let label = chinese.map_or(label, |(_, chinese)| chinese);
         let cut: String = text.chars().take(MAX_FIELD_CHARS).collect();
         let more = text.chars().count().saturating_sub(MAX_FIELD_CHARS);
         let mut shown = visible(&cut).into_owned();
@@ -71,7 +91,8 @@ impl Page {
         let lines = textwrap::wrap(&shown, options);
         for (i, line) in lines.iter().enumerate() {
             let label = if i == 0 { visible_line(label, LABELS) } else { String::new() };
-            self.styled(&format!("{label:<LABELS$}"), BOLD);
+            let room = " ".repeat(LABELS.saturating_sub(display_width(&label)));
+            self.styled(&format!("{label}{room}"), BOLD);
             self.styled(line, style);
             let trimmed = self.text.trim_end_matches(' ').len();
             self.text.truncate(trimmed);

@@ -36,7 +36,7 @@ impl<'a> Side<'a> {
 /// Steps that are the same are shown once. The first step that differs is marked with what differs: thought, action or
 /// observation.
 pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
-    let mut page = Page::new(*view);
+    let mut page = Page::about(&a.trajectory.question, *view);
     page.field("question", &a.trajectory.question, BOLD);
     gold(&mut page, a.trajectory);
     let diverged = Divergence::of(a.trajectory, b.trajectory);
@@ -118,7 +118,8 @@ impl Page {
         }
         let half = (self.view.width - GUTTER.chars().count()) / 2;
         let column = |side| {
-            let mut page = Self::new(View { width: half, ..self.view });
+            let view = View { width: half, ..self.view };
+            let mut page = Self { text: String::new(), view, chinese: self.chinese };
             show(&mut page, side);
             page.text
         };

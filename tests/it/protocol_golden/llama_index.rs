@@ -114,11 +114,12 @@ fn check_format_messages(system: &str, expected: &mut Vec<Message>) {
     assert_eq!(dialogue.memory(), [expected[1].clone(), Message::assistant(joined.join("\n"))]);
 }
 
-/// What the prompt's slots hold for a tool of ours.
+/// What the prompt's slots hold for a tool of ours: what the library makes of a function.
 fn check_slots(tool: &Value) {
-    let spec = ToolSpec { name: text(tool, "name").to_owned(), ..ToolSpec::search(text(tool, "description"), "Query") };
-    let schema = text(tool, "fn_schema_str").replace(r#""title": "#, r#""description": "#);
-    let described = describe(&spec.name, &spec.description, &schema);
+    let (name, description) = (text(tool, "name"), text(tool, "description"));
+    let (_, docstring) = description.split_once('\n').expect("a signature");
+    let spec = ToolSpec { name: name.to_owned(), ..ToolSpec::search(docstring, "") };
+    let described = describe(name, description, text(tool, "fn_schema_str"));
     let slots = protocol(ID, &[]).slots(&[spec.clone(), spec]);
     assert_eq!(
         slots,

@@ -74,6 +74,21 @@ fn hostile_texts_are_only_texts() {
 }
 
 #[test]
+fn a_question_with_an_empty_id_opens() {
+    let Some(mut browser) = Browser::open() else { return };
+    let dir = WorkDir::new();
+    let line = |id: &str| json!({"id": id, "question": "Who built it?", "answers": ["a"]});
+    dir.write("odd.jsonl", format!("{}\n{}\n", line(""), line("b")));
+    dir.run(&["odd.jsonl", "--quiet", "--out", "run"]).ok();
+    dir.wikitrail(&["report", "run", "--out", "page.html"]).ok();
+    browser.page(&dir.path("page.html"), "#/");
+    browser.click(".rows tr[data-place='0'] a");
+    browser.until("document.querySelectorAll('#question .step').length > 0");
+    browser.page(&dir.path("page.html"), "#/");
+    assert_eq!(shown(&mut browser), 2);
+}
+
+#[test]
 fn every_protocol_and_a_run_that_was_cut_have_a_page() {
     let Some(mut browser) = Browser::open() else { return };
     let all = wikitrail::protocol::IDS.join(",");
