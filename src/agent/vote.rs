@@ -19,9 +19,10 @@ pub fn tally<'a>(answers: impl IntoIterator<Item = Option<&'a str>>) -> Vec<Vote
 }
 
 /// The normal form of an answer: the paper's, which handles ASCII punctuation only, or by characters for unspaced
-/// scripts.
+/// scripts. Where nothing is left of it, as of the choice `A` or of `.`, the answer as it was written.
 fn ballot(answer: &str) -> String {
-    if answer.contains(is_unspaced) { normalize_characters(answer) } else { normalize(answer) }
+    let normal = if answer.contains(is_unspaced) { normalize_characters(answer) } else { normalize(answer) };
+    if normal.is_empty() { answer.trim().to_owned() } else { normal }
 }
 
 /// Whether the first of `votes` has the share of all samples that `voting` requires.
@@ -45,6 +46,14 @@ mod tests {
         assert_eq!(counted(&[Some("a1"), Some("z"), Some("z")])[0], ("z".to_owned(), 2));
         assert_eq!(counted(&[Some("《红楼梦》。"), Some("红楼梦")]), [("《红楼梦》。".to_owned(), 2)]);
         assert!(counted(&[None, None]).is_empty());
+    }
+
+    #[test]
+    fn answers_of_which_the_normal_form_leaves_nothing_are_counted_as_written() {
+        // A choice is no article, and neither is a full stop.
+        let answers = [Some("the"), Some("A"), Some("B"), Some(" A"), Some("."), Some("a. B")];
+        let expected = [("A", 2), ("B", 2), ("the", 1), (".", 1)];
+        assert_eq!(counted(&answers), expected.map(|(answer, count)| (answer.to_owned(), count)));
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl Group for OfDatasetFile {
 
 impl Group for OfReproduction {
     fn has(setting: &Setting) -> bool {
-        let own = ["protocol", "samples", "temperature", "max_tokens", "seed", "price"];
+        let own = ["protocol", "samples", "temperature", "max_tokens", "max_steps", "seed", "price"];
         OfModel::has(setting) || OfWiki::has(setting) || own.contains(&setting.name)
     }
 }

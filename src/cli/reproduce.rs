@@ -28,12 +28,13 @@ const SAMPLES: [(&str, &str); 2] = [("hotpotqa", shipped::SAMPLE), ("fever", "da
 /// Settings that `--try` sets, unless they are typed.
 const A_TRY: [(&str, &str); 2] = [("model", "baseline"), ("wiki", "corpus:datasets/sample-wiki")];
 /// Settings whose default is another one here, with the default.
-const OTHER_DEFAULTS: [(&str, &str); 6] = [
+const OTHER_DEFAULTS: [(&str, &str); 7] = [
     ("model", "none, it has to be named"),
     ("wiki", "the file's"),
     ("compat", "the file's"),
     ("protocol", "react-paper, as the file says"),
     ("samples", "21, as the file says"),
+    ("max_steps", "7 for HotpotQA and 5 for FEVER, as the file says"),
     ("temperature", "0 outside votes"),
 ];
 

@@ -29,7 +29,7 @@ pub(super) struct Args {
     /// The run folder.
     #[arg(required_unless_present = "gold", conflicts_with = "gold")]
     run: Option<PathBuf>,
-    /// Metric of a run: hotpot, aliases, fever, paper or cjk [default: the dataset's]; metrics of files are listed below.
+    /// Metric of a run: hotpot, aliases, fever, paper, cjk, strategyqa or rougel [default: the dataset's]; metrics of files are listed below.
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
     #[command(flatten)]

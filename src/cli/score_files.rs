@@ -95,6 +95,7 @@ impl Source {
 }
 
 fn print(report: &Report, json: bool) -> anyhow::Result<()> {
+    report.notes.iter().for_each(|note| say(format!("note: {note}")));
     let none = |what: &str| report.missing.get(what).is_some_and(|count| *count == report.n);
     if none("answer") || none("prediction") {
         say("note: no question of the gold file has a prediction; do both files belong to the same split?");
@@ -157,6 +158,7 @@ mod tests {
             aggregate: object(json!({"em": 0.5, "sp_recall": 1.0})),
             official: None,
             missing: object(json!({"answer": 1, "sp": 0})),
+            notes: Vec::new(),
             items: Some(vec![json!({"id": "a\u{1b}", "em": 1.0, "ok": true})]),
         };
         let mut out = Vec::new();

@@ -4,7 +4,7 @@
 
 use super::error::Problem;
 use super::fields::{Fault, First, Layout, Record};
-use super::{Columns, DatasetError, fever, hotpotqa, jsonl, musique, plain, table, triviaqa, wiki2};
+use super::{Columns, DatasetError, fever, hotpotqa, jsonl, kilt, musique, plain, table, triviaqa, wiki2};
 use crate::types::Question;
 use std::fmt;
 use std::path::Path;
@@ -30,7 +30,7 @@ impl Format {
     /// All formats, in the order in which help and errors list them.
     ///
     /// The last one that the first record looks like is chosen, so a layout that others extend comes before them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         hotpotqa::FORMAT,
         fever::FORMAT,
         wiki2::FORMAT,
@@ -43,6 +43,7 @@ impl Format {
         plain::WEBQUESTIONS,
         plain::SIMPLEQA,
         plain::FRAMES,
+        kilt::FORMAT,
         jsonl::FORMAT,
         table::CSV,
         table::TSV,
@@ -64,6 +65,12 @@ impl Format {
         read: fn(&Record, &Columns) -> Result<Question, Fault>,
     ) -> Self {
         Self { name, looks_like: |_| false, read: Read::General(layout, read), twins: false }
+    }
+
+    /// The same, detected where the first record looks like it.
+    pub(super) const fn recognized_by(mut self, looks_like: fn(&First<'_>) -> bool) -> Self {
+        self.looks_like = looks_like;
+        self
     }
 
     /// The same, where two records may share an id when only one of them is answerable.

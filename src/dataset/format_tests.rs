@@ -85,6 +85,28 @@ fn strategyqa_answers_yes_or_no() {
 }
 
 #[test]
+fn kilt_has_an_alternative_of_answer_and_pages_in_each_output() {
+    let text = r#"{"id": 7, "input": "Q?", "meta": {"m": 1}, "output": [{"answer": " A ", "meta": {},
+        "provenance": [{"wikipedia_id": "1", "title": "P", "start_paragraph_id": 2}, {"wikipedia_id": "2", "title": "R"}]},
+        {"answer": "A"}, {"answer": "B"}, {"provenance": [{"wikipedia_id": "3", "title": "S"}]}]}"#
+        .replace('\n', " ");
+    let (format, question) = first("eli5-dev-kilt.jsonl", &text);
+    assert_eq!((format, question.id.as_str(), question.dataset.as_str()), ("kilt", "7", "eli5-dev-kilt"));
+    assert_eq!((question.answers.join("|").as_str(), question.answer_kind), ("A|B", AnswerKind::Span));
+    let pages: Vec<Vec<_>> = question
+        .evidence_sets
+        .iter()
+        .map(|set| set.iter().map(|page| (page.0.as_deref().unwrap_or_default(), page.1)).collect())
+        .collect();
+    assert_eq!(pages, [vec![("P", None), ("R", None)], vec![("S", None)]]);
+    let (_, claim) = first("x.jsonl", r#"{"id": "a", "input": "C.", "output": [{"answer": "REFUTES"}]}"#);
+    assert_eq!(claim.answer_kind, AnswerKind::Label);
+    let (_, hidden) = first("x.jsonl", r#"{"id": "a", "input": "Q?", "meta": {}}"#);
+    assert!(hidden.answers.is_empty() && hidden.evidence_sets.is_empty());
+    assert!(message("x.jsonl", r#"{"id": "a", "input": "Q?", "output": [{"answer": 3}]}"#).contains("`output.answer`"));
+}
+
+#[test]
 fn bamboogle_and_frames_are_told_apart() {
     let (format, question) =
         first("x.json", r#"[{"Question": "Q?", "Answer": "A", "Q1": "One?", "A1": ["x"], "Q2": "Q?", "A2": ["A"]}]"#);

@@ -11,6 +11,7 @@ mod fields;
 mod format;
 mod hotpotqa;
 mod jsonl;
+mod kilt;
 mod musique;
 mod plain;
 mod public;

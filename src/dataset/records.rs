@@ -19,7 +19,12 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
     match body.as_bytes()[0] {
         b'[' => array(file, text, text.len() - body.len(), Layout::Array),
         b'{' => match wrapped(text) {
-            Some(start) => array(file, text, start, Layout::Lines),
+            Some((start, verified)) => {
+                let mut records = array(file, text, start, Layout::Lines)?;
+                let counts = |record: &Record| record.get(VERIFIED) == Some(&Value::Bool(true));
+                records.list.retain(|record| !verified || counts(record));
+                Ok(records)
+            }
             None => lines(file, text),
         },
         b'<' => Err(DatasetError::at_line(file, 1, Problem::Html)),
@@ -111,14 +116,21 @@ fn record(file: &str, place: Place, value: Value) -> Result<Record, DatasetError
 struct Wrapper<'a> {
     #[serde(borrow, rename = "Data")]
     data: &'a RawValue,
+    /// Whether only the questions count that people verified.
+    #[serde(rename = "VerifiedEval", default)]
+    verified: bool,
 }
 
-/// Where the list of an object that wraps the records begins, where the text is one.
-fn wrapped(text: &str) -> Option<usize> {
+/// What marks a question that people verified.
+const VERIFIED: &str = "QuestionPartOfVerifiedEval";
+
+/// Where the list of an object that wraps the records begins, where the text is one, and whether only verified questions
+/// count.
+fn wrapped(text: &str) -> Option<(usize, bool)> {
     let wrapper: Wrapper<'_> = serde_json::from_str(text).ok()?;
     let list = wrapper.data.get();
     // The value is borrowed from the text, so its address gives its offset.
-    list.starts_with('[').then(|| list.as_ptr().addr() - text.as_ptr().addr())
+    list.starts_with('[').then(|| (list.as_ptr().addr() - text.as_ptr().addr(), wrapper.verified))
 }
 
 /// The records of the list that begins at `start`; only the rest of a wrapper may follow it.

@@ -27,7 +27,7 @@ pub struct ScoreRow {
     pub variant: Option<String>,
     /// The cells of the columns that were asked for as texts.
     pub texts: HashMap<String, String>,
-    /// Value of each figure, in the order of [`ScoreTable::figures`]; absent if the cell is empty: not measured.
+    /// Value of each figure, in the order of [`ScoreTable::figures`]; absent if the cell is empty or `nan`: not measured.
     pub values: Vec<Option<f64>>,
 }
 
@@ -89,7 +89,7 @@ fn figures(records: &[Record]) -> (Vec<String>, Vec<NotNumeric>) {
             if !figures.contains(name) {
                 figures.push(name.clone());
             }
-            if !SHARES.contains(&name.as_str()) && number(cell).is_none() {
+            if !SHARES.contains(&name.as_str()) && number(cell).is_none() && !is_nan(cell) {
                 figures.retain(|figure| figure != name);
                 others.push(NotNumeric { column: name.clone(), line: record.place.line, value: excerpt(cell) });
             }
@@ -112,7 +112,7 @@ fn row(file: &str, record: &Record, figures: &[String], texts: &[String]) -> Res
     let mut values = Vec::with_capacity(figures.len());
     for figure in figures {
         let share = SHARES.contains(&figure.as_str());
-        values.push(match cell(figure) {
+        values.push(match cell(figure).filter(|cell| !is_nan(cell)) {
             None => None,
             Some(text) => match number(text) {
                 Some(value) if !share || (0.0..=1.0).contains(&value) => Some(value),
@@ -123,6 +123,11 @@ fn row(file: &str, record: &Record, figures: &[String], texts: &[String]) -> Res
     }
     let texts = texts.iter().filter_map(|name| Some((name.clone(), cell(name)?.to_owned()))).collect();
     Ok(ScoreRow { id, repeat, variant: cell("variant").map(str::to_owned), texts, values })
+}
+
+/// Whether a cell says that it holds no number, as numpy and pandas write it. It counts as an empty one.
+pub(super) fn is_nan(cell: &str) -> bool {
+    cell.trim().eq_ignore_ascii_case("nan")
 }
 
 fn number(cell: &str) -> Option<f64> {
@@ -155,11 +160,21 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_nan_is_empty_and_an_infinite_one_makes_its_column_no_figure() {
+        let text = "id,em,seconds,odd\na,nan,NaN,1\nb,1,2,inf\n";
+        let table = read_scores("a.csv", text.as_bytes(), &[]).expect("a table");
+        assert_eq!(table.figures, ["em", "seconds"]);
+        assert_eq!(table.others[0], NotNumeric { column: "odd".into(), line: 3, value: "inf".into() });
+        assert_eq!(table.rows[0].values, [None, None]);
+        assert_eq!(table.rows[1].values, [Some(1.0), Some(2.0)]);
+    }
+
+    #[test]
     fn a_bad_cell_is_named_with_file_line_column_and_value() {
         for (text, parts) in [
             ("id,em\na,1\nb,yes\n", &["`a.csv`", "line 3", "`em`", "`yes`", "0 to 1"][..]),
             ("id,em\na,1.5\n", &["line 2", "`em`", "`1.5`"]),
-            ("id,f1\na,NaN\n", &["line 2", "`f1`", "`NaN`"]),
+            ("id,f1\na,inf\n", &["line 2", "`f1`", "`inf`"]),
             ("id,em,repeat\na,1,x\n", &["line 2", "`repeat`", "`x`", "whole number"]),
             ("id,em\n,1\n", &["line 2", "`id`", "missing"]),
             ("id,em\na,1\na,0\n", &["line 3", "`a`", "line 2"]),

@@ -2,6 +2,7 @@
 
 use super::error::Problem;
 use super::fields::Record;
+use super::scores::is_nan;
 use super::{Columns, DatasetError, ReadOptions, bytes, records};
 use crate::types::excerpt;
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub struct ValueRow {
 /// Reads the values of a metric from a table (`.csv`, `.tsv`) or JSON Lines.
 ///
 /// The value is in the field `value`, or in one of the metric's name: `name`, else the only field beside the keys. Without
-/// a value a row is passed over. Anything else than a finite number is an error that names file, line, field and value,
+/// a value, or with `nan`, a row is passed over. Anything else than a finite number is an error that names file, line, field and value,
 /// and so is a second value of the same episodes.
 pub fn read_values(file: &str, raw: &[u8], name: Option<&str>) -> Result<ValueTable, DatasetError> {
     let text = bytes::text_of(file, raw)?;
@@ -91,8 +92,8 @@ fn row(file: &str, record: &Record, field: &str) -> Result<Option<ValueRow>, Dat
         let problem = format!("expected {what}, found `{}`", excerpt(&found));
         DatasetError::at(file, record.place, Problem::Field(field.to_owned(), problem))
     };
-    let Some(value) = record.get(field).filter(|value| value.as_str().is_none_or(|text| !text.trim().is_empty()))
-    else {
+    let none = |text: &str| text.trim().is_empty() || is_nan(text);
+    let Some(value) = record.get(field).filter(|value| value.as_str().is_none_or(|text| !none(text))) else {
         return Ok(None);
     };
     let number =
@@ -136,6 +137,8 @@ mod tests {
             let read = read_values(file, text.as_bytes(), name).expect(text);
             assert_eq!((read.name.as_str(), read.rows.len(), read.rows[0].value), (expected, 1, 1.0), "{text}");
         }
+        let read = read_values("a.csv", b"id,judge\na,nan\nb,1\nc, NaN\n", None).expect("a table");
+        assert_eq!((read.rows.len(), read.rows[0].id.as_str()), (1, "b"));
         let read = read_values("a.csv", b"id,run,variant,repeat,j\nq,r,main,2,-1e2\nq,,,,\n", None).expect("a table");
         let row = &read.rows[0];
         assert_eq!((row.run.as_deref(), row.variant.as_deref(), row.repeat), (Some("r"), Some("main"), Some(2)));
@@ -146,7 +149,7 @@ mod tests {
     fn what_is_no_value_is_named_with_file_and_line() {
         for (text, name, parts) in [
             ("id,judge\na,1\nb,good\n", None, &["`a.csv`", "line 3", "`judge`", "`good`", "finite"][..]),
-            ("id,judge\na,NaN\n", None, &["line 2", "`NaN`"]),
+            ("id,judge\na,inf\n", None, &["line 2", "`inf`"]),
             ("id,judge\na,1e999\n", None, &["line 2", "`1e999`"]),
             ("id,judge,repeat\na,1,x\n", None, &["line 2", "`repeat`", "`x`"]),
             ("id,judge\n,1\n", None, &["line 2", "`id`", "missing"]),

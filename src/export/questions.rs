@@ -69,6 +69,10 @@ pub(super) const COLUMNS: &[QuestionColumn] = &[
     text("annotation_correct", |scored| said(scored, |one| Some(if one.correct? { "true" } else { "false" }))),
     text("annotation_class", |scored| said(scored, |one| Some(one.class?.name()))),
     text("annotation_step", |scored| said(scored, |one| one.step)),
+    figure(&figure::R_PRECISION),
+    figure(&figure::RECALL_AT_5),
+    figure(&figure::KILT_EM),
+    figure(&figure::KILT_F1),
 ];
 
 /// What the dataset says of the question. [`Scored::fields`] holds them in this order, and then those of `meta`.

@@ -1,7 +1,9 @@
 //! Exports of hand-made trajectories, read back here and by Python.
 
 use super::{Column, Csv, CsvOptions, Export, Jsonl, Layout, Origin, Scored, Table};
-use crate::score::{AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Retrieval};
+use crate::score::{
+    AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Retrieval, Share,
+};
 use crate::types::{Manifest, Trajectory};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
@@ -56,7 +58,17 @@ fn names(layout: impl Into<Layout>) -> Vec<String> {
 const SCORE: AnswerScore = AnswerScore { em: 0.0, f1: 0.4, precision: 1.0, recall: 0.25 };
 
 fn assessment() -> Assessment {
-    let gold = GoldRetrieval { pages: 2, pages_opened: 1, sentences: 3, sentences_seen: 2, sentences_unknown: 0 };
+    let (r_precision, recall_at_5) = (Share { count: 1, of: 2 }, Share { count: 0, of: 1 });
+    let (pages, pages_opened, sentences, sentences_seen) = (2, 1, 3, 2);
+    let gold = GoldRetrieval {
+        pages,
+        pages_opened,
+        sentences,
+        sentences_seen,
+        sentences_unknown: 0,
+        r_precision,
+        recall_at_5,
+    };
     Assessment {
         retrieval: Retrieval { searches: 1, missed_searches: 1, lookups: 1, empty_lookups: 1, gold: Some(gold) },
         grounding: Some(Grounding::Ungrounded),
@@ -94,8 +106,8 @@ const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai
 const QUESTIONS: [&str; 2] = [
     "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",'-5,0,0.4,1,0.25,finished,,\
      2,3,1,0,0,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
-     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1,,,,,bridge,,2,span,c1",
-    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,,,,,,,,,,",
+     5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1,,,,,0.5,0,0,0,bridge,,2,span,c1",
+    "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,,,,,,,,,,,,,,",
 ];
 
 #[test]
@@ -124,7 +136,7 @@ fn fields_of_the_dataset_and_metrics_of_files_are_columns() {
     let header = text.lines().next().unwrap();
     assert!(header.contains(",type,level,hops,answer_kind,cluster,meta.m,meta.n,judge,'=x,run,"), "{header}");
     assert!(text.contains(",bridge,,2,span,c1,'=m,7,0.5,,'=run,"), "{text}");
-    assert!(text.contains(&format!(",k2,{}'=run,", ",".repeat(16))), "{text}");
+    assert!(text.contains(&format!(",k2,{}'=run,", ",".repeat(20))), "{text}");
     let mut bytes = Vec::new();
     export(Jsonl::new(&mut bytes, vec!["judge".into()]), 1);
     assert!(String::from_utf8(bytes).unwrap().ends_with("\"metrics\":{\"judge\":0.5}}\n"));

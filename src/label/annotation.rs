@@ -16,7 +16,7 @@ const LONGEST_NOTE: usize = 10_000;
 /// One line of `annotations.jsonl`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Annotation {
-    /// Format version, [`ANNOTATION_VERSION`]; always the first field.
+    /// Format version, 1 today; always the first field.
     pub v: u32,
     /// Key of the episode, as in its trajectory.
     pub key: String,

@@ -109,7 +109,9 @@ pub(crate) fn sheet(title: String, tables: &[Beside], notes: Vec<String>) -> She
 }
 
 fn grid(table: &Beside) -> Grid {
-    let mut header = headings("method", &[label(table.metric), &format!("{} %", LEVEL * 100.0), "n"]);
+    // The title has the whole word, and the columns have to fit.
+    let metric = if table.metric == "accuracy" { "acc." } else { label(table.metric) };
+    let mut header = headings("method", &[metric, &format!("{} %", LEVEL * 100.0), "n"]);
     header.extend(table.sources.iter().map(Heading::numbers));
     let not_measured = table.rows.iter().any(|row| row.not_measured > 0);
     if not_measured {

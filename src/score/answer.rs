@@ -2,6 +2,7 @@
 
 use super::normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 use super::overlap::{AnswerScore, overlap};
+use super::rouge::rouge_l;
 
 /// EM, F1, precision and recall as `hotpot_evaluate_v1.py` gives them, bit for bit.
 ///
@@ -78,6 +79,26 @@ pub fn orqa_em<S: AsRef<str>>(prediction: &str, golds: &[S]) -> bool {
 pub fn fid_em<S: AsRef<str>>(prediction: &str, golds: &[S]) -> bool {
     let prediction = normalize_fid(prediction);
     golds.iter().any(|gold| normalize_fid(gold.as_ref()) == prediction)
+}
+
+/// Whether a `StrategyQA` answer is right, whose answers are booleans: `true` is yes and `false` is no, after normalisation.
+pub fn strategy_qa(prediction: &str, gold: &str) -> bool {
+    verdict(prediction) == verdict(gold)
+}
+
+fn verdict(text: &str) -> String {
+    let normal = normalize(text);
+    match normal.as_str() {
+        "true" => "yes".to_owned(),
+        "false" => "no".to_owned(),
+        _ => normal,
+    }
+}
+
+/// Long answers: exact match as in [`squad11`], and ROUGE-L's F, precision and recall, each the best of all golds.
+pub fn rouge_l_max<S: AsRef<str>>(prediction: &str, golds: &[S]) -> AnswerScore {
+    let em = squad11(prediction, golds).em;
+    AnswerScore { em, ..best(golds.iter().map(|gold| rouge_l(prediction, gold.as_ref()))) }
 }
 
 /// The reward that `ReAct`'s wrappers give: 1 (true) for equality of the normalised texts, for answers and

@@ -133,6 +133,14 @@ figures! {
         "gold sentences that an observation showed";
     SENTENCES "sentences" Neither Count(|episode| Some(gold(episode)?.sentences))
         "gold sentences whose text the dataset gives, or whose number is enough";
+    R_PRECISION "r_precision" Higher Share(|episode| gold(episode)?.r_precision.value())
+        "KILT's R-precision: the share of the first R pages opened that are in a set of R gold pages; empty, like the next three, where no supporting facts are known";
+    RECALL_AT_5 "recall_at_5" Higher Share(|episode| gold(episode)?.recall_at_5.value())
+        "KILT's recall at 5: the share of the sets of gold pages that were opened whole in the first five places";
+    KILT_EM "kilt_em" Higher Share(|episode| Some(found_all(episode)? * episode.score?.em))
+        "KILT-EM: `em` where `r_precision` is 1, else 0";
+    KILT_F1 "kilt_f1" Higher Share(|episode| Some(found_all(episode)? * episode.score?.f1))
+        "KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0";
     EMPTY_LOOKUPS "empty_lookups" Neither Count(|episode| Some(episode.assessment?.retrieval.empty_lookups))
         "lookups answered by `No more results.`; empty when not measured";
     PROMPT_TOKENS "prompt_tokens" Lower Count(|episode| Some(episode.trajectory.usage.prompt_tokens))
@@ -172,6 +180,12 @@ fn uses(episode: &AssessedEpisode<'_>, tool: Tool) -> Option<u64> {
 fn missed_searches(episode: &AssessedEpisode<'_>) -> Option<u64> {
     let steps = episode.trajectory.steps.iter();
     count(steps.filter(|step| step.tool == Some(Tool::Search) && search_missed(step)))
+}
+
+/// 1 where all the pages that KILT asks for were opened first, else 0.
+fn found_all(episode: &AssessedEpisode<'_>) -> Option<f64> {
+    let share = gold(episode)?.r_precision;
+    Some(f64::from(u8::from(share.count == share.of)))
 }
 
 fn gold(episode: &AssessedEpisode<'_>) -> Option<GoldRetrieval> {

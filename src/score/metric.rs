@@ -1,6 +1,6 @@
 //! Which metric a question is scored by, and the score itself.
 
-use super::answer::{hotpot, hotpot_max, paper_reward};
+use super::answer::{hotpot, hotpot_max, paper_reward, rouge_l_max, strategy_qa};
 use super::characters::{characters, is_unspaced};
 use super::fever::{FEVER_LABELS, fever_label};
 use super::overlap::AnswerScore;
@@ -19,11 +19,16 @@ pub enum Metric {
     Paper,
     /// Exact match and F1 over characters, for scripts without spaces; the best of all golds.
     Characters,
+    /// `StrategyQA`'s accuracy against `answers[0]`: true is yes, false is no. All four numbers are the same.
+    StrategyQa,
+    /// ROUGE-L for long answers, the best of all golds; EM is equality of normalised texts.
+    RougeL,
 }
 
 impl Metric {
     /// All metrics, in the order in which they are listed.
-    pub const ALL: [Self; 5] = [Self::Hotpot, Self::Aliases, Self::Fever, Self::Paper, Self::Characters];
+    pub const ALL: [Self; 7] =
+        [Self::Hotpot, Self::Aliases, Self::Fever, Self::Paper, Self::Characters, Self::StrategyQa, Self::RougeL];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -32,6 +37,8 @@ impl Metric {
             Self::Fever => "fever",
             Self::Paper => "paper",
             Self::Characters => "cjk",
+            Self::StrategyQa => "strategyqa",
+            Self::RougeL => "rougel",
         }
     }
 
@@ -66,10 +73,17 @@ impl Metric {
     fn for_texts(dataset: &str, answers: &[String]) -> Self {
         match dataset {
             "hotpotqa" => Self::Hotpot,
+            "strategyqa" => Self::StrategyQa,
+            _ if is_long_form(dataset) => Self::RougeL,
             _ if answers.first().is_some_and(|gold| gold.chars().any(is_unspaced)) => Self::Characters,
             _ => Self::Aliases,
         }
     }
+}
+
+/// Whether a dataset asks for whole paragraphs: `ELI5`, under any name that has this word, as KILT's file `eli5-dev-kilt.jsonl`.
+fn is_long_form(dataset: &str) -> bool {
+    dataset.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.eq_ignore_ascii_case("eli5"))
 }
 
 /// Scores an answer against the golds of a question, the official one first; `None` if there are none.
@@ -85,6 +99,8 @@ pub fn score_answers(metric: Metric, prediction: Option<&str>, golds: &[String])
         Metric::Fever => AnswerScore::right(golds.iter().any(|gold| fever_label(prediction, gold))),
         Metric::Paper => AnswerScore::right(paper_reward(Some(prediction), official)),
         Metric::Characters => characters(prediction, golds),
+        Metric::StrategyQa => AnswerScore::right(strategy_qa(prediction, official)),
+        Metric::RougeL => rouge_l_max(prediction, golds),
     })
 }
 
@@ -104,7 +120,7 @@ mod tests {
             assert_eq!(Metric::parse(metric.name()), Some(metric));
         }
         assert_eq!(Metric::parse(" Hotpot "), Some(Metric::Hotpot));
-        assert_eq!(Metric::parse("rouge"), None);
+        assert_eq!(Metric::parse("bleu"), None);
     }
 
     #[test]
@@ -143,6 +159,25 @@ mod tests {
         assert_eq!(score, Some(AnswerScore::right(true)));
         // A list that holds nothing but labels is one of claims, and labels are not Chinese.
         assert_eq!(Metric::for_answers("sample-zh", &golds(&["SUPPORTS"])), Metric::Fever);
+    }
+
+    #[test]
+    fn booleans_are_answers_of_strategyqa_and_long_answers_are_scored_by_rouge() {
+        assert_eq!(Metric::for_answers("strategyqa", &golds(&["yes"])), Metric::StrategyQa);
+        for (prediction, gold, right) in [
+            ("True", "yes", true),
+            ("false.", "no", true),
+            ("yes", "yes", true),
+            ("True", "no", false),
+            ("so", "no", false),
+        ] {
+            let score = score_answers(Metric::StrategyQa, Some(prediction), &golds(&[gold]));
+            assert_eq!(score, Some(AnswerScore::right(right)), "{prediction} {gold}");
+        }
+        assert_eq!(Metric::for_answers("eli5-dev-kilt", &golds(&["x"])), Metric::RougeL);
+        assert_eq!(Metric::for_answers("nq-dev-kilt", &golds(&["x"])), Metric::Aliases);
+        let score = score_answers(Metric::RougeL, Some("the cat sat"), &golds(&["a dog", "the cat"])).expect("a score");
+        assert_eq!((score.em, score.f1, score.recall), (0.0, 0.799_999_995_200_000_1, 1.0));
     }
 
     #[test]

@@ -14,18 +14,23 @@ pub mod fever;
 pub mod figure;
 pub mod files;
 pub mod grounding;
+mod kilt;
 mod marks;
 pub mod metric;
 pub mod normalize;
 mod observed;
 pub mod overlap;
 pub mod retrieval;
+pub mod rouge;
+mod share;
 mod shortfall;
 pub mod tally;
 mod wording;
 
-pub use answer::{fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, squad11, squad20, trivia};
-pub use assessment::{Assessment, FailureCounts, RunAssessment, Share};
+pub use answer::{
+    fid_em, hotpot, hotpot_max, musique, orqa_em, paper_reward, rouge_l_max, squad11, squad20, strategy_qa, trivia,
+};
+pub use assessment::{Assessment, FailureCounts, RunAssessment};
 pub use characters::{characters, is_unspaced, normalize_characters};
 pub use divergence::{Divergence, Part};
 pub use evidence::{EvidenceGroup, GoldEvidence, GoldFact};
@@ -39,6 +44,8 @@ pub use normalize::{normalize, normalize_fid, normalize_orqa, normalize_trivia};
 pub use observed::search_missed;
 pub use overlap::AnswerScore;
 pub use retrieval::{GoldRetrieval, Retrieval};
+pub use rouge::rouge_l;
+pub use share::Share;
 pub use shortfall::Shortfalls;
 pub use tally::{QuestionMeans, RunScore, Tally};
 pub use wording::{has_words, is_same_page, page_title};

@@ -15,8 +15,8 @@ const TEXT_CHARS: usize = 200_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Observed<'a> {
-    /// Keys of the pages opened, after redirects.
-    pages: HashSet<String>,
+    /// Keys of the pages opened, after redirects, each with its place in the order of first openings.
+    pages: HashMap<String, usize>,
     /// Which sentences of the first block were shown, for each page whose source gives sentences, by the page's key.
     sentences: HashMap<String, Vec<Range<usize>>>,
     /// Words of everything shown, one observation per line, so that nothing is found across two of them.
@@ -95,7 +95,8 @@ impl<'a> Observed<'a> {
         }
         // A foreign record may lack the title after redirects; the query is the best that is known then.
         *open = page_key(step.provenance.as_ref().map_or(input, |provenance| &provenance.title));
-        self.pages.insert(open.clone());
+        let place = self.pages.len();
+        self.pages.entry(open.clone()).or_insert(place);
         self.texts += 1;
         self.show(observation);
     }
@@ -131,7 +132,9 @@ impl<'a> Observed<'a> {
         let (number, key) = (fact.sentence?, page_key(&fact.page));
         match self.sentences.get(&key) {
             Some(runs) => Some(runs.iter().any(|run| run.contains(&number))),
-            None if fact.texts.is_empty() && !self.sentences.is_empty() && !self.pages.contains(&key) => Some(false),
+            None if fact.texts.is_empty() && !self.sentences.is_empty() && !self.pages.contains_key(&key) => {
+                Some(false)
+            }
             None => None,
         }
     }
@@ -147,7 +150,14 @@ impl<'a> Observed<'a> {
     }
 
     pub(super) fn opened(&self, title: &str) -> bool {
-        self.pages.contains(&page_key(title))
+        self.pages.contains_key(&page_key(title))
+    }
+
+    /// Keys of the pages opened, in the order in which they were opened first.
+    pub(super) fn opened_in_order(&self) -> Vec<String> {
+        let mut pages: Vec<(&String, &usize)> = self.pages.iter().collect();
+        pages.sort_unstable_by_key(|(_, place)| **place);
+        pages.into_iter().map(|(page, _)| page.clone()).collect()
     }
 
     pub(super) fn opened_count(&self) -> usize {
@@ -214,11 +224,21 @@ pub(super) fn cap(text: &str) -> &str {
     text.char_indices().nth(TEXT_CHARS).map_or(text, |(at, _)| &text[..at])
 }
 
-/// Whether an answer is a verdict: yes, no, in Chinese too, or one of FEVER's labels. Pages need not contain its text.
+/// Whether an answer is a verdict: yes, no, true, false, in Chinese too, or one of FEVER's labels. Pages need not contain its text.
 pub(super) fn is_verdict(answer: &str) -> bool {
     matches!(
         normalize(answer).trim_end_matches('。'),
-        "yes" | "no" | "noanswer" | "supports" | "refutes" | "not enough info" | "是" | "否" | "不是"
+        "yes"
+            | "no"
+            | "true"
+            | "false"
+            | "noanswer"
+            | "supports"
+            | "refutes"
+            | "not enough info"
+            | "是"
+            | "否"
+            | "不是"
     )
 }
 

@@ -1,9 +1,12 @@
 //! Retrieval: whether gold pages were opened and gold sentences shown, and how often the tool found nothing.
 
 use super::evidence::{EvidenceGroup, GoldEvidence, GoldFact};
+use super::kilt::{r_precision, whole_sets};
 use super::observed::Observed;
+use super::share::Share;
 use super::wording::{page_key, pieces, words};
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// Words from which on a sentence says which page it is from.
 const TELLING_WORDS: usize = 6;
@@ -34,6 +37,10 @@ pub struct GoldRetrieval {
     pub sentences_seen: u64,
     /// Gold sentences whose text the dataset does not give; in no share.
     pub sentences_unknown: u64,
+    /// KILT's R-precision: of the first R pages opened, those of a set of R gold pages, for the set where this is largest.
+    pub r_precision: Share,
+    /// KILT's recall at 5: sets of gold pages that were whole among the first five places of the pages opened, of all sets.
+    pub recall_at_5: Share,
 }
 
 impl GoldRetrieval {
@@ -76,6 +83,9 @@ impl<'a> Match<'a> {
                 best = Some(found);
             }
         }
+        if let Some(best) = &mut best {
+            (best.gold.r_precision, best.gold.recall_at_5) = by_pages(evidence, seen);
+        }
         best
     }
 }
@@ -101,7 +111,20 @@ fn gold(group: &EvidenceGroup, seen: &Observed<'_>) -> GoldRetrieval {
         sentences: count(known().count()),
         sentences_seen: count(known().filter(|fact| fact_seen(fact, seen)).count()),
         sentences_unknown: count(group.facts.len()).saturating_sub(count(known().count())),
+        ..GoldRetrieval::default()
     }
+}
+
+/// R-precision and recall at 5 over the pages opened, in their order, as KILT takes them over the pages of a prediction.
+fn by_pages(evidence: &GoldEvidence, seen: &Observed<'_>) -> (Share, Share) {
+    let found = seen.opened_in_order();
+    let keys = |group: &EvidenceGroup| group.pages.iter().map(|page| page_key(page)).collect();
+    let sets: Vec<HashSet<String>> = evidence.groups().iter().map(keys).collect();
+    let share = |count: usize, of: usize| Share { count: count as u64, of: of as u64 };
+    let (hits, pages) = r_precision(&found, &sets);
+    let ([whole], all) = whole_sets(&found, &sets, [5]);
+    // Of nothing opened no set is found, where the ranking has none.
+    (share(hits, pages), share(whole, all.max(1)))
 }
 
 /// Whether a gold page was opened under its own title, or under another one (a redirect that the site did not tell):

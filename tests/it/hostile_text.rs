@@ -49,6 +49,13 @@ fn bench(server: &Server) -> WorkDir {
     bench.write("e.toml", format!("name = \"{HOSTILE}\"\n{HOSTILE}\n"));
     bench.write("p.toml", format!("{HOSTILE} = {HOSTILE}\n"));
     bench.write("k.json", json!({HOSTILE: HOSTILE}).to_string());
+    let kilt = line(&json!({"id": HOSTILE, "input": HOSTILE, "output": [{"answer": HOSTILE}]}));
+    bench.write("kilt.jsonl", &kilt);
+    bench.write("twice.jsonl", kilt.repeat(2));
+    bench.write("nq.jsonl", line(&json!({"question": HOSTILE, "answer": [HOSTILE]})).repeat(2));
+    bench.write("fever.jsonl", line(&json!({"id": HOSTILE, "label": "REFUTES", "evidence": []})));
+    bench
+        .write("none.jsonl", line(&json!({"id": "z", "predicted_label": "x", "predicted_evidence": [], "output": []})));
     bench.write("out.jsonl", line(&json!({"name": HOSTILE, "output": format!("Action 1: {HOSTILE}[{HOSTILE}]")})));
     bench.write("bad.jsonl", format!("{{\"name\": {HOSTILE}\n"));
     bench.write("s.csv", format!("id,em,{HOSTILE}\n{HOSTILE},1,{HOSTILE}\nb,0,x\n"));
@@ -95,6 +102,18 @@ fn clean(args: &[&str], ran: &Ran) {
         assert!(raw.is_none(), "{args:?}: {raw:?} in {said:?}");
         assert!(!said.contains("panicked"), "{args:?}: {said}");
     }
+}
+
+/// Files of predictions.
+fn predictions() -> Vec<Vec<&'static str>> {
+    vec![
+        vec!["score", "--metric", "hotpot", "--gold", "k.json", "--predictions", "k.json"],
+        vec!["score", "--metric", "kilt", "--gold", "kilt.jsonl", "--predictions", "kilt.jsonl", "--per-item"],
+        vec!["score", "--metric", "kilt", "--gold", "kilt.jsonl", "--predictions", "twice.jsonl"],
+        vec!["score", "--metric", "kilt", "--gold", "kilt.jsonl", "--predictions", "none.jsonl"],
+        vec!["score", "--metric", "nq-open", "--gold", "nq.jsonl", "--predictions", "k.json"],
+        vec!["score", "--metric", "fever", "--gold", "fever.jsonl", "--predictions", "none.jsonl"],
+    ]
 }
 
 /// Pages, notes and lists of runs, and what is joined to them.
@@ -157,7 +176,6 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["score", RUN],
         vec!["score", RUN, "--json", "--per-item"],
         vec!["score", RUN, "--per-item"],
-        vec!["score", "--metric", "hotpot", "--gold", "k.json", "--predictions", "k.json"],
         vec!["compare", RUN],
         vec!["compare", RUN, "--flips", "--json"],
         vec!["compare", RUN, "--stale-gold"],
@@ -236,6 +254,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
     ]);
     lines.extend(imports());
     lines.extend(pages());
+    lines.extend(predictions());
     for format in ["csv", "jsonl", "chat"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);

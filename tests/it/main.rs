@@ -74,8 +74,9 @@ mod responses_run;
 mod retriever_run;
 mod robust_protocol;
 mod schemas;
-mod score_files;
+pub(crate) mod score_files;
 mod score_run;
+mod score_strict;
 #[cfg(all(unix, feature = "serve"))]
 mod serve_command;
 #[cfg(all(unix, feature = "serve"))]

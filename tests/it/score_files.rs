@@ -80,9 +80,13 @@ fn fever_equals_the_official_figures() {
     let Some(shared) = common::shared() else { return };
     let folder = shared.join("golden/scoring");
     let items = lines(&read(&folder, "fever.items.jsonl"));
-    let gold = "../../data/datasets/fever_paper_dev.jsonl";
-    // The file of items holds the predictions too.
-    let found = report(&folder, gold, "fever.items.jsonl", &["fever", "--per-item"]);
+    let claims = read(&shared, "data/datasets/fever_paper_dev.jsonl");
+    let dir = WorkDir::new();
+    // The first 2,000 claims are predicted; the file of items holds the predictions too.
+    dir.write("g", claims.split_inclusive('\n').take(2000).collect::<String>());
+    let (gold, predictions) = (dir.path("g"), folder.join("fever.items.jsonl"));
+    let [gold, predictions] = [&gold, &predictions].map(|path| path.to_str().expect("a path"));
+    let found = report(&folder, gold, predictions, &["fever", "--per-item"]);
     let found_items = found["items"].as_array().expect("items");
     assert_eq!((items.len(), found_items.len()), (2000, 2000));
     for (found, expected) in found_items.iter().zip(&items) {
@@ -94,7 +98,11 @@ fn fever_equals_the_official_figures() {
     let share = |name: &str| items.iter().map(|item| f64::from(u8::from(item[name] == true))).sum::<f64>() / 2000.0;
     assert_eq!(found["aggregate"]["strict_score"], share("strict5"));
     assert_eq!(found["aggregate"]["label_accuracy"], share("correct"));
-    assert_eq!((&found["n"], &found["missing"]["prediction"]), (&json!(2000), &json!(7999)));
+    assert_eq!((&found["n"], &found["missing"]["prediction"]), (&json!(2000), &json!(0)));
+    // As in the official script, the whole file of claims needs as many predictions.
+    dir.write("g", claims);
+    let ran = wikitrail(&folder, &["score", "--metric", "fever", "--gold", gold, "--predictions", predictions]);
+    ran.refused(3, &["predictions for 2000 of 9999 claims", "the first one missing is `"]);
 }
 
 #[test]
@@ -123,10 +131,10 @@ fn ninety_thousand_predictions_are_scored() {
     assert!(right > 60_000 && em >= f64::from(u32::try_from(right).expect("small")) / 90_447.0, "{em} of {right}");
 }
 
-struct Bench(WorkDir);
+pub(crate) struct Bench(pub(crate) WorkDir);
 
 impl Bench {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let dir = WorkDir::new();
         for (name, text) in files {
             dir.write(name, text);
@@ -135,18 +143,18 @@ impl Bench {
     }
 
     #[track_caller]
-    fn score(&self, metric: &[&str]) -> Value {
+    pub(crate) fn score(&self, metric: &[&str]) -> Value {
         report(self.0.root(), "g", "p", metric)
     }
 
     /// Without `--json`, and with further arguments.
-    fn plain(&self, metric: &str, more: &[&str]) -> Ran {
+    pub(crate) fn plain(&self, metric: &str, more: &[&str]) -> Ran {
         let args = [&["score", "--metric", metric, "--gold", "g", "--predictions", "p"], more].concat();
         self.0.wikitrail(&args)
     }
 
     #[track_caller]
-    fn refused(&self, metric: &str, code: i32, words: &[&str]) {
+    pub(crate) fn refused(&self, metric: &str, code: i32, words: &[&str]) {
         let ran = self.plain(metric, &[]);
         ran.refused(code, words);
         assert_eq!(ran.stdout, "");
@@ -193,6 +201,7 @@ fn triviaqa_knows_both_kinds_of_keys() {
     let found = bench.score(&["trivia", "--per-item"]);
     assert_eq!((&found["n"], &found["aggregate"]["exact_match"]), (&json!(2), &json!(50.0)));
     assert_eq!(found["items"][0]["id"], "q_1--Tequila.txt");
+    assert_eq!(found.get("notes"), None);
 }
 
 #[test]
@@ -321,6 +330,13 @@ fn musique_and_fever_say_which_prediction_is_wrong() {
     let unnamed =
         Bench::new(&[("g", claim), ("p", "{\"predicted_label\": \"Supports\", \"predicted_evidence\": [[\"P\", 0]]}")]);
     assert_eq!(unnamed.score(&["fever"])["aggregate"]["strict_score"], 1.0);
+    let both = [claim, &claim.replace('7', "9")].concat();
+    let refused =
+        |p: &[&str], words: &[&str]| Bench::new(&[("g", &both), ("p", &p.concat())]).refused("fever", 3, words);
+    let seven = "{\"id\": 7, \"predicted_label\": \"SUPPORTS\", \"predicted_evidence\": [[\"P\", 0]]}\n";
+    refused(&[seven], &["`p`: predictions for 1 of 2 claims of `g`", "missing is `9`", "hint: ", "those lines alone"]);
+    refused(&[seven, seven], &["line 2", "`7`", "predicted twice: record 1"]);
+    refused(&[seven, &seven.replace('7', "9"), seven], &["line 3", "predicted twice: record 1"]);
 }
 
 #[test]

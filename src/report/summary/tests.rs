@@ -34,7 +34,7 @@ fn score() -> RunScore {
 
 /// Three episodes: a grounded right answer, a wrong one out of nowhere, and one that never came.
 fn assessment() -> RunAssessment {
-    let gold = GoldRetrieval { pages: 2, pages_opened: 1, sentences: 3, sentences_seen: 2, sentences_unknown: 0 };
+    let gold = GoldRetrieval { pages: 2, pages_opened: 1, sentences: 3, sentences_seen: 2, ..GoldRetrieval::default() };
     let retrieval = Retrieval { searches: 4, missed_searches: 1, lookups: 2, empty_lookups: 2, gold: Some(gold) };
     let failure = |class| Some(Failure { class, evidence: "e".into() });
     let mut sum = RunAssessment::default();

@@ -1,7 +1,7 @@
 //! Each class with episodes whose class is beyond doubt.
 
 use super::{assert_class, assess, assess_by, bridge, episode, finished, missed, nothing, other, pell, step, taught};
-use crate::score::{Assessment, FailureClass, GoldEvidence, GoldRetrieval, Grounding};
+use crate::score::{Assessment, FailureClass, GoldEvidence, GoldRetrieval, Grounding, Share};
 use crate::types::{Call, Evidence, Outcome, Question, Repair, Step, Tool, Trajectory};
 
 #[test]
@@ -183,7 +183,15 @@ fn a_claim_needs_one_of_its_evidence_sets() {
     assert_class(&half, FailureClass::Search, "`Porto` was never opened; 1 of 2 gold pages were not");
     assert_eq!(half.grounding, Some(Grounding::Verdict));
     let whole = judge(&[bridge(), pell()], "REFUTES");
-    let gold = GoldRetrieval { pages: 1, pages_opened: 1, sentences: 0, sentences_seen: 0, sentences_unknown: 1 };
+    let gold = GoldRetrieval {
+        pages: 1,
+        pages_opened: 1,
+        sentences: 0,
+        sentences_seen: 0,
+        sentences_unknown: 1,
+        r_precision: Share { count: 1, of: 2 },
+        recall_at_5: Share { count: 1, of: 2 },
+    };
     assert_eq!(whole.retrieval.gold, Some(gold));
     assert_eq!(whole.failure.expect("wrong").class, FailureClass::Reasoning);
     assert_eq!(judge(&[], "REFUTES").failure.expect("wrong").class, FailureClass::Hallucination);

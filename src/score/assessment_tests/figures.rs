@@ -7,7 +7,15 @@ use crate::types::{Evidence, Outcome, Question, Step, Tool};
 #[test]
 fn a_whole_retrieval_is_counted_and_a_right_answer_has_no_class() {
     let all = assess(&finished(&[missed("Bridge"), bridge(), pell(), taught(), nothing("taught")], "ines mora"));
-    let gold = GoldRetrieval { pages: 2, pages_opened: 2, sentences: 2, sentences_seen: 2, sentences_unknown: 0 };
+    let gold = GoldRetrieval {
+        pages: 2,
+        pages_opened: 2,
+        sentences: 2,
+        sentences_seen: 2,
+        sentences_unknown: 0,
+        r_precision: Share { count: 2, of: 2 },
+        recall_at_5: Share { count: 1, of: 1 },
+    };
     assert_eq!(all.retrieval.gold, Some(gold));
     assert_eq!((all.retrieval.searches, all.retrieval.missed_searches), (3, 1));
     assert_eq!((all.retrieval.lookups, all.retrieval.empty_lookups), (2, 1));

@@ -1,6 +1,6 @@
 //! Metrics of plain answers: one text per question against its golds.
 
-use super::layouts::{self, Answers};
+use super::layouts::{self, Answers, Golds};
 use super::report::{Report, named};
 use super::{FileError, Files};
 use crate::score::overlap::ratio_of_sum;
@@ -13,7 +13,14 @@ type Columns = &'static [(&'static str, fn(AnswerScore) -> f64)];
 
 const SQUAD11: Columns = &[("exact_match", |score| score.em), ("f1", |score| score.f1)];
 const SQUAD20: Columns = &[("exact", |score| score.em), ("f1", |score| score.f1)];
+const ROUGE: Columns = &[
+    ("rougel", |score| score.f1),
+    ("precision", |score| score.precision),
+    ("recall", |score| score.recall),
+    ("em", |score| score.em),
+];
 const PAPER: Columns = &[("reward", |score| score.em), ("em", |score| score.em), ("f1", |score| score.f1)];
+const ACCURACY: Columns = &[("accuracy", |score| score.em)];
 const EXACT: Columns = &[("exact_match", |score| score.em)];
 
 /// Sums over questions, in the order of the gold file.
@@ -95,30 +102,36 @@ pub(super) fn squad20(files: &Files<'_>) -> Result<Report, FileError> {
 
 /// Scores as `evaluation/triviaqa_evaluation.py` does: percentages over all questions.
 pub(super) fn trivia(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = match layouts::trivia(files.gold) {
-        Some(golds) => golds,
+    let Golds { list: golds, notes } = if let Some(golds) = layouts::trivia(files.gold) {
+        golds
+    } else {
         // Predictions name questions by id only.
-        None => (files.questions)()?.into_iter().map(|gold| Question::new(gold.id, "", gold.answers)).collect(),
+        let by_id = |gold: Question| Question::new(gold.id, "", gold.answers);
+        Golds { list: (files.questions)()?.into_iter().map(by_id).collect(), notes: Vec::new() }
     };
+    if golds.is_empty() {
+        let hint = "name a file with questions; of one with `VerifiedEval: true`, those with `QuestionPartOfVerifiedEval` count";
+        return Err(files.gold.error("no question counts", hint));
+    }
     let score = |prediction: &str, gold: &Question| score::trivia(prediction, &gold.answers);
     let (mut report, sum, predictions) = all("trivia", files, &golds, (SQUAD11, 100.0), score)?;
     let common = golds.iter().filter(|gold| predictions.get(gold).is_some()).count();
     let counts =
         [("common", common), ("denominator", sum.n), ("predicted_len", predictions.len()), ("gold_len", sum.n)];
     report.aggregate.extend(named(counts));
-    Ok(report)
+    Ok(Report { notes, ..report })
 }
 
 /// Scores as ORQA's evaluation of predictions does, under the names that it prints.
 pub(super) fn orqa(files: &Files<'_>) -> Result<Report, FileError> {
-    let golds = layouts::nq_open(files.gold)?;
+    let Golds { list: golds, notes } = layouts::nq_open_by_text(files.gold)?;
     let score = |prediction: &str, gold: &Question| AnswerScore::right(orqa_em(prediction, &gold.answers));
     let (mut report, sum, _) = all("nq-open", files, &golds, (EXACT, 1.0), score)?;
     let missing = report.missing["prediction"].clone();
     let counts = [("missing_predictions", missing), ("num_correct", sum.right.into()), ("num_total", sum.n.into())];
     report.aggregate = named(counts);
     report.aggregate.extend(named([("accuracy", ratio_of_sum(sum.score.em, sum.n))]));
-    Ok(report)
+    Ok(Report { notes, ..report })
 }
 
 /// Scores with `FiD`'s exact match: the share of all questions.
@@ -128,19 +141,44 @@ pub(super) fn fid(files: &Files<'_>) -> Result<Report, FileError> {
     Ok(all("fid", files, &golds, (EXACT, 1.0), score)?.0)
 }
 
+/// `StrategyQA`'s accuracy: the share of all questions, whose answers are booleans.
+pub(super) fn strategy_qa(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = any_dataset(files)?;
+    let score = |prediction: &str, gold: &Question| {
+        AnswerScore::right(score::strategy_qa(prediction, gold.gold().unwrap_or_default()))
+    };
+    Ok(all("strategyqa", files, &golds, (ACCURACY, 1.0), score)?.0)
+}
+
+/// Long answers: ROUGE-L's F as KILT's script computes it, the best of all golds, and exact match.
+pub(super) fn rouge_l(files: &Files<'_>) -> Result<Report, FileError> {
+    let golds = any_dataset(files)?;
+    let score = |prediction: &str, gold: &Question| score::rouge_l_max(prediction, &gold.answers);
+    Ok(all("rougel", files, &golds, (ROUGE, 1.0), score)?.0)
+}
+
 /// The reward of the paper's harness: equality of normalised texts, 0 without a prediction. `f1` is `HotpotQA`'s for
 /// questions and the reward for claims, as its wrappers have it.
 pub(super) fn paper(files: &Files<'_>) -> Result<Report, FileError> {
     let golds = any_dataset(files)?;
+    let booleans = std::cell::Cell::new(0_usize);
     let score = |prediction: &str, gold: &Question| {
         let official = gold.gold().unwrap_or_default();
+        if gold.answer_kind == AnswerKind::YesNo && matches!(score::normalize(prediction).as_str(), "true" | "false") {
+            booleans.set(booleans.get() + 1);
+        }
         let reward = AnswerScore::right(paper_reward(Some(prediction), official));
         if gold.answer_kind == AnswerKind::Label {
             return reward;
         }
         AnswerScore { f1: score::hotpot(prediction, official).f1, ..reward }
     };
-    Ok(all("paper", files, &golds, (PAPER, 1.0), score)?.0)
+    let mut report = all("paper", files, &golds, (PAPER, 1.0), score)?.0;
+    if booleans.get() > 0 {
+        let count = booleans.get();
+        report.notes.push(format!("{count} predictions are true or false, which this metric does not read as yes or no; --metric strategyqa does"));
+    }
+    Ok(report)
 }
 
 /// Exact match and F1 over characters, in per cent over all questions as `mlqa_evaluation_v1.py` gives them.

@@ -1,14 +1,14 @@
 //! FEVER: JSON lines of claims against JSON lines of `{id, predicted_label, predicted_evidence}`.
 //!
-//! As in `fever-scorer`, the predictions are what is counted: a claim without one is in no mean. A prediction belongs to
-//! the claim with its id; without ids, to the claim in its place.
+//! As in `fever-scorer`, every claim has exactly one prediction. A prediction belongs to the claim with its id; without ids,
+//! to the claim in its place.
 
 use super::json_file::Records;
 use super::report::{Report, named};
 use super::{FileError, Files};
 use crate::score::fever::{FEVER_LABELS, fever_label};
 use crate::score::overlap::{f1, ratio, ratio_of_sum};
-use crate::types::Evidence;
+use crate::types::{Evidence, excerpt};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -20,6 +20,16 @@ use std::collections::{HashMap, HashSet};
 enum Id {
     Number(i64),
     Text(String),
+}
+
+impl Id {
+    /// As an error shows it.
+    fn shown(&self) -> String {
+        match self {
+            Self::Number(number) => format!("`{number}`"),
+            Self::Text(text) => format!("`{}`", excerpt(text)),
+        }
+    }
 }
 
 /// Annotation, evidence number, page, sentence.
@@ -42,8 +52,8 @@ struct Prediction {
 }
 
 const GOLD: &str = "the gold is FEVER's own file: `id`, `label` and `evidence` on each line";
-const PREDICTIONS: &str = "write one prediction `{id, predicted_label, predicted_evidence: [[page, line]]}` a line, for \
-    claims of the gold file";
+const PREDICTIONS: &str = "write one prediction `{id, predicted_label, predicted_evidence: [[page, line]]}` a line for each \
+    claim of the gold file; for a part of the claims, name a gold file with those lines alone";
 
 /// How many predicted pieces of evidence the official score looks at.
 const MAX_EVIDENCE: usize = 5;
@@ -63,14 +73,10 @@ pub(super) fn score(files: &Files<'_>) -> Result<Report, FileError> {
     let predictions: Records<'_, Prediction> = files.predictions.records(PREDICTIONS)?;
     let by_id: HashMap<&Id, usize> =
         golds.iter().enumerate().rev().filter_map(|(index, gold)| Some((gold.id.as_ref()?, index))).collect();
+    let claims = paired(files, &golds, &predictions, &by_id)?;
     let mut report = Report::new("fever", files);
     let (mut right, mut strict, mut evidence, mut with_evidence) = (0, 0, [0.0; 2], 0);
-    for (index, prediction) in predictions.list.iter().enumerate() {
-        let id = prediction.id.as_ref().filter(|_| !by_id.is_empty());
-        let in_its_place = golds.get(index).filter(|gold| id.is_none() || gold.id.as_ref() == id);
-        let Some(claim) = in_its_place.or_else(|| golds.get(*by_id.get(id?)?)) else {
-            return Err(predictions.error(index, "id", format!("`{}` has no such claim", files.gold.name())));
-        };
+    for (prediction, claim) in predictions.list.iter().zip(claims) {
         let score = claim_score(prediction, claim, MAX_EVIDENCE);
         right += usize::from(score.label);
         strict += usize::from(score.strict);
@@ -99,8 +105,38 @@ pub(super) fn score(files: &Files<'_>) -> Result<Report, FileError> {
         ("recall", recall),
         ("f1", f1(precision, recall)),
     ]);
-    let missing = named([("prediction", golds.len().saturating_sub(report.n))]);
-    Ok(Report { aggregate, missing, ..report })
+    Ok(Report { aggregate, missing: named([("prediction", 0)]), ..report })
+}
+
+/// The claim of each prediction. The script refuses predictions that are not as many as the claims; a claim predicted twice
+/// would count twice.
+fn paired<'g>(
+    files: &Files<'_>,
+    golds: &'g [Gold],
+    predictions: &Records<'_, Prediction>,
+    by_id: &HashMap<&Id, usize>,
+) -> Result<Vec<&'g Gold>, FileError> {
+    let mut predicted: Vec<Option<usize>> = vec![None; golds.len()];
+    let mut claims = Vec::with_capacity(golds.len());
+    for (index, prediction) in predictions.list.iter().enumerate() {
+        let id = prediction.id.as_ref().filter(|_| !by_id.is_empty());
+        let in_its_place =
+            Some(index).filter(|at| golds.get(*at).is_some_and(|gold| id.is_none() || gold.id.as_ref() == id));
+        let Some(at) = in_its_place.or_else(|| by_id.get(id?).copied()) else {
+            return Err(predictions.error(index, "id", format!("`{}` has no such claim", files.gold.name())));
+        };
+        if let Some(first) = predicted[at].replace(index) {
+            let what = format!("predicted twice: record {} has the same claim", first + 1);
+            return Err(predictions.error(index, "id", what));
+        }
+        claims.push(&golds[at]);
+    }
+    let Some(at) = predicted.iter().position(Option::is_none) else { return Ok(claims) };
+    let first = golds[at].id.as_ref().map_or_else(|| format!("record {}", at + 1), Id::shown);
+    let (found, all) = (claims.len(), golds.len());
+    let what =
+        format!("predictions for {found} of {all} claims of `{}`; the first one missing is {first}", files.gold.name());
+    Err(files.predictions.error(what, PREDICTIONS))
 }
 
 /// Scores a claim. Only the first `limit` predicted pieces count.

@@ -1,16 +1,56 @@
 //! Layouts of files with plain answers: golds as questions, and predictions as texts by id or question.
 
 use super::json_file::{FileError, JsonFile};
-use crate::types::Question;
+use crate::types::{Question, excerpt};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 const PREDICTIONS: &str = "predictions are `{id: text}`, or lines of `{\"question\": text, \"prediction\": text}`";
 
 /// Predicted answers by the question's id, or by its text.
-pub(super) struct Answers(HashMap<String, String>);
+pub(super) struct Answers(HashMap<String, Answer>);
+
+/// A predicted answer: a text; `true` and `false` as Python writes them; or the `answer` of an object, as `StrategyQA`'s
+/// predictions have it.
+struct Answer(String);
+
+impl<'de> Deserialize<'de> for Answer {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Given;
+
+        impl<'de> Visitor<'de> for Given {
+            type Value = Answer;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Answer, E> {
+                Ok(Answer(text.to_owned()))
+            }
+
+            fn visit_bool<E: Error>(self, truth: bool) -> Result<Answer, E> {
+                self.visit_str(if truth { "True" } else { "False" })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Answer, A::Error> {
+                let mut answer = None;
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == "answer" {
+                        answer = Some(map.next_value()?);
+                    } else {
+                        map.next_value::<IgnoredAny>()?;
+                    }
+                }
+                answer.ok_or_else(|| A::Error::missing_field("answer"))
+            }
+        }
+
+        deserializer.deserialize_any(Given)
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
@@ -18,7 +58,7 @@ struct Row {
     id: Option<String>,
     question: Option<String>,
     #[serde(alias = "predicted_answer", alias = "answer")]
-    prediction: String,
+    prediction: Answer,
 }
 
 impl Answers {
@@ -27,7 +67,7 @@ impl Answers {
     pub(super) fn read(file: JsonFile<'_>) -> Result<Self, FileError> {
         #[derive(Deserialize)]
         struct Sections {
-            answer: HashMap<String, String>,
+            answer: HashMap<String, Answer>,
         }
         let Ok(entries) = serde_json::from_str::<HashMap<String, &RawValue>>(file.text()) else {
             return Self::rows(file);
@@ -55,7 +95,7 @@ impl Answers {
     }
 
     pub(super) fn get(&self, question: &Question) -> Option<&str> {
-        self.0.get(&question.id).or_else(|| self.0.get(&question.question)).map(String::as_str)
+        self.0.get(&question.id).or_else(|| self.0.get(&question.question)).map(|answer| answer.0.as_str())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -122,6 +162,9 @@ pub(super) fn squad(file: JsonFile<'_>) -> Result<Vec<Question>, FileError> {
 struct Trivia {
     #[serde(default)]
     domain: String,
+    /// Whether only the questions and pages count that people verified.
+    #[serde(default)]
+    verified_eval: bool,
     data: Vec<TriviaQuestion>,
 }
 
@@ -129,6 +172,8 @@ struct Trivia {
 #[serde(rename_all = "PascalCase")]
 struct TriviaQuestion {
     question_id: String,
+    #[serde(default)]
+    question_part_of_verified_eval: bool,
     answer: TriviaAnswer,
     #[serde(default)]
     entity_pages: Vec<TriviaPage>,
@@ -148,24 +193,70 @@ struct TriviaAnswer {
 #[serde(rename_all = "PascalCase")]
 struct TriviaPage {
     filename: String,
+    #[serde(default)]
+    doc_part_of_verified_eval: bool,
+}
+
+/// Golds of an official file, one for each key of the predictions, and what a reader should know of them.
+pub(super) struct Golds {
+    pub(super) list: Vec<Question>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Golds {
+    /// Golds by key as a Python `dict` keeps them: in the order of their first places, each with its last answers.
+    fn keyed(golds: impl IntoIterator<Item = (String, Question)>, mut notes: Vec<String>) -> Self {
+        let (mut list, mut places): (Vec<Question>, HashMap<String, usize>) = (Vec::new(), HashMap::new());
+        let (mut replaced, mut first) = (0_usize, None);
+        for (key, gold) in golds {
+            let Some(at) = places.get(&key) else {
+                places.insert(key, list.len());
+                list.push(gold);
+                continue;
+            };
+            replaced += usize::from(list[*at].answers != gold.answers);
+            list[*at] = gold;
+            first.get_or_insert(key);
+        }
+        if let Some(key) = first {
+            let differ = if replaced == 0 { "all with equal answers" } else { "with other answers" };
+            notes.push(format!(
+                "the gold file has `{}` more than once, {differ}; each question counts once, by its last answers, as in \
+                 the official script",
+                excerpt(&key)
+            ));
+        }
+        Self { list, notes }
+    }
 }
 
 /// The questions of `TriviaQA`'s official file, one for each key of the predictions; `None` for any other file.
-pub(super) fn trivia(file: JsonFile<'_>) -> Option<Vec<Question>> {
-    let trivia: Trivia = serde_json::from_str(file.text()).ok()?;
-    let mut known = HashSet::new();
-    let mut golds = Vec::with_capacity(trivia.data.len());
-    for TriviaQuestion { question_id: id, answer, entity_pages, search_results } in trivia.data {
-        let keys = if trivia.domain == "Web" {
-            entity_pages.iter().chain(&search_results).map(|page| format!("{id}--{}", page.filename)).collect()
+///
+/// Of a file with `VerifiedEval` the verified questions count, and of those of the Web the verified pages, as
+/// `read_triviaqa_data` keeps them.
+pub(super) fn trivia(file: JsonFile<'_>) -> Option<Golds> {
+    let Trivia { domain, verified_eval, data } = serde_json::from_str(file.text()).ok()?;
+    let all = data.len();
+    let counts = |verified: bool| !verified_eval || verified;
+    let data: Vec<TriviaQuestion> =
+        data.into_iter().filter(|question| counts(question.question_part_of_verified_eval)).collect();
+    let note = format!(
+        "the gold file is of the verified evaluation: {} of its {all} questions are verified and count",
+        data.len()
+    );
+    let keyed = data.into_iter().flat_map(|question| {
+        let TriviaQuestion { question_id: id, answer, entity_pages, search_results, .. } = question;
+        let keys: Vec<String> = if domain == "Web" {
+            let pages = entity_pages.iter().chain(&search_results);
+            let pages = pages.filter(|page| counts(page.doc_part_of_verified_eval));
+            pages.map(|page| format!("{id}--{}", page.filename)).collect()
         } else {
             vec![id]
         };
         let answers = [answer.normalized_aliases, answer.human_answers].concat();
-        let fresh = keys.into_iter().filter(|key| known.insert(key.clone()));
-        golds.extend(fresh.map(|key| Question::new(key, "", answers.clone())));
-    }
-    Some(golds)
+        keys.into_iter().map(move |key| (key.clone(), Question::new(key, "", answers.clone())))
+    });
+    Some(Golds::keyed(keyed, verified_eval.then_some(note).into_iter().collect()))
 }
 
 /// The questions of NQ-open's file. One without id has its text as id.
@@ -181,4 +272,10 @@ pub(super) fn nq_open(file: JsonFile<'_>) -> Result<Vec<Question>, FileError> {
     let gold =
         |Record { id, question, answer }| Question::new(id.unwrap_or_else(|| question.clone()), question, answer);
     Ok(records.list.into_iter().map(gold).collect())
+}
+
+/// The same by the question's text, as ORQA's script keys them.
+pub(super) fn nq_open_by_text(file: JsonFile<'_>) -> Result<Golds, FileError> {
+    let keyed = nq_open(file)?.into_iter().map(|gold| (gold.question.clone(), gold));
+    Ok(Golds::keyed(keyed, Vec::new()))
 }

@@ -6,6 +6,7 @@ mod answers;
 mod fever;
 mod hotpot;
 mod json_file;
+mod kilt;
 mod layouts;
 mod musique;
 mod report;
@@ -55,6 +56,9 @@ impl FileMetric {
         Self { name: "fid", score: answers::fid },
         Self { name: "paper", score: answers::paper },
         Self { name: "cjk", score: answers::cjk },
+        Self { name: "strategyqa", score: answers::strategy_qa },
+        Self { name: "kilt", score: kilt::score },
+        Self { name: "rougel", score: answers::rouge_l },
     ];
 
     /// The names of all metrics in a sentence.

@@ -17,6 +17,9 @@ pub struct Report {
     pub official: Option<Map<String, Value>>,
     /// How many questions lack what, such as an answer.
     pub missing: Map<String, Value>,
+    /// What a reader should know of the gold file before using the figures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// One object per question, `id` first, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<Value>>,
@@ -26,7 +29,7 @@ impl Report {
     /// A report without figures, to which questions are added.
     pub(super) fn new(metric: &'static str, files: &Files<'_>) -> Self {
         let items = files.per_item.then(Vec::new);
-        Self { metric, n: 0, aggregate: Map::new(), official: None, missing: Map::new(), items }
+        Self { metric, n: 0, aggregate: Map::new(), official: None, missing: Map::new(), notes: Vec::new(), items }
     }
 
     /// Counts a question; keeps its scores if they were requested.
