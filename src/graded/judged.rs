@@ -194,7 +194,8 @@ impl JudgedRun {
         let at = self.place(metric)?;
         let of_it = self.episodes.iter().filter(|episode| episode.variant == variant && wanted(&episode.id));
         let item = |episode: &Episode| {
-            Some(JudgedItem { cluster: clusters.of(&episode.id), judge: episode.values[at]?, label: episode.label })
+            let (cluster, stratum) = (clusters.of(&episode.id), usize::from(episode.right));
+            Some(JudgedItem { cluster, stratum, judge: episode.values[at]?, label: episode.label })
         };
         Some(of_it.filter_map(item).collect())
     }

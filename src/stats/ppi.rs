@@ -1,12 +1,13 @@
 //! Prediction-powered inference (PPI++): a mean of a judge's verdicts, corrected by labels of a random part of the items.
 //!
 //! Angelopoulos, Duchi, Zrnic, "PPI++: Efficient prediction-powered inference" (2023). The judge's error is estimated on the
-//! labelled items and subtracted; λ says how much the verdicts of the others count, from 0 (the labels alone) to 1.
+//! labelled items and subtracted; λ says how much the verdicts of the others count, from 0 (the labels alone) to 1. Labels may
+//! be drawn with different probabilities in different strata (Fisch et al., "Stratified prediction-powered inference", 2024).
 
 use super::quantile::{count, float};
 use super::{Interval, Mean};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Labelled clusters below which nothing is corrected: the spread of the judge's errors would be guessed.
 pub const FEWEST: u64 = 20;
@@ -15,11 +16,16 @@ pub const FEWEST: u64 = 20;
 /// labels without an error do not show that it makes none.
 const FEW_ERRORS: usize = 5;
 
+/// Labels of a stratum below which it is not corrected, unless all of it is labelled.
+const FEW_LABELS: usize = 5;
+
 /// An item that a judge has measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct JudgedItem {
     /// Items of one cluster, such as the episodes of one question, are not independent.
     pub cluster: usize,
+    /// Items of one stratum have been labelled with one probability: those right by exact match, and those wrong.
+    pub stratum: usize,
     pub judge: f64,
     /// What a person says, where one was asked.
     pub label: Option<f64>,
@@ -52,12 +58,24 @@ struct Influence(HashMap<usize, (f64, f64)>);
 
 /// One side of an estimate.
 struct Arm {
-    /// Means of the labels, of the verdicts on the labelled items, and of all verdicts.
+    strata: BTreeMap<usize, Stratum>,
+    /// Means over the strata, by their sizes, of the labels and of the verdicts on the labelled items; the mean of all verdicts.
     label: f64,
     labelled: f64,
     all: f64,
+    items: f64,
+}
+
+/// The items of a stratum.
+#[derive(Default)]
+struct Stratum {
+    /// Its share of all items.
+    weight: f64,
     labels: u64,
-    /// What the errors add to the variance where few were found.
+    /// Means of the labels, and of the verdicts on the labelled items.
+    label: f64,
+    labelled: f64,
+    /// What the judge's errors add to the variance where few were found.
     floor: f64,
 }
 
@@ -90,12 +108,12 @@ fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
     let lambda = influence.lambda();
     let mean = arms.iter().map(|(arm, sign)| sign * (arm.label + lambda * (arm.all - arm.labelled))).sum();
     let clusters = float(count(labelled.len()));
-    let floor: f64 = arms.iter().map(|(arm, _)| arm.floor).sum();
+    let floor: f64 = arms.iter().map(|(arm, _)| arm.floor()).sum();
     let variance = influence.squares(lambda) * clusters / (clusters - 1.0) + floor;
     let corrected = Corrected {
         mean,
         se: variance.sqrt(),
-        labels: arms.iter().map(|(arm, _)| arm.labels).sum(),
+        labels: arms.iter().map(|(arm, _)| arm.labels()).sum(),
         freedom: count(labelled.len()) - 1,
         lambda,
     };
@@ -103,32 +121,66 @@ fn estimate(sides: &[(&[JudgedItem], f64)]) -> Option<Corrected> {
 }
 
 impl Arm {
+    /// Absent where a stratum has too few labels.
     fn of(items: &[JudgedItem]) -> Option<Self> {
-        let labelled = || items.iter().filter_map(|item| Some((item.judge, item.label?)));
-        let (n, all) = (count(labelled().count()), count(items.len()));
-        if n == 0 {
+        let strata: BTreeSet<usize> = items.iter().map(|item| item.stratum).collect();
+        let of = |stratum: usize| {
+            let its: Vec<&JudgedItem> = items.iter().filter(|item| item.stratum == stratum).collect();
+            Some((stratum, Stratum::of(&its, items.len())?))
+        };
+        let strata: BTreeMap<usize, Stratum> = strata.into_iter().map(of).collect::<Option<_>>()?;
+        let weighted = |of: fn(&Stratum) -> f64| strata.values().map(|stratum| stratum.weight * of(stratum)).sum();
+        let items_n = float(count(items.len()));
+        Some(Self {
+            label: weighted(|stratum| stratum.label),
+            labelled: weighted(|stratum| stratum.labelled),
+            all: items.iter().map(|item| item.judge).sum::<f64>() / items_n,
+            items: items_n,
+            strata,
+        })
+    }
+
+    fn labels(&self) -> u64 {
+        self.strata.values().map(|stratum| stratum.labels).sum()
+    }
+
+    fn floor(&self) -> f64 {
+        self.strata.values().map(|stratum| stratum.floor).sum()
+    }
+}
+
+impl Stratum {
+    fn of(items: &[&JudgedItem], all: usize) -> Option<Self> {
+        let labelled: Vec<(f64, f64)> = items.iter().filter_map(|item| Some((item.judge, item.label?))).collect();
+        let whole = labelled.len() == items.len();
+        if labelled.len() < FEW_LABELS && !whole {
             return None;
         }
-        let errors = labelled().filter(|(judge, label)| (judge - label).abs() > f64::EPSILON).count();
+        let n = float(count(labelled.len()));
+        let weight = float(count(items.len())) / float(count(all));
+        let errors = labelled.iter().filter(|(judge, label)| (judge - label).abs() > f64::EPSILON).count();
         Some(Self {
-            label: labelled().map(|(_, label)| label).sum::<f64>() / float(n),
-            labelled: labelled().map(|(judge, _)| judge).sum::<f64>() / float(n),
-            all: items.iter().map(|item| item.judge).sum::<f64>() / float(all),
-            labels: n,
-            floor: if errors < FEW_ERRORS && n < all { 2.0 / float(n) / float(n) } else { 0.0 },
+            weight,
+            labels: count(labelled.len()),
+            label: labelled.iter().map(|(_, label)| label).sum::<f64>() / n,
+            labelled: labelled.iter().map(|(judge, _)| judge).sum::<f64>() / n,
+            floor: if errors < FEW_ERRORS && !whole { 2.0 * (weight / n).powi(2) } else { 0.0 },
         })
     }
 }
 
 impl Influence {
     fn add(&mut self, items: &[JudgedItem], arm: &Arm, sign: f64) {
-        let (n, all) = (float(arm.labels), float(count(items.len())));
         for item in items {
+            let Some(stratum) = arm.strata.get(&item.stratum) else { continue };
             let (own, of_lambda) = self.0.entry(item.cluster).or_default();
-            *of_lambda += sign * (item.judge - arm.all) / all;
+            // How large the strata are is drawn, too.
+            *own += sign * (stratum.label - arm.label) / arm.items;
+            *of_lambda += sign * (item.judge - arm.all - stratum.labelled + arm.labelled) / arm.items;
             if let Some(label) = item.label {
-                *own += sign * (label - arm.label) / n;
-                *of_lambda -= sign * (item.judge - arm.labelled) / n;
+                let share = sign * stratum.weight / float(stratum.labels);
+                *own += share * (label - stratum.label);
+                *of_lambda -= share * (item.judge - stratum.labelled);
             }
         }
     }
@@ -184,7 +236,12 @@ mod tests {
                 .map(|cluster| {
                     let right = draw(&mut rng, truth);
                     let says = judged(&mut rng, right, judge);
-                    JudgedItem { cluster, judge: one(says), label: (cluster < labels).then_some(one(right)) }
+                    JudgedItem {
+                        cluster,
+                        stratum: 0,
+                        judge: one(says),
+                        label: (cluster < labels).then_some(one(right)),
+                    }
                 })
                 .collect();
             let interval = corrected(&drawn).and_then(|corrected| corrected.interval(0.95)).expect("enough labels");
@@ -241,7 +298,12 @@ mod tests {
                 for (items, share, judge) in [(&mut a, [0.2, 0.6], [0.9, 0.95]), (&mut b, [0.3, 0.7], [0.98, 0.75])] {
                     let right = draw(&mut rng, share[usize::from(easy)]);
                     let says = one(judged(&mut rng, right, judge));
-                    items.push(JudgedItem { cluster, judge: says, label: (cluster < 100).then_some(one(right)) });
+                    items.push(JudgedItem {
+                        cluster,
+                        stratum: 0,
+                        judge: says,
+                        label: (cluster < 100).then_some(one(right)),
+                    });
                 }
             }
             let interval = corrected_difference(&a, &b).and_then(|both| both.interval(0.95)).expect("enough labels");
@@ -254,11 +316,44 @@ mod tests {
         assert!(raw / f64::from(times) < 0.5, "{raw}");
     }
 
+    /// `annotate` takes as many right answers as wrong ones, which are a quarter and three quarters here.
+    #[test]
+    fn strata_may_be_labelled_unequally() {
+        let (mut rng, mut covered, times) = (SplitMix64::new(9), 0.0, 1_000);
+        for _ in 0..times {
+            let mut left = [40, 40];
+            let items: Vec<JudgedItem> = (0..400)
+                .map(|cluster| {
+                    let right = draw(&mut rng, 0.4);
+                    let by_em = right && draw(&mut rng, 0.6);
+                    let says = by_em || judged(&mut rng, right, [0.9, 0.8]);
+                    let stratum = usize::from(by_em);
+                    let labelled = left[stratum] > 0;
+                    left[stratum] -= usize::from(labelled);
+                    JudgedItem { cluster, stratum, judge: one(says), label: labelled.then_some(one(right)) }
+                })
+                .collect();
+            let found = corrected(&items).and_then(|found| found.interval(0.95)).expect("enough labels");
+            covered += one(found.contains(0.4));
+        }
+        let share = covered / f64::from(times);
+        assert!((0.93..0.985).contains(&share), "{share}");
+        // Labels of the wrong answers alone say nothing of the others.
+        let one_sided = |at: usize| JudgedItem {
+            cluster: at,
+            stratum: at % 2,
+            judge: one(at < 50),
+            label: at.is_multiple_of(2).then_some(0.0),
+        };
+        assert!(corrected(&(0..100).map(one_sided).collect::<Vec<_>>()).is_none());
+    }
+
     #[test]
     fn labels_of_everything_are_the_answer_and_few_labels_are_none() {
         let items = |labels: usize, of_cluster: usize| -> Vec<JudgedItem> {
             let item = |at: usize| JudgedItem {
                 cluster: at / of_cluster,
+                stratum: 0,
                 judge: one(at.is_multiple_of(2)),
                 label: (at < labels).then_some(one(at.is_multiple_of(4))),
             };

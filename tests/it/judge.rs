@@ -329,3 +329,54 @@ fn a_judge_that_cannot_judge_is_refused_before_anything_is_sent() {
     dir.write("r/verdicts.jsonl", format!("{{\"v\": 9}}\n{text}"));
     assert!(judge(&[]).ok().stdout.contains("verdicts.jsonl:1: "));
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_every_verdict_and_the_same_command_asks_for_the_rest() {
+    let slow = |n: usize, answer: &str| {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        fair(n, answer)
+    };
+    let (server, dir) = (server(in_words, slow), WorkDir::new());
+    run(&dir, &server, 60, "r");
+    let base = base(&server);
+    let flags = ["score", "r", "--judge", "openai:j", "--judge-base-url", &base, "--judge-concurrency", "1"];
+    let mut command = dir.command(&flags);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    while !dir.path("r/verdicts.jsonl").exists() || verdicts(&dir, "r").len() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let id = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
+    let output = child.wait_with_output().expect("it ends");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    let kept = verdicts(&dir, "r").len();
+    assert!((2..60).contains(&kept) && stderr.contains("not judged yet; go on: wikitrail score r --judge"), "{stderr}");
+    assert_eq!(asked(&server), kept, "what was in flight is kept");
+    dir.wikitrail(&flags).ok();
+    assert_eq!((asked(&server), verdicts(&dir, "r").len()), (60, 60));
+}
+
+#[test]
+fn a_key_goes_to_the_server_that_was_named_and_into_no_file() {
+    const KEY: &str = "sk-judge-0123456789abcdef";
+    let (server, dir) = (server(in_words, fair), WorkDir::new());
+    run(&dir, &server, 6, "r");
+    let base = base(&server).replace("http://", "http://user:hidden@");
+    let flags = ["score", "r", "--judge", "openai:j", "--judge-base-url", &base, "--judge-key-env", "JUDGE_KEY"];
+    let mut command = dir.command(&[&flags[..], &["--judge-max-calls", "2", "--judge-record", "tape.jsonl"]].concat());
+    let output = command.env("JUDGE_KEY", KEY).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(server.requests().iter().any(|request| request.contains(KEY)));
+    let said = [output.stdout, output.stderr].concat();
+    let mut files = vec![said, dir.read("tape.jsonl").into_bytes()];
+    for name in ["verdicts.jsonl", "manifest.json", "trajectories.jsonl"] {
+        files.push(dir.read(&format!("r/{name}")).into_bytes());
+    }
+    for bytes in files {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        assert!(!text.contains(KEY) && !text.contains("hidden"), "{text}");
+    }
+}
