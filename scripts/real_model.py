@@ -10,11 +10,13 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -217,6 +219,29 @@ def paged(program, questions, short):
     say("report", f"{len(names)} runs on one page of {len(text) / 1e6:.1f} MB")
 
 
+def judged(program):
+    """Every answer of a run judged, and again from the recording without a server: the same verdicts."""
+    runs = [program.work / name for name in ("standard", "judged-again")]
+    shutil.copytree(runs[0], runs[1])
+    tape = program.work / "judge.tape"
+    flags = ["--judge", MODEL, "--judge-all", "--judge-model-timeout", "3600", "--judge-max-tokens", "96"]
+    program("score", runs[0], *flags, "--judge-base-url", program.url, "--judge-record", tape)
+    program("score", runs[1], *flags, "--judge-base-url", "http://127.0.0.1:1/v1", "--judge-replay", tape)
+    told = []
+    for run in runs:
+        lines = [json.loads(line) for line in open(run / "verdicts.jsonl")]
+        told.append(sorted((line["key"], line["verdict"], line["completion"]) for line in lines if "verdict" in line))
+    check(told[0] and told[0] == told[1], f"judge: a replay without a server differs: {told}")
+    answers = {(episode["id"], " ".join(episode["answer"].split()).lower()) for episode in program.episodes("standard")
+               if (episode["answer"] or "").strip()}
+    check(0 < len(told[0]) <= len(answers), f"judge: {len(told[0])} verdicts on {len(answers)} answers")
+    counts = Counter(verdict for _, verdict, _ in told[0])
+    judge, = program.score("standard")["judges"]["each"]
+    check(sum(judge["verdicts"]) == len(told[0]) and judge["verdicts"][3] == counts["unreadable"], f"judge: {judge['verdicts']}, {counts}")
+    say("judge", ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items())) + "; replayed without a server: "
+        + ("identical" if told[0] == told[1] else "DIFFERENT"))
+
+
 def asked(program):
     """One question, streamed: what is shown is what is recorded."""
     saved = program.work / "ask.jsonl"
@@ -281,6 +306,7 @@ def attempt(path, url, work, short):
     questions = 2 if short else 10
     protocols(program, questions, short)
     paged(program, questions, short)
+    judged(program)
     asked(program)
     interrupted(program)
     queued(program, short)

@@ -46,12 +46,13 @@
 //! | `wiki` | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
 //! | `score` | normalisation, official metrics, figures of an episode, failure classes | types |
 //! | `label` | judgements of people on episodes: their file, samples, agreement | types, stats, tape, store, score |
+//! | `judge` | verdicts of models on answers: prompts, their file, what is to be judged | types, store |
 //! | `agent` | one question to one trajectory, by method; replay | types, protocol, llm, wiki, score |
-//! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, label, agent |
+//! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, label, judge, agent |
 //! | `export` | one file for each format | types, score, label |
 //! | `compare` | variants on the same questions: pairs, tests, verdicts, flipped answers | types, score, stats |
-//! | `graded` | runs read back with their scores, and what differs between them | types, stats, dataset, store, experiment, score, run, compare |
-//! | `report` | terminal tables, progress, episodes for reading | types, score, stats, label, run, compare, graded |
+//! | `graded` | runs read back with their scores, and what differs between them | types, stats, dataset, store, experiment, score, label, judge, run, compare |
+//! | `report` | terminal tables, progress, episodes for reading | types, score, stats, label, judge, run, compare, graded |
 //! | `serve` | a frozen corpus for other programs: `MediaWiki`, `/retrieve`, MCP; runs in a browser; the only HTTP server | types, store, wiki, run, graded, label, report |
 //! | `facade` | what the library offers | types, experiment, run, score, compare |
 //! | `cli` | one file for each command; the only user of clap and anyhow | everything |
@@ -68,6 +69,7 @@ pub mod experiment;
 pub mod export;
 mod facade;
 mod graded;
+mod judge;
 #[doc(hidden)]
 pub mod label;
 #[doc(hidden)]

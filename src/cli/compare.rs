@@ -3,6 +3,7 @@
 mod expression;
 mod flipped;
 mod gate;
+mod judges;
 mod output;
 mod stale;
 mod tables;
@@ -29,7 +30,7 @@ pub(super) struct Args {
     runs: Vec<String>,
     /// Compare tables instead, such as exports: one file per variant, or a column `variant`, with columns `id`, `em`, `f1`,
     /// `repeat`, any figures, and any fields for --by and --cluster.
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "metric_file")]
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["metric_file", "metric_command"])]
     from_csv: Vec<PathBuf>,
     /// Variant to compare all others with [default: the experiment's contrasts or baseline, else all pairs].
     #[arg(long, value_name = "NAME")]
@@ -128,7 +129,10 @@ impl Args {
 
     fn settings(&self, pairs: Pairs, joined: &[JoinedMetric]) -> Settings {
         let figure = |name: String| match joined.iter().find(|metric| metric.name == name) {
-            Some(metric) => NamedFigure::joined(name, metric.unit),
+            Some(metric) => {
+                let (unit, judged) = (metric.unit, metric.is_judged());
+                NamedFigure::joined(name, unit, judged)
+            }
             None => NamedFigure::new(name),
         };
         Settings {
@@ -152,7 +156,7 @@ impl Args {
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let mut pairs = args.pairs()?;
     let format = args.format()?;
-    let joined = args.metrics.read()?;
+    let (verdicts, joined) = judges::read(args)?;
     let (mut sources, figures) = sources(args, &joined)?;
     let mut names = graded::names(&sources);
     let mut absent = None;
@@ -181,8 +185,15 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let flips =
         if args.flips() { flipped::lists(&sources, &columns, &comparison, args.stale_gold, most)? } else { Vec::new() };
     let settings = differences::of(&sources);
-    let compared =
-        Compared { comparison: &comparison, settings: &settings, flips: &flips, warnings: &warnings, mde: args.mde };
+    let corrected = verdicts.corrected(&comparison, &sources, &names, args.level);
+    let compared = Compared {
+        comparison: &comparison,
+        settings: &settings,
+        corrected: &corrected,
+        flips: &flips,
+        warnings: &warnings,
+        mde: args.mde,
+    };
     let labelled = sources.iter().zip(&names);
     output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged))?;
     let mut code = failure::OK;
@@ -315,6 +326,9 @@ fn json<'s>(
     value["sources"] = labelled.map(source).collect();
     value["differing_settings"] = compared.settings.iter().map(setting).collect();
     value["warnings"] = json!(compared.warnings);
+    if !compared.corrected.is_empty() {
+        value["corrected"] = json!(compared.corrected);
+    }
     if args.flips() {
         value["flips"] = json!(compared.flips);
     }

@@ -14,9 +14,9 @@ use std::path::Path;
 /// Characters of a command line that are shown.
 const LONGEST_COMMAND: usize = 1000;
 /// Flags whose values are addresses.
-const OF_ADDRESSES: [&str; 2] = ["--base-url", "--wiki-url"];
+const OF_ADDRESSES: [&str; 3] = ["--base-url", "--wiki-url", "--judge-base-url"];
 /// Flags whose values were refused if they held a secret, and are shown as they are: a part of them may be an address.
-const WITHOUT_SECRETS: [&str; 2] = ["--extra-body", "--extra-header"];
+const WITHOUT_SECRETS: [&str; 4] = ["--extra-body", "--extra-header", "--judge-extra-body", "--judge-extra-header"];
 /// Flags that belong to one start of the program and not to its run.
 const OF_A_START: [&str; 7] = ["resume", "out", "shard", "dry_run", "json", "quiet", "confirm"];
 

@@ -6,11 +6,11 @@ mod prompts;
 mod runs;
 
 use super::failure::{self, Failure};
-use super::metric_files::{MetricFiles, Names};
+use super::metric_files::{MetricFiles, Names, with_judges};
 use super::output_file;
 use super::say::say;
 use crate::export::{Csv, CsvOptions, Export, ExportError, Gzip, Jsonl, Layout, Origin, Scored, Table};
-use crate::graded::{EpisodeName, JoinedMetric, Shelf, folder_name};
+use crate::graded::{EpisodeName, JoinedMetric, JudgedRuns, Shelf, folder_name};
 use crate::label::Annotations;
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
@@ -94,7 +94,10 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     args.filter.check(&runs)?;
     let format = output_file::format(args.format, args.out.as_deref(), ENDINGS, Format::Csv)?;
     check_format(args, format)?;
-    let job = Job { args, format, metrics: args.metrics.read()?, runs };
+    let judged = JudgedRuns::read(runs.iter().map(|run| run.folder.path()))?;
+    let folders: Vec<&Path> = runs.iter().map(|run| run.folder.path()).collect();
+    let metrics = with_judges(args.metrics.read(&folders)?, judged.metrics()?)?;
+    let job = Job { args, format, runs, metrics };
     if !job.metrics.is_empty() {
         job.note_coverage()?;
     }

@@ -19,9 +19,17 @@ pub(super) trait Group: 'static {
     /// Where they are declared.
     const TABLE: &'static [Setting] = VARIANT_SETTINGS;
 
+    /// What the names of its flags begin with, where a command has them beside others.
+    const PREFIX: &'static str = "";
+
     /// Whether a setting belongs to it.
     fn has(_setting: &Setting) -> bool {
         true
+    }
+
+    /// What holds where a setting is not typed, in words.
+    fn default(setting: &Setting) -> &'static str {
+        setting.default
     }
 }
 
@@ -29,6 +37,9 @@ pub(super) trait Group: 'static {
 pub(super) struct OfVariant;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfModel;
+/// The settings of a model that judges, by flags of their own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfJudge;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfWiki;
 /// The settings of a site that is asked through its API.
@@ -49,6 +60,24 @@ impl Group for OfVariant {}
 impl Group for OfModel {
     fn has(setting: &Setting) -> bool {
         setting.heading == "Model" || setting.name == "reasoning"
+    }
+}
+
+impl Group for OfJudge {
+    const PREFIX: &'static str = "judge_";
+
+    fn has(setting: &Setting) -> bool {
+        // It is named by a flag of its own, and asked by messages.
+        let of_model = OfModel::has(setting) && !["model", "completions", "prefill"].contains(&setting.name);
+        of_model || ["temperature", "max_tokens", "seed", "price"].contains(&setting.name)
+    }
+
+    fn default(setting: &Setting) -> &'static str {
+        match setting.name {
+            "temperature" => "0",
+            "max_tokens" => "512",
+            _ => setting.default,
+        }
     }
 }
 
@@ -146,13 +175,24 @@ pub(super) fn help(setting: &Setting, default: &str) -> String {
     if default.is_empty() { help } else { format!("{help} [default: {default}]") }
 }
 
-fn arg(setting: &'static Setting) -> Arg {
-    let arg = Arg::new(setting.name)
-        .long(setting.name.replace('_', "-"))
+/// The name of a setting's argument.
+fn id<G: Group>(name: &str) -> String {
+    format!("{}{name}", G::PREFIX)
+}
+
+fn arg<G: Group>(setting: &'static Setting) -> Arg {
+    let help = help(setting, G::default(setting));
+    let arg = Arg::new(id::<G>(setting.name))
+        .long(id::<G>(setting.name).replace('_', "-"))
         .value_name(setting.value_name)
-        .help_heading(setting.heading)
-        .help(help(setting, setting.default))
-        .conflicts_with_all(setting.conflicts);
+        .conflicts_with_all(setting.conflicts.iter().filter(|name| named::<G>(name)).map(|name| id::<G>(name)));
+    let arg = match G::PREFIX {
+        "" => arg.help_heading(setting.heading).help(help),
+        prefix => {
+            let judge = prefix.trim_end_matches('_');
+            arg.help_heading("Judge").help(help.replace("--", &format!("--{judge}-"))).requires(judge.to_owned())
+        }
+    };
     let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("expected {expected}"));
     let several = LISTED.contains(&setting.name);
     match setting.kind {
@@ -171,6 +211,11 @@ fn arg(setting: &'static Setting) -> Arg {
     }
 }
 
+/// Whether a group has a setting of this name.
+fn named<G: Group>(name: &str) -> bool {
+    G::TABLE.iter().any(|setting| setting.name == name && G::has(setting))
+}
+
 /// `NAME=VALUE`.
 fn option(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as variant=workflow")?;
@@ -185,8 +230,8 @@ pub(super) fn options(typed: &[String]) -> anyhow::Result<crate::protocol::Optio
 }
 
 /// What is added to requests, if it may be.
-fn extra_value(setting: &Setting, matches: &ArgMatches) -> Result<Value, clap::Error> {
-    let mut texts = matches.get_many::<String>(setting.name).into_iter().flatten().map(String::as_str);
+fn extra_value(setting: &Setting, id: &str, matches: &ArgMatches) -> Result<Value, clap::Error> {
+    let mut texts = matches.get_many::<String>(id).into_iter().flatten().map(String::as_str);
     let read = match setting.kind {
         Kind::Body => extra::parse_body(texts.next_back().unwrap_or_default()),
         _ => extra::parse_headers(texts).map(|headers| serde_json::json!(headers)),
@@ -198,7 +243,7 @@ fn extra_value(setting: &Setting, matches: &ArgMatches) -> Result<Value, clap::E
 
 impl<G: Group> Args for Typed<G> {
     fn augment_args(command: Command) -> Command {
-        command.args(G::TABLE.iter().filter(|setting| G::has(setting)).map(arg))
+        command.args(G::TABLE.iter().filter(|setting| G::has(setting)).map(arg::<G>))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -210,24 +255,25 @@ impl<G: Group> FromArgMatches for Typed<G> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut typed = Self { settings: Vec::new(), lists: Vec::new(), group: PhantomData };
         for setting in G::TABLE.iter().filter(|setting| G::has(setting)) {
-            if matches.value_source(setting.name) != Some(ValueSource::CommandLine) {
+            let id = &id::<G>(setting.name);
+            if matches.value_source(id) != Some(ValueSource::CommandLine) {
                 continue;
             }
-            let all = || matches.get_many::<Value>(setting.name).into_iter().flatten().cloned().collect::<Vec<Value>>();
+            let all = || matches.get_many::<Value>(id).into_iter().flatten().cloned().collect::<Vec<Value>>();
             let value = match setting.kind {
                 _ if LISTED.contains(&setting.name) => {
                     typed.lists.push((setting, all()));
                     continue;
                 }
-                Kind::Switch => Value::Bool(matches.get_flag(setting.name)),
+                Kind::Switch => Value::Bool(matches.get_flag(id)),
                 Kind::Texts | Kind::Urls => Value::Array(all()),
-                Kind::Body | Kind::Headers => extra_value(setting, matches)?,
+                Kind::Body | Kind::Headers => extra_value(setting, id, matches)?,
                 Kind::Options => {
-                    let options = matches.get_many::<(String, String)>(setting.name).into_iter().flatten();
+                    let options = matches.get_many::<(String, String)>(id).into_iter().flatten();
                     let named = |(name, value): &(String, String)| (name.clone(), Value::from(value.as_str()));
                     Value::Object(options.map(named).collect::<Map<_, _>>())
                 }
-                _ => match matches.get_one::<Value>(setting.name) {
+                _ => match matches.get_one::<Value>(id) {
                     Some(value) => value.clone(),
                     None => continue,
                 },

@@ -1,6 +1,7 @@
-//! `--metric-file`: metrics that were made elsewhere, joined to runs.
+//! `--metric-file` and `--metric-command`: metrics that are made elsewhere, joined to runs.
 
 use super::failure::Failure;
+use super::metric_command;
 use super::say::say;
 use crate::dataset::{DatasetError, Problem, bytes_of, read_values};
 use crate::graded::{EpisodeName, JoinedMetric};
@@ -14,30 +15,63 @@ pub(super) struct MetricFiles {
     /// and `run`; may be repeated [default name: that of the column].
     #[arg(long, value_name = "[NAME=]FILE")]
     metric_file: Vec<String>,
+    /// Metric of your own: a program that reads episodes as JSON lines and writes {"id", "variant", "repeat", "value"}, a line
+    /// each; started without a shell, may be repeated [default name: that of the program].
+    #[arg(long, value_name = "[NAME=]PROGRAM")]
+    metric_command: Vec<String>,
 }
 
 impl MetricFiles {
-    /// Reads the files.
-    pub(super) fn read(&self) -> anyhow::Result<Vec<JoinedMetric>> {
+    /// Reads the files, and asks the programs about the episodes of these runs.
+    pub(super) fn read(&self, runs: &[&Path]) -> anyhow::Result<Vec<JoinedMetric>> {
         let mut read: Vec<JoinedMetric> = Vec::new();
         for typed in &self.metric_file {
-            let (name, file) = match typed.split_once('=').filter(|(name, _)| !name.contains('/')) {
-                Some((name, file)) if !Path::new(typed).is_file() => (Some(name), file),
-                _ => (None, typed.as_str()),
-            };
+            let (name, file) = named(typed);
             let bytes = bytes_of(Path::new(file)).map_err(|error| explain(error, file))?;
-            let table = read_values(file, &bytes, name).map_err(|error| explain(error, file))?;
-            let metric = JoinedMetric::new(file, table)?;
-            if read.iter().any(|known| known.name.eq_ignore_ascii_case(&metric.name)) {
-                return Err(Failure::usage(
-                    format!("--metric-file: two metrics are called `{}`", visible_line(&metric.name, 60)),
-                    "name them: --metric-file first=a.csv --metric-file second=b.csv",
-                ));
-            }
-            read.push(metric);
+            add(&mut read, file, &bytes, name, "--metric-file")?;
+        }
+        for typed in &self.metric_command {
+            let (name, program) = named(typed);
+            let stem = Path::new(program).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            let bytes = metric_command::output(program, runs)?;
+            add(&mut read, program, &bytes, name.or(stem.as_deref()), "--metric-command")?;
         }
         Ok(read)
     }
+}
+
+/// The name before a `=`, and the file or program behind it.
+fn named(typed: &str) -> (Option<&str>, &str) {
+    match typed.split_once('=').filter(|(name, _)| !name.contains('/')) {
+        Some((name, file)) if !Path::new(typed).is_file() => (Some(name), file),
+        _ => (None, typed),
+    }
+}
+
+fn add(read: &mut Vec<JoinedMetric>, file: &str, bytes: &[u8], name: Option<&str>, flag: &str) -> anyhow::Result<()> {
+    let table = read_values(file, bytes, name).map_err(|error| explain(error, file))?;
+    let metric = JoinedMetric::new(file, table)?;
+    if read.iter().any(|known| known.name.eq_ignore_ascii_case(&metric.name)) {
+        return Err(Failure::usage(
+            format!("{flag}: two metrics are called `{}`", visible_line(&metric.name, 60)),
+            format!("name them: {flag} first=A {flag} second=B"),
+        ));
+    }
+    read.push(metric);
+    Ok(())
+}
+
+/// The metrics of judges, and behind them those of files, whose names must be others.
+pub(super) fn with_judges(files: Vec<JoinedMetric>, judges: Vec<JoinedMetric>) -> anyhow::Result<Vec<JoinedMetric>> {
+    let same = |file: &&JoinedMetric| judges.iter().any(|judge| judge.name.eq_ignore_ascii_case(&file.name));
+    if let Some(file) = files.iter().find(same) {
+        let name = visible_line(&file.name, 60);
+        return Err(Failure::usage(
+            format!("--metric-file: `{name}` is what the verdicts in the run's folder are called"),
+            format!("name the metric otherwise: --metric-file my_{name}=FILE"),
+        ));
+    }
+    Ok(judges.into_iter().chain(files).collect())
 }
 
 /// Measured episodes by their names.

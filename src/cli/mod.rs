@@ -21,6 +21,7 @@ mod man;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod merge;
+mod metric_command;
 mod metric_files;
 mod models;
 mod output_file;
@@ -68,7 +69,7 @@ enum Command {
     /// Ask one question and watch it being answered, or have a conversation.
     Ask(Box<ask::Args>),
     /// Score a run from its trajectories, or a file of predictions.
-    Score(score::Args),
+    Score(Box<score::Args>),
     /// Compare variants or runs question by question: differences, intervals, tests, flipped answers.
     Compare(Box<compare::Args>),
     /// Show runs as a page: one file to open, send and print.
@@ -188,7 +189,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Run(args) => run::execute(*args).await,
         Command::Ask(args) => ask::execute(*args, &mut stdout().styled()).await,
-        Command::Score(args) => score::execute(&args),
+        Command::Score(args) => score::execute(&args).await,
         Command::Compare(args) => compare::execute(&args),
         Command::Report(args) => report::execute(&args),
         Command::List(args) => list::execute(&args),

@@ -5,7 +5,7 @@ mod dry_run;
 mod screen;
 mod shard;
 
-pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs};
+pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs, concurrency, usd};
 
 use super::confirm::{Origin, confirm};
 use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};

@@ -3,6 +3,7 @@
 mod items;
 mod joined;
 mod json;
+mod judge;
 mod people;
 
 use super::failure::{self, Failure};
@@ -10,7 +11,7 @@ use super::metric_files::MetricFiles;
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
-use crate::graded::check_one;
+use crate::graded::{JudgedRun, check_one};
 use crate::label::Judgements;
 use crate::report::console::stdout;
 use crate::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands};
@@ -41,6 +42,8 @@ pub(super) struct Args {
     quiet: bool,
     #[command(flatten)]
     files: score_files::Files,
+    #[command(flatten)]
+    judge: judge::JudgeArgs,
 }
 
 /// What stands beside a run's own figures.
@@ -50,21 +53,31 @@ pub(super) struct Beside {
     joined: Vec<JoinedRow>,
     /// What people said.
     judgements: Option<Judgements>,
+    /// What judges said.
+    judged: Option<JudgedRun>,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     if let Some(scored) = score_files::execute(&args.files, args.metric.as_deref(), args.json) {
         return scored;
     }
     let run = args.run.as_deref().unwrap_or(Path::new("."));
     let metric = args.metric.as_deref().map(parse_metric).transpose()?;
     check_one(run, "wikitrail score")?;
+    let mut code = failure::OK;
+    if args.judge.is_any() {
+        match judge::execute(&args.judge, run, args.json).await? {
+            Some(judged) => code = judged,
+            None => return Ok(failure::OK),
+        }
+    }
     let annotations = people::annotations(run)?;
     let mut summary = Summary::of(run, metric, args.files.per_item || annotations.is_some())?;
     summary.notes.iter().for_each(say);
     summary.evidence.note().iter().for_each(say);
-    let metrics = args.metrics.read()?;
-    let joined = if metrics.is_empty() { Vec::new() } else { joined::rows(run, &metrics)? };
+    let metrics = args.metrics.read(&[run])?;
+    let judged = JudgedRun::read(run)?;
+    let joined = joined::rows(run, metrics, judged.as_ref())?;
     let items = summary.items.as_deref().unwrap_or_default();
     let judgements = annotations.map(|annotations| people::judgements(&annotations, items));
     if !args.files.per_item {
@@ -77,8 +90,8 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     } else {
         Print::Tables
     };
-    print(&summary, Beside { joined, judgements }, how)?;
-    Ok(failure::OK)
+    print(&summary, Beside { joined, judgements, judged }, how)?;
+    Ok(code)
 }
 
 /// How the figures of a run are printed.
@@ -93,20 +106,13 @@ pub(super) enum Print {
 
 /// Prints the figures.
 pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Result<()> {
-    let Beside { joined, judgements } = beside;
     let mut out = std::io::BufWriter::new(stdout());
     if how == Print::Json {
-        let mut value = json::summary(summary);
-        if let Some(judgements) = &judgements {
-            value["annotations"] = people::to_json(judgements, summary);
-        }
-        if !joined.is_empty() {
-            value["metrics"] = serde_json::json!(joined);
-        }
-        json_line(&mut out, &value)?;
+        json_line(&mut out, &to_json(summary, &beside))?;
         out.flush()?;
         return Ok(());
     }
+    let Beside { joined, judgements, judged } = beside;
     let rows = summary
         .variants
         .iter()
@@ -128,8 +134,10 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
         counted(dataset.questions, "question"),
         dataset.name
     );
-    let (wall_ms, notes, next) = (wall_ms(summary), notes(summary), next_steps(summary));
-    let below = judgements.map(|judgements| people::text(&judgements, summary)).unwrap_or_default();
+    let (wall_ms, mut notes, next) = (wall_ms(summary), notes(summary), next_steps(summary));
+    notes.extend(judged.iter().flat_map(|judged| judge::notes(judged, summary)));
+    let people = judgements.map(|judgements| people::text(&judgements, summary)).unwrap_or_default();
+    let below = judged.as_ref().map(judge::text).unwrap_or_default() + &people;
     let report = RunSummary { title, rows, joined, wall_ms, notes, below, next };
     if how == Print::Lines {
         out.write_all(report.lines().as_bytes())?;
@@ -149,6 +157,21 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
         say(format_args!("note: to test these differences for significance: wikitrail compare {run}"));
     }
     Ok(())
+}
+
+/// The figures with what stands beside them, in full precision.
+fn to_json(summary: &Summary, beside: &Beside) -> serde_json::Value {
+    let mut value = json::summary(summary);
+    if let Some(judgements) = &beside.judgements {
+        value["annotations"] = people::to_json(judgements, summary);
+    }
+    if let Some(judged) = &beside.judged {
+        value["judges"] = judge::to_json(judged);
+    }
+    if !beside.joined.is_empty() {
+        value["metrics"] = serde_json::json!(beside.joined);
+    }
+    value
 }
 
 pub(super) fn together(summaries: &[Summary]) -> serde_json::Value {

@@ -1,5 +1,6 @@
 //! `show`: the episodes of a run, one of them, or two side by side.
 
+mod judges;
 mod list;
 mod prompts;
 
@@ -157,6 +158,7 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
         }
         return Ok(failure::OK);
     }
+    let verdicts = judges::read(&run.path)?;
     let repeated = found.iter().any(|graded| graded.trajectory.repeat != found[0].trajectory.repeat);
     for (at, graded) in found.iter().enumerate() {
         if at > 0 {
@@ -167,6 +169,9 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
             out.write_all(heading(&format!("{}{repeat}", name(run, graded)), view).as_bytes())?;
         }
         out.write_all(render(&graded.trajectory, Some(&graded.into()), view).as_bytes())?;
+        for line in judges::lines(&verdicts, &graded.trajectory) {
+            writeln!(out, "{line}")?;
+        }
     }
     if let [_, _, ..] = &names(run, &found)[..] {
         say(format_args!("note: to print one variant only: {}", listed(&names(run, &found))));

@@ -21,9 +21,10 @@ impl NamedFigure {
         Self { name, unit, better }
     }
 
-    /// A metric from a file. No file says whether more is better.
-    pub fn joined(name: impl Into<String>, unit: Unit) -> Self {
-        Self { name: name.into(), unit, better: Better::Neither }
+    /// A metric from a file, which does not say whether more is better, or of judges, where it is.
+    pub fn joined(name: impl Into<String>, unit: Unit, judged: bool) -> Self {
+        let better = if judged { Better::Higher } else { Better::Neither };
+        Self { name: name.into(), unit, better }
     }
 
     /// Its name in a sentence: `EM` and `F1` in capitals, all others as they are.

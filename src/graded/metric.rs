@@ -20,8 +20,8 @@ pub(crate) struct JoinedMetric {
     pub(crate) name: String,
     /// Shares if all values are from 0 to 1.
     pub(crate) unit: Unit,
-    /// As it was named, for messages.
-    file: String,
+    /// As it was named, for messages; absent for the verdicts of judges.
+    file: Option<String>,
     rows: Vec<ValueRow>,
     by_id: HashMap<String, Vec<usize>>,
 }
@@ -66,12 +66,26 @@ impl JoinedMetric {
                 format!("name it with at most 60 characters and no comma: --metric-file judge={file}"),
             ));
         }
+        Ok(Self::of(name, Some(file.to_owned()), rows))
+    }
+
+    /// The verdicts of a run's judges.
+    pub(crate) fn judged(ValueTable { name, rows }: ValueTable) -> Self {
+        Self { unit: Unit::Share, ..Self::of(name, None, rows) }
+    }
+
+    fn of(name: String, file: Option<String>, rows: Vec<ValueRow>) -> Self {
         let share = rows.iter().all(|row| (0.0..=1.0).contains(&row.value));
         let mut by_id: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, row) in rows.iter().enumerate() {
             by_id.entry(unguarded(&row.id).to_owned()).or_default().push(at);
         }
-        Ok(Self { name, unit: if share { Unit::Share } else { Unit::Amount }, file: file.to_owned(), rows, by_id })
+        Self { name, unit: if share { Unit::Share } else { Unit::Amount }, file, rows, by_id }
+    }
+
+    /// Whether judges gave it.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.file.is_none()
     }
 
     /// The value of an episode; of several rows that mean it, that which says most.
@@ -107,7 +121,12 @@ impl JoinedMetric {
                 }
             }
         }
-        let (name, file) = (visible_line(&self.name, 60), visible_line(&self.file, 200));
+        let name = visible_line(&self.name, 60);
+        let Some(file) = &self.file else {
+            let note = format!("note: `{name}`: no verdict on {lacking} of {}, such as", counted(all, "episode"));
+            return Ok(if lacking > 0 { vec![format!("{note} {}", missing.join(", "))] } else { Vec::new() });
+        };
+        let file = visible_line(file, 200);
         if lacking == all {
             return Err(RunError::input(
                 format!("`{file}`: no value of `{name}` is of an episode of these runs"),

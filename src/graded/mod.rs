@@ -3,11 +3,13 @@
 //! [`RunRef`] is a run as it is named, [`GradedRun`] its episodes with their scores, and a [`Source`] one variant with
 //! the figures that are compared.
 
+mod corrected;
 pub(crate) mod differences;
 mod field;
 mod find;
 #[cfg(feature = "serve")]
 pub(crate) mod follow;
+mod judged;
 mod metric;
 mod results;
 mod run;
@@ -16,9 +18,13 @@ mod shelf;
 mod source;
 mod standing;
 
+pub(crate) use corrected::{CorrectedFigure, CorrectedMean, CorrectedPair, JudgedRuns};
 pub(crate) use differences::Setting;
 pub(crate) use field::Field;
 pub(crate) use find::{check_one, runs, runs_at, runs_in};
+pub(crate) use judged::{
+    Correction, JUDGE, JudgeFigures, JudgedRun, TwoJudges, answers, correction_of_pair, judged_metrics,
+};
 pub(crate) use metric::{EpisodeName, JoinedMetric, folder_name};
 pub(crate) use results::{Group, Results};
 pub(crate) use run::{Graded, GradedRun};

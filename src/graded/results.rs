@@ -1,7 +1,10 @@
 //! Several runs together: the variants that answered the same questions, compared.
 
 use super::standing::standings;
-use super::{Field, RunRef, Setting, Source, Standing, Wanted, differences, load, names, planned};
+use super::{
+    CorrectedFigure, Field, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Standing, Wanted, differences, load,
+    names, planned,
+};
 use crate::compare::{Comparison, NamedFigure, Settings, means_and_pairs};
 use crate::run::RunError;
 use crate::score::{Figure, figure};
@@ -40,6 +43,8 @@ pub(crate) struct Group {
     pub(crate) names: Vec<String>,
     /// Their comparison, or why they cannot be compared.
     pub(crate) comparison: Result<Comparison, String>,
+    /// Judges' figures, held against labels.
+    pub(crate) corrected: Vec<CorrectedFigure>,
     /// How each of them stands, in their order.
     pub(crate) standings: Vec<Standing>,
     /// Settings in which they differ.
@@ -56,13 +61,16 @@ impl Results {
     /// Reads all variants of these runs and, if that is asked for, compares them as their experiments plan it. Of several
     /// runs, one that cannot be read is left out with a note.
     pub(crate) fn of(runs: &[RunRef], compared: bool) -> Result<Self, RunError> {
-        let (sources, mut notes) = read(runs)?;
+        let (judged, joined, said) = if compared { judged(runs) } else { Default::default() };
+        let (sources, mut notes) = read(runs, &joined)?;
+        notes.extend(said);
         let (sources, begun): (Vec<Source>, Vec<Source>) =
             sources.into_iter().partition(|source| !source.episodes.is_empty());
         notes.extend(begun.iter().map(|source| format!("note: `{}` has no finished episode yet", source.run.typed())));
         let names = names(&sources);
         let groups = grouped(sources.into_iter().zip(names).collect());
-        let groups = groups.into_iter().map(|members| Group::of(members, compared, &mut notes)).collect();
+        let groups =
+            groups.into_iter().map(|members| Group::of(members, compared, (&judged, &joined), &mut notes)).collect();
         Ok(Self { groups, notes })
     }
 
@@ -72,11 +80,28 @@ impl Results {
     }
 }
 
+/// The verdicts of these runs, the metric of all judges, and what a reader should know of them. What cannot be read is left
+/// out: a page of the other figures is worth having.
+fn judged(runs: &[RunRef]) -> (JudgedRuns, Vec<JoinedMetric>, Vec<String>) {
+    let read = JudgedRuns::read(runs.iter().map(|run| run.path.as_path()));
+    match read.and_then(|judged| Ok((judged.metrics()?, judged))) {
+        Ok((mut metrics, judged)) => {
+            metrics.truncate(1);
+            let notes = judged.notes();
+            (judged, metrics, notes)
+        }
+        Err(error) => {
+            let note = format!("warning: verdicts are left out: {}", visible_line(&error.to_string(), 500));
+            (JudgedRuns::default(), Vec::new(), vec![note])
+        }
+    }
+}
+
 /// The variants of runs that can be read, and what a reader should know of them.
-fn read(runs: &[RunRef]) -> Result<(Vec<Source>, Vec<String>), RunError> {
+fn read(runs: &[RunRef], joined: &[JoinedMetric]) -> Result<(Vec<Source>, Vec<String>), RunError> {
     let wanted = Wanted {
         figures: &FIGURES,
-        joined: &[],
+        joined,
         cluster: Some(&Field::Cluster),
         by: &[Field::Type, Field::Level],
         gold_pages: true,
@@ -124,13 +149,28 @@ fn grouped(members: Vec<Member>) -> Vec<Vec<Member>> {
 }
 
 impl Group {
-    fn of(members: Vec<Member>, compared: bool, notes: &mut Vec<String>) -> Self {
+    fn of(
+        members: Vec<Member>,
+        compared: bool,
+        (judged, joined): (&JudgedRuns, &[JoinedMetric]),
+        notes: &mut Vec<String>,
+    ) -> Self {
         let (sources, names): (Vec<_>, Vec<_>) = members.into_iter().unzip();
         notes.extend(differences::warnings(&sources, &names).iter().map(|warning| format!("warning: {warning}")));
-        let figures: Vec<String> = FIGURES[..COMPARED].iter().map(|figure| figure.name.to_owned()).collect();
-        let columns: Vec<_> =
-            sources.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &[])).collect();
+        let figures = FIGURES[..COMPARED].iter().map(|figure| NamedFigure::new(figure.name));
+        // A judge that nobody asked about these variants has nothing to compare.
+        let place = |source: &Source, at: usize| {
+            source.episodes.iter().any(|one| one.values.get(at).is_some_and(Option::is_some))
+        };
+        let has = |at: usize| sources.iter().all(|source| place(source, FIGURES.len() + at));
+        let asked = joined.iter().enumerate().filter(|(at, _)| has(*at));
+        let asked = asked.map(|(_, metric)| NamedFigure::joined(&metric.name, metric.unit, true));
+        let figures: Vec<NamedFigure> = figures.chain(asked).collect();
+        let read = FIGURES.iter().map(|figure| figure.name.to_owned());
+        let all: Vec<String> = read.chain(joined.iter().map(|metric| metric.name.clone())).collect();
+        let columns: Vec<_> = sources.iter().zip(&names).map(|(source, name)| source.column(name, &all, &[])).collect();
         let mut group = Self {
+            corrected: Vec::new(),
             settings: differences::of(&sources),
             standings: standings(&columns),
             comparison: Err("it was not asked for".to_owned()),
@@ -140,9 +180,11 @@ impl Group {
         if compared {
             let (pairs, absent) = planned(&group.sources, &group.names);
             notes.extend(absent.map(|absent| format!("warning: {absent}")));
-            let figures = figures.into_iter().map(NamedFigure::new).collect();
             let settings = Settings { pairs, figures, ..Settings::default() };
             group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
+            if let Ok(comparison) = &group.comparison {
+                group.corrected = judged.corrected(comparison, &group.sources, &group.names, settings.level);
+            }
         }
         group
     }

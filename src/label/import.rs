@@ -1,8 +1,7 @@
 //! Judgements from elsewhere: what a page saved, what another program or a table holds.
 
-use super::file::without_place;
 use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
-use crate::store::{Records, StoreError};
+use crate::store::{Records, StoreError, without_place};
 use crate::types::text::printable;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};

@@ -13,7 +13,7 @@ mod sample;
 pub(crate) use agreement::{Disagreement, Judged, Judgements, Person, Table, Two};
 pub(crate) use annotation::{ANNOTATION_VERSION, bad_name};
 pub use annotation::{Annotation, AnnotationClass};
-pub(crate) use file::{Annotations, append, carry, without_place};
+pub(crate) use file::{Annotations, append, carry};
 pub(crate) use import::{Imported, Shelf, import};
 pub(crate) use sample::{Candidate, sample};
 

@@ -1,9 +1,9 @@
 //! What people say of episodes, beside what the rules say and what other people say.
 
+use super::judged::agreement;
 use super::layout::{headings, table};
 use super::number::{dash, percent};
 use crate::label::{Disagreement, Judgements, Person, Table, Two};
-use crate::stats::Coefficient;
 use crate::types::text::{counted, thousands, visible_line};
 use std::fmt::Write as _;
 
@@ -37,12 +37,12 @@ fn of_person(text: &mut String, person: &Person, command: &dyn Fn(&Disagreement)
     };
     let _ = writeln!(text, "\njudged by {by}: {}, {seen}", counted(person.episodes, "episode"));
     if person.classes.agreement.n > 0 {
-        let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement(&person.classes));
+        let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement(&person.classes.agreement));
         confusion(text, "rules", &by, &person.classes, width);
         shares(text, &by, &person.classes, width);
     }
     if person.correct.agreement.n > 0 {
-        let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement(&person.correct));
+        let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement(&person.correct.agreement));
         confusion(text, "metric", &by, &person.correct, width);
     }
     disagreements(text, ["rules", &by], &person.classes, command);
@@ -53,30 +53,11 @@ fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> Strin
     let [a, b] = &two.people.each_ref().map(|name| visible_line(name, NAME));
     for (what, said) in [("failure classes", &two.classes), ("right or wrong", &two.correct)] {
         if said.agreement.n > 0 {
-            let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement(said));
+            let _ = writeln!(text, "\n{what}, {a} against {b}:\n  {}", agreement(&said.agreement));
             confusion(text, a, b, said, width);
             disagreements(text, [a, b], said, command);
         }
     }
-}
-
-/// `agree on 50 of 60 (83.3 %), κ 0.79 [0.66, 0.90], AC1 0.81 [0.69, 0.91]`.
-fn agreement(said: &Table) -> String {
-    let of = &said.agreement;
-    let share = of.share().map_or_else(dash, percent);
-    format!(
-        "agree on {} of {} ({share} %), κ {}, AC1 {}",
-        thousands(of.agreeing),
-        thousands(of.n),
-        coefficient(of.kappa),
-        coefficient(of.ac1)
-    )
-}
-
-fn coefficient(coefficient: Option<Coefficient>) -> String {
-    let Some(Coefficient { value, interval, .. }) = coefficient else { return dash() };
-    let interval = interval.map(|ends| format!(" [{:.2}, {:.2}]", ends.low, ends.high));
-    format!("{value:.2}{}", interval.unwrap_or_default())
 }
 
 /// Rows are the first's, columns the second's.

@@ -1,6 +1,7 @@
 //! A comparison as a report: settings, means, pairs, verdicts, breakdowns, flipped answers.
 
 mod cells;
+mod corrected;
 mod flips;
 mod parts;
 
@@ -8,7 +9,7 @@ use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::number::{p_value, percent, value};
 use crate::compare::{Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
-use crate::graded::Setting;
+use crate::graded::{CorrectedFigure, Setting};
 use crate::types::text::{counted, thousands};
 use cells::{between, change, estimate, headed};
 pub(crate) use flips::{Edition, FlipList, FlippedQuestion};
@@ -21,6 +22,8 @@ pub(crate) struct Compared<'a> {
     pub comparison: &'a Comparison,
     /// Settings in which the variants differ.
     pub settings: &'a [Setting],
+    /// Judges' figures, held against labels.
+    pub corrected: &'a [CorrectedFigure],
     /// Flipped answers, if `--flips` is given.
     pub flips: &'a [FlipList],
     /// Mismatches between the variants, a sentence each.
@@ -30,7 +33,7 @@ pub(crate) struct Compared<'a> {
 }
 
 pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
-    let Compared { comparison, settings, flips, warnings, mde } = compared;
+    let Compared { comparison, settings, flips, warnings, mde, .. } = compared;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks = Vec::new();
     blocks.extend(settings_table(&names, settings));
@@ -38,6 +41,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         blocks.push(means(figure, &comparison.variants));
         blocks.extend(overall(figure));
         blocks.push(pairs(figure));
+        blocks.extend(corrected::blocks(compared, &figure.figure.name));
         blocks.extend(mde.then(|| power(figure, comparison.settings.power)));
         let sentences = figure.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
         blocks.push(Block::Lines { title: format!("{}, verdicts", figure.figure.label()), lines: sentences });

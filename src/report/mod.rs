@@ -5,6 +5,7 @@ pub(crate) mod comparison;
 pub(crate) mod console;
 pub(crate) mod episodes;
 pub(crate) mod intervals;
+pub(crate) mod judged;
 mod layout;
 pub(crate) mod leaderboard;
 mod number;

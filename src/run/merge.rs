@@ -3,6 +3,7 @@
 use super::error::RunError;
 use super::folder::{holds_a_run, recorded};
 use super::plan::differences_of_parts;
+use crate::judge;
 use crate::label;
 use crate::store::{Keep, Records, RunFolder, Union};
 use crate::tape::NOT_OWN_HINT;
@@ -61,6 +62,7 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
         manifest.paid = new.write_union(&union, &folders, &records)?;
         notes.extend(copy_texts(new, &manifest, &folders)?);
         notes.extend(label::carry(&folders, new)?);
+        notes.extend(judge::carry(&folders, new)?);
         Ok::<(), RunError>(new.write_manifest(&manifest)?)
     });
     written?;

@@ -11,6 +11,7 @@
 //! | `folder` | the run's folder, and how a run is resumed |
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
 //! | `merge` | one folder from several of the same run |
+//! | `judging` | asking judges about the answers of a run |
 //! | `notebook` | a folder of episodes that the paper's notebooks recorded |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
@@ -36,6 +37,7 @@ mod inputs;
 mod interrupts;
 mod job;
 mod journal;
+mod judging;
 mod merge;
 mod model;
 mod notebook;
@@ -68,6 +70,7 @@ pub(crate) use folder::fresh;
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
 pub use interrupts::Interrupts;
+pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 pub(crate) use merge::{Merged, merge};
 pub(crate) use notebook::{Recorded, import as import_notebook};
 pub(crate) use places::{Place, places};

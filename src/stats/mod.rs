@@ -14,6 +14,7 @@ pub mod mean;
 pub mod multiple;
 pub mod permutation;
 pub mod power;
+pub mod ppi;
 pub mod quantile;
 pub mod rng;
 pub mod wilcoxon;
@@ -28,6 +29,7 @@ pub use mean::{Mean, TTest, pearson};
 pub use multiple::{benjamini_hochberg, bonferroni, holm};
 pub use permutation::{Permutation, permutation, permutation_resampled};
 pub use power::{questions_needed, smallest_difference};
+pub use ppi::{Corrected, JudgedItem, corrected, corrected_difference};
 pub use wilcoxon::{Wilcoxon, wilcoxon};
 #[cfg(test)]
 mod tests;

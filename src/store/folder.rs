@@ -31,6 +31,8 @@ pub(super) const TRAJECTORIES: &str = "trajectories";
 pub(super) const JOURNAL: &str = "journal";
 /// What people said of the episodes.
 const ANNOTATIONS: &str = "annotations.jsonl";
+/// What models said of the answers.
+const VERDICTS: &str = "verdicts.jsonl";
 
 impl RunFolder {
     /// The experiment that the run belongs to.
@@ -66,7 +68,7 @@ impl RunFolder {
             [TRAJECTORIES, JOURNAL].iter().any(|stem| name.starts_with(stem)) && name.strip_suffix(".jsonl").is_some();
         lines
             || is_lock(name)
-            || ["manifest.json", "questions.jsonl", ANNOTATIONS, NOTES, Self::EXPERIMENT].contains(&name)
+            || ["manifest.json", "questions.jsonl", ANNOTATIONS, VERDICTS, NOTES, Self::EXPERIMENT].contains(&name)
     }
 
     /// Locks the folder or one shard of it for writing, creating the folder if needed. Fails if another process holds the
@@ -173,6 +175,11 @@ impl RunFolder {
     /// The file of what people said of the episodes, which need not be there.
     pub(crate) fn annotations(&self) -> PathBuf {
         self.path.join(ANNOTATIONS)
+    }
+
+    /// The file of what models said of the answers, which need not be there.
+    pub(crate) fn verdicts(&self) -> PathBuf {
+        self.path.join(VERDICTS)
     }
 
     /// Opens the trajectory file for appending.

@@ -7,6 +7,7 @@
 //! <run>/journal.jsonl          what took place in episodes that have not ended, and what all of it cost
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
 //! <run>/annotations.jsonl      what people said of the episodes
+//! <run>/verdicts.jsonl        what models said of the answers
 //! <run>/experiment.toml        the experiment that the run belongs to, if any
 //! <run>/notes.json             what people note about it: tags and a text
 //! ```
@@ -24,6 +25,7 @@ mod notes;
 mod prompts;
 mod questions;
 mod read;
+mod side;
 mod union;
 
 pub(crate) use append::Appender;
@@ -31,6 +33,7 @@ pub(crate) use folder::RunFolder;
 pub(crate) use journal::{Journal, PaidByVariant};
 pub(crate) use lock::{Lock, WATCH};
 pub(crate) use read::{Records, Skipped};
+pub(crate) use side::{append_lines, carry_lines, read_lines, without_place};
 pub(crate) use union::{Keep, Union};
 
 use crate::tape::{FileError, NOT_OWN_HINT, is_not_own};

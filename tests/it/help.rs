@@ -110,7 +110,7 @@ fn needs_others(example: &str) -> bool {
         example.contains("--base-url") || example.contains("--wiki api") || example.ends_with("fetch hotpotqa");
     let is_one = ["serve", "view", "mcp"].iter().any(|name| example.contains(&format!("wikitrail {name} ")));
     let site = example.contains("corpus freeze") && !example.contains("--dry-run");
-    server || site || is_one || example.contains("--import")
+    server || site || is_one || example.contains("--judge ") || example.contains("--import")
 }
 
 #[cfg(unix)]

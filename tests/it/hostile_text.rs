@@ -147,6 +147,20 @@ fn imports() -> [Vec<&'static str>; 7] {
     ]
 }
 
+/// Judges that say hostile things, or nothing, of hostile answers.
+fn judged<'a>(broken: &'a str, site: &'a str) -> [Vec<&'a str>; 5] {
+    let judge = |model: &'a str, base: &'a str, more: &[&'a str]| {
+        [&["score", RUN, "--judge", model, "--judge-base-url", base, "--judge-model-attempts", "1"], more].concat()
+    };
+    [
+        judge("openai:j\u{9b}", site, &["--judge-all"]),
+        judge("openai:j", broken, &[]),
+        judge("openai:j", site, &["--judge-prompt", "p.toml"]),
+        vec!["score", RUN],
+        vec!["compare", RUN, "--metric", "judge"],
+    ]
+}
+
 /// Every command, with what it can say of somebody else's text.
 fn lines(broken: &str) -> Vec<Vec<&str>> {
     let corpus = ["--wiki", "corpus:wiki"];
@@ -155,7 +169,8 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
     let session = [&["wiki", "session"], &corpus[..]].concat();
     let model = ["--model", "openai:m", "--base-url", broken, "--model-attempts", "1"];
     let site = broken.trim_end_matches("/broken");
-    let mut lines = vec![
+    let mut lines = judged(broken, site).to_vec();
+    lines.extend([
         [&["ask", HOSTILE][..], &model].concat(),
         [&["ask", HOSTILE, "--json"][..], &model].concat(),
         vec!["score", RUN],
@@ -236,7 +251,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["mcp", "corpus:c"],
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
-    ];
+    ]);
     lines.extend(imports());
     lines.extend(pages());
     lines.extend(predictions());

@@ -46,7 +46,15 @@ const HOMES: &[(&str, &[&str])] = &[
     ("textwrap", &["report/sheet/terminal", "report/trajectory/", "report/view"]),
     (
         "toml",
-        &["experiment/", "llm/prices", "prompt/", "wiki/corpus/about", "wiki/corpus/manifest", "wiki/corpus/build"],
+        &[
+            "experiment/",
+            "judge/prompt",
+            "llm/prices",
+            "prompt/",
+            "wiki/corpus/about",
+            "wiki/corpus/manifest",
+            "wiki/corpus/build",
+        ],
     ),
     ("unicode_general_category", &["score/", "types/python"]),
     ("unicode_normalization", &["score/", "wiki/"]),

@@ -49,12 +49,14 @@ mod given_sentences;
 mod help;
 mod hostile_text;
 mod import_notebook;
+mod judge;
 mod key_leaks;
 mod layering;
 mod list_command;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_command;
 mod merge;
+mod metric_command;
 mod mock_run;
 mod models_today;
 mod parse_command;

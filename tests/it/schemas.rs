@@ -1,5 +1,6 @@
 //! `docs/schema`: what runs really leave behind is valid, and nothing beside it is.
 
+use crate::common::server::{self, Server};
 use crate::common::{self, mockd, notebook, wikitrail};
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
@@ -123,6 +124,33 @@ fn every_judgement_and_every_imported_run_is_valid() {
         let mut other = lines[0].clone();
         other[&pointer[1..]] = wrong;
         assert!(schema.faults(&other).is_some(), "{pointer}");
+    }
+}
+
+#[test]
+fn every_verdict_is_valid() {
+    let schema = Schema::of("verdict.schema.json");
+    let server = Server::start(|_, request, stream| {
+        let said = if request.contains("=== answer to check") { "Why.\nVERDICT: incorrect" } else { "Answer: x" };
+        server::json(stream, &json!({"choices": [{"message": {"content": said}, "finish_reason": "stop"}]}));
+    });
+    let (folder, base) = (common::WorkDir::new(), format!("{}/v1", server.url));
+    let model = ["--model", "openai:m", "--base-url", &base, "--method", "standard"];
+    folder.run(&[&["--limit", "2", "--out", "r"][..], &model].concat()).ok();
+    folder.wikitrail(&["score", "r", "--judge", "openai:m", "--judge-base-url", &base]).ok();
+    let lines = common::lines(&folder.read("r/verdicts.jsonl"));
+    assert_eq!(lines.len(), 3);
+    let formats = common::repository("docs/formats.md");
+    for line in &lines {
+        schema.assert_valid(line);
+        for field in line.as_object().expect("an object").keys() {
+            assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
+        }
+    }
+    for (field, wrong) in [("verdict", json!("maybe")), ("key", json!("x")), ("more", json!(1))] {
+        let mut other = lines[1].clone();
+        other[field] = wrong;
+        assert!(schema.faults(&other).is_some(), "{field}");
     }
 }
 

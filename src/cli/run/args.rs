@@ -112,7 +112,7 @@ impl PaceArgs {
     }
 }
 
-fn concurrency(text: &str) -> Result<Concurrency, String> {
+pub(in crate::cli) fn concurrency(text: &str) -> Result<Concurrency, String> {
     const LARGEST: usize = 65_535;
     let number = |text: &str| match text.parse() {
         Ok(n @ 1..=LARGEST) => Ok(n),
@@ -157,12 +157,12 @@ impl LimitArgs {
     }
 }
 
-fn give_up_after(text: &str) -> Result<u64, String> {
+pub(in crate::cli) fn give_up_after(text: &str) -> Result<u64, String> {
     let number = if text == "off" { Some(0) } else { text.parse().ok() };
     number.ok_or_else(|| "a number of requests or `off` is expected".to_owned())
 }
 
-fn usd(text: &str) -> Result<f64, String> {
+pub(in crate::cli) fn usd(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
         _ => Err("an amount of US dollars above 0 is expected".to_owned()),

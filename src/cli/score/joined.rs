@@ -1,7 +1,7 @@
 //! Metrics from files in `score`: means over the questions of each variant.
 
-use crate::cli::metric_files::Names;
-use crate::graded::{EpisodeName, GradedRun, JoinedMetric, folder_name};
+use crate::cli::metric_files::{Names, with_judges};
+use crate::graded::{EpisodeName, GradedRun, JoinedMetric, JudgedRun, folder_name, judged_metrics};
 use crate::report::JoinedRow;
 use crate::report::intervals::LEVEL;
 use crate::score::Unit;
@@ -12,8 +12,16 @@ use std::path::Path;
 /// Values of the episodes of a question, by variant and by the question's id.
 type Values = BTreeMap<(String, String), Vec<f64>>;
 
-/// A row for each variant and metric, after what is missing was said.
-pub(super) fn rows(run: &Path, metrics: &[JoinedMetric]) -> anyhow::Result<Vec<JoinedRow>> {
+/// A row for each variant and metric, the judges' first, after what is missing was said.
+pub(super) fn rows(
+    run: &Path,
+    of_files: Vec<JoinedMetric>,
+    judged: Option<&JudgedRun>,
+) -> anyhow::Result<Vec<JoinedRow>> {
+    let metrics = &with_judges(of_files, judged_metrics(judged)?)?;
+    if metrics.is_empty() {
+        return Ok(Vec::new());
+    }
     let folder = folder_name(run);
     let graded = GradedRun::open(run)?;
     let mut values: Vec<Values> = vec![Values::new(); metrics.len()];
@@ -47,6 +55,7 @@ pub(super) fn rows(run: &Path, metrics: &[JoinedMetric]) -> anyhow::Result<Vec<J
             episodes: of_variant().map(Vec::len).sum(),
             questions: means.len(),
             mean: mean.map(|mean| mean.mean),
+            correction: judged.and_then(|judged| judged.correction(&metric.name, variant, LEVEL)),
             interval: mean.and_then(|mean| mean.t_interval(LEVEL)).map(|interval| within(metric.unit, interval)),
         }
     };

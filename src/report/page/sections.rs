@@ -181,7 +181,8 @@ fn kind(method: &str) -> &'static str {
 /// The tables of the comparison for a paper and for an issue.
 fn copies(html: &mut Html, part: &Part<'_>) {
     let Ok(comparison) = &part.group.comparison else { return };
-    let compared = Compared { comparison, settings: &part.group.settings, flips: &[], warnings: &[], mde: false };
+    let Group { settings, corrected, .. } = part.group;
+    let compared = Compared { comparison, settings, corrected, flips: &[], warnings: &[], mde: false };
     let sheet = sheet(&compared);
     html.element("div", &[("class", "buttons")], |html| {
         for name in ["LaTeX", "Markdown"] {

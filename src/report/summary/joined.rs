@@ -1,11 +1,12 @@
 //! Metrics from files as a table.
 
+use crate::graded::Correction;
 use crate::report::layout::table;
 use crate::report::number::{dash, percent};
 use crate::report::sheet::Heading;
 use crate::score::Unit;
 use crate::stats::Interval;
-use crate::types::text::{thousands, visible_line};
+use crate::types::text::{counted, thousands, visible_line};
 use serde::Serialize;
 
 /// A metric from a file over the episodes of a variant.
@@ -21,31 +22,57 @@ pub(crate) struct JoinedRow {
     pub mean: Option<f64>,
     /// Student's t over the questions.
     pub interval: Option<Interval>,
+    /// Of a judge: the same held against what people said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correction: Option<Correction>,
 }
 
 /// The table, ending in a line break; shares are in per cent. Nothing without rows.
 pub(super) fn render(rows: &[JoinedRow], width: usize) -> Option<String> {
-    let header = [
+    let mut header = vec![
         Heading::words("variant"),
         Heading::words("metric"),
         Heading::numbers("episodes"),
         Heading::numbers("mean [95 %]"),
     ];
+    let judged = rows.iter().any(|row| row.correction.is_some());
+    if judged {
+        header.push(Heading::numbers("corrected [95 %]"));
+    }
     let cells = |row: &JoinedRow| {
         let sign = if row.unit == Unit::Share { " %" } else { "" };
-        vec![
+        let mut cells = vec![
             visible_line(&row.variant, 80),
             visible_line(&row.metric, 60) + sign,
             thousands(row.episodes),
             estimate(row),
-        ]
+        ];
+        if judged {
+            cells.push(row.correction.as_ref().map_or_else(dash, corrected));
+        }
+        cells
     };
     (!rows.is_empty()).then(|| table(&header, &rows.iter().map(cells).collect::<Vec<_>>(), width) + "\n")
 }
 
 /// The metric for a line of figures.
 pub(super) fn short(row: &JoinedRow) -> String {
-    format!("  {} {}", visible_line(&row.metric, 60), estimate(row))
+    let corrected = row.correction.as_ref().map(|correction| match correction.corrected {
+        Some(_) => format!(" corrected {}", corrected(correction)),
+        None => " (uncorrected)".to_owned(),
+    });
+    format!("  {} {}{}", visible_line(&row.metric, 60), estimate(row), corrected.unwrap_or_default())
+}
+
+/// The corrected share, or that there is none.
+pub(crate) fn corrected(correction: &Correction) -> String {
+    match (correction.corrected, correction.interval) {
+        (Some(found), Some(Interval { low, high })) => {
+            format!("{} [{}, {}]", percent(found.mean), percent(low), percent(high))
+        }
+        _ if correction.labels > 0 => format!("uncorrected ({})", counted(correction.labels, "label")),
+        _ => "uncorrected".to_owned(),
+    }
 }
 
 fn estimate(row: &JoinedRow) -> String {

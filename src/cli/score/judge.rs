@@ -1,0 +1,269 @@
+//! `score --judge`: models asked whether answers are right, and what they said.
+
+use crate::cli::explicit_args::without_secrets;
+use crate::cli::failure::{self, Failure};
+use crate::cli::flags::{OfJudge, Typed};
+use crate::cli::output_file::json_line;
+use crate::cli::run::{concurrency, usd};
+use crate::cli::say::say;
+use crate::compare::{RESAMPLES, SEED};
+use crate::experiment::{Concurrency, Limits, Pace, Recording};
+use crate::graded::{GradedRun, JudgedRun, answers};
+use crate::judge::{Chosen, JudgePrompt, PromptFault, Rule};
+use crate::report::console::stdout;
+use crate::report::intervals::LEVEL;
+use crate::report::judged;
+use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary};
+use crate::stats::Resampling;
+use crate::store::RunFolder;
+use crate::types::bounded::text_at_most;
+use crate::types::text::{counted, shell_word, thousands, visible_line};
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Write as _;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+/// Largest prompt of a judge, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+const HOW: Resampling = Resampling { level: LEVEL, resamples: RESAMPLES, seed: SEED };
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Judge")]
+pub(super) struct JudgeArgs {
+    /// Ask this model which answers are right, and store its verdicts in the run's folder; may be repeated for several judges.
+    #[arg(long, value_name = "PROVIDER:NAME", conflicts_with = "gold")]
+    judge: Vec<String>,
+    /// Prompt of the judge (TOML) with {question}, {golds}, {answer} and the words of its verdicts [default: our own].
+    #[arg(long, value_name = "FILE", requires = "judge")]
+    judge_prompt: Option<PathBuf>,
+    /// Judge every answer [default: those that exact match calls wrong, and an audit of the others].
+    #[arg(long, requires = "judge")]
+    judge_all: bool,
+    /// How many of the answers that exact match calls right are judged.
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "judge", conflicts_with = "judge_all")]
+    judge_audit: u32,
+    /// Seed that chooses these.
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "judge", conflicts_with = "judge_all")]
+    judge_audit_seed: u64,
+    /// Stop when the judges, earlier starts included, have cost this many US dollars.
+    #[arg(long, value_name = "USD", value_parser = usd, requires = "judge")]
+    judge_budget_usd: Option<f64>,
+    /// Stop when the judges, earlier starts included, have used this many tokens.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "judge")]
+    judge_budget_tokens: Option<u64>,
+    /// Stop when the judges, earlier starts included, have been asked this often.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "judge")]
+    judge_max_calls: Option<u64>,
+    /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped prices].
+    #[arg(long, value_name = "FILE", conflicts_with = "judge_price", requires = "judge")]
+    judge_prices: Option<PathBuf>,
+    /// Requests at once, as with `run --concurrency`.
+    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency, requires = "judge")]
+    judge_concurrency: Concurrency,
+    /// Maximum requests to a judge's server in any minute, retries included [default: unlimited].
+    #[arg(long, value_name = "N", requires = "judge")]
+    judge_requests_per_minute: Option<NonZeroU32>,
+    /// Maximum tokens of requests that begin in any minute [default: unlimited].
+    #[arg(long, value_name = "N", requires = "judge")]
+    judge_tokens_per_minute: Option<NonZeroU32>,
+    /// Record every reply of the judges in this file; appends to an existing recording.
+    #[arg(long, value_name = "FILE", requires = "judge", conflicts_with = "judge_replay")]
+    judge_record: Option<PathBuf>,
+    /// Take every reply from a recording: nothing is sent.
+    #[arg(long, value_name = "FILE", requires = "judge", conflicts_with = "judge_cache")]
+    judge_replay: Option<PathBuf>,
+    /// Folder that caches replies: the same request is not sent twice, for other runs too.
+    #[arg(long, value_name = "DIR", requires = "judge")]
+    judge_cache: Option<PathBuf>,
+    /// Show how many answers would be judged and what that costs, and stop.
+    #[arg(long, requires = "judge")]
+    dry_run: bool,
+    #[command(flatten)]
+    settings: Typed<OfJudge>,
+}
+
+impl JudgeArgs {
+    pub(super) fn is_any(&self) -> bool {
+        !self.judge.is_empty()
+    }
+
+    fn settings(&self) -> anyhow::Result<JudgeSettings> {
+        let judged = if self.judge_all { Chosen::All } else { Chosen::WrongByEm };
+        let audit = if self.judge_all { 0 } else { self.judge_audit };
+        Ok(JudgeSettings {
+            models: self.judge.clone(),
+            settings: self.settings.variant()?,
+            prompt: prompt(self.judge_prompt.as_deref())?,
+            rule: Rule { judged, audit, seed: self.judge_audit_seed },
+            limits: Limits {
+                budget_usd: self.judge_budget_usd,
+                budget_tokens: self.judge_budget_tokens,
+                max_calls: self.judge_max_calls,
+                prices: self.judge_prices.clone(),
+                ..Limits::default()
+            },
+            pace: Pace {
+                concurrency: self.judge_concurrency,
+                requests_per_minute: self.judge_requests_per_minute,
+                tokens_per_minute: self.judge_tokens_per_minute,
+            },
+            recording: Recording {
+                record: self.judge_record.clone(),
+                replay: self.judge_replay.clone(),
+                cache: self.judge_cache.clone(),
+            },
+            dry_run: self.dry_run,
+        })
+    }
+}
+
+fn prompt(path: Option<&Path>) -> anyhow::Result<JudgePrompt> {
+    let Some(path) = path else {
+        return JudgePrompt::own().map_err(|fault| Failure::unexpected(&fault, &fault.hint));
+    };
+    let shown = visible_line(&path.display().to_string(), 200);
+    let text = File::open(path).and_then(|file| text_at_most(file, MOST_BYTES)).map_err(|error| {
+        Failure::bad_input(format!("cannot read --judge-prompt `{shown}`: {error}"), "it is a TOML file in UTF-8")
+    })?;
+    let refused = |fault: PromptFault| Failure::bad_input(format!("--judge-prompt `{shown}`: {fault}"), fault.hint);
+    JudgePrompt::parse(&text).map_err(refused)
+}
+
+/// Asks the judges. The exit code so far; nothing after a dry run.
+pub(super) async fn execute(args: &JudgeArgs, run: &Path, json: bool) -> anyhow::Result<Option<u8>> {
+    let settings = args.settings()?;
+    let graded = GradedRun::open(run)?;
+    let answers = answers(&graded)?;
+    let judging = Judging::prepare(RunFolder::open(run)?, &answers, &settings)?;
+    judging.notes().for_each(say);
+    let plans: Vec<JudgePlan> = judging.plans().collect();
+    if args.dry_run {
+        dry_run(&plans, json)?;
+        return Ok(None);
+    }
+    for plan in &plans {
+        let known = if plan.known > 0 { format!(", {} judged before", thousands(plan.known)) } else { String::new() };
+        say(format_args!("{}: {} to judge{known}", visible_line(&plan.model, 80), counted(plan.calls, "answer")));
+    }
+    let ended = judging.execute(&mut |text| say(text), &mut Interrupts::signals()).await?;
+    Ok(Some(told(&ended)))
+}
+
+/// Says how it ended. The exit code.
+fn told(ended: &JudgeEnd) -> u8 {
+    ended.notes.iter().for_each(say);
+    let unreadable = match ended.unreadable {
+        0 => String::new(),
+        n => format!(", {} of them unreadable", thousands(n)),
+    };
+    say(format_args!("{} judged{unreadable}", counted(ended.judged, "answer")));
+    if let End::Stopped(reason) = &ended.end {
+        say(format_args!("stopped: {}", visible_line(reason, 500)));
+    }
+    if ended.left > 0 {
+        let how = if ended.budget_spent { "go on with a larger limit" } else { "go on" };
+        let left = counted(ended.left, "answer");
+        say(format_args!("{left} not judged yet; {how}: {}", again(ended.budget_spent)));
+    }
+    match ended.end {
+        End::Interrupted => failure::INTERRUPTED,
+        _ if ended.left > 0 => failure::NOT_MEASURED,
+        _ => failure::OK,
+    }
+}
+
+/// The command that goes on: this one, with the word `LARGER` for a budget that is spent.
+fn again(spent: bool) -> String {
+    const BUDGETS: [&str; 3] = ["--judge-budget-usd", "--judge-budget-tokens", "--judge-max-calls"];
+    let mut words = vec!["wikitrail".to_owned()];
+    let mut typed = without_secrets(std::env::args_os().skip(1)).into_iter();
+    while let Some(word) = typed.next() {
+        let flag = word.split('=').next().unwrap_or_default().to_owned();
+        if spent && BUDGETS.contains(&flag.as_str()) {
+            if flag == word {
+                typed.next();
+            }
+            words.push(format!("{flag} LARGER"));
+        } else {
+            words.push(shell_word(&word));
+        }
+    }
+    words.join(" ")
+}
+
+fn dry_run(plans: &[JudgePlan], json: bool) -> anyhow::Result<()> {
+    let mut out = stdout();
+    if json {
+        let plan = |plan: &JudgePlan| {
+            json!({
+                "model": plan.model, "judged_before": plan.known, "calls": plan.calls,
+                "prompt_tokens": plan.usage.prompt_tokens, "most_completion_tokens": plan.usage.completion_tokens,
+                "usd": plan.usd,
+            })
+        };
+        json_line(&mut out, &json!({ "judges": plans.iter().map(plan).collect::<Vec<_>>() }))?;
+        return Ok(());
+    }
+    for plan in plans {
+        let usd = plan.usd.map_or_else(
+            || "price unknown".to_owned(),
+            |[least, most]| format!("between {least:.4} and {most:.4} USD"),
+        );
+        writeln!(
+            out,
+            "{}: {}, {} judged before; about {} prompt tokens, at most {} of replies; {usd}",
+            visible_line(&plan.model, 80),
+            counted(plan.calls, "call"),
+            thousands(plan.known),
+            thousands(plan.usage.prompt_tokens),
+            thousands(plan.usage.completion_tokens)
+        )?;
+    }
+    Ok(())
+}
+
+/// What a reader should know of a run's verdicts.
+pub(super) fn notes(judged: &JudgedRun, summary: &Summary) -> Vec<String> {
+    let mut notes = judged.notes.clone();
+    for name in &judged.names {
+        for variant in &summary.manifest.variants {
+            if let Some((missing, [low, high])) = judged.bounds(name, &variant.name) {
+                notes.push(format!(
+                    "{}: {} without a verdict of `{}`, left out of its mean; counting them, it is between {:.1} and {:.1} %",
+                    visible_line(&variant.name, 40),
+                    counted(missing, "episode"),
+                    visible_line(name, 60),
+                    100.0 * low,
+                    100.0 * high
+                ));
+            }
+        }
+    }
+    for known in &judged.judges {
+        let own = summary.manifest.variants.iter().filter(|variant| variant.model == known.judge.model);
+        notes.extend(own.take(1).map(|variant| {
+            let model = visible_line(&known.judge.model, 80);
+            let variant = visible_line(&variant.name, 40);
+            format!("{model} judges answers of its own ({variant}): models tend to prefer what they write themselves")
+        }));
+    }
+    notes
+}
+
+/// What judges said beside exact match and beside each other.
+pub(super) fn text(judged: &JudgedRun) -> String {
+    judged::render(&judged.figures(HOW), &judged.pairs(HOW), judged.has_labels())
+}
+
+pub(super) fn to_json(judged: &JudgedRun) -> Value {
+    json!({ "each": judged.figures(HOW), "pairs": judged.pairs(HOW) })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_shipped_prompt_is_sound() {
+        assert!(super::prompt(None).is_ok());
+    }
+}

@@ -1,0 +1,33 @@
+//! What judges said of an answer that is shown.
+
+use crate::cli::say::say;
+use crate::judge::{Answer, Verdicts};
+use crate::store::{RunFolder, StoreError};
+use crate::types::Trajectory;
+use crate::types::text::visible_line;
+use std::path::Path;
+
+/// Characters of a reason that are shown.
+const REASON: usize = 400;
+
+/// The verdicts of a run; none of a file of trajectories.
+pub(super) fn read(path: &Path) -> Result<Verdicts, StoreError> {
+    if path.is_file() {
+        return Ok(Verdicts::default());
+    }
+    let verdicts = Verdicts::read(&RunFolder::open(path)?)?;
+    verdicts.notes().for_each(say);
+    Ok(verdicts)
+}
+
+/// A line for each judge that was asked about the episode's answer.
+pub(super) fn lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl Iterator<Item = String> + 'a {
+    let Trajectory { question, answers, answer, .. } = trajectory;
+    let answer = answer.as_deref().filter(|answer| Answer::is_there(Some(answer)));
+    let each = verdicts.judges.iter().zip(verdicts.names());
+    each.filter_map(move |(known, name)| {
+        let said = verdicts.of(&known.judge, question, answers, answer?)?;
+        let reason = said.reason.as_deref().map(|reason| format!(": {}", visible_line(reason, REASON)));
+        Some(format!("{} says {}{}", visible_line(&name, 80), said.verdict.name(), reason.unwrap_or_default()))
+    })
+}

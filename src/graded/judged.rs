@@ -1,0 +1,357 @@
+//! The verdicts of a run's judges as metrics, corrected by what people said.
+
+use super::{GradedRun, JoinedMetric, folder_name};
+use crate::dataset::{ValueRow, ValueTable};
+use crate::judge::{Answer, Chosen, KnownJudge, Verdict, Verdicts, normalised};
+use crate::label::Annotations;
+use crate::run::RunError;
+use crate::stats::{Agreement, Corrected, Interval, JudgedItem, Resampling, corrected, corrected_difference};
+use crate::store::RunFolder;
+use crate::types::Trajectory;
+use crate::types::text::excerpt;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+/// The metric of all judges together.
+pub(crate) const JUDGE: &str = "judge";
+
+/// An episode with what judges and people say of it.
+#[derive(Debug)]
+struct Episode {
+    id: String,
+    variant: String,
+    repeat: u32,
+    /// The answer in the form in which equal answers are one.
+    answer: String,
+    /// By exact match.
+    right: bool,
+    /// What each judge said of its answer, where it was asked.
+    said: Vec<Option<Verdict>>,
+    /// Each metric's value.
+    values: Vec<Option<f64>>,
+    /// What people say.
+    label: Option<f64>,
+}
+
+/// The verdicts of a run.
+#[derive(Debug)]
+pub(crate) struct JudgedRun {
+    /// `judge`, and where there are several judges one for each.
+    pub(crate) names: Vec<String>,
+    pub(crate) judges: Vec<KnownJudge>,
+    /// Lines that cannot be read, a sentence each.
+    pub(crate) notes: Vec<String>,
+    verdicts: Verdicts,
+    run: String,
+    episodes: Vec<Episode>,
+}
+
+/// A figure of a judge held against labels.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Correction {
+    /// Judged episodes that people have judged too.
+    pub(crate) labels: usize,
+    /// Absent where there are too few labels.
+    pub(crate) corrected: Option<Corrected>,
+    pub(crate) interval: Option<Interval>,
+}
+
+/// What one judge said, beside exact match.
+#[derive(Debug, Serialize)]
+pub(crate) struct JudgeFigures {
+    pub(crate) name: String,
+    #[serde(flatten)]
+    pub(crate) known: KnownJudge,
+    /// Verdicts in the file: correct, incorrect, not attempted, unreadable.
+    pub(crate) verdicts: [usize; 4],
+    pub(crate) cost_usd: f64,
+    /// Distinct answers by exact match (wrong, right) and by verdict.
+    pub(crate) em: [[u64; 4]; 2],
+    /// How many distinct answers exact match calls right.
+    pub(crate) right: u64,
+    /// Agreement of right and wrong on the judged answers.
+    pub(crate) agreement: Agreement,
+}
+
+/// Two judges on the answers that both judged.
+#[derive(Debug, Serialize)]
+pub(crate) struct TwoJudges {
+    pub(crate) judges: [String; 2],
+    pub(crate) agreement: Agreement,
+}
+
+/// The distinct answers of a run that a judge can be asked about are among these: measured, with golds, and not blank.
+pub(crate) fn answers(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
+    let mut answers = Vec::new();
+    for graded in run.episodes() {
+        let graded = graded?;
+        let Trajectory { id, question, answers: golds, answer, .. } = graded.trajectory;
+        if let (Some(score), Some(answer)) = (graded.score, answer)
+            && Answer::is_there(Some(&answer))
+        {
+            answers.push(Answer { id, question, golds, text: answer, right: score.em > 0.0 });
+        }
+    }
+    Ok(answers)
+}
+
+impl JudgedRun {
+    /// Reads the verdicts of a run's folder; nothing where nothing was judged.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, RunError> {
+        if path.is_file() {
+            return Ok(None);
+        }
+        let folder = RunFolder::open(path)?;
+        let verdicts = Verdicts::read(&folder)?;
+        if verdicts.judges.is_empty() {
+            return Ok(None);
+        }
+        let labels = labels(&Annotations::read(&folder)?);
+        let judges = verdicts.judges.clone();
+        let several = judges.len() > 1;
+        let of_each = if several { verdicts.names() } else { Vec::new() };
+        let names = std::iter::once(JUDGE.to_owned()).chain(of_each).collect();
+        let notes = verdicts.notes().collect();
+        let mut of_run = Self { names, judges, notes, verdicts, run: folder_name(path), episodes: Vec::new() };
+        for graded in GradedRun::open(path)?.episodes() {
+            let graded = graded?;
+            if let Some(score) = graded.score {
+                let label = labels.get(&graded.trajectory.key).copied();
+                let episode = of_run.episode(graded.trajectory, score.em > 0.0, label);
+                of_run.episodes.push(episode);
+            }
+        }
+        Ok(Some(of_run))
+    }
+
+    fn episode(&self, trajectory: Trajectory, right: bool, label: Option<f64>) -> Episode {
+        let Trajectory { id, variant, repeat, question, answers, answer, .. } = trajectory;
+        let answer = answer.unwrap_or_default();
+        let there = Answer::is_there(Some(&answer));
+        let say = |known: &KnownJudge| {
+            self.verdicts.of(&known.judge, &question, &answers, &answer).map(|one| one.verdict).filter(|_| there)
+        };
+        let said: Vec<Option<Verdict>> = self.judges.iter().map(say).collect();
+        let value = |(known, said): (&KnownJudge, &Option<Verdict>)| match said {
+            // Nothing was answered, or exact match decides.
+            _ if !there => Some(right),
+            _ if right && known.rule.judged == Chosen::WrongByEm => Some(true),
+            said => (*said)?.right(),
+        };
+        let each: Vec<Option<bool>> = self.judges.iter().zip(&said).map(value).collect();
+        let number = |right: Option<bool>| right.map(|right| f64::from(u8::from(right)));
+        let mut values = vec![number(majority(each.iter().flatten().copied()))];
+        if each.len() > 1 {
+            values.extend(each.into_iter().map(number));
+        }
+        Episode { answer: normalised(&answer), id, variant, repeat, right, said, values, label }
+    }
+
+    /// The values of a metric.
+    fn rows(&self, at: usize) -> impl Iterator<Item = ValueRow> {
+        self.episodes.iter().filter_map(move |episode| {
+            Some(ValueRow {
+                id: episode.id.clone(),
+                run: Some(self.run.clone()),
+                variant: Some(episode.variant.clone()),
+                repeat: Some(episode.repeat),
+                value: episode.values[at]?,
+                line: 0,
+            })
+        })
+    }
+
+    /// Whether people judged any of its episodes.
+    pub(crate) fn has_labels(&self) -> bool {
+        self.episodes.iter().any(|episode| episode.label.is_some())
+    }
+
+    /// The place of a metric of this name.
+    fn place(&self, metric: &str) -> Option<usize> {
+        self.names.iter().position(|name| name == metric)
+    }
+
+    /// A variant's mean held against labels.
+    pub(crate) fn correction(&self, metric: &str, variant: &str, level: f64) -> Option<Correction> {
+        let items = self.items(metric, variant, &mut Clusters::default(), |_| true)?;
+        let found = corrected(&items);
+        Some(Correction {
+            labels: labelled(&items),
+            corrected: found,
+            interval: found.and_then(|found| found.interval(level)),
+        })
+    }
+
+    /// The judged episodes of a variant, as far as their questions are wanted.
+    fn items(
+        &self,
+        metric: &str,
+        variant: &str,
+        clusters: &mut Clusters,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Option<Vec<JudgedItem>> {
+        let at = self.place(metric)?;
+        let of_it = self.episodes.iter().filter(|episode| episode.variant == variant && wanted(&episode.id));
+        let item = |episode: &Episode| {
+            let (cluster, stratum) = (clusters.of(&episode.id), usize::from(episode.right));
+            Some(JudgedItem { cluster, stratum, judge: episode.values[at]?, label: episode.label })
+        };
+        Some(of_it.filter_map(item).collect())
+    }
+
+    fn measured(&self, metric: &str, variant: &str) -> HashSet<&str> {
+        let at = self.place(metric);
+        let of_it = self.episodes.iter().filter(|episode| episode.variant == variant);
+        of_it.filter(|episode| at.is_some_and(|at| episode.values[at].is_some())).map(|episode| &*episode.id).collect()
+    }
+
+    /// Episodes of a variant without a value, and the least and greatest mean that they leave; nothing where there are none.
+    pub(crate) fn bounds(&self, metric: &str, variant: &str) -> Option<(usize, [f64; 2])> {
+        let at = self.place(metric)?;
+        let of_it = || self.episodes.iter().filter(|episode| episode.variant == variant);
+        let known: Vec<f64> = of_it().filter_map(|episode| episode.values[at]).collect();
+        let (all, sum) = (of_it().count(), known.iter().sum::<f64>());
+        let missing = all - known.len();
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+        let share = |sum: f64| sum / all as f64;
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+        let most = sum + missing as f64;
+        (missing > 0).then(|| (missing, [share(sum), share(most)]))
+    }
+
+    /// What each judge said, beside exact match.
+    pub(crate) fn figures(&self, how: Resampling) -> Vec<JudgeFigures> {
+        let names = self.verdicts.names();
+        let of = |(at, known): (usize, &KnownJudge)| {
+            let distinct = self.distinct();
+            let mut em = [[0; 4]; 2];
+            let (mut pairs, mut ids) = (Vec::new(), Vec::new());
+            for episode in &distinct {
+                let Some(verdict) = episode.said[at] else { continue };
+                let column = Verdict::ALL.iter().position(|known| *known == verdict).unwrap_or_default();
+                em[usize::from(episode.right)][column] += 1;
+                if let Some(right) = verdict.right() {
+                    pairs.push((usize::from(episode.right), usize::from(right)));
+                    ids.push(episode.id.as_str());
+                }
+            }
+            JudgeFigures {
+                name: names[at].clone(),
+                known: known.clone(),
+                verdicts: self.verdicts.counts(&known.judge),
+                cost_usd: self.verdicts.by(&known.judge).filter_map(|one| one.cost_usd).sum(),
+                em,
+                right: distinct.iter().filter(|episode| episode.right && !episode.answer.is_empty()).count() as u64,
+                agreement: Agreement::of(&pairs, &clusters(&ids), 2, how),
+            }
+        };
+        self.judges.iter().enumerate().map(of).collect()
+    }
+
+    /// How each two judges agree.
+    pub(crate) fn pairs(&self, how: Resampling) -> Vec<TwoJudges> {
+        let names = self.verdicts.names();
+        let of = |a: usize, b: usize| {
+            let both = |episode: &&Episode| {
+                episode.said[a].and_then(Verdict::right).is_some() && episode.said[b].and_then(Verdict::right).is_some()
+            };
+            let distinct: Vec<&Episode> = self.distinct().into_iter().filter(both).collect();
+            let number = |episode: &Episode, at: usize| {
+                Verdict::ALL.iter().position(|known| Some(*known) == episode.said[at]).unwrap_or_default()
+            };
+            let pairs: Vec<_> = distinct.iter().map(|episode| (number(episode, a), number(episode, b))).collect();
+            let ids: Vec<&str> = distinct.iter().map(|episode| episode.id.as_str()).collect();
+            TwoJudges {
+                judges: [names[a].clone(), names[b].clone()],
+                agreement: Agreement::of(&pairs, &clusters(&ids), 3, how),
+            }
+        };
+        let all = self.judges.len();
+        (0..all).flat_map(|a| (a + 1..all).map(move |b| (a, b))).map(|(a, b)| of(a, b)).collect()
+    }
+
+    /// An episode for each answer to each question.
+    fn distinct(&self) -> Vec<&Episode> {
+        let mut known = HashSet::new();
+        self.episodes.iter().filter(|episode| known.insert((&episode.id, &episode.answer))).collect()
+    }
+}
+
+/// The metrics of the judges of these runs, as those of a file.
+pub(crate) fn judged_metrics<'a>(runs: impl IntoIterator<Item = &'a JudgedRun>) -> Result<Vec<JoinedMetric>, RunError> {
+    let mut tables: Vec<ValueTable> = Vec::new();
+    let mut known = HashSet::new();
+    for run in runs {
+        if !known.insert(&run.run) {
+            return Err(RunError::usage(
+                format!(
+                    "two runs with verdicts are called `{}`, and metrics are found by that name",
+                    excerpt(&run.run)
+                ),
+                "rename one of the folders, or name one of the runs at a time",
+            ));
+        }
+        for (at, name) in run.names.iter().enumerate() {
+            let table = tables.iter().position(|table| table.name == *name).unwrap_or_else(|| {
+                tables.push(ValueTable { name: name.clone(), rows: Vec::new() });
+                tables.len() - 1
+            });
+            tables[table].rows.extend(run.rows(at));
+        }
+    }
+    Ok(tables.into_iter().map(JoinedMetric::judged).collect())
+}
+
+/// The difference of two variants, `b` less `a`, on the questions that were measured of both, held against labels.
+pub(crate) fn correction_of_pair(
+    [(a, of_a), (b, of_b)]: [(&JudgedRun, &str); 2],
+    metric: &str,
+    level: f64,
+) -> Option<Correction> {
+    let (ids_a, ids_b) = (a.measured(metric, of_a), b.measured(metric, of_b));
+    let both = |id: &str| ids_a.contains(id) && ids_b.contains(id);
+    let mut clusters = Clusters::default();
+    let first = a.items(metric, of_a, &mut clusters, both)?;
+    let second = b.items(metric, of_b, &mut clusters, both)?;
+    let found = corrected_difference(&first, &second);
+    let labels = labelled(&first) + labelled(&second);
+    Some(Correction { labels, corrected: found, interval: found.and_then(|found| found.interval(level)) })
+}
+
+fn labelled(items: &[JudgedItem]) -> usize {
+    items.iter().filter(|item| item.label.is_some()).count()
+}
+
+/// Numbers of questions.
+#[derive(Default)]
+struct Clusters(HashMap<String, usize>);
+
+impl Clusters {
+    fn of(&mut self, id: &str) -> usize {
+        let next = self.0.len();
+        *self.0.entry(id.to_owned()).or_insert(next)
+    }
+}
+
+fn clusters(ids: &[&str]) -> Vec<usize> {
+    let mut clusters = Clusters::default();
+    ids.iter().map(|id| clusters.of(id)).collect()
+}
+
+/// What more than half of them say; nothing where as many say the one as the other.
+fn majority(said: impl Iterator<Item = bool>) -> Option<bool> {
+    let (mut yes, mut no) = (0, 0);
+    said.for_each(|right| if right { yes += 1 } else { no += 1 });
+    (yes != no).then_some(yes > no)
+}
+
+/// What most people say of each episode, by its key.
+fn labels(annotations: &Annotations) -> HashMap<String, f64> {
+    let by_key = annotations.by_key();
+    let of = |(key, said): (&&str, &Vec<&crate::label::Annotation>)| {
+        let right = majority(said.iter().filter_map(|one| one.correct))?;
+        Some(((*key).to_owned(), f64::from(u8::from(right))))
+    };
+    by_key.iter().filter_map(of).collect()
+}

@@ -1,0 +1,131 @@
+//! `verdicts.jsonl`: reading it, appending to it, and taking it along.
+
+use super::verdict::{Chosen, Judge, Judgement, Line, Rule, VERDICT_VERSION, Verdict, key};
+use crate::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines, without_place};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// The verdicts of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts {
+    by_key: HashMap<String, Judgement>,
+    /// In the order in which they first judged.
+    pub(crate) judges: Vec<KnownJudge>,
+    /// Lines that are left out.
+    pub(crate) skipped: Vec<Skipped>,
+}
+
+/// A judge of a run, and how its answers were chosen.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct KnownJudge {
+    pub(crate) judge: Judge,
+    pub(crate) rule: Rule,
+}
+
+/// The rule of verdicts whose own one is lost: what was judged is what there is.
+const UNKNOWN: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
+
+impl Verdicts {
+    /// Reads those of a run, if there are any. Lines that cannot be read are left out and listed.
+    pub(crate) fn read(folder: &RunFolder) -> Result<Self, StoreError> {
+        let (lines, skipped) = read_lines(&folder.verdicts(), parse)?;
+        let mut read = Self { skipped, ..Self::default() };
+        for line in lines {
+            match line {
+                Line::Rule(record) => {
+                    let known = read.judge(&record.judge);
+                    // Who was asked about everything once has been asked about everything.
+                    if known.rule.judged != Chosen::All {
+                        known.rule = record.rule;
+                    }
+                }
+                Line::Verdict(one) => {
+                    read.judge(&one.judge);
+                    read.by_key.entry(one.key.clone()).or_insert(*one);
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    fn judge(&mut self, judge: &Judge) -> &mut KnownJudge {
+        let at = self.judges.iter().position(|known| known.judge == *judge).unwrap_or_else(|| {
+            self.judges.push(KnownJudge { judge: judge.clone(), rule: UNKNOWN });
+            self.judges.len() - 1
+        });
+        &mut self.judges[at]
+    }
+
+    /// What a judge said of an answer.
+    pub(crate) fn of(&self, judge: &Judge, question: &str, golds: &[String], answer: &str) -> Option<&Judgement> {
+        self.by_key.get(&key(judge, question, golds, answer))
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.by_key.contains_key(key)
+    }
+
+    /// Everything that a judge said.
+    pub(crate) fn by<'a>(&'a self, judge: &'a Judge) -> impl Iterator<Item = &'a Judgement> {
+        self.by_key.values().filter(move |one| one.judge == *judge)
+    }
+
+    /// The names of the judges as metrics: the model's, with the prompt's digest where a model judged in several ways.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name = |known: &KnownJudge| {
+            let model = &known.judge.model;
+            let alone = self.judges.iter().filter(|other| other.judge.model == *model).count() == 1;
+            let digest =
+                &crate::types::sha256_hex([serde_json::to_string(&known.judge).unwrap_or_default().as_bytes()])[..8];
+            let plain: String = model.chars().filter(|c| !c.is_control() && *c != ',').take(40).collect();
+            if alone { format!("judge:{plain}") } else { format!("judge:{plain}#{digest}") }
+        };
+        self.judges.iter().map(name).collect()
+    }
+
+    /// A warning for each line that cannot be read.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.skipped
+            .iter()
+            .map(|Skipped { path, line, reason }| format!("warning: {}:{line}: {reason}; left out", path.display()))
+    }
+}
+
+fn parse(line: &[u8]) -> Result<Line, String> {
+    let line: Line =
+        serde_json::from_slice(line).map_err(|error| format!("not a verdict: {}", without_place(&error)))?;
+    let v = match &line {
+        Line::Verdict(one) => one.v,
+        Line::Rule(record) => record.v,
+    };
+    if v > VERDICT_VERSION {
+        return Err(format!("format version {v}, and this program reads up to {VERDICT_VERSION}"));
+    }
+    Ok(line)
+}
+
+/// Appends lines to those of a run and waits until they are on disk.
+pub(crate) fn append(folder: &RunFolder, lines: &[Line]) -> Result<(), StoreError> {
+    append_lines(&folder.verdicts(), lines)
+}
+
+/// Writes the verdicts of several folders of one run into a new one, each line once, with the prompts that they name.
+pub(crate) fn carry(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
+    let notes = carry_lines(folders.iter().map(|folder| folder.verdicts()), &new.verdicts())?;
+    for known in &Verdicts::read(new)?.judges {
+        let sha256 = &known.judge.prompt_sha256;
+        let texts = folders.iter().filter_map(|folder| folder.prompt(sha256).ok());
+        let mut whole = texts.filter(|text| crate::types::sha256_hex([text.as_bytes()]) == *sha256);
+        if let Some(text) = whole.next() {
+            new.write_prompt(sha256, &text)?;
+        }
+    }
+    Ok(notes)
+}
+
+impl Verdicts {
+    /// How often a judge said what.
+    pub(crate) fn counts(&self, judge: &Judge) -> [usize; 4] {
+        Verdict::ALL.map(|verdict| self.by(judge).filter(|one| one.verdict == verdict).count())
+    }
+}

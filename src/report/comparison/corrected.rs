@@ -1,0 +1,54 @@
+//! A judge's figures beside what labels by people make of them.
+
+use super::Compared;
+use crate::compare::Unit;
+use crate::compare::number::{difference, percent, value};
+use crate::graded::{CorrectedFigure, Correction};
+use crate::report::layout::headings;
+use crate::report::sheet::{Block, Cell, Grid, Key, Row, float};
+use crate::stats::Interval;
+
+/// The tables of a figure; a line where there are too few labels.
+pub(super) fn blocks(compared: &Compared<'_>, metric: &str) -> Vec<Block> {
+    let Some(figure) = compared.corrected.iter().find(|figure| figure.metric == metric) else { return Vec::new() };
+    if !figure.is_any() {
+        let line = "uncorrected: the judge's own errors are in these figures; 20 or more labelled questions of each \
+                    variant correct them (wikitrail annotate)";
+        return vec![Block::Lines { title: String::new(), lines: vec![line.to_owned()] }];
+    }
+    let level = percent(compared.comparison.settings.level);
+    vec![means(figure, &level), pairs(figure, &level)]
+}
+
+fn means(figure: &CorrectedFigure, level: &str) -> Block {
+    let header = headings("variant", &["labels", &format!("corrected % [{level} %]"), "λ"]);
+    let row = |mean: &crate::graded::CorrectedMean| Row {
+        key: Key { metric: figure.metric.clone(), a: mean.variant.clone(), ..Key::default() },
+        cells: cells(&mean.variant, &mean.correction, &|share| value(Unit::Share, share)),
+    };
+    let title = format!("{}, corrected by labels", figure.metric);
+    Block::Table(Grid { id: "corrected_means", title, header, rows: figure.means.iter().map(row).collect() })
+}
+
+fn pairs(figure: &CorrectedFigure, level: &str) -> Block {
+    let header = headings("b − a", &["labels", &format!("corrected points [{level} %]"), "λ"]);
+    let row = |pair: &crate::graded::CorrectedPair| Row {
+        key: Key { metric: figure.metric.clone(), a: pair.a.clone(), b: pair.b.clone(), ..Key::default() },
+        cells: cells(&format!("{} − {}", pair.b, pair.a), &pair.correction, &|points| {
+            difference(Unit::Share, points)
+        }),
+    };
+    let title = format!("{}, pairwise, corrected by labels", figure.metric);
+    Block::Table(Grid { id: "corrected_pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+fn cells(name: &str, correction: &Correction, shown: &dyn Fn(f64) -> String) -> Vec<Cell> {
+    let labels = Cell::count("labels", correction.labels as u64);
+    let (Some(found), Some(Interval { low, high })) = (correction.corrected, correction.interval) else {
+        return vec![Cell::text(name), labels, Cell::text("uncorrected"), Cell::nothing()];
+    };
+    let text = format!("{} [{}, {}]", shown(found.mean), shown(low), shown(high));
+    let mut estimate = Cell::figure("corrected", found.mean, text);
+    estimate.figures.extend([("low", low), ("high", high), ("se", found.se), ("freedom", float(found.freedom))]);
+    vec![Cell::text(name), labels, estimate, Cell::figure("lambda", found.lambda, format!("{:.2}", found.lambda))]
+}

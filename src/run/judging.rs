@@ -1,0 +1,367 @@
+//! Asking judges about the answers of a run: what is due, at what price, and doing it.
+//!
+//! A judge is a model like any other: its keys, pace, budget, recording and cache are those of a run.
+
+mod words;
+
+use super::error::RunError;
+use super::execute::End;
+use super::hint;
+use super::interrupts::Interrupts;
+use super::model::{BuiltModel, is_on};
+use super::pool::Pool;
+use crate::experiment::{Experiment, Limits, Output, Pace, Recording, VariantSettings};
+use crate::judge::{
+    self, Answer, Judge, JudgePrompt, Judgement, Line, Rule, RuleRecord, VERDICT_VERSION, Verdict, Verdicts, due, key,
+};
+use crate::llm::{Budgeted, Model, ModelError, Price, Spent, in_episode};
+use crate::store::RunFolder;
+use crate::types::text::{counted, cut, printable};
+use crate::types::{Completion, Decoding, PriceRecord, Request, RequestOption, Usage, sha256_hex};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
+use std::sync::Arc;
+use words::{flags_of_the_judge, in_flags_of_the_judge};
+
+/// Maximum tokens of a verdict with its reason, unless another number is set.
+const TOKENS: u32 = 512;
+/// Characters of a reply that are kept.
+const REPLY: usize = 4_000;
+/// Verdicts after which it is said how many there are.
+const TELL: usize = 100;
+
+/// Who is to judge, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct JudgeSettings {
+    /// `PROVIDER:NAME`, one or more.
+    pub(crate) models: Vec<String>,
+    /// What they have in common.
+    pub(crate) settings: VariantSettings,
+    pub(crate) prompt: JudgePrompt,
+    pub(crate) rule: Rule,
+    pub(crate) limits: Limits,
+    pub(crate) pace: Pace,
+    pub(crate) recording: Recording,
+    pub(crate) dry_run: bool,
+}
+
+/// A judge that is ready, and what it is to judge.
+struct Ready {
+    judge: Judge,
+    model: Arc<dyn Model>,
+    settings: VariantSettings,
+    price: Option<PriceRecord>,
+    due: Vec<Answer>,
+    /// Chosen answers that have a verdict already.
+    known: usize,
+}
+
+/// What a judge is about to be asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct JudgePlan {
+    pub(crate) model: String,
+    pub(crate) known: usize,
+    pub(crate) calls: usize,
+    /// Tokens of the prompts, estimated, and tokens of the replies at most.
+    pub(crate) usage: Usage,
+    /// Without and with these replies; absent where no price is known.
+    pub(crate) usd: Option<[f64; 2]>,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) struct JudgeEnd {
+    pub(crate) end: End,
+    /// New verdicts.
+    pub(crate) judged: usize,
+    /// Those of them that say nothing.
+    pub(crate) unreadable: usize,
+    /// Answers that are still to be judged.
+    pub(crate) left: usize,
+    pub(crate) budget_spent: bool,
+    /// What a person should know.
+    pub(crate) notes: Vec<String>,
+}
+
+/// The judges of a run, ready to begin.
+pub(crate) struct Judging {
+    folder: RunFolder,
+    pool: Pool,
+    prompt: JudgePrompt,
+    rule: Rule,
+    ready: Vec<Ready>,
+    known: Verdicts,
+}
+
+impl Judging {
+    /// Builds the judges and chooses what they are asked; `answers` are those of the run. Sends nothing and writes nothing.
+    pub(crate) fn prepare(folder: RunFolder, answers: &[Answer], judges: &JudgeSettings) -> Result<Self, RunError> {
+        let JudgeSettings { limits, pace, recording, .. } = judges.clone();
+        let output = Output { dry_run: judges.dry_run, ..Output::default() };
+        let experiment = Experiment { limits, pace, recording, output, ..Experiment::default() };
+        let known = Verdicts::read(&folder)?;
+        let pool = Pool::new(&experiment).map_err(|error| in_flags_of_the_judge(&error))?;
+        let (prompt, rule) = (judges.prompt.clone(), judges.rule);
+        let mut judging = Self { folder, pool, prompt, rule, ready: Vec::new(), known };
+        let chosen = due(answers.iter().cloned(), rule);
+        for model in &judges.models {
+            let settings = VariantSettings { model: Some(model.clone()), ..judges.settings.clone() };
+            let ready = judging.ready(settings, &chosen, judges).map_err(|error| in_flags_of_the_judge(&error))?;
+            if judging.ready.iter().any(|other| other.judge == ready.judge) {
+                let shown = printable(model, 80);
+                return Err(RunError::usage(format!("--judge names `{shown}` twice"), "name each judge once"));
+            }
+            judging.ready.push(ready);
+        }
+        Ok(judging)
+    }
+
+    fn ready(
+        &mut self,
+        settings: VariantSettings,
+        chosen: &[Answer],
+        judges: &JudgeSettings,
+    ) -> Result<Ready, RunError> {
+        let Some(built) = self.pool.server(&settings)? else {
+            return Err(RunError::usage(
+                "`baseline` follows rules and cannot judge",
+                "name a model behind a server, such as --judge openai:NAME",
+            ));
+        };
+        let decoding = decoding(&settings);
+        built.fits(&decoding, None, false)?;
+        let price = self.pool.prices.of(&settings);
+        if price.is_none() && judges.limits.budget_usd.is_some() {
+            return Err(RunError::usage(
+                format!("--judge-budget-usd needs a price, and none is known for `{}`", printable(&built.label, 80)),
+                "give the price with --judge-price IN/OUT or --judge-prices FILE, or limit tokens with --judge-budget-tokens",
+            ));
+        }
+        let BuiltModel { label, endpoint, model, .. } = built;
+        let prompt_sha256 = self.prompt.sha256.clone();
+        let judge = Judge { model: label, endpoint: endpoint.to_owned(), prompt_sha256, decoding };
+        let (known, due): (Vec<_>, Vec<_>) =
+            chosen.iter().cloned().partition(|answer| self.known.has(&key_of(&judge, answer)));
+        let model: Arc<dyn Model> = if self.pool.is_offline() {
+            model
+        } else {
+            for earlier in self.known.by(&judge) {
+                self.pool.budget.charge(Spent {
+                    calls: u64::from(earlier.attempts > 0),
+                    usage: earlier.usage.filter(|_| earlier.attempts > 0).unwrap_or_default(),
+                    usd: earlier.cost_usd.unwrap_or_default(),
+                    ..Spent::default()
+                });
+            }
+            Arc::new(Budgeted::new(model, Arc::clone(&self.pool.budget), price.as_ref().map(Price::from)))
+        };
+        Ok(Ready { judge, model, settings, price, due, known: known.len() })
+    }
+
+    /// What a person should know before it begins.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        let torn = self
+            .pool
+            .tapes
+            .dropped()
+            .map(|bytes| format!("note: dropped {} of a torn last line of the recording", counted(bytes, "byte")));
+        torn.into_iter().chain(self.pool.notes.clone()).chain(self.known.notes())
+    }
+
+    /// What each judge is asked.
+    pub(crate) fn plans(&self) -> impl Iterator<Item = JudgePlan> {
+        self.ready.iter().map(|ready| {
+            let bytes = |answer: &Answer| self.request(ready, &key_of(&ready.judge, answer), answer).prompt.bytes();
+            let prompts = ready.due.iter().map(|answer| Usage::estimated(bytes(answer), 0).prompt_tokens).sum();
+            let replies = ready.due.len() as u64 * u64::from(ready.judge.decoding.most_tokens());
+            let price = ready.price.as_ref().map(Price::from);
+            JudgePlan {
+                model: ready.judge.model.clone(),
+                known: ready.known,
+                calls: ready.due.len(),
+                usage: Usage::new(prompts, replies),
+                usd: price.map(|price| [0, replies].map(|replies| price.of(Usage::new(prompts, replies)))),
+            }
+        })
+    }
+
+    fn request(&self, ready: &Ready, key: &str, answer: &Answer) -> Request {
+        let Answer { question, golds, text, .. } = answer;
+        Request::new(self.prompt.render(key, question, golds, text), Vec::new(), ready.judge.decoding.clone())
+    }
+
+    /// Asks what is due. Each verdict is on disk as soon as it is there. At the first request to stop, what is in flight is
+    /// finished; at the second it is dropped.
+    pub(crate) async fn execute(
+        self,
+        told: &mut dyn FnMut(String),
+        interrupts: &mut Interrupts,
+    ) -> Result<JudgeEnd, RunError> {
+        let due: usize = self.ready.iter().map(|ready| ready.due.len()).sum();
+        let mut done = Done { due, ..Done::default() };
+        self.folder.write_prompt(&self.prompt.sha256, &self.prompt.text)?;
+        for ready in &self.ready {
+            if done.end.is_none() {
+                self.note_rule(ready)?;
+                self.ask_all(ready, &mut done, told, interrupts).await?;
+            }
+        }
+        let mut notes = self.pool.tapes.cache_notes();
+        notes.append(&mut done.notes);
+        Ok(JudgeEnd {
+            end: done.end.unwrap_or(End::Done),
+            judged: done.judged,
+            unreadable: done.unreadable,
+            left: due - done.judged,
+            budget_spent: self.pool.budget.is_spent(),
+            notes,
+        })
+    }
+
+    /// Writes down how the answers are chosen, unless that was done.
+    fn note_rule(&self, ready: &Ready) -> Result<(), RunError> {
+        let known = self.known.judges.iter().find(|known| known.judge == ready.judge);
+        if known.is_none_or(|known| known.rule != self.rule) {
+            let (rule, judge) = (self.rule, ready.judge.clone());
+            let record = RuleRecord { v: VERDICT_VERSION, rule, judge, at: jiff::Timestamp::now().to_string() };
+            judge::append(&self.folder, &[Line::Rule(Box::new(record))])?;
+        }
+        Ok(())
+    }
+
+    async fn ask_all(
+        &self,
+        ready: &Ready,
+        done: &mut Done,
+        told: &mut dyn FnMut(String),
+        interrupts: &mut Interrupts,
+    ) -> Result<(), RunError> {
+        let mut waiting = ready.due.iter();
+        let mut flight = FuturesUnordered::new();
+        loop {
+            while done.end.is_none() && flight.len() < self.pool.pacer.room().max(1) {
+                let Some(answer) = waiting.next() else { break };
+                flight.push(self.ask(ready, answer));
+            }
+            if flight.is_empty() {
+                return Ok(());
+            }
+            tokio::select! {
+                Some((asked, answer)) = flight.next() => self.saw(ready, answer, asked, done, told)?,
+                () = interrupts.next() => {
+                    if done.end == Some(End::Interrupted) {
+                        return Ok(());
+                    }
+                    done.end = Some(End::Interrupted);
+                    told("stopping: finishing what is in flight; press Ctrl-C again to stop at once".to_owned());
+                }
+            }
+        }
+    }
+
+    async fn ask<'a>(&'a self, ready: &'a Ready, answer: &'a Answer) -> (Result<Completion, ModelError>, &'a Answer) {
+        let key = key_of(&ready.judge, answer);
+        let request = self.request(ready, &key, answer);
+        (in_episode(format!("judge {key}"), 0, ready.model.complete(&request)).await, answer)
+    }
+
+    /// Writes a verdict down, or why there is none.
+    fn saw(
+        &self,
+        ready: &Ready,
+        answer: &Answer,
+        asked: Result<Completion, ModelError>,
+        done: &mut Done,
+        told: &mut dyn FnMut(String),
+    ) -> Result<(), RunError> {
+        match asked {
+            Ok(completion) => {
+                let judgement = self.judgement(ready, answer, &completion);
+                done.unreadable += usize::from(judgement.verdict == Verdict::Unreadable);
+                done.judged += 1;
+                judge::append(&self.folder, &[Line::Verdict(Box::new(judgement))])?;
+                if done.judged.is_multiple_of(TELL) {
+                    told(format!("{} of {} judged", done.judged, counted(done.due, "answer")));
+                }
+            }
+            Err(error) => {
+                let stopped = match (&error, self.pool.breakers.trip()) {
+                    (ModelError::Budget { .. }, _) => Some(error.to_string()),
+                    (_, Some(trip)) => Some(trip.reason.clone()),
+                    _ => None,
+                };
+                if done.end.is_none() {
+                    done.end = stopped.map(End::Stopped);
+                }
+                done.failed(&error, &ready.settings);
+            }
+        }
+        Ok(())
+    }
+
+    fn judgement(&self, ready: &Ready, answer: &Answer, completion: &Completion) -> Judgement {
+        let (verdict, reason) = self.prompt.read(&completion.text);
+        let usage = completion.usage;
+        let price = ready.price.as_ref().map(Price::from);
+        let asked = !completion.cached && !self.pool.is_offline();
+        Judgement {
+            v: VERDICT_VERSION,
+            key: key_of(&ready.judge, answer),
+            judge: ready.judge.clone(),
+            id: answer.id.clone(),
+            question_sha256: sha256_hex([answer.question.as_bytes()]),
+            answer: judge::shown(&answer.text),
+            verdict,
+            reason,
+            completion: cut(&completion.text, REPLY).into_owned(),
+            usage,
+            cost_usd: if asked { price.zip(usage).map(|(price, usage)| price.of(usage)) } else { Some(0.0) },
+            attempts: if asked { completion.attempts } else { 0 },
+            at: jiff::Timestamp::now().to_string(),
+        }
+    }
+}
+
+/// What happened so far.
+#[derive(Default)]
+struct Done {
+    due: usize,
+    judged: usize,
+    unreadable: usize,
+    end: Option<End>,
+    notes: Vec<String>,
+}
+
+impl Done {
+    /// Each reason once, with what to do about it.
+    fn failed(&mut self, error: &ModelError, settings: &VariantSettings) {
+        let note = format!("not judged: {}", printable(&error.to_string(), 300));
+        if matches!(error, ModelError::Budget { .. }) || self.notes.len() >= 6 || self.notes.contains(&note) {
+            return;
+        }
+        let hint = format!("hint: {}", flags_of_the_judge(&hint::of_error(error, settings)));
+        self.notes.push(note);
+        if !self.notes.contains(&hint) {
+            self.notes.push(hint);
+        }
+    }
+}
+
+fn key_of(judge: &Judge, answer: &Answer) -> String {
+    key(judge, &answer.question, &answer.golds, &answer.text)
+}
+
+fn decoding(settings: &VariantSettings) -> Decoding {
+    let typed =
+        [(RequestOption::Temperature, settings.temperature.is_some()), (RequestOption::Seed, settings.seed.is_some())];
+    debug_assert!(!is_on(settings.completions), "a judge is asked by messages");
+    Decoding {
+        temperature: settings.temperature.unwrap_or(0.0),
+        max_tokens: settings.max_tokens.unwrap_or(TOKENS),
+        seed: settings.seed,
+        reasoning: settings.reasoning,
+        extra_body: super::model::ModelSettings(settings).extra_body(),
+        typed: typed.into(),
+        ..Decoding::default()
+    }
+}

@@ -1,0 +1,113 @@
+//! Files beside a run's trajectories to which processes append whole lines: judgements of people, verdicts of models.
+
+use super::{Skipped, StoreError};
+use crate::tape::LineFile;
+use crate::types::bounded::{read_line, too_long};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often a file is tried that another process holds: it does so for one line.
+const ATTEMPTS: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Shows every line that is not empty, with its number, or why it cannot be read. A file that is absent has none.
+fn each_line(path: &Path, mut look: impl FnMut(usize, Result<Vec<u8>, String>)) -> Result<(), StoreError> {
+    // A pipe has no end, and is nothing that this program wrote.
+    if !path.is_file() {
+        return Ok(());
+    }
+    let file = File::open(path).map_err(StoreError::io("read", path))?;
+    let (mut reader, mut line) = (BufReader::new(file), Vec::new());
+    for number in 1.. {
+        let length = read_line(&mut reader, &mut line).map_err(StoreError::io("read", path))?;
+        if length == 0 {
+            break;
+        }
+        let torn = length == line.len() && line.last() != Some(&b'\n') && !is_json(&line);
+        match too_long(&line, length) {
+            Some(why) => look(number, Err(why)),
+            None if torn => look(number, Err("the last line is incomplete".to_owned())),
+            None if line.trim_ascii().is_empty() => {}
+            None => look(number, Ok(line.trim_ascii().to_vec())),
+        }
+    }
+    Ok(())
+}
+
+fn is_json(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+}
+
+/// What the lines of a file say, and those that cannot be read.
+pub(crate) fn read_lines<T>(
+    path: &Path,
+    parse: impl Fn(&[u8]) -> Result<T, String>,
+) -> Result<(Vec<T>, Vec<Skipped>), StoreError> {
+    let (mut read, mut skipped) = (Vec::new(), Vec::new());
+    each_line(path, |number, line| match line.and_then(|line| parse(&line)) {
+        Ok(one) => read.push(one),
+        Err(reason) => skipped.push(Skipped { path: path.to_owned(), line: number, reason }),
+    })?;
+    Ok((read, skipped))
+}
+
+/// Appends objects as lines and waits until they are on disk. The file is held for this long only, so that several processes
+/// can write to it. An incomplete last line is removed.
+pub(crate) fn append_lines<T: Serialize>(path: &Path, objects: &[T]) -> Result<(), StoreError> {
+    let mut lines = Vec::new();
+    for object in objects {
+        serde_json::to_writer(&mut lines, object).map_err(|error| StoreError::io("append to", path)(error.into()))?;
+        lines.push(b'\n');
+    }
+    append(path, &lines)
+}
+
+fn append(path: &Path, lines: &[u8]) -> Result<(), StoreError> {
+    let mut file = LineFile::open(path)?;
+    let mut attempts = 1;
+    while !file.lock()? {
+        if attempts == ATTEMPTS {
+            return Err(StoreError::Locked { path: path.to_owned(), holder: None });
+        }
+        attempts += 1;
+        std::thread::sleep(PAUSE);
+    }
+    let tail = file.tail()?;
+    file.repair(&tail, is_json(&tail))?;
+    Ok(file.append(lines)?)
+}
+
+/// Writes the lines of several files into a new one, each line once. Lines that cannot be read are kept, apart from
+/// incomplete ones, and noted.
+pub(crate) fn carry_lines(paths: impl Iterator<Item = PathBuf>, new: &Path) -> Result<Vec<String>, StoreError> {
+    let (mut known, mut lines, mut notes) = (HashSet::new(), Vec::new(), Vec::new());
+    for path in paths {
+        each_line(&path, |number, line| match line {
+            Ok(line) if known.insert(line.clone()) => {
+                lines.extend_from_slice(&line);
+                lines.push(b'\n');
+            }
+            Ok(_) => {}
+            Err(reason) => notes.push(format!("warning: {}:{number}: {reason}; left out", path.display())),
+        })?;
+    }
+    if !lines.is_empty() {
+        append(new, &lines)?;
+    }
+    Ok(notes)
+}
+
+/// What a JSON error says; the line within a line is always the first.
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let column = || text.rsplit_once(" column ").map(|(_, column)| column);
+    match (text.rsplit_once(" at line "), column()) {
+        (Some((what, _)), Some(column)) if column != "0" => format!("{what} at column {column}"),
+        (Some((what, _)), _) => what.to_owned(),
+        _ => text,
+    }
+}
