@@ -3,6 +3,7 @@
 use crate::common::{WorkDir, setup, shared};
 use crate::protocol_golden::{dialogue, protocol};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use wikitrail::protocol::{Dialogue, Frame, Kind, Setup, Turn};
 use wikitrail::types::{Message, Outcome, Prompt, Question, Reply, Tool};
 
@@ -127,7 +128,7 @@ fn exemplar(question: &str, answer: &str, steps: &[[Option<&str>; 3]]) -> String
         text += "[[exemplar.step]]\n";
         for (key, value) in ["thought", "action", "observation"].iter().zip(step) {
             if let Some(value) = value {
-                text += &format!("{key} = {}\n", json!(value));
+                writeln!(text, "{key} = {}", json!(value)).expect("a string");
             }
         }
     }

@@ -17,7 +17,9 @@ pub(super) fn template(job: &Job<'_>) -> Result<(Frame, usize), PromptError> {
     let mut tools = job.settings.protocol.tools(&job.texts.tools);
     if let Some(text) = job.texts.get("args_format") {
         let text = text.fill_known(|_| None);
-        tools.iter_mut().for_each(|tool| text.clone_into(&mut tool.args_format));
+        for tool in &mut tools {
+            text.clone_into(&mut tool.args_format);
+        }
     }
     let mut slots = Slots::new(job, &tools);
     slots.set("examples", examples_text(job));

@@ -222,13 +222,13 @@ impl Reason {
     /// In the frame's words, or else in English.
     fn told(&self, frame: &Frame) -> String {
         let (key, ours) = match self {
-            Self::Form(Fault::NoCall) => (
+            Self::Form(Fault::BadCall) => (
                 "bad_call",
                 "a tool call is a line `Thought: `, a line `Action: ` with the tool's name, and a line \
                  `Action Input: ` with a JSON object",
             ),
-            Self::Form(Fault::NoAnswer) => ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `"),
-            Self::Form(Fault::NoLabel) => ("no_action", "the reply has neither an `Action: ` nor an `Answer: `"),
+            Self::Form(Fault::BadAnswer) => ("bad_answer", "an answer is a line `Thought: ` and a line `Answer: `"),
+            Self::Form(Fault::NeitherLabel) => ("no_action", "the reply has neither an `Action: ` nor an `Answer: `"),
             Self::NotJson => ("not_json", "the Action Input is not a valid JSON object"),
             Self::Misfit(Misfit::Unknown(_)) => ("unknown_argument", "the tool has no argument `{argument}`"),
             Self::Misfit(Misfit::Missing(_)) => ("missing_argument", "the argument `{argument}` is missing"),

@@ -37,19 +37,19 @@ pub(super) struct Arguments<'t> {
 /// Why a reply is neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    NoCall,
-    NoAnswer,
-    NoLabel,
+    BadCall,
+    BadAnswer,
+    NeitherLabel,
 }
 
 /// Reads a reply. The label of an action decides, wherever it stands.
 pub(super) fn reply(text: &str) -> Reply<'_> {
     if text.contains("Action:") {
-        call(text).map_or(Reply::Neither(Fault::NoCall), Reply::Call)
+        call(text).map_or(Reply::Neither(Fault::BadCall), Reply::Call)
     } else if text.contains("Answer:") {
-        answer(text).unwrap_or(Reply::Neither(Fault::NoAnswer))
+        answer(text).unwrap_or(Reply::Neither(Fault::BadAnswer))
     } else {
-        Reply::Neither(Fault::NoLabel)
+        Reply::Neither(Fault::NeitherLabel)
     }
 }
 
