@@ -94,7 +94,7 @@ fn compare_figure(
     let mut pairs = pairs(variants, &values, extremes, settings);
     let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
     for pair in &mut pairs {
-        pair.verdict = Verdict::of(pair, figure, corrected, settings.alpha);
+        pair.verdict = Verdict::of(pair, figure, corrected, settings);
     }
     let clusters = values.clusters.as_deref();
     let means = variants.iter().enumerate().map(|(at, variant)| {
