@@ -6,7 +6,7 @@ use wikitrail::stats::rng::SplitMix64;
 
 /// Where the differences of a simulated comparison come from. All but the skewed ones are symmetric around their mean.
 #[derive(Clone, Copy)]
-pub enum Source {
+pub(crate) enum Source {
     /// Right and wrong answers: the share of questions that only one variant has right.
     Em { discordant: f64 },
     /// Normal.
@@ -21,28 +21,28 @@ pub enum Source {
 
 /// Questions that are drawn together.
 #[derive(Clone, Copy)]
-pub struct Draw {
-    pub source: Source,
+pub(crate) struct Draw {
+    pub(crate) source: Source,
     /// The mean of the differences.
-    pub truth: f64,
+    pub(crate) truth: f64,
     /// Questions, or clusters.
-    pub units: usize,
+    pub(crate) units: usize,
     /// Questions of each cluster, from the first number to the second in turn; those of one cluster have half of their
     /// variance in common.
-    pub sizes: Option<(usize, usize)>,
+    pub(crate) sizes: Option<(usize, usize)>,
 }
 
-pub struct Drawn {
-    pub differences: Vec<f64>,
-    pub clusters: Option<Vec<usize>>,
+pub(crate) struct Drawn {
+    pub(crate) differences: Vec<f64>,
+    pub(crate) clusters: Option<Vec<usize>>,
 }
 
 impl Draw {
-    pub fn binary(&self) -> bool {
+    pub(crate) fn binary(&self) -> bool {
         matches!(self.source, Source::Em { .. })
     }
 
-    pub fn questions(&self, seed: u64) -> Drawn {
+    pub(crate) fn questions(&self, seed: u64) -> Drawn {
         // Seeds that follow each other are places of one sequence, far apart.
         let mut rng = SplitMix64::new(seed.wrapping_mul(0x5851_f42d_4c95_7f2d));
         let Some((from, to)) = self.sizes else {
@@ -88,11 +88,11 @@ impl Draw {
             Source::Normal => self.truth + normal(rng),
             Source::F1 { equal } => {
                 const SIZES: [f64; 6] = [1.0, 1.0, 2.0 / 3.0, 0.5, 0.4, 0.8];
-                let (drawn, side, size) = (uniform(rng), uniform(rng), rng.below(6));
-                let size = SIZES[usize::try_from(size).expect("an index")];
+                let (drawn, sign, at) = (uniform(rng), uniform(rng), rng.below(6));
+                let size = SIZES[usize::try_from(at).expect("an index")];
                 if drawn < equal {
                     0.0
-                } else if side < 0.5 {
+                } else if sign < 0.5 {
                     -size
                 } else {
                     size

@@ -4,14 +4,14 @@ use crate::draw::{Draw, Source};
 use crate::{Effort, Figure, Row, simulate};
 use wikitrail::stats::{Decision, Interval, Rule, holm};
 
-pub const ALPHA: f64 = 0.05;
+pub(crate) const ALPHA: f64 = 0.05;
 
-pub fn rule(effort: &Effort) -> Rule {
+pub(crate) fn rule(effort: &Effort) -> Rule {
     Rule { level: 0.95, alpha: ALPHA, power: 0.8, pairs: 1, resamples: effort.resamples, seed: 12_345 }
 }
 
 /// The decision of `compare` about one simulated pair.
-pub fn decide(draw: &Draw, seed: u64, effort: &Effort) -> Decision {
+pub(crate) fn decide(draw: &Draw, seed: u64, effort: &Effort) -> Decision {
     let drawn = draw.questions(seed);
     Decision::of(&drawn.differences, drawn.clusters.as_deref(), draw.binary(), &rule(effort))
 }
@@ -59,7 +59,7 @@ fn name(case: &str, draw: &Draw) -> String {
 }
 
 /// Equal variants: type-I error, and coverage of a difference of 0.
-pub fn error(effort: &Effort) -> Vec<Row> {
+pub(crate) fn error(effort: &Effort) -> Vec<Row> {
     let mut rows = Vec::new();
     for (case, draws, symmetric) in equal() {
         for draw in draws {
@@ -88,7 +88,7 @@ fn p(found: &Decision) -> f64 {
 }
 
 /// Variants that differ: coverage of their difference.
-pub fn coverage(effort: &Effort) -> Vec<Row> {
+pub(crate) fn coverage(effort: &Effort) -> Vec<Row> {
     let row = |case: &str, draw: &Draw| {
         let found = simulate(effort, |seed| decide(draw, seed, effort));
         Row { case: name(case, draw), figures: held(&found, draw, true, effort).into() }
@@ -104,6 +104,6 @@ fn held(found: &[Decision], draw: &Draw, symmetric: bool, effort: &Effort) -> [F
     [share("covered", &covered, effort, COVERED.filter(|_| symmetric)), share("unbounded", &unbounded, effort, None)]
 }
 
-pub fn share(column: &'static str, hits: &[bool], effort: &Effort, band: Option<(f64, f64)>) -> Figure {
+pub(crate) fn share(column: &'static str, hits: &[bool], effort: &Effort, band: Option<(f64, f64)>) -> Figure {
     Figure::share(column, hits.iter().map(|hit| u64::from(*hit)).sum(), effort, band)
 }

@@ -8,7 +8,7 @@ use wikitrail::stats::{Design, Spread};
 const WANTED: f64 = 0.8;
 const BAND: Option<(f64, f64)> = Some((WANTED - 0.03, WANTED + 0.03));
 
-pub fn power(effort: &Effort) -> Vec<Row> {
+pub(crate) fn power(effort: &Effort) -> Vec<Row> {
     let mut rows = Vec::new();
     for discordant in [0.15, 0.3, 0.6, 1.0] {
         for n in [5, 10, 15, 20, 30, 50, 100, 500] {
