@@ -121,6 +121,9 @@ target/debug/wikitrail --version
 step "README's main command"
 cargo run --locked --release -- run
 
+step "simulated coverage, type-I error and power, short"
+scripts/simulate.sh --short
+
 step "README's other commands"
 scripts/readme.sh
 

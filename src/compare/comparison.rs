@@ -114,16 +114,28 @@ impl Bounds {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MethodInterval {
-    /// `wilson`, `t`, `z`, `bootstrap`, `cluster t`, `cluster z` or `cluster bootstrap`.
+    /// `wilson`, `score`, `sign flips`, `t`, `z`, `bootstrap`, `cluster sign flips`, `cluster t`, `cluster z` or `cluster
+    /// bootstrap`.
     pub method: &'static str,
     pub level: f64,
+    /// Lower end; `−∞` (in JSON `null`) where so few questions can rule out no difference.
     pub low: f64,
+    /// Upper end; `∞` (in JSON `null`) in the same case.
     pub high: f64,
 }
 
 impl MethodInterval {
+    pub(super) fn new(method: &'static str, level: f64, Interval { low, high }: Interval) -> Self {
+        Self { method, level, low, high }
+    }
+
     pub fn contains(&self, value: f64) -> bool {
         Interval { low: self.low, high: self.high }.contains(value)
+    }
+
+    /// Whether it rules out any difference at all.
+    pub fn is_bounded(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite()
     }
 }
 
@@ -145,7 +157,8 @@ pub struct Pair {
     pub unpaired_se: Option<f64>,
     /// Pearson's correlation of the two variants' values.
     pub correlation: Option<f64>,
-    /// The interval that decides: `t` for values of 0 and 1, else `bootstrap`; with clusters their clustered kinds.
+    /// The interval that agrees with the test that decides, and excludes 0 exactly where `p` (not `p_holm`) is below alpha:
+    /// `score` for values of 0 and 1 without clusters, else `sign flips` or `cluster sign flips`.
     pub interval: Option<MethodInterval>,
     pub intervals: Vec<MethodInterval>,
     /// The paired bootstrap: resamples, seed, standard error, p.
@@ -155,10 +168,20 @@ pub struct Pair {
     pub p: Option<DecisiveP>,
     /// The same after Holm's correction over the pairs of this figure.
     pub p_holm: Option<f64>,
-    /// Minimum difference that this many questions can detect at the power of the settings, given the spread.
+    /// What the test that decides takes as one: questions, or clusters.
+    pub units: usize,
+    /// Units that differ; all others say nothing to the test.
+    pub differing: usize,
+    /// If fewer units differ, no difference can be shown.
+    pub least_differing: u64,
+    /// Whether the settings have so few resamples that no difference can be shown either.
+    #[serde(skip)]
+    pub too_few_resamples: bool,
+    /// Minimum difference that the test shows with the power of the settings, where as many units differ and they vary as
+    /// much; absent where it can show none.
     pub mde: Option<f64>,
-    /// Questions needed to detect the difference found at that power.
-    pub questions_needed: Option<f64>,
+    /// The fewest questions with which the difference found would be shown with that power.
+    pub questions_needed: Option<u64>,
     /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
     pub bounds: Option<Bounds>,
     pub verdict: Verdict,

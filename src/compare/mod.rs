@@ -33,4 +33,6 @@ pub(crate) use variant::{Item, Variant};
 pub(crate) use verdict::Verdict;
 
 #[cfg(test)]
+mod reach_tests;
+#[cfg(test)]
 mod tests;

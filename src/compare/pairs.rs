@@ -1,10 +1,10 @@
 //! One pair of variants: difference, intervals, tests, what can be shown.
 
-use super::comparison::{Bounds, DecisiveP, Pair, Tests};
+use super::comparison::{Bounds, DecisiveP, MethodInterval, Pair, Tests};
 use super::pairing::{Extremes, Values};
 use super::sample::Sample;
 use super::{Settings, Variant, Verdict};
-use crate::stats::{McNemar, holm, pearson, questions_needed, smallest_difference, wilcoxon};
+use crate::stats::{Decision, Reach, Rule, holm, pearson, wilcoxon};
 
 /// The pairs of a figure before anything is said about them.
 pub(super) fn pairs(
@@ -13,11 +13,14 @@ pub(super) fn pairs(
     extremes: Option<&[Extremes]>,
     settings: &Settings,
 ) -> Vec<Pair> {
-    let mut pairs: Vec<Pair> = positions(variants, settings)
+    let positions = positions(variants, settings);
+    let Settings { level, alpha, power, resamples, seed, .. } = *settings;
+    let rule = Rule { level, alpha, power, pairs: positions.len(), resamples, seed };
+    let mut pairs: Vec<Pair> = positions
         .into_iter()
         .map(|(a, b)| Pair {
             bounds: extremes.and_then(|extremes| bounds(&extremes[a], &extremes[b])),
-            ..pair(variants, (a, b), values, settings)
+            ..pair(variants, (a, b), values, settings, &rule)
         })
         .collect();
     let (at, p): (Vec<usize>, Vec<f64>) =
@@ -34,25 +37,32 @@ pub(super) fn positions(variants: &[Variant], settings: &Settings) -> Vec<(usize
     settings.pairs.positions(&names)
 }
 
-fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, settings: &Settings) -> Pair {
+fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, settings: &Settings, rule: &Rule) -> Pair {
     let level = settings.level;
     let (of_a, of_b) = (&values.variants[a], &values.variants[b]);
     let clusters = values.clusters.as_deref();
     let differences: Vec<f64> = of_a.iter().zip(of_b).map(|(a, b)| b - a).collect();
+    let decision = Decision::of(&differences, clusters, values.binary, rule);
+    let reach = Reach::of(&differences, clusters, values.binary, rule);
     let sample = Sample { values: &differences, clusters };
     let estimate = sample.mean();
     let drawn = sample.bootstrap(settings);
-    let t = sample.t_interval(level);
-    let resampled = drawn.as_ref().map(|drawn| sample.bootstrap_interval(drawn));
     let tests = Tests {
-        mcnemar: (values.binary && !differences.is_empty()).then(|| mcnemar(&differences)),
+        mcnemar: decision.mcnemar,
         t_test: estimate.and_then(|estimate| estimate.t_test()),
-        permutation: sample.sign_flips(settings),
-        permutation_sampled: sample.sampled_flips(settings),
+        permutation: decision.permutation,
+        permutation_sampled: decision
+            .permutation
+            .filter(|test| test.seed.is_some())
+            .or_else(|| sample.sampled_flips(settings)),
         wilcoxon: wilcoxon(&differences),
     };
-    let se = estimate.and_then(|estimate| estimate.se);
-    let (mde, questions_needed) = reach(&differences, se, settings);
+    let interval = decision.interval.map(|(method, ends)| MethodInterval::new(method, level, ends));
+    let others = [
+        sample.t_interval(level),
+        sample.z_interval(level),
+        drawn.as_ref().map(|drawn| sample.bootstrap_interval(drawn)),
+    ];
     let [mean_a, mean_b] = [of_a, of_b].map(|values| Sample { values, clusters }.mean());
     Pair {
         a: variants[a].name.clone(),
@@ -61,43 +71,24 @@ fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, setti
         a_mean: mean_a.map(|mean| mean.mean),
         b_mean: mean_b.map(|mean| mean.mean),
         difference: estimate.map(|estimate| estimate.mean),
-        se,
+        se: estimate.and_then(|estimate| estimate.se),
         unpaired_se: mean_a.and_then(|mean| mean.se).zip(mean_b.and_then(|mean| mean.se)).map(|(a, b)| a.hypot(b)),
         correlation: pearson(of_a, of_b),
-        interval: if values.binary { t } else { resampled },
-        intervals: [t, sample.z_interval(level), resampled].into_iter().flatten().collect(),
+        interval,
+        intervals: interval.into_iter().chain(others.into_iter().flatten()).collect(),
         bootstrap: drawn,
-        p: decisive(&tests, clusters.is_some()),
+        p: decision.decisive.map(|(test, value)| DecisiveP { test, value }),
         tests,
         p_holm: None,
-        mde,
-        questions_needed,
+        units: reach.units,
+        differing: reach.differing,
+        least_differing: reach.least,
+        too_few_resamples: reach.too_few_resamples,
+        mde: reach.smallest,
+        questions_needed: reach.needed,
         bounds: None,
         verdict: Verdict::default(),
     }
-}
-
-/// `McNemar`'s exact test where it applies, else the permutation test. Only the latter accounts for clusters.
-fn decisive(tests: &Tests, clustered: bool) -> Option<DecisiveP> {
-    let mcnemar = tests.mcnemar.filter(|_| !clustered);
-    let mcnemar = mcnemar.map(|test| DecisiveP { test: "mcnemar exact", value: test.exact_p });
-    mcnemar.or_else(|| tests.permutation.map(|test| DecisiveP { test: "permutation", value: test.p }))
-}
-
-fn mcnemar(differences: &[f64]) -> McNemar {
-    let count = |of: fn(&f64) -> bool| differences.iter().filter(|value| of(value)).map(|_| 1).sum();
-    McNemar::new(count(|value| *value < 0.0), count(|value| *value > 0.0))
-}
-
-/// The minimum detectable difference, and the number of questions needed to detect the one found. Both depend on the
-/// spread of the differences and are absent if there is none.
-fn reach(differences: &[f64], se: Option<f64>, settings: &Settings) -> (Option<f64>, Option<f64>) {
-    #[expect(clippy::cast_precision_loss, reason = "counts of questions are far below 2^53")]
-    let n = differences.len() as f64;
-    let Some(variance) = se.filter(|se| *se > 0.0).map(|se| se * se * n) else { return (None, None) };
-    let found = differences.iter().sum::<f64>() / n;
-    let Settings { alpha, power, .. } = *settings;
-    (smallest_difference(variance, n, alpha, power), questions_needed(variance, found, alpha, power))
 }
 
 /// The lowest and highest difference: unmeasured rows of `a` all right and of `b` all wrong, and the other way round.

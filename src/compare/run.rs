@@ -94,7 +94,9 @@ fn compare_figure(
     let mut pairs = pairs(variants, &values, extremes, settings);
     let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
     for pair in &mut pairs {
-        pair.verdict = Verdict::of(pair, figure, corrected, settings.alpha);
+        // Shares differ by 1 at most: what only more than that would show is not shown.
+        pair.mde = pair.mde.filter(|mde| figure.unit != Unit::Share || *mde <= 1.0);
+        pair.verdict = Verdict::of(pair, figure, corrected, settings);
     }
     let clusters = values.clusters.as_deref();
     let means = variants.iter().enumerate().map(|(at, variant)| {

@@ -2,7 +2,7 @@
 
 use super::comparison::MethodInterval;
 use super::{Settings, Unit};
-use crate::stats::{Bootstrap, Interval, Mean, Permutation, Sums, permutation, permutation_resampled, wilson};
+use crate::stats::{Bootstrap, Interval, Mean, Permutation, Sums, permutation_resampled, wilson};
 
 /// One value per question: those of a variant, or the differences of two.
 #[derive(Clone, Copy)]
@@ -68,17 +68,9 @@ impl Sample<'_> {
         named(self.method("bootstrap", "cluster bootstrap"), drawn.level, drawn.interval)
     }
 
-    /// The sign-flip test, of questions or of whole clusters.
-    pub(super) fn sign_flips(self, settings: &Settings) -> Option<Permutation> {
-        self.flipped(|values| permutation(values, settings.resamples, settings.seed))
-    }
-
-    /// The same by random signs, even where there are few differences.
+    /// The sign-flip test of questions or of whole clusters by random signs, even where there are few differences.
     pub(super) fn sampled_flips(self, settings: &Settings) -> Option<Permutation> {
-        self.flipped(|values| permutation_resampled(values, settings.resamples, settings.seed))
-    }
-
-    fn flipped(self, test: impl Fn(&[f64]) -> Option<Permutation>) -> Option<Permutation> {
+        let test = |values: &[f64]| permutation_resampled(values, settings.resamples, settings.seed);
         match self.clusters {
             None => test(self.values),
             Some(clusters) => test(Sums::of(self.values, clusters).sums()),
@@ -91,5 +83,5 @@ impl Sample<'_> {
 }
 
 fn named(method: &'static str, level: f64, interval: Interval) -> MethodInterval {
-    MethodInterval { method, level, low: interval.low, high: interval.high }
+    MethodInterval::new(method, level, interval)
 }

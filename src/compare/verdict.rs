@@ -1,13 +1,14 @@
 //! One sentence about a pair.
 
 use super::number::{end, p_equals, percent, value};
-use super::{Better, NamedFigure, Pair, Unit};
+use super::{Better, NamedFigure, Pair, Settings, Unit};
+use crate::types::text::counted;
 use serde::Serialize;
 
 /// What follows from a pair.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Verdict {
-    /// Whether the two are distinguishable: the corrected p is below alpha, and the interval that decides excludes 0.
+    /// Whether the two are distinguishable: the corrected p is below alpha. The interval then excludes 0, too.
     pub distinguishable: bool,
     /// Name of the better one; absent if they are not distinguishable or the figure has no better direction.
     pub winner: Option<String>,
@@ -18,11 +19,11 @@ pub struct Verdict {
 
 impl Verdict {
     /// What follows from a pair, one of `pairs` that were corrected together.
-    pub(super) fn of(pair: &Pair, figure: &NamedFigure, pairs: usize, alpha: f64) -> Self {
-        let distinct = |p: f64| p < alpha && pair.interval.is_some_and(|interval| !interval.contains(0.0));
-        let words = Words { pair, figure, pairs };
+    pub(super) fn of(pair: &Pair, figure: &NamedFigure, pairs: usize, settings: &Settings) -> Self {
+        let Settings { alpha, power, .. } = *settings;
+        let words = Words { pair, figure, pairs, alpha, power };
         match (pair.difference, pair.p_holm) {
-            (Some(difference), Some(p)) if difference != 0.0 && distinct(p) => words.apart(difference, p),
+            (Some(difference), Some(p)) if difference != 0.0 && p < alpha => words.apart(difference, p),
             (difference, p) => Self { distinguishable: false, winner: None, sentence: words.not_apart(difference, p) },
         }
     }
@@ -32,6 +33,8 @@ struct Words<'a> {
     pair: &'a Pair,
     figure: &'a NamedFigure,
     pairs: usize,
+    alpha: f64,
+    power: f64,
 }
 
 impl Words<'_> {
@@ -61,14 +64,43 @@ impl Words<'_> {
         let (Some(difference), Some(p)) = (difference, p) else {
             return format!("{unlike}: no question has a value for {} in all variants", self.figure.label());
         };
-        let questions = if *n == 1 { "1 question".to_owned() } else { format!("{n} questions") };
+        let questions = counted(*n, "question");
         if self.never_differ() {
             return format!("{unlike}: they never differ in {} on {questions}", self.figure.label());
         }
         let found = format!("the difference is {}{}, {}", self.amount(difference), self.interval(false), self.p(p));
         match mde {
-            Some(mde) => format!("{unlike}: {questions} can show {}, and {found}", self.amount(*mde)),
-            None => format!("{unlike}: {questions} cannot show what varies; {found}"),
+            Some(mde) if difference.abs() < *mde => {
+                format!("{unlike}: {questions} can show {}, and {found}", self.amount(*mde))
+            }
+            // Chance has a part in what is shown: one in five samples of such questions does not show it.
+            Some(mde) => {
+                let power = percent(self.power);
+                format!("{unlike}: {questions} show {} with {power} % power only; {found}", self.amount(*mde))
+            }
+            None => format!("{unlike}: {}; {found}", self.nothing_shown()),
+        }
+    }
+
+    /// Why the questions show no difference, however large.
+    fn nothing_shown(&self) -> String {
+        let Pair { n, units, differing, least_differing, too_few_resamples, .. } = self.pair;
+        let unit = if units == n { "question" } else { "cluster" };
+        let among = if units == n { String::new() } else { format!(" in {}", counted(*units, "cluster")) };
+        let some = if differing == units {
+            String::new()
+        } else {
+            format!(", of which {differing} differ{},", if *differing == 1 { "s" } else { "" })
+        };
+        let all = format!("{}{among}{some}", counted(*n, "question"));
+        let holm = if self.pairs > 1 { " after Holm" } else { "" };
+        let below = format!("at p < {}{holm}", self.alpha);
+        if u64::try_from(*differing).is_ok_and(|differing| differing < *least_differing) {
+            format!("{all} cannot show any difference {below}, as at least {least_differing} {unit}s must differ")
+        } else if *too_few_resamples {
+            format!("so few resamples cannot show any difference {below}")
+        } else {
+            format!("{all} cannot show any difference {below} with {} % power", percent(self.power))
         }
     }
 
@@ -83,12 +115,19 @@ impl Words<'_> {
         format!("{} {points}{}", value(self.figure.unit, number), self.figure.label())
     }
 
-    /// `, 95 % interval 1.1 to 7.3`; with the ends swapped where the sentence names `b` first.
+    /// `, 95 % interval 1.1 to 7.3`; with the ends swapped where the sentence names `b` first. It is not corrected for the number
+    /// of pairs: where it excludes 0 and the corrected p shows nothing, it says so.
     fn interval(&self, swapped: bool) -> String {
         self.pair.interval.map_or_else(String::new, |interval| {
+            let alone = self.pair.p_holm.is_some_and(|p| p >= self.alpha) && !interval.contains(0.0);
+            let named =
+                format!(", {} % interval{}", percent(interval.level), if alone { " of this pair alone" } else { "" });
+            if !interval.is_bounded() {
+                return format!("{named} unbounded");
+            }
             let ends = if swapped { [-interval.high, -interval.low] } else { [interval.low, interval.high] };
             let [low, high] = ends.map(|at| value(self.figure.unit, end(self.figure.unit, at)));
-            format!(", {} % interval {low} to {high}", percent(interval.level))
+            format!("{named} {low} to {high}")
         })
     }
 

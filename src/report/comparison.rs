@@ -172,8 +172,7 @@ fn power(figure: &FigureComparison, power: f64) -> Block {
     let header = headings("b − a", &["difference", &detectable, "questions needed"]);
     let row = |pair: &Pair| {
         let least = pair.mde.map(|least| Cell::figure("mde", least, value(unit, least)));
-        let needed = pair.questions_needed.filter(|needed| needed.is_finite());
-        let needed = needed.map(|n| Cell::figure("questions_needed", n, format!("{:.0}", n.ceil())));
+        let needed = pair.questions_needed.map(|n| Cell::count("questions_needed", n));
         let cells = vec![
             Cell::text(format!("{} − {}", pair.b, pair.a)),
             change(unit, pair.difference, None, None),

@@ -35,6 +35,12 @@ pub struct ChiSquare {
 const EXACT: u64 = 120;
 
 impl McNemar {
+    /// The test of differences of right and wrong answers: negative where only the first is right.
+    pub fn of(differences: &[f64]) -> Self {
+        let count = |of: fn(&f64) -> bool| differences.iter().filter(|value| of(value)).map(|_| 1).sum();
+        Self::new(count(|value| *value < 0.0), count(|value| *value > 0.0))
+    }
+
     /// The test for these counts; both p are 1 if both counts are 0, and 0 if they would be below about 1e-308.
     pub fn new(only_a: u64, only_b: u64) -> Self {
         let (fewer, n) = (only_a.min(only_b), only_a + only_b);

@@ -8,7 +8,9 @@ mod beta;
 pub mod bootstrap;
 pub mod clusters;
 pub mod cochran;
+pub mod decision;
 pub mod interval;
+pub mod inverted;
 pub mod mcnemar;
 pub mod mean;
 pub mod multiple;
@@ -16,6 +18,7 @@ pub mod permutation;
 pub mod power;
 pub mod ppi;
 pub mod quantile;
+pub mod reach;
 pub mod rng;
 pub mod wilcoxon;
 
@@ -23,13 +26,18 @@ pub use agreement::{Agreement, Coefficient, Confusion, Resampling};
 pub use bootstrap::Bootstrap;
 pub use clusters::Sums;
 pub use cochran::{CochranQ, cochran_q};
+pub use decision::{Decision, Reach, Rule};
 pub use interval::{Interval, clopper_pearson, mean_interval, wilson};
+pub use inverted::{flip_interval, score_interval};
 pub use mcnemar::{ChiSquare, McNemar};
 pub use mean::{Mean, TTest, pearson};
 pub use multiple::{benjamini_hochberg, bonferroni, holm};
 pub use permutation::{Permutation, permutation, permutation_resampled};
 pub use power::{questions_needed, smallest_difference};
 pub use ppi::{Corrected, JudgedItem, corrected, corrected_difference};
+pub use reach::{Design, Spread, least_differing};
 pub use wilcoxon::{Wilcoxon, wilcoxon};
+#[cfg(test)]
+mod decision_tests;
 #[cfg(test)]
 mod tests;

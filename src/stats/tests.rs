@@ -179,7 +179,7 @@ fn degenerate_input_gives_nothing_rather_than_nan() {
     assert_eq!(permutation_resampled(&[1.0], 0, 1), None);
 }
 
-fn differences() -> impl Strategy<Value = Vec<f64>> {
+pub(super) fn differences() -> impl Strategy<Value = Vec<f64>> {
     // Eighths add up without rounding, and ties are many.
     proptest::collection::vec((-8_i8..=8).prop_map(|eighths| f64::from(eighths) / 8.0), 1..40)
 }

@@ -5,8 +5,8 @@ use crate::compare_support::*;
 use serde_json::{Value, json};
 use statrs::distribution::{ChiSquared, ContinuousCDF as _, StudentsT};
 
-/// Normal quantiles of 0.975 and 0.8 together: standard errors between nothing and what is found four times in five.
-const REACH: f64 = Z + 0.841_621_233_572_914_2;
+/// Normal quantiles of 1 − 0.05 / 6 and 0.8 together: standard errors between nothing and what is found four times in five.
+const REACH: f64 = 2.393_979_800_018_51 + 0.841_621_233_572_914_2;
 const RESAMPLES: usize = 10_000;
 const SEED: u64 = 12345;
 
@@ -78,8 +78,8 @@ fn check_column(shown: &Value, values: &[f64], is_share: bool) {
 fn check_pair(shown: &Value, a: &[f64], b: &[f64]) {
     holds(
         shown,
-        "a b n a_mean b_mean difference se unpaired_se correlation interval intervals bootstrap tests p p_holm mde \
-         questions_needed bounds verdict",
+        "a b n a_mean b_mean difference se unpaired_se correlation interval intervals bootstrap tests p p_holm units \
+         differing least_differing mde questions_needed bounds verdict",
     );
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
     let (n, difference, se) = (differences.len(), mean(&differences), standard_error(&differences));
@@ -94,14 +94,26 @@ fn check_pair(shown: &Value, a: &[f64], b: &[f64]) {
         Some(r) => near(&shown["correlation"], r),
         None => assert_eq!(shown["correlation"], Value::Null),
     }
-    ends(&shown["intervals"][0], "t", around(difference, student(n).inverse_cdf(0.975) * se));
-    ends(&shown["intervals"][1], "z", around(difference, Z * se));
-    assert_eq!((&shown["intervals"][2], shown["intervals"].as_array().map(Vec::len)), (&shown["interval"], Some(3)));
+    assert_eq!((&shown["intervals"][0], shown["intervals"].as_array().map(Vec::len)), (&shown["interval"], Some(4)));
+    ends(&shown["intervals"][1], "t", around(difference, student(n).inverse_cdf(0.975) * se));
+    ends(&shown["intervals"][2], "z", around(difference, Z * se));
+    check_flip_interval(shown, &differences);
     check_bootstrap(shown, &differences);
     check_tests(&shown["tests"], &differences);
     assert_eq!(shown["p"], json!({"test": "permutation", "value": shown["tests"]["permutation"]["p"]}));
-    near(&shown["mde"], REACH * se);
-    near(&shown["questions_needed"], float(n) * (REACH * se / difference).powi(2));
+    let differing = differences.iter().filter(|difference| **difference != 0.0).count();
+    // Three pairs: 2 / 2^7 is below 0.05 / 3.
+    let units = json!([shown["units"], shown["differing"], shown["least_differing"]]);
+    assert_eq!(units, json!([n, differing, 7]));
+    // About what a z test at 0.05 / 3 would ask for, whose spread has that of how many questions differ, too.
+    // Absent, or large, where so few questions differ that 60 others seldom have seven.
+    let mde = shown["mde"].as_f64().map(|mde| mde / (REACH * se));
+    assert!(
+        mde.is_none_or(|mde| mde > 0.9) && (differing < 20 || mde.is_some_and(|mde| mde < 1.3)),
+        "{mde:?}, {differing} differ"
+    );
+    let needed = shown["questions_needed"].as_f64().expect("a number") / (float(n) * (REACH * se / difference).powi(2));
+    assert!(differing < 20 || (0.8..1.5).contains(&needed), "{needed}");
     assert_eq!(shown["bounds"], Value::Null, "all was measured");
 }
 
@@ -132,6 +144,26 @@ fn check_tests(shown: &Value, differences: &[f64]) {
     }
 }
 
+/// 0.05 of 10,001 patterns, of which the observed one is one, contribute to p at the ends.
+fn check_flip_interval(shown: &Value, differences: &[f64]) {
+    let (mut next, all, n) = (generator(), differences.iter().sum::<f64>(), float(differences.len()));
+    let mut means = || {
+        let flipped: Vec<f64> = differences.iter().copied().filter(|_| next() >> 63 == 1).collect();
+        let (sum, size) = (flipped.iter().sum::<f64>(), float(flipped.len()));
+        [sum / size, (all - sum) / (n - size)]
+    };
+    let drawn: Vec<[f64; 2]> = (0..RESAMPLES).map(|_| means()).collect();
+    let sorted = |of: fn(f64, f64) -> f64| {
+        let mut ends: Vec<f64> = drawn.iter().map(|[one, other]| of(*one, *other)).collect();
+        ends.sort_unstable_by(f64::total_cmp);
+        ends
+    };
+    let (low, high) = (sorted(f64::min)[499], sorted(f64::max)[RESAMPLES - 500]);
+    let rejected = shown["tests"]["permutation"]["p"].as_f64() < Some(0.05);
+    assert_eq!(rejected, low > 0.0 || high < 0.0, "the sample has no case so close that the end follows the test");
+    ends(&shown["interval"], "sign flips", (low, high));
+}
+
 fn check_bootstrap(shown: &Value, differences: &[f64]) {
     let (observed, n) = (mean(differences), differences.len());
     let mut next = generator();
@@ -144,7 +176,7 @@ fn check_bootstrap(shown: &Value, differences: &[f64]) {
     // Type 7: positions 249.975 and 9749.025 of 0 to 9999.
     let quantile = |at: usize, share: f64| means[at] + share * (means[at + 1] - means[at]);
     let interval = (quantile(249, 0.975), quantile(9749, 0.025));
-    ends(&shown["interval"], "bootstrap", interval);
+    ends(&shown["intervals"][3], "bootstrap", interval);
     let shown = &shown["bootstrap"];
     holds(shown, "interval level se p share_at_most_0 resamples seed");
     assert_eq!((&shown["level"], &shown["resamples"], &shown["seed"]), (&json!(0.95), &json!(RESAMPLES), &json!(SEED)));
@@ -236,8 +268,7 @@ fn every_figure_of_f1_and_steps_is_that_of_simple_code() {
             assert_eq!((&pair["a"], &pair["b"]), (&json!(columns[a].0), &json!(columns[b].0)));
             check_pair(pair, &values[a], &values[b]);
             near(&pair["p_holm"], holm);
-            let (low, high) = (pair["interval"]["low"].as_f64(), pair["interval"]["high"].as_f64());
-            let apart = holm < 0.05 && (low > Some(0.0) || high < Some(0.0));
+            let apart = holm < 0.05;
             let ahead = if pair["difference"].as_f64() > Some(0.0) { b } else { a };
             let winner = (apart && name == "f1").then_some(columns[ahead].0);
             assert_eq!(pair["verdict"]["distinguishable"], apart);

@@ -102,6 +102,39 @@ fn every_format_carries_the_same_figures() {
     );
 }
 
+/// Five F1 questions, about 0.05 against 0.95: p cannot be below 2 / 2^5.
+#[test]
+fn five_questions_show_nothing_in_any_format() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, values: [f64; 5]| write(dir.path(), name, &table(&[("f1", values.to_vec())]));
+    let files = [file("p.csv", [0.05, 0.04, 0.0, 0.08, 0.06]), file("q.csv", [0.95, 0.9, 0.97, 0.95, 0.97])];
+    let args = ["--from-csv", &files[0], &files[1], "--metric", "f1", "--mde"];
+    let with = |more: &[&str]| wikitrail(&[&["compare"], &args[..], more].concat());
+    let said = "q and p are not distinguishable: 5 questions cannot show any difference at p < 0.05, as at least 6 questions \
+                must differ; the difference is 90.2 points F1, 95 % interval unbounded, p = 0.0625";
+    for (format, cell) in
+        [("table", "+90.2 [unbounded]"), ("markdown", "+90.2 \\[unbounded\\]"), ("latex", "+90.2 {[}unbounded{]}")]
+    {
+        let text = with(&["--format", format]).ok().stdout;
+        assert!(text.contains(cell) && !text.contains("inf"), "{text}");
+        let joined = text.replace('%', "").replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = said.replace("% ", "");
+        assert!(format == "latex" || joined.replace("&lt;", "<").replace("&#58;", ":").contains(&said), "{joined}");
+    }
+    let json = compare_json(&args);
+    let pair = &json["metrics"][0]["pairs"][0];
+    let ends = json!([pair["interval"]["low"], pair["interval"]["high"], pair["mde"]]);
+    assert_eq!((&ends, &pair["least_differing"]), (&json!([null, null, null]), &json!(6)));
+    assert!(pair["questions_needed"].as_u64() >= Some(6), "{pair}");
+    let csv = with(&["--format", "csv"]).ok().stdout;
+    assert!(csv.contains("pairs,f1,,p,q,low,-inf\r\n") && csv.contains("pairs,f1,,p,q,high,inf\r\n"), "{csv}");
+    // Without a bound, it is neither above 0 nor below.
+    let ran = with(&["--fail-if", "low(f1, p, q) > 0 or high(f1, p, q) < 0"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let ran = with(&["--fail-if", "low(f1, p, q) < 0"]);
+    assert!(ran.code == Some(5) && ran.stderr.contains("low(f1, p, q) = -inf"), "{}", ran.stderr);
+}
+
 #[test]
 fn hostile_names_stay_names() {
     let dir = tempfile::tempdir().expect("a folder");

@@ -38,8 +38,10 @@ fn with_interval(
 ) -> Cell {
     let Some((name, mean, text)) = shown else { return Cell::nothing() };
     let mut cell = Cell::figure(name, mean, text);
-    if let Some(MethodInterval { low, high, .. }) = interval {
-        cell.text = format!("{} [{}, {}]", cell.text, end(low), end(high));
+    if let Some(interval) = interval {
+        let MethodInterval { low, high, .. } = interval;
+        let ends = if interval.is_bounded() { format!("{}, {}", end(low), end(high)) } else { "unbounded".to_owned() };
+        cell.text = format!("{} [{ends}]", cell.text);
         cell.figures.extend([("low", low), ("high", high)]);
     }
     cell.figures.extend(se.map(|se| ("se", se)));

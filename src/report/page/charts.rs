@@ -3,7 +3,7 @@
 use super::html::Html;
 use super::svg::{self, Estimate, Scale, bar, label, line, picture};
 use crate::compare::number::value;
-use crate::compare::{FigureComparison, Pair, Unit, VariantMean};
+use crate::compare::{FigureComparison, MethodInterval, Pair, Unit, VariantMean};
 use crate::graded::Source;
 use crate::score::figure;
 use crate::types::text::counted;
@@ -47,7 +47,8 @@ fn row_axis(html: &mut Html, scale: &Scale, ticks: &[f64]) {
 /// How far the axis of differences reaches to both sides of 0.
 pub(super) fn reach(figure: &FigureComparison) -> f64 {
     let ends = figure.pairs.iter().flat_map(|pair| {
-        let ends = pair.interval.map(|of| [of.low.abs(), of.high.abs()]).unwrap_or_default();
+        let bounded = pair.interval.filter(MethodInterval::is_bounded);
+        let ends = bounded.map(|of| [of.low.abs(), of.high.abs()]).unwrap_or_default();
         ends.into_iter().chain(pair.difference.map(f64::abs))
     });
     let widest = ends.fold(0.01_f64, f64::max).min(1.0);

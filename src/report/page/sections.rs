@@ -393,7 +393,9 @@ fn interval(interval: Option<MethodInterval>) -> String {
 /// The ends of a difference.
 fn ends(interval: Option<MethodInterval>) -> String {
     let shown = |at: f64| difference(Unit::Share, end(Unit::Share, at));
-    interval.map_or_else(dash, |of| format!("{} to {}", shown(of.low), shown(of.high)))
+    interval.map_or_else(dash, |of| {
+        if of.is_bounded() { format!("{} to {}", shown(of.low), shown(of.high)) } else { "unbounded".to_owned() }
+    })
 }
 
 fn dash() -> String {

@@ -1,0 +1,75 @@
+//! What is said where questions are too few to show a difference.
+
+use super::tests::{done, first_right, quick, variant};
+use super::{Item, NamedFigure, Settings, Variant, compare};
+
+/// Variants `a` and `b` of one graded figure, by the values of each question, in clusters of this size.
+fn graded(values: &[(f64, f64)], size: Option<usize>) -> [Variant; 2] {
+    [("a", 0), ("b", 1)].map(|(name, side)| {
+        let mut variant = Variant::new(name, vec!["f1".into()], vec![]);
+        for (i, (a, b)) in values.iter().enumerate() {
+            let cluster = size.map(|size| format!("page {}", i / size));
+            let values = vec![Some([*a, *b][side])];
+            variant.items.push(Item { question: i.to_string(), measured: true, values, cluster, ..Item::default() });
+        }
+        variant
+    })
+}
+
+fn sentence(variants: &[Variant], figure: &str) -> String {
+    let settings = Settings { figures: vec![NamedFigure::new(figure)], ..quick() };
+    compare(variants, &settings).expect("a comparison").figures.remove(0).pairs.remove(0).verdict.sentence
+}
+
+#[test]
+fn few_questions_are_said_to_show_nothing_however_large_the_difference() {
+    let five = [(0.05, 0.95), (0.04, 0.9), (0.0, 0.97), (0.08, 0.95), (0.06, 0.97)];
+    assert_eq!(
+        sentence(&graded(&five, None), "f1"),
+        "b and a are not distinguishable: 5 questions cannot show any difference at p < 0.05, as at least 6 questions must \
+         differ; the difference is 90.2 points F1, 95 % interval unbounded, p = 0.0625"
+    );
+    // Five of ten questions, all of them one way.
+    assert_eq!(
+        sentence(&[first_right("a", 2, 10), first_right("b", 7, 10)], "em"),
+        "b and a are not distinguishable: 10 questions, of which 5 differ, cannot show any difference at p < 0.05, as at \
+         least 6 questions must differ; the difference is 50.0 points EM, 95 % interval 0.0 to 76.3, p = 0.0625"
+    );
+    // 400 questions that are only four pages.
+    let pages: Vec<(f64, f64)> = (0..400).map(|i| (0.1, 0.58 + f64::from(i % 7) / 300.0)).collect();
+    assert_eq!(
+        sentence(&graded(&pages, Some(100)), "f1"),
+        "b and a are not distinguishable: 400 questions in 4 clusters cannot show any difference at p < 0.05, as at least 6 \
+         clusters must differ; the difference is 49.0 points F1, 95 % interval unbounded, p = 0.125"
+    );
+    // Nor six of thirty: as many as can show a difference, if all differ one way, but seldom in such questions.
+    let thirty = [variant("a", (0..30).map(|i| i == 0)), variant("b", (0..30).map(|i| (1..6).contains(&i)))];
+    assert_eq!(
+        sentence(&thirty, "em"),
+        "b and a are not distinguishable: 30 questions, of which 6 differ, cannot show any difference at p < 0.05 with 80 % \
+         power; the difference is 13.3 points EM, 95 % interval -3.4 to 31.2, p = 0.2188"
+    );
+}
+
+#[test]
+fn what_can_be_shown_is_at_the_level_of_the_smallest_p_of_all_pairs() {
+    // Six questions differ one way: enough for one pair (p = 0.0312), too few for three.
+    let (a, b) = (first_right("a", 0, 8), first_right("b", 6, 8));
+    let alone = &done(&[a.clone(), b.clone()]).figures[0].pairs[0];
+    assert!(alone.verdict.distinguishable, "{}", alone.verdict.sentence);
+    let found = done(&[a, b, first_right("c", 1, 8)]);
+    let pair = &found.figures[0].pairs[0];
+    assert_eq!((pair.units, pair.differing, pair.least_differing, pair.mde), (8, 6, 7, None));
+    assert_eq!(
+        pair.verdict.sentence,
+        "b and a are not distinguishable: 8 questions, of which 6 differ, cannot show any difference at p < 0.05 after Holm, \
+         as at least 7 questions must differ; the difference is 75.0 points EM, 95 % interval of this pair alone 18.2 to 92.9, \
+         p = 0.0938 after Holm"
+    );
+    // Too few resamples have no p that is small enough.
+    let many: Vec<(f64, f64)> = (0..40).map(|i| (0.2, 0.3 + f64::from(i) / 100.0)).collect();
+    let settings = Settings { figures: vec![NamedFigure::new("f1")], resamples: 10, ..Settings::default() };
+    let found = compare(&graded(&many, None), &settings).expect("a comparison");
+    let said = &found.figures[0].pairs[0].verdict.sentence;
+    assert!(said.contains("so few resamples cannot show any difference at p < 0.05; "), "{said}");
+}

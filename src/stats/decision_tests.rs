@@ -1,0 +1,160 @@
+//! The decision about a pair: its power against other ways to compute it, and intervals that agree with their tests.
+
+use super::permutation::permutation_exact;
+use super::quantile::float;
+use super::tests::differences;
+use super::*;
+use proptest::prelude::*;
+
+fn rule() -> Rule {
+    Rule { level: 0.95, alpha: 0.05, power: 0.8, pairs: 1, resamples: 300, seed: 7 }
+}
+
+#[test]
+fn fewer_units_than_the_smallest_p_needs_show_nothing() {
+    for (pairs, least) in [(1, 6), (2, 7), (3, 7), (10, 9)] {
+        assert_eq!(least_differing(0.05 / f64::from(pairs)), least, "p of 2 / 2^n is below 0.05 / {pairs}");
+    }
+    assert_eq!((least_differing(1.0), least_differing(0.5), least_differing(0.0)), (2, 3, u64::MAX));
+    for spread in [Spread::Signs, Spread::Normal] {
+        let design = Design { spread, differing: 1.0, alpha: 0.05 };
+        assert_eq!((design.smallest_effect(5, 0.8), design.power(5, 1.0)), (None, 0.0));
+        assert!(design.smallest_effect(6, 0.8).is_some());
+        // Where fewer than all questions differ, six of them are a matter of luck.
+        assert_eq!(Design { differing: 0.3, ..design }.smallest_effect(10, 0.8), None);
+    }
+}
+
+#[test]
+fn the_power_of_mcnemar_is_the_sum_over_all_tables() {
+    let (n, discordant, difference) = (14_i32, 0.6, 0.35);
+    let (won, lost): (f64, f64) = (f64::midpoint(discordant, difference), f64::midpoint(discordant, -difference));
+    let factorial = |n: i32| (1..=n).map(f64::from).product::<f64>();
+    let mut power = 0.0;
+    for b in 0..=n {
+        for c in 0..=n - b {
+            let ways = factorial(n) / factorial(b) / factorial(c) / factorial(n - b - c);
+            let chance = ways * won.powi(b) * lost.powi(c) * (1.0 - discordant).powi(n - b - c);
+            let shown = b > c && McNemar::new(c.unsigned_abs().into(), b.unsigned_abs().into()).exact_p < 0.05;
+            power += if shown { chance } else { 0.0 };
+        }
+    }
+    let design = Design { spread: Spread::Signs, differing: discordant, alpha: 0.05 };
+    let found = design.power(14, difference / discordant);
+    assert!((found - power).abs() < 1e-9, "{found} is not {power}");
+    // Above 128 differing questions it is an approximation, and goes on where the sum ends.
+    let all = Design { differing: 1.0, ..design };
+    let (summed, after) =
+        (all.smallest_effect(128, 0.8).expect("an effect"), all.smallest_effect(129, 0.8).expect("an effect"));
+    assert!((summed / after - 1.0).abs() < 0.03, "{summed} {after}");
+}
+
+#[test]
+fn the_power_of_sign_flips_is_that_of_simulated_tests() {
+    for (n, alpha) in [(6, 0.05), (7, 0.05), (8, 0.05), (8, 0.05 / 3.0), (9, 0.05), (12, 0.05)] {
+        let design = Design { spread: Spread::Normal, differing: 1.0, alpha };
+        let effect = design.smallest_effect(n, 0.8).expect("an effect");
+        let mut rng = rng::SplitMix64::new(n);
+        #[expect(clippy::cast_precision_loss, reason = "a number of few digits")]
+        let mut normal =
+            || quantile::normal_quantile(((rng.next_u64() >> 40) as f64 + 0.5) / f64::from(1 << 24)).expect("a share");
+        let mut shown = 0;
+        for _ in 0..1000 {
+            let values: Vec<f64> = (0..n).map(|_| effect + normal()).collect();
+            shown += i32::from(permutation_exact(&values).expect("a test").p < alpha);
+        }
+        // 0.80, with three standard errors of 1,000 simulations on both sides.
+        assert!((762..=838).contains(&shown), "{n} at {alpha}: {shown}");
+    }
+}
+
+#[test]
+fn the_units_needed_are_the_inverse_of_the_smallest_effect() {
+    for (spread, differing) in
+        [(Spread::Signs, 0.3), (Spread::Signs, 1.0), (Spread::Normal, 0.5), (Spread::Normal, 1.0)]
+    {
+        let design = Design { spread, differing, alpha: 0.05 };
+        for n in [40, 300, 5000] {
+            let effect = design.smallest_effect(n, 0.8).expect("an effect");
+            let needed = design.units_needed(effect, 0.8).expect("a number");
+            // McNemar's power falls a little where one more question allows no more losses.
+            assert!(needed <= n && needed + 2 + n / 50 >= n, "{design:?}: {needed} for {n}");
+        }
+        assert_eq!(design.units_needed(0.0, 0.8), None);
+        // Thousands of questions: the usual formula.
+        let effect = design.smallest_effect(20_000, 0.8).expect("an effect");
+        let per_unit = if spread == Spread::Signs {
+            differing
+        } else {
+            differing + differing * (1.0 - differing) * effect * effect
+        };
+        let usual = smallest_difference(per_unit, 20_000.0, 0.05, 0.8).expect("a difference") / differing;
+        assert!((effect / usual - 1.0).abs() < 0.02, "{design:?}: {effect} {usual}");
+    }
+}
+
+#[test]
+fn the_score_interval_excludes_0_where_mcnemar_rejects() {
+    for n in 1..=24_u64 {
+        for (a, b) in (0..=n).flat_map(|a| (0..=n - a).map(move |b| (a, b))) {
+            let p = McNemar::new(a, b).exact_p;
+            for level in [0.8, 0.9, 0.95, 0.99] {
+                let interval = score_interval(a, b, n, level, p).expect("an interval");
+                let found = (float(b) - float(a)) / float(n);
+                assert!(interval.contains(found) && interval.low >= -1.0 && interval.high <= 1.0, "{a} {b} of {n}");
+                assert_eq!(
+                    interval.contains(0.0),
+                    p >= inverted::chance(level),
+                    "{a} {b} of {n} at {level}: {interval:?}"
+                );
+                // The formula itself excludes 0 there; the end is not moved to the edge of 0.
+                assert!(interval.low.abs().min(interval.high.abs()) > 1e-3 || interval.contains(0.0), "{interval:?}");
+            }
+        }
+    }
+    // With the restricted estimate found by maximising the likelihood numerically (scipy).
+    let interval = score_interval(1, 7, 21, 0.95, 0.0).expect("an interval");
+    assert!(
+        (interval.low - 0.026_003_032).abs() < 1e-8 && (interval.high - 0.517_232_276).abs() < 1e-8,
+        "{interval:?}"
+    );
+    assert_eq!((score_interval(0, 0, 0, 0.95, 1.0), score_interval(1, 2, 9, 1.0, 1.0)), (None, None));
+}
+
+#[test]
+fn the_ends_of_the_flip_interval_are_where_the_test_begins_to_reject() {
+    let values = [0.3, -0.1, 0.8, 0.45, 0.0, 0.2, 0.62, -0.4, 0.9];
+    let p = |shift: f64| permutation_exact(&values.map(|value| value - shift)).expect("a test").p;
+    let interval = Decision::of(&values, None, false, &rule()).interval.expect("an interval").1;
+    for (end, inwards) in [(interval.low, 1e-6), (interval.high, -1e-6)] {
+        assert!(p(end + inwards) >= 0.05 && p(end - inwards) < 0.05, "{interval:?}");
+    }
+    // By clusters of one question, in which nothing else changes; and of twins, of which each counts once.
+    let alone: Vec<usize> = (0..9).collect();
+    assert_eq!(Decision::of(&values, Some(&alone), false, &rule()).interval, Some(("cluster sign flips", interval)));
+    let (twins, pairs): (Vec<f64>, Vec<usize>) = (0..18).map(|at| (values[at / 2], at / 2)).unzip();
+    let (_, of_twins) = Decision::of(&twins, Some(&pairs), false, &rule()).interval.expect("an interval");
+    assert!((of_twins.low - interval.low).abs() < 1e-12 && (of_twins.high - interval.high).abs() < 1e-12);
+    // Five units reject nothing, six do.
+    let few = |n: usize| Decision::of(&values[..n], None, false, &rule()).interval.expect("an interval").1;
+    assert_eq!((few(5).low, few(5).high), (f64::NEG_INFINITY, f64::INFINITY));
+    assert!(few(6).low.is_finite() && few(6).high.is_finite());
+    assert_eq!(Decision::of(&[], None, false, &rule()).interval, None);
+}
+
+proptest! {
+    #[test]
+    fn the_interval_excludes_0_exactly_where_the_test_rejects(values in differences(), lift in 0_i8..4, sizes in 1_usize..4) {
+        let values: Vec<f64> = values.iter().map(|value| value + f64::from(lift) / 8.0).collect();
+        let clusters: Vec<usize> = (0..values.len()).map(|at| at / sizes).collect();
+        for clusters in [None, Some(&clusters[..])] {
+            for level in [0.9, 0.95] {
+                let found = Decision::of(&values, clusters, false, &Rule { level, ..rule() });
+                let (Some((_, p)), Some((_, interval))) = (found.decisive, found.interval) else { panic!("a decision") };
+                prop_assert_eq!(interval.contains(0.0), p >= inverted::chance(level), "{:?} {:?}", p, interval);
+                let mean = Mean::of(&values).expect("a mean").mean;
+                prop_assert!(interval.low <= mean + 1e-9 && mean <= interval.high + 1e-9);
+            }
+        }
+    }
+}
