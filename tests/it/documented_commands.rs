@@ -13,13 +13,14 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 13] = [
+const PAGES: [(&str, usize); 14] = [
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
     ("compare.md", 8),
     ("report.md", 6),
     ("annotation.md", 3),
+    ("branch.md", 4),
     ("guide.md", 25),
     ("reproduce.md", 3),
     ("cluster.md", 7),

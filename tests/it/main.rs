@@ -6,6 +6,7 @@ mod adaptive_run;
 mod annotate_command;
 mod ask_command;
 mod bad_input;
+mod branch_command;
 #[cfg(unix)]
 mod browser;
 mod budget;
