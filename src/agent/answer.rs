@@ -1,6 +1,7 @@
 //! One question to one trajectory, by method.
 
 use super::approach::{Acting, Answering, Approach, backed_off};
+use super::copied::Copied;
 use super::drive::{EpisodeContext, EpisodeError, drive};
 use super::episode::Episode;
 use super::journal::{EpisodeJournal, Journal};
@@ -67,12 +68,14 @@ impl Agent {
         // If only the part without tools answers, the earlier conversation stays unchanged.
         let memory = self.approach.acting().map_or_else(Vec::new, |acting| acting.setup.history.clone());
         let journal = journal
-            .filter(|_| self.journaled)
+            .filter(|_| self.journaled && episode.fork.is_none())
             .map(|journal| EpisodeJournal::new(journal, &episode.key, &episode.variant.name));
         let mut running =
             Running { agent: self, episode, observer, journal, log: Log::default(), votes: Vec::new(), memory };
         let name = format!("{}/{}", episode.variant.name, episode.question.id);
-        let approach = self.approach.repeated(episode.repeat);
+        // A branch has other seeds than what it branches off, or a server would repeat itself.
+        let shift = episode.fork.as_ref().map_or(0, |fork| fork.branch.repeat + 1);
+        let approach = self.approach.repeated(episode.repeat + shift);
         let end = in_episode(name, episode.repeat, running.by(&approach)).await;
         let Running { mut log, votes, memory, .. } = running;
         log.close();
@@ -176,6 +179,7 @@ impl<'a> Running<'a> {
         let compat = self.episode.variant.compat;
         let session = Session::new(Arc::clone(&self.agent.source), compat, self.agent.session);
         let journal = self.journal.as_mut().map(|journal| journal.dialogue(sample));
-        EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal }
+        let copied = self.episode.fork.as_deref().map(Copied::of);
+        EpisodeContext { model: self.agent.model.as_ref(), session, observer, journal, copied }
     }
 }

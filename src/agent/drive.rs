@@ -1,5 +1,6 @@
 //! The loop of every dialogue, whatever the protocol.
 
+use super::copied::Copied;
 use super::journal::{DialogueJournal, is_about_pages};
 use super::log::Log;
 use super::observer::EpisodeObserver;
@@ -16,6 +17,8 @@ pub(super) struct EpisodeContext<'a> {
     pub(super) session: Session,
     pub(super) observer: Option<&'a dyn EpisodeObserver>,
     pub(super) journal: Option<DialogueJournal<'a>>,
+    /// What is copied of the episode that this one branches off.
+    pub(super) copied: Option<Copied<'a>>,
 }
 
 /// Why a dialogue did not reach its end.
@@ -96,7 +99,12 @@ pub(super) fn overflown(reason: Option<&str>) -> Stop {
 
 impl EpisodeContext<'_> {
     /// The answer to a request: the one that was kept, or a new one, which is kept before the episode goes on.
-    async fn ask(&mut self, request: &Request) -> Result<Call, EpisodeError> {
+    pub(super) async fn ask(&mut self, request: &Request) -> Result<Call, EpisodeError> {
+        if let Some(copied) = &mut self.copied
+            && let Some(call) = copied.call(request)?
+        {
+            return Ok(call);
+        }
         if let Some(kept) = self.journal.as_mut().and_then(|journal| journal.call(request)) {
             return Ok(kept);
         }
@@ -119,10 +127,17 @@ impl EpisodeContext<'_> {
     }
 
     /// Records the step and returns the observation for the dialogue.
-    async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, EpisodeError> {
+    pub(super) async fn use_tool(&mut self, call: ToolCall, log: &mut Log) -> Result<String, EpisodeError> {
+        let expected = self.copied.as_mut().map_or(Ok(None), |copied| copied.used(&call))?;
         let (tool, input, reply) = (call.tool, call.input.clone(), call.reply.clone());
         let step = log.step(call);
+        let given = expected.as_ref().and_then(|expected| expected.given);
         let text = match reply {
+            _ if given.is_some() => {
+                step.observation = given.map(str::to_owned);
+                step.note = Some("this observation was put there".to_owned());
+                given.unwrap_or_default().to_owned()
+            }
             Reply::None => String::new(),
             Reply::Given(text) => {
                 step.observation = Some(text.clone());
@@ -141,6 +156,9 @@ impl EpisodeContext<'_> {
                 }
             },
         };
+        if let Some(expected) = expected.filter(|_| given.is_none() && step.observation.is_some()) {
+            expected.check(&text)?;
+        }
         if let Some(observer) = self.observer {
             observer.step(step);
         }

@@ -1,7 +1,7 @@
 //! One episode to run.
 
 use crate::types::trajectory::TRAJECTORY_VERSION;
-use crate::types::{Outcome, Question, Trajectory, Usage, Variant};
+use crate::types::{Fork, Outcome, Question, Trajectory, Usage, Variant};
 use std::sync::Arc;
 
 /// One question under one variant, once.
@@ -13,6 +13,8 @@ pub struct Episode {
     pub repeat: u32,
     /// The episode's identity, as stored.
     pub key: String,
+    /// What it branches off, where it does.
+    pub fork: Option<Arc<Fork>>,
 }
 
 impl Episode {
@@ -38,6 +40,7 @@ impl Episode {
             compat: self.variant.compat,
             repairs: Vec::new(),
             votes: Vec::new(),
+            branch: self.fork.as_ref().map(|fork| fork.branch.clone()),
             key: self.key.clone(),
         }
     }

@@ -15,7 +15,7 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn call(&mut self, call: Call) {
-        if let Some(usage) = call.usage {
+        if let Some(usage) = call.usage.filter(|_| !call.copied) {
             self.usage += usage;
             self.counted = true;
         }

@@ -4,6 +4,7 @@
 mod answer;
 pub mod approach;
 pub mod conversation;
+mod copied;
 mod drive;
 mod episode;
 mod forecast;

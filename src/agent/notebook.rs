@@ -125,6 +125,7 @@ fn trajectory(question: String, line: Line) -> Trajectory {
         compat: Compat::Paper,
         repairs,
         votes: Vec::new(),
+        branch: None,
         key: String::new(),
     }
 }

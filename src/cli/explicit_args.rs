@@ -130,6 +130,19 @@ pub(super) trait Resumable: Args {
 /// The arguments of the command that started what is in a folder, completed by what is typed now. Nothing where the
 /// folder holds no run.
 pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Result<Option<A>> {
+    let Some((args, explicit)) = completed::<A>(folder, typed)? else { return Ok(None) };
+    let words = without_secrets(explicit.0.iter().flat_map(Argument::words)).join(" ");
+    say(format_args!("resuming: wikitrail {} {}", A::NAME, visible_line(&words, LONGEST_COMMAND)));
+    Ok(Some(args.with(explicit)))
+}
+
+/// The arguments of the command that started what is in a folder.
+pub(super) fn started<A: Resumable>(folder: &Path) -> anyhow::Result<Option<A>> {
+    let completed = completed::<A>(folder, &ExplicitArgs::default())?;
+    Ok(completed.map(|(args, explicit)| args.with(explicit)))
+}
+
+fn completed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Result<Option<(A, ExplicitArgs)>> {
     let Some(manifest) = recorded(folder)? else { return Ok(None) };
     let failure = |reason: String, hint: &str| {
         let command = visible_line(&manifest.command_line.join(" "), LONGEST_COMMAND);
@@ -152,10 +165,7 @@ pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyh
     };
     let words = manifest.command_line.iter().skip(2).map(OsString::from).collect();
     let (_, started) = parse(words).map_err(refused)?;
-    let (args, explicit) = parse(started.resumed(typed)).map_err(refused)?;
-    let words = without_secrets(explicit.0.iter().flat_map(Argument::words)).join(" ");
-    say(format_args!("resuming: wikitrail {} {}", A::NAME, visible_line(&words, LONGEST_COMMAND)));
-    Ok(Some(args.with(explicit)))
+    parse(started.resumed(typed)).map(Some).map_err(refused)
 }
 
 /// The manifest in a folder; of an experiment over several datasets, that of the first that has one.

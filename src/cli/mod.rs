@@ -4,6 +4,7 @@
 
 mod annotate;
 mod ask;
+mod branch;
 mod compare;
 mod completions;
 mod confirm;
@@ -84,6 +85,8 @@ enum Command {
     Show(show::Args),
     /// Judge episodes by reading them, or take judgements from a file.
     Annotate(annotate::Args),
+    /// Branch off recorded episodes: edit a step, run on from there, and compare with an unedited control.
+    Branch(branch::Args),
     /// Replay recorded episodes and list every difference.
     Replay(replay::Args),
     /// Run the paper's table with your own model and print the figures side by side.
@@ -200,6 +203,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Replay(args) => replay::execute(&args),
         Command::Reproduce(args) => reproduce::execute(*args).await,
         Command::Import(command) => import::execute(&command),
+        Command::Branch(args) => branch::execute(&args).await,
         Command::Merge(args) => merge::execute(&args),
         Command::Wiki(command) => wiki::execute(command, &mut stdout()).await,
         #[cfg(feature = "index")]

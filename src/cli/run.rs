@@ -18,6 +18,7 @@ use crate::experiment::{
 };
 use crate::report::console::stdout;
 use crate::run::{End, Finished, Interrupts, Summary, load_experiment, prepare};
+use crate::types::text::visible_line;
 use screen::Screen;
 use std::io::Write as _;
 use std::path::Path;
@@ -69,6 +70,16 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
         dry_run::print(&prepared, shown.json)?;
         return Ok(failure::OK);
     }
+    let different = prepared.rehearse().await;
+    if !different.is_empty() {
+        for (id, reason) in &different {
+            say(format_args!("error: `{}`, {reason}", visible_line(id, 80)));
+        }
+        say(
+            "hint: copied steps must find the same pages: use the corpus or the recording of the run; nothing was written",
+        );
+        return Ok(failure::DIFFERENCE);
+    }
     let several = experiment.datasets.len() > 1;
     let tables = shown.figures && !(several && shown.json);
     let mut screen = Screen::new(shown.quiet, tables.then_some(shown.json));
@@ -92,7 +103,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
 
 impl Args {
     /// The experiment that the flags describe.
-    fn experiment(&self) -> anyhow::Result<Experiment> {
+    pub(super) fn experiment(&self) -> anyhow::Result<Experiment> {
         let mut experiment = if ExperimentFile::is_one(&self.dataset) {
             self.refuse_flags_of_the_file()?;
             let overrides = Overrides {

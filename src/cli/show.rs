@@ -74,7 +74,7 @@ struct Filter {
     outcome: Option<Outcome>,
 }
 
-fn class(name: &str) -> Result<FailureClass, String> {
+pub(super) fn class(name: &str) -> Result<FailureClass, String> {
     let known = || FailureClass::ALL.map(FailureClass::name).join(", ");
     FailureClass::parse(name).ok_or_else(|| format!("classes are {}", known()))
 }

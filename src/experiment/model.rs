@@ -1,7 +1,7 @@
 //! What to run, as plain data: flags and experiment files are two ways to write it.
 
 use super::settings::{DatasetSettings, VariantSettings};
-use crate::types::{Pairs, Shard};
+use crate::types::{Fork, Pairs, Shard};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -42,6 +42,9 @@ pub struct Experiment {
     /// Whether nobody confirmed the servers of models, as where a file names them: then no key is sent to a server that is
     /// not its provider's own.
     pub unconfirmed_servers: bool,
+    /// Episodes that branch off recorded ones: only their questions are asked, each from where it branches off.
+    #[serde(skip)]
+    pub forks: Vec<Fork>,
 }
 
 /// A dataset: its file, how the file is read, and which questions are asked.

@@ -12,6 +12,7 @@ mod number;
 pub(crate) mod page;
 pub(crate) mod plan;
 pub(crate) mod progress;
+pub(crate) mod repair;
 pub(crate) mod reproduction;
 pub(crate) mod sheet;
 pub(crate) mod summary;

@@ -8,7 +8,7 @@ pub(crate) mod verdict;
 use super::number::duration;
 use super::view::View;
 use crate::types::text::{counted, visible_line};
-use crate::types::{Outcome, Provenance, Step, Trajectory, Usage};
+use crate::types::{Branch, Outcome, Provenance, Step, Trajectory, Usage};
 use page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 use std::fmt::Write as _;
 pub(crate) use verdict::Verdict;
@@ -116,6 +116,9 @@ pub(in crate::report) fn calls(step: &Step) -> String {
             if call.attempts > 1 {
                 let _ = write!(text, ", {}", counted(call.attempts, "attempt"));
             }
+            if call.copied {
+                text.push_str(", copied");
+            }
             if call.cached {
                 text.push_str(", cached");
             }
@@ -158,10 +161,21 @@ pub(in crate::report) fn repairs(trajectory: &Trajectory) -> Option<String> {
 }
 
 /// Steps, calls, tokens, cost and duration.
+/// What an episode branches off, as the end of a line.
+fn branched(branch: &Branch) -> String {
+    let Branch { run, variant, id, repeat, at, edit, .. } = branch;
+    let edit = edit
+        .as_ref()
+        .map_or_else(|| "the unedited control".to_owned(), |edit| format!("{} edited: {}", edit.part, edit.text));
+    let line = format!("; branches off {run}@{variant}:{id}, repeat {repeat}, at step {at}, {edit}");
+    visible_line(&line, 400)
+}
+
 pub(in crate::report) fn sum(trajectory: &Trajectory) -> String {
+    let branch = trajectory.branch.as_ref().map(branched).unwrap_or_default();
     let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
     format!(
-        "{}, {}, {}{cost}, {}",
+        "{}, {}, {}{cost}, {}{branch}",
         counted(trajectory.agent_steps().count(), "step"),
         counted(trajectory.call_count(), "call"),
         tokens(trajectory.usage),

@@ -55,7 +55,12 @@ impl Job {
         let out = experiment.output.folder.clone();
         let out = if several { out.map(|out| out.join(dataset_name(spec))) } else { out };
         let resumed = out.as_deref().filter(|_| experiment.output.resume);
-        let Asked { questions, record, notes } = Asked::of(spec, resumed)?;
+        let Asked { mut questions, mut record, notes } = Asked::of(spec, resumed)?;
+        if !experiment.forks.is_empty() {
+            questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
+            record.selection.ids = questions.iter().map(|question| question.id.clone()).collect();
+            record.selected = questions.len();
+        }
         let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
         let built = variants(experiment.variants_on(spec), pool, claims)?;
         if built.iter().any(|built| built.variant.oracle_context) {
@@ -70,7 +75,7 @@ impl Job {
             variants.push(variant);
             prompts.extend(rendered);
         }
-        if let Some((one, other)) = duplicate_variants(&variants) {
+        if let Some((one, other)) = duplicate_variants(&variants).filter(|_| experiment.forks.is_empty()) {
             return Err(RunError::input(
                 format!("variants `{}` and `{}` are the same: they have the same settings", one.name, other.name),
                 "remove one of them; the address of a server does not distinguish variants",
@@ -78,6 +83,7 @@ impl Job {
         }
         let manifest = manifest(experiment, record, variants);
         let plan = Plan::new(questions, &manifest.variants, manifest.repeats, experiment.output.shard);
+        let plan = plan.forked(&experiment.forks);
         Ok(Self {
             out,
             manifest,

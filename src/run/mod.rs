@@ -18,11 +18,13 @@
 //! | `unsent` | what servers do not take |
 //! | `summary`, `spending`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
+//! | `branch` | episodes that branch off recorded ones |
 //! | `error` | errors with a kind and a hint |
 
 mod admission;
 pub(crate) mod agent;
 mod asked;
+pub(crate) mod branch;
 mod breaker;
 mod error;
 mod estimate;

@@ -4,7 +4,7 @@ use crate::agent::Episode;
 use crate::experiment::{Effect, FACTS, VARIANT_SETTINGS};
 use crate::store::Records;
 use crate::types::text::is_chinese;
-use crate::types::{Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
+use crate::types::{Fork, Manifest, Question, Selection, Shard, Trajectory, Variant, sha256_hex};
 use crate::wiki::kind_of;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -53,11 +53,28 @@ impl Plan {
                 for (variant, identity) in &variants {
                     let key = key(&asked, identity, repeat);
                     let (question, variant) = (Arc::clone(question), Arc::clone(variant));
-                    episodes.push(Episode { question, variant, repeat, key });
+                    episodes.push(Episode { question, variant, repeat, key, fork: None });
                 }
             }
         }
         Self { questions, shard, episodes }
+    }
+
+    /// The same with what each episode branches off. Its key covers the other's key and the edit.
+    pub(super) fn forked(mut self, forks: &[Fork]) -> Self {
+        let forks: Vec<Arc<Fork>> = forks.iter().cloned().map(Arc::new).collect();
+        for episode in &mut self.episodes {
+            let is_its = |fork: &&Arc<Fork>| fork.arm == episode.variant.name && fork.branch.id == episode.question.id;
+            let Some(fork) = forks.iter().find(is_its) else { continue };
+            let branch = json!({"key": fork.branch.key, "at": fork.branch.at, "edit": fork.branch.edit}).to_string();
+            episode.key = sha256_hex([episode.key.as_bytes(), branch.as_bytes()]);
+            episode.fork = Some(Arc::clone(fork));
+        }
+        self
+    }
+
+    pub(super) fn episodes(&self) -> &[Episode] {
+        &self.episodes
     }
 
     /// All questions of the run, in order; a shard knows those of the others too.
@@ -123,7 +140,7 @@ impl Plan {
 pub(super) fn episode(question: &Arc<Question>, variant: &Arc<Variant>) -> Episode {
     let asked = asked(&question.id, &question.question, &question.answers);
     let key = key(&asked, &identity(variant).to_string(), 0);
-    Episode { question: Arc::clone(question), variant: Arc::clone(variant), repeat: 0, key }
+    Episode { question: Arc::clone(question), variant: Arc::clone(variant), repeat: 0, key, fork: None }
 }
 
 /// What of a question decides its episodes, and its shard.

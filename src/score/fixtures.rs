@@ -29,6 +29,7 @@ pub(crate) fn episode(steps: Vec<Step>, answer: Option<&str>, golds: &[&str], ou
         compat: Compat::Fixed,
         repairs: Vec::new(),
         votes: Vec::new(),
+        branch: None,
         key: String::new(),
     }
 }

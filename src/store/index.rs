@@ -186,6 +186,7 @@ mod tests {
             latency_ms: 3,
             attempts: 1,
             cached: false,
+            copied: true,
         };
         let step = Step {
             n: 1,

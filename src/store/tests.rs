@@ -31,6 +31,7 @@ pub(crate) fn trajectory(id: &str, index: usize, outcome: Outcome) -> Trajectory
         compat: Compat::Fixed,
         repairs: vec![],
         votes: Vec::new(),
+        branch: None,
         key: format!("key-{id}"),
     }
 }

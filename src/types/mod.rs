@@ -3,6 +3,7 @@
 //! Nothing here opens a file or knows another floor; everything but `bounded` and `text` can be stored as JSON.
 
 pub mod bounded;
+pub mod branch;
 pub mod cause;
 pub mod digest;
 pub mod event;
@@ -25,6 +26,7 @@ pub mod text;
 pub mod tool;
 pub mod trajectory;
 
+pub use branch::{Branch, BranchEdit, Fork};
 pub use cause::{Cause, Failure, Service};
 pub(crate) use digest::Digester;
 pub use digest::sha256_hex;

@@ -1,6 +1,6 @@
 //! The record of one episode: every step, every model call, how it ended.
 
-use super::{Cause, Completion, Failure, FunctionCall, Request, Tool, Usage, Verbatim};
+use super::{Branch, Cause, Completion, Failure, FunctionCall, Request, Tool, Usage, Verbatim};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,9 @@ pub struct Trajectory<S = String> {
     /// The votes of a majority, most first, ties by first seen; empty for methods that do not vote.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub votes: Vec<Vote<S>>,
+    /// The episode that this one branches off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<Branch>,
     /// SHA-256 over everything that decides this episode; resume matches on it.
     pub key: String,
 }
@@ -165,6 +168,9 @@ pub struct Call<S = String> {
     pub attempts: u32,
     /// Whether the answer came from a store.
     pub cached: bool,
+    /// Whether it was copied from the episode that this one branches off: nothing was sent, and nothing is paid for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub copied: bool,
 }
 
 /// How an episode ended. Never mixed with correctness.
@@ -311,6 +317,7 @@ impl Call {
             latency_ms: completion.latency_ms,
             attempts: completion.attempts,
             cached: completion.cached,
+            copied: false,
         }
     }
 
@@ -353,8 +360,8 @@ impl<S> Trajectory<S> {
         self.steps.iter().filter_map(|step| step.sample).max().map_or(0, |number| number as usize)
     }
 
-    /// Number of model calls over all steps.
+    /// Number of model calls over all steps, copied ones left out.
     pub fn call_count(&self) -> usize {
-        self.steps.iter().map(|step| step.calls.len()).sum()
+        self.steps.iter().flat_map(|step| &step.calls).filter(|call| !call.copied).count()
     }
 }

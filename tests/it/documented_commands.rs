@@ -13,7 +13,7 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 14] = [
+const PAGES: [(&str, usize); 15] = [
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
@@ -22,6 +22,7 @@ const PAGES: [(&str, usize); 14] = [
     ("annotation.md", 3),
     // All of its commands need a server or a person.
     ("judge.md", 0),
+    ("branch.md", 4),
     ("guide.md", 25),
     ("reproduce.md", 3),
     ("cluster.md", 7),

@@ -7,6 +7,7 @@ mod annotate_command;
 mod article_points;
 mod ask_command;
 mod bad_input;
+mod branch_command;
 #[cfg(unix)]
 mod browser;
 mod budget;

@@ -1,0 +1,327 @@
+//! `branch`: recorded episodes with one step edited, beside a control without the edit from the same step.
+
+mod repair;
+
+use super::confirm::{Origin, confirm};
+use super::explicit_args::{ExplicitArgs, started, without_secrets};
+use super::failure::{self, Failure};
+use super::run::{self, Shown, carry_out};
+use super::say::say;
+use crate::experiment::{Experiment, Output, VariantSpec};
+use crate::graded::{Graded, GradedRun, RunRef};
+use crate::run::branch::{CONTROL, EDITED, Edit, forks};
+use crate::run::stored::Stored;
+use crate::score::{FailureClass, GoldEvidence, is_same_page, page_title};
+use crate::store::RunFolder;
+use crate::types::bounded::text_at_most;
+use crate::types::text::{counted, visible_line};
+use crate::types::{Fork, Manifest, Pairs, Tool, Trajectory};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// Longest observation that is read from a file, in bytes.
+const MOST_OBSERVED: u64 = 1 << 20;
+
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
+pub(super) struct Args {
+    /// An episode (RUN:ID or RUN@VARIANT:ID), or a run whose episodes --wrong and --class choose; the first repeat of each
+    /// question.
+    #[arg(value_name = "TARGET")]
+    target: String,
+    /// The step from which on it differs: a number from 1, or `last-search`.
+    #[arg(long, value_name = "STEP", value_parser = at)]
+    at: At,
+    /// Put this thought there.
+    #[arg(long, value_name = "TEXT", conflicts_with = "drop_thought", help_heading = "Edit")]
+    thought: Option<String>,
+    /// Leave the thought out.
+    #[arg(long, help_heading = "Edit")]
+    drop_thought: bool,
+    /// Put this action there, such as `Search[Ray Charles]`; the tool answers it.
+    #[arg(long, value_name = "ACTION", value_parser = action, help_heading = "Edit")]
+    action: Option<(Tool, String)>,
+    /// Put the text of this file there in place of the tool's answer.
+    #[arg(long, value_name = "FILE", help_heading = "Edit")]
+    observation_file: Option<PathBuf>,
+    /// Go on with another model.
+    #[arg(long, value_name = "PROVIDER:NAME", help_heading = "Edit")]
+    model: Option<String>,
+    /// Go on with another prompt of the same protocol: a file, or a shipped one.
+    #[arg(long, value_name = "PROMPT", help_heading = "Edit")]
+    prompt: Option<String>,
+    /// An edit by rule: `gold-page` searches the first gold page that was not opened, `empty` has the tool answer nothing.
+    #[arg(long, value_name = "RULE", value_parser = ["gold-page", "empty"], help_heading = "Edit",
+          conflicts_with_all = ["thought", "drop_thought", "action", "observation_file", "model", "prompt"])]
+    with: Option<String>,
+    /// Only episodes with a wrong answer.
+    #[arg(long, help_heading = "Episodes")]
+    wrong: bool,
+    /// Only episodes of this failure class.
+    #[arg(long, value_name = "NAME", value_parser = super::show::class, help_heading = "Episodes")]
+    class: Option<FailureClass>,
+    /// How often each branch is run; the control as often.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeats: u32,
+    /// The new run's folder.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Use the servers, keys and files that the run's command names and this one does not; they are shown.
+    #[arg(long)]
+    confirm: bool,
+    /// Print the repair rates as JSON.
+    #[arg(long)]
+    json: bool,
+    /// No progress.
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Where episodes branch off.
+#[derive(Debug, Clone, Copy)]
+enum At {
+    Step(usize),
+    LastSearch,
+}
+
+fn at(text: &str) -> Result<At, String> {
+    match text.parse() {
+        Ok(step) if step > 0 => Ok(At::Step(step)),
+        _ if text == "last-search" => Ok(At::LastSearch),
+        _ => Err("a step from 1, or `last-search`, is expected".to_owned()),
+    }
+}
+
+fn action(text: &str) -> Result<(Tool, String), String> {
+    let first = text.chars().next().unwrap_or_default();
+    let lowered: String = first.to_lowercase().chain(text.chars().skip(1)).collect();
+    match Tool::parse_action(&lowered) {
+        (tool @ (Tool::Search | Tool::Lookup | Tool::Finish), input) => Ok((tool, input.to_owned())),
+        _ => Err("an action is Search[TEXT], Lookup[TEXT] or Finish[TEXT]".to_owned()),
+    }
+}
+
+pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
+    let (run, id) = match (RunRef::parse(&args.target), RunRef::with_id(&args.target)) {
+        (Some(run), _) => (run, None),
+        (None, Some((run, id))) => (run, Some(id)),
+        (None, None) => {
+            let message = format!("`{}` is no episode and no run", visible_line(&args.target, 200));
+            return Err(Failure::bad_input(
+                message,
+                "name RUN:ID, RUN@VARIANT:ID or RUN; RUN is a folder that `run` wrote",
+            ));
+        }
+    };
+    let chosen = Chosen::of(args, &run, id.as_deref())?;
+    if args.out.exists() {
+        let message = format!("`{}` exists", args.out.display());
+        return Err(Failure::usage(message, "a branch is a run of its own: name a new folder with --out"));
+    }
+    let experiment = experiment(args, &run, &chosen)?;
+    let shown = Shown { json: false, quiet: args.quiet, figures: false, report: None };
+    let code = carry_out(&experiment, shown).await?;
+    if code == failure::OK || code == failure::NOT_MEASURED {
+        repair::print(&args.out, &chosen.classes, args.json)?;
+    }
+    Ok(code)
+}
+
+/// The episodes that are branched off.
+struct Chosen {
+    variant: String,
+    manifest: Manifest,
+    forks: Vec<Fork>,
+    /// The failure class of each question's episode, `right` and `not scored` among them.
+    classes: BTreeMap<String, &'static str>,
+}
+
+impl Chosen {
+    fn of(args: &Args, run: &RunRef, id: Option<&str>) -> anyhow::Result<Self> {
+        let source = GradedRun::open(&run.path)?;
+        source.notes.iter().for_each(say);
+        source.check_variant(run)?;
+        let Some(manifest) = source.manifest.clone() else {
+            return Err(Failure::usage(
+                "a file of trajectories cannot be branched off",
+                "name a folder that `run` wrote",
+            ));
+        };
+        let variant = match (&run.variant, &manifest.variants[..]) {
+            (Some(name), _) => name.clone(),
+            (None, [one]) => one.name.clone(),
+            (None, _) => {
+                let message = format!("`{}` has several variants", run.path.display());
+                return Err(Failure::usage(message, format!("name one as RUN@VARIANT: {}", source.variants())));
+            }
+        };
+        let stored = Stored::of(&RunFolder::open(&run.path)?, &manifest)?;
+        let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), 0);
+        for graded in source.episodes() {
+            let graded = graded?;
+            let trajectory = &graded.trajectory;
+            let asked =
+                trajectory.variant == variant && trajectory.measured() && id.is_none_or(|id| trajectory.id == id);
+            if !asked || classes.contains_key(&trajectory.id) || !args.wants(&graded) {
+                continue;
+            }
+            let evidence = source.evidence.get(&trajectory.id);
+            let cut = args.at(trajectory).zip(args.edit(trajectory, evidence)?);
+            let Some((at, edit)) = cut else {
+                left_out += 1;
+                continue;
+            };
+            let path = run.path.display().to_string();
+            forked.extend(forks(&path, trajectory, stored.approach(trajectory)?, at, &edit)?);
+            classes.insert(trajectory.id.clone(), class_of(&graded));
+        }
+        if left_out > 0 {
+            say(format_args!("note: {} left out: no such step, or nothing to put there", counted(left_out, "episode")));
+        }
+        if forked.is_empty() {
+            let hint = "`wikitrail show RUN` lists its episodes; --at, --wrong and --class exclude some";
+            return Err(Failure::bad_input(format!("`{}` has no such episode", visible_line(&args.target, 200)), hint));
+        }
+        Ok(Self { variant, manifest, forks: forked, classes })
+    }
+}
+
+fn class_of(graded: &Graded) -> &'static str {
+    let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
+    match (failure, graded.score) {
+        (Some(failure), _) => failure.class.name(),
+        (None, Some(_)) => "right",
+        (None, None) => "not scored",
+    }
+}
+
+impl Args {
+    fn wants(&self, graded: &Graded) -> bool {
+        let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
+        (!self.wrong || failure.is_some())
+            && self.class.is_none_or(|class| failure.is_some_and(|failure| failure.class == class))
+    }
+
+    /// The step, as its place among all.
+    fn at(&self, trajectory: &Trajectory) -> Option<usize> {
+        match self.at {
+            At::Step(step) => {
+                Some(step).filter(|step| trajectory.steps.get(step - 1).is_some_and(|step| step.tool.is_some()))
+            }
+            At::LastSearch => Some(1 + trajectory.steps.iter().rposition(|step| step.tool == Some(Tool::Search))?),
+        }
+    }
+
+    /// What is put there; nothing where the rule has nothing to put.
+    fn edit(&self, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> anyhow::Result<Option<Edit>> {
+        match self.with.as_deref() {
+            Some("gold-page") => Ok(evidence.and_then(|evidence| gold_page(trajectory, evidence)).map(|title| Edit {
+                action: Some((Tool::Search, title)),
+                by: "gold-page".to_owned(),
+                ..Edit::default()
+            })),
+            Some(rule) => Ok(Some(Edit { observation: Some(String::new()), by: rule.to_owned(), ..Edit::default() })),
+            None => self.typed().map(Some),
+        }
+    }
+
+    fn typed(&self) -> anyhow::Result<Edit> {
+        let observation = self.observation_file.as_ref().map(|path| {
+            File::open(path).and_then(|file| text_at_most(file, MOST_OBSERVED)).map_err(|error| {
+                Failure::bad_input(format!("cannot read `{}`: {error}", path.display()), "check the path")
+            })
+        });
+        let thought = self.thought.clone().or(self.drop_thought.then(String::new));
+        let edit = Edit {
+            thought,
+            action: self.action.clone(),
+            observation: observation.transpose()?,
+            model: self.model.clone(),
+            prompt: self.prompt.clone(),
+            by: "hand".to_owned(),
+        };
+        if edit.is_nothing() {
+            return Err(Failure::usage(
+                "nothing is edited",
+                "add --thought, --drop-thought, --action, --observation-file, --model, --prompt or --with",
+            ));
+        }
+        Ok(edit)
+    }
+}
+
+/// The first gold page that was not opened, else the first.
+fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String> {
+    let pages = &evidence.groups().first()?.pages;
+    let opened = |page: &&String| {
+        let provenances = trajectory.steps.iter().filter_map(|step| step.provenance.as_ref());
+        provenances.into_iter().any(|provenance| is_same_page(page, &provenance.title))
+    };
+    pages.iter().find(|page| !opened(page)).or(pages.first()).map(|page| page_title(page))
+}
+
+/// What the run's own command says, with two variants of its one.
+fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Experiment> {
+    let unlike = |what: &str| {
+        let message = format!("`{}` cannot be branched off: {what}", run.path.display());
+        Failure::usage(message, "branch off a folder that `wikitrail run` wrote, where its dataset and corpus are")
+    };
+    let words = &chosen.manifest.command_line;
+    if words.get(1).is_none_or(|word| word != "run") {
+        return Err(unlike("no `wikitrail run` wrote it"));
+    }
+    let Some(started) = started::<run::Args>(&run.path)? else { return Err(unlike("it holds no run")) };
+    let mut experiment = started.experiment()?;
+    let path = &chosen.manifest.dataset.path;
+    experiment.datasets.retain(|dataset| dataset.path.display().to_string() == *path);
+    experiment.datasets.truncate(1);
+    let Some(dataset) = experiment.datasets.first() else { return Err(unlike("its dataset is another one")) };
+    let spec = experiment.variants_on(dataset).iter().find(|spec| spec.name == chosen.variant).cloned();
+    let Some(spec) = spec.or_else(|| only(experiment.variants_on(dataset))) else {
+        return Err(unlike("its command has no such variant"));
+    };
+    refuse_live(chosen, &experiment, run)?;
+    let named = |name: &str| VariantSpec { name: name.to_owned(), place: None, ..spec.clone() };
+    let (control, mut edited) = (named(CONTROL), named(EDITED));
+    edited.settings.model = args.model.clone().or(edited.settings.model);
+    edited.settings.prompt = args.prompt.clone().or(edited.settings.prompt);
+    experiment.datasets[0].variants.clear();
+    let mut experiment = Experiment {
+        name: None,
+        file: None,
+        variants: vec![control, edited],
+        repeats: args.repeats,
+        pairs: Pairs { baseline: Some(CONTROL.to_owned()), ..Pairs::default() },
+        output: Output {
+            folder: Some(args.out.clone()),
+            command_line: without_secrets(std::env::args_os()),
+            ..Output::default()
+        },
+        forks: chosen.forks.clone(),
+        ..experiment
+    };
+    experiment.recording.record = None;
+    confirm(&mut experiment, &Origin::Found(&run.path), &ExplicitArgs::default(), args.confirm)?;
+    Ok(experiment)
+}
+
+fn only(specs: &[VariantSpec]) -> Option<VariantSpec> {
+    match specs {
+        [one] => Some(one.clone()),
+        _ => None,
+    }
+}
+
+/// A live site changes, and copied steps could not be made again.
+fn refuse_live(chosen: &Chosen, experiment: &Experiment, run: &RunRef) -> anyhow::Result<()> {
+    let variant = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
+    let frozen = variant.is_some_and(|variant| variant.wiki.starts_with("corpus:") || variant.wiki == "corpus");
+    if frozen || experiment.recording.replay.is_some() || experiment.recording.cache.is_some() {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        format!("`{}` was run on a live wiki, whose pages change", run.path.display()),
+        "branch off a run on a frozen corpus (--wiki corpus:DIR), or one with --cache or --replay",
+    ))
+}

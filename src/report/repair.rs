@@ -1,0 +1,81 @@
+//! The table of repair rates: what an edit makes right of each failure class, against the unedited control.
+
+use super::layout::{headings, table as laid_out};
+use super::number::{dash, percent};
+use crate::stats::{Interval, Mean, permutation};
+use serde::Serialize;
+
+const LEVEL: f64 = 0.95;
+const RESAMPLES: usize = 10_000;
+const SEED: u64 = 12_345;
+const WIDTH: usize = 80;
+
+/// One class, or all.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct RepairRow {
+    pub(crate) class: String,
+    /// Questions.
+    pub(crate) n: u64,
+    /// Means over questions of the mean EM of their repeats.
+    pub(crate) control: f64,
+    pub(crate) edited: f64,
+    pub(crate) difference: f64,
+    /// Student's t interval of the difference over questions; absent for one question, and where all differ alike.
+    pub(crate) interval: Option<Interval>,
+    /// Two-sided p of sign flips of the questions' differences.
+    pub(crate) p: Option<f64>,
+}
+
+impl RepairRow {
+    /// The row of these questions, each with the mean EM of the control and of the edited branch.
+    pub(crate) fn of(class: &str, pairs: &[[f64; 2]]) -> Option<Self> {
+        let column = |at: usize| pairs.iter().map(|pair| pair[at]).collect::<Vec<f64>>();
+        let differences: Vec<f64> = pairs.iter().map(|[control, edited]| edited - control).collect();
+        let difference = Mean::of(&differences)?;
+        Some(Self {
+            class: class.to_owned(),
+            n: difference.n,
+            control: Mean::of(&column(0))?.mean,
+            edited: Mean::of(&column(1))?.mean,
+            difference: difference.mean,
+            interval: difference.t_interval(LEVEL).filter(|_| difference.se.is_some_and(|se| se > 0.0)),
+            p: permutation(&differences, RESAMPLES, SEED).map(|test| test.p),
+        })
+    }
+}
+
+/// The rows as a table, in per cent.
+pub(crate) fn table(rows: &[RepairRow]) -> String {
+    let header = headings("class", &["n", "control", "edited", "difference\n[95 %]", "p"]);
+    let cells = |row: &RepairRow| {
+        let difference = format!("{:+.1}", 100.0 * row.difference);
+        let interval = row.interval.map(|of| format!(" [{:+.1}, {:+.1}]", 100.0 * of.low, 100.0 * of.high));
+        vec![
+            row.class.clone(),
+            row.n.to_string(),
+            percent(row.control),
+            percent(row.edited),
+            difference + &interval.unwrap_or_default(),
+            row.p.map_or_else(dash, |p| format!("{p:.3}")),
+        ]
+    };
+    laid_out(&header, &rows.iter().map(cells).collect::<Vec<_>>(), WIDTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RepairRow, table};
+
+    #[test]
+    fn rates_differences_and_intervals_are_over_questions() {
+        let row = RepairRow::of("search", &[[0.0, 1.0], [0.0, 1.0], [0.0, 0.0], [0.5, 1.0]]).expect("a row");
+        assert_eq!((row.n, row.control, row.edited, row.difference), (4, 0.125, 0.75, 0.625));
+        assert_eq!(row.p, Some(0.25));
+        let interval = row.interval.expect("an interval");
+        assert!((interval.low + 0.136_8).abs() < 1e-3 && (interval.high - 1.386_8).abs() < 1e-3, "{interval:?}");
+        let one = RepairRow::of("label", &[[0.0, 1.0]]).expect("a row");
+        assert_eq!((one.interval, one.p), (None, Some(1.0)));
+        assert_eq!(RepairRow::of("label", &[]), None);
+        assert!(table(&[row, one]).contains("+62.5 [-13.7, +138.7]"), "a t interval of shares is not cut");
+    }
+}

@@ -1,0 +1,163 @@
+//! From a recorded episode to two that branch off it: one with an edit, and its control without.
+
+use super::error::RunError;
+use crate::agent::{Acting, Approach};
+use crate::protocol::Kind;
+use crate::types::text::visible_line;
+use crate::types::{Branch, BranchEdit, Call, Fork, Message, Step, Tool, Trajectory};
+
+/// The variants of a branch.
+pub(crate) const CONTROL: &str = "control";
+pub(crate) const EDITED: &str = "edited";
+
+/// What is put in the place of parts of a step, or of the model or the prompt that go on from it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Edit {
+    /// The thought; an empty one is left out.
+    pub(crate) thought: Option<String>,
+    pub(crate) action: Option<(Tool, String)>,
+    pub(crate) observation: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) prompt: Option<String>,
+    /// What chose it.
+    pub(crate) by: String,
+}
+
+impl Edit {
+    pub(crate) fn is_nothing(&self) -> bool {
+        !self.is_of_the_step() && self.model.is_none() && self.prompt.is_none()
+    }
+
+    fn is_of_the_step(&self) -> bool {
+        self.thought.is_some() || self.action.is_some() || self.observation.is_some()
+    }
+
+    fn recorded(&self) -> BranchEdit {
+        let action = self.action.as_ref().map(|(tool, input)| format!("{}[{input}]", tool.name()));
+        let parts = [
+            ("thought", self.thought.clone()),
+            ("action", action),
+            ("observation", self.observation.clone()),
+            ("model", self.model.clone()),
+            ("prompt", self.prompt.clone()),
+        ];
+        let parts: Vec<(&str, String)> = parts.into_iter().filter_map(|(part, text)| Some((part, text?))).collect();
+        let (names, texts): (Vec<&str>, Vec<String>) = parts.into_iter().unzip();
+        BranchEdit::new(&names.join("+"), texts.join("\n"))
+    }
+}
+
+/// The control and the edited branch of an episode at step `at`, from 1.
+pub(crate) fn forks(
+    run: &str,
+    trajectory: &Trajectory,
+    approach: &Approach,
+    at: usize,
+    edit: &Edit,
+) -> Result<[Fork; 2], RunError> {
+    let Approach::Act(acting) = approach else {
+        return Err(RunError::usage(
+            format!(
+                "variant `{}` has no steps to branch off: it votes, or answers without tools",
+                visible_line(&trajectory.variant, 80)
+            ),
+            "branch off runs of the methods react and act",
+        ));
+    };
+    let step = trajectory.steps.get(at.wrapping_sub(1)).filter(|step| step.action_text.is_some()).ok_or_else(|| {
+        let id = visible_line(&trajectory.id, 80);
+        RunError::usage(format!("`{id}` has no action at step {at}"), "`wikitrail show RUN ID` shows its steps")
+    })?;
+    let branch = |recorded| Branch { edit: recorded, ..branch_of(run, trajectory, at, edit) };
+    let before = trajectory.steps[..at - 1].to_vec();
+    let control =
+        Fork { arm: CONTROL.to_owned(), branch: branch(None), steps: before.clone(), given: None, same_prompt: true };
+    let mut steps = before;
+    if edit.is_of_the_step() {
+        steps.push(edited(step, acting, edit)?);
+    }
+    let edited = Fork {
+        arm: EDITED.to_owned(),
+        branch: branch(Some(edit.recorded())),
+        steps,
+        given: edit.observation.clone(),
+        same_prompt: edit.prompt.is_none(),
+    };
+    Ok([control, edited])
+}
+
+fn branch_of(run: &str, trajectory: &Trajectory, at: usize, edit: &Edit) -> Branch {
+    Branch {
+        run: run.to_owned(),
+        key: trajectory.key.clone(),
+        variant: trajectory.variant.clone(),
+        id: trajectory.id.clone(),
+        repeat: trajectory.repeat,
+        at,
+        edit: None,
+        by: edit.by.clone(),
+    }
+}
+
+/// The step with its edit: where the model's reply is edited, written as the protocol writes it, and read back.
+fn edited(step: &Step, acting: &Acting, edit: &Edit) -> Result<Step, RunError> {
+    let observation = if edit.action.is_some() || edit.observation.is_some() { None } else { step.observation.clone() };
+    if edit.thought.is_none() && edit.action.is_none() {
+        return Ok(Step { observation, ..step.clone() });
+    }
+    let recorded =
+        step.tool.filter(|tool| *tool != Tool::Invalid).map(|tool| (tool, step.input.clone().unwrap_or_default()));
+    let (tool, input) = edit.action.clone().or(recorded).ok_or_else(|| {
+        RunError::usage(
+            format!("step {} names no tool, so its thought alone cannot be edited", step.n),
+            "add --action, such as --action 'Search[Ray Charles]'",
+        )
+    })?;
+    let thought = edit.thought.clone().or_else(|| step.thought.clone()).filter(|thought| !thought.is_empty());
+    let reply = reply(acting, step, thought.as_deref(), tool, &input).ok_or_else(|| {
+        RunError::usage(
+            format!(
+                "protocol `{}` does not read the edited step {} back as it was written",
+                acting.protocol.id(),
+                step.n
+            ),
+            "try a text on one line and without labels of the protocol; some protocols need a thought",
+        )
+    })?;
+    Ok(Step {
+        thought,
+        tool: Some(tool),
+        input: Some(input),
+        action_text: None,
+        observation,
+        provenance: None,
+        discarded: None,
+        calls: vec![reply],
+        ..step.clone()
+    })
+}
+
+/// The model's reply that the protocol reads as this step. Where the prompt ends in the label of the thought, the reply has
+/// none.
+fn reply(acting: &Acting, step: &Step, thought: Option<&str>, tool: Tool, input: &str) -> Option<Call> {
+    let call = |completion: String| Call { completion, attempts: 0, ..Call::default() };
+    let written = |thought: Option<&str>| acting.protocol.reply(step.n, thought, tool, input);
+    let Message { content, calls, .. } = written(thought);
+    if !calls.is_empty() {
+        return Some(Call { calls, ..call(content.to_string()) });
+    }
+    let thoughts: &[Option<&str>] = if thought.is_none() { &[None, Some("")] } else { &[thought] };
+    let texts = thoughts.iter().flat_map(|thought| {
+        let whole = written(*thought).content.trim().to_owned();
+        let rest = whole.split_once([':', '：']).map(|(_, rest)| rest.trim_start_matches(' ').to_owned());
+        let spaced = rest.as_ref().map(|rest| format!(" {rest}"));
+        [rest, spaced, Some(whole)].into_iter().flatten()
+    });
+    let wanted = if tool == Tool::Finish { Kind::Finish } else { Kind::Act };
+    let is_read = |text: &String| {
+        let parsed = acting.protocol.parse(text, step.n);
+        let same = |read: &Option<String>, was: &str| read.as_deref().unwrap_or_default().trim() == was.trim();
+        parsed.kind == wanted && same(&parsed.thought, thought.unwrap_or_default())
+    };
+    texts.into_iter().find(is_read).map(call)
+}
