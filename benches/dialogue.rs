@@ -100,6 +100,7 @@ fn agent(model: Arc<dyn Model>, source: &Arc<dyn Source>) -> Agent {
 fn episodes() -> Vec<Episode> {
     let variant = Arc::new(Variant { max_steps: MAX_STEPS, ..variant("main") });
     let of = |question| Episode {
+        fork: None,
         question: Arc::new(question),
         variant: Arc::clone(&variant),
         repeat: 0,

@@ -17,7 +17,7 @@
 //! | `reasoning` | what is left |
 //!
 //! Without supporting facts, or for pages whose sentences the dataset does not give, what the episode read decides
-//! ([`unnamed`]).
+//! (`unnamed`).
 
 mod unnamed;
 

@@ -60,8 +60,7 @@ fn each_part_of_a_step_can_be_edited() {
         let target = ["branch", "r:sample-001", "--at", "2", "--quiet", "--out", out];
         dir.wikitrail(&[&target[..], flags].concat()).ok();
         let records = common::records(dir.path(out));
-        let one = (*of(&records, "edited").first().expect("an episode")).clone();
-        one
+        (*of(&records, "edited").first().expect("an episode")).clone()
     };
     let was = common::records(dir.path("r"));
     let was = was.iter().find(|record| record["id"] == "sample-001").expect("an episode");

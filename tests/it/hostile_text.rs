@@ -161,6 +161,14 @@ fn judged<'a>(broken: &'a str, site: &'a str) -> [Vec<&'a str>; 5] {
     ]
 }
 
+/// One step edited, in a run and into a folder with names of somebody else's.
+fn branches() -> [Vec<&'static str>; 3] {
+    let of = |target, out| vec!["branch", target, "--at", "1", "--with", "empty", "--out", out];
+    let json = [&of(RUN, "b")[..], &["--json"]].concat();
+    let confirmed = [&of(RUN, "b\u{1b}[2J")[..], &["--confirm"]].concat();
+    [confirmed, json, of("\u{1b}[2J:x", "b")]
+}
+
 /// Every command, with what it can say of somebody else's text.
 fn lines(broken: &str) -> Vec<Vec<&str>> {
     let corpus = ["--wiki", "corpus:wiki"];
@@ -213,9 +221,6 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["models", "check", "--model", "openai:m", "--base-url", site],
         vec!["merge", RUN, "--out", "m\u{1b}[2J"],
         vec!["merge", RUN, "--out", "m", "--json"],
-        vec!["branch", RUN, "--at", "1", "--with", "empty", "--out", "b\u{1b}[2J", "--confirm"],
-        vec!["branch", RUN, "--at", "1", "--with", "empty", "--out", "b", "--json"],
-        vec!["branch", "\u{1b}[2J:x", "--at", "1", "--with", "empty", "--out", "b"],
         vec!["merge", RUN, "other", "--out", "n"],
         vec!["merge", RUN, "third", "--out", "n"],
         vec!["run", DATA, "--out", RUN, "--shard", "1/2"],
@@ -255,9 +260,8 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ]);
-    lines.extend(imports());
-    lines.extend(pages());
-    lines.extend(predictions());
+    let others = [imports().to_vec(), pages().to_vec(), predictions().to_vec(), branches().to_vec()];
+    lines.extend(others.concat());
     for format in ["csv", "jsonl", "chat"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);
