@@ -260,8 +260,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["completions", "bash"],
         vec!["man", "\u{1b}[2J"],
     ]);
-    let others = [imports().to_vec(), pages().to_vec(), predictions().to_vec(), branches().to_vec()];
-    lines.extend(others.concat());
+    lines.extend([&imports()[..], &pages(), &predictions(), &branches()].concat());
     for format in ["csv", "jsonl", "chat"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);
