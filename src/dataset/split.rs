@@ -51,7 +51,9 @@ pub fn split(questions: &[Question], keys: &[String], size: usize, seed: u64) ->
     for group in order.iter().map(|&at| &groups[at]) {
         if group.len() <= left {
             left -= group.len();
-            group.iter().for_each(|&at| is_held[at] = true);
+            for &at in group {
+                is_held[at] = true;
+            }
         }
     }
     let (holdout, development): (Vec<usize>, Vec<usize>) = (0..questions.len()).partition(|&at| is_held[at]);

@@ -298,7 +298,8 @@ fn six() -> tempfile::TempDir {
         ("f", "Five?", json!(null)),
     ] {
         let question = json!({"id": id, "question": question, "answer": "y", "cluster": cluster});
-        lines.push_str(&format!("{question}\n"));
+        lines += &question.to_string();
+        lines.push('\n');
     }
     std::fs::write(dir.path().join("six.jsonl"), lines).expect("written");
     dir

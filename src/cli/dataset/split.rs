@@ -99,7 +99,9 @@ fn write(folder: &Path, written: &Written) -> anyhow::Result<()> {
         });
         if let Err(error) = result {
             // The first error is the one to report.
-            created.iter().for_each(|path| drop(fs::remove_file(path)));
+            for path in created {
+                let _ = fs::remove_file(path);
+            }
             return Err(match error.kind() {
                 io::ErrorKind::AlreadyExists => exists(&list.file),
                 _ => cannot("write", path, &error),
