@@ -1,10 +1,11 @@
-//! `dataset`: describe, convert and fetch dataset files.
+//! `dataset`: describe, convert, split and fetch dataset files.
 
 mod convert;
 mod fetch;
 mod info;
 mod leakage;
 mod part_file;
+mod split;
 
 use super::failure::Failure;
 use super::flags::{OfDatasetFile, Typed};
@@ -19,6 +20,8 @@ pub(super) enum Command {
     Info(info::InfoArgs),
     /// Convert a file to the canonical form, one JSON object per line.
     Convert(convert::ConvertArgs),
+    /// Draw a holdout: two lists of ids, for `run --ids`.
+    Split(split::SplitArgs),
     /// Fetch a file from a public source, or list the sources.
     Fetch(fetch::FetchArgs),
 }
@@ -35,6 +38,7 @@ pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Info(args) => info::execute(&args),
         Command::Convert(args) => convert::execute(&args),
+        Command::Split(args) => split::execute(&args),
         Command::Fetch(args) => fetch::execute(&args).await,
     }
 }

@@ -19,6 +19,7 @@ mod python_random;
 mod records;
 mod scores;
 mod select;
+mod split;
 mod stream;
 mod table;
 mod triviaqa;
@@ -32,6 +33,7 @@ pub use format::Format;
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
 pub use select::{SelectionError, read_ids, select};
+pub use split::{Split, SplitError, split};
 pub use values::{ValueRow, ValueTable, read_values};
 
 use crate::types::{Question, sha256_hex};

@@ -94,7 +94,7 @@ fn check_types(questions: &[Question], types: &[String]) -> Result<(), Selection
 }
 
 /// Fisher-Yates from the end; index `(next * (i + 1)) >> 64` of `SplitMix64(seed)`.
-fn shuffle(seed: u64, items: &mut [usize]) {
+pub(super) fn shuffle(seed: u64, items: &mut [usize]) {
     let mut state = seed;
     for i in (1..items.len()).rev() {
         let bound = i as u128 + 1;

@@ -1,4 +1,4 @@
-//! `dataset info`, `convert` and `fetch`: what they print, write and refuse.
+//! `dataset info`, `convert`, `split` and `fetch`: what they print, write and refuse.
 
 use crate::common::server::Server;
 use crate::common::{self, Ran, wikitrail};
@@ -283,4 +283,85 @@ fn fetch_without_a_name_lists_the_sources_with_their_licences() {
     assert!(line(corpora, "wiki-kilt").is_some_and(|line| line.ends_with("CC BY-SA 3.0")), "{text}");
     let first = &wikitrail(dir.path(), &["dataset", "fetch", "--json"]).lines()[0];
     assert_eq!((&first["name"], &first["licence"]), (&json!("hotpotqa"), &json!("CC BY-SA 4.0")));
+}
+
+/// Six questions, of which `a` and `b` are one cluster and `c` and `d` the same text.
+fn six() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut lines = String::new();
+    for (id, question, cluster) in [
+        ("a", "One?", json!("x")),
+        ("b", "Two?", json!("x")),
+        ("c", "Three?", json!(null)),
+        ("d", "three", json!(null)),
+        ("e", "Four?", json!(null)),
+        ("f", "Five?", json!(null)),
+    ] {
+        let question = json!({"id": id, "question": question, "answer": "y", "cluster": cluster});
+        lines += &question.to_string();
+        lines.push('\n');
+    }
+    std::fs::write(dir.path().join("six.jsonl"), lines).expect("written");
+    dir
+}
+
+#[test]
+fn split_writes_two_lists_that_runs_read_and_whose_digests_can_be_checked() {
+    let dir = six();
+    for seed in ["1", "2", "3", "4", "5", "6", "7", "8"] {
+        let split =
+            ["dataset", "split", "six.jsonl", "--holdout", "3", "--seed", seed, "--out", &format!("l{seed}"), "--json"];
+        let written = wikitrail(dir.path(), &split).json();
+        let bytes = std::fs::read(dir.path().join("six.jsonl")).expect("there");
+        assert_eq!(written["dataset_sha256"], json!(wikitrail::types::sha256_hex([&bytes[..]])));
+        let mut all = Vec::new();
+        for name in ["development", "holdout"] {
+            let list = &written[name];
+            let text = std::fs::read_to_string(dir.path().join(list["file"].as_str().expect("a path"))).expect("there");
+            let ids: String = text.lines().filter(|line| !line.starts_with('#')).flat_map(|id| [id, "\n"]).collect();
+            let sha256 = wikitrail::types::sha256_hex([ids.as_bytes()]);
+            assert_eq!((&list["sha256"], &list["questions"]), (&json!(sha256), &json!(ids.lines().count())));
+            assert!(text.contains(&format!("# sha256 of the lines below: {sha256}\n")), "{text}");
+            assert!(text.starts_with(&format!("# {name}: ")) && text.contains(&format!("of six, seed {seed}\n")));
+            for pair in [["a", "b"], ["c", "d"]] {
+                assert_ne!(pair.iter().filter(|id| ids.lines().any(|line| line == **id)).count(), 1, "{ids}");
+            }
+            all.extend(ids.lines().map(str::to_owned));
+        }
+        all.sort();
+        assert_eq!(all, ["a", "b", "c", "d", "e", "f"]);
+    }
+    let run = wikitrail(dir.path(), &["run", "six.jsonl", "--ids", "l1/holdout.ids", "--dry-run", "--json"]).json();
+    let ids = std::fs::read_to_string(dir.path().join("l1/holdout.ids")).expect("there");
+    assert!(run.to_string().contains(ids.lines().last().expect("an id")), "{run}");
+}
+
+#[test]
+fn split_never_replaces_a_list_and_says_what_it_could_not_draw() {
+    let dir = six();
+    let split = |holdout: &str, out: &str| {
+        wikitrail(dir.path(), &["dataset", "split", "six.jsonl", "--holdout", holdout, "--seed", "1", "--out", out])
+    };
+    let first = split("2", "lists").ok();
+    for line in ["development.ids: 4 questions, sha256 ", "holdout.ids: 2 questions, sha256 "] {
+        assert!(first.stdout.contains(line), "{}", first.stdout);
+    }
+    assert!(first.stderr.contains("next:\n  wikitrail run six.jsonl --ids lists/development.ids"), "{}", first.stderr);
+    let kept = std::fs::read(dir.path().join("lists/holdout.ids")).expect("there");
+    split("3", "lists").refused(3, &["development.ids` already exists", "name another folder with --out"]);
+    // One of the two is enough, and the other one is not written.
+    std::fs::remove_file(dir.path().join("lists/development.ids")).expect("removed");
+    split("3", "lists").refused(3, &["holdout.ids` already exists"]);
+    assert_eq!(names(&dir.path().join("lists")), ["holdout.ids"]);
+    assert_eq!(std::fs::read(dir.path().join("lists/holdout.ids")).expect("there"), kept);
+    split("6", "other")
+        .refused(3, &["a holdout of 6 leaves nothing of 6 questions", "a smaller number with --holdout"]);
+    split("0", "other").refused(2, &["--holdout"]);
+    assert!(!dir.path().join("other").exists());
+    // Two pairs and nothing else: a holdout of 3 holds one of them.
+    let lines: String = std::fs::read_to_string(dir.path().join("six.jsonl")).expect("there");
+    let pairs: Vec<&str> = lines.lines().take(4).collect();
+    std::fs::write(dir.path().join("six.jsonl"), pairs.join("\n")).expect("written");
+    let smaller = split("3", "pairs").ok();
+    assert!(smaller.stderr.contains("note: 2 instead of 3 are held out"), "{}", smaller.stderr);
 }

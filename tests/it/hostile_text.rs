@@ -211,6 +211,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["dataset", "info", DATA, "--json"],
         vec!["dataset", "info", "bad.jsonl"],
         vec!["dataset", "convert", DATA],
+        vec!["dataset", "split", DATA, "--holdout", "1", "--seed", "1", "--out", "l\u{1b}[2J"],
         vec!["dataset", "fetch", "\u{1b}[2J"],
         vec!["parse", "--protocol", "robust", "out.jsonl"],
         vec!["parse", "--protocol", "robust", "bad.jsonl"],

@@ -1,0 +1,156 @@
+//! `dataset split`: two lists of ids, to work on and to hold out.
+
+use super::{FileArgs, cannot, leakage};
+use crate::cli::failure::{self, Failure};
+use crate::cli::output_file::json_line;
+use crate::cli::say::say;
+use crate::dataset::{Dataset, split};
+use crate::report::console::stdout;
+use crate::report::counted;
+use crate::types::sha256_hex;
+use crate::types::text::{shell_word, visible_line};
+use serde::Serialize;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct SplitArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Questions to hold out; fewer where questions that belong together do not fit.
+    #[arg(long, value_name = "N")]
+    holdout: usize,
+    /// Seed of the draw.
+    #[arg(long, value_name = "SEED")]
+    seed: u64,
+    /// Folder for the lists, `development.ids` and `holdout.ids`; existing ones are never replaced.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// Print what was written as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Written {
+    dataset: String,
+    /// Of the dataset's file.
+    dataset_sha256: String,
+    questions: usize,
+    seed: u64,
+    development: List,
+    holdout: List,
+}
+
+/// A list of ids.
+#[derive(Debug, Serialize)]
+struct List {
+    file: String,
+    questions: usize,
+    /// Of the ids, each with a line end, without the comments of the file.
+    sha256: String,
+    #[serde(skip)]
+    ids: String,
+}
+
+pub(super) fn execute(args: &SplitArgs) -> anyhow::Result<u8> {
+    if args.holdout == 0 {
+        return Err(Failure::usage("a holdout of 0 questions holds nothing", "name 1 or more with --holdout"));
+    }
+    let dataset = args.file.load()?;
+    let questions = &dataset.questions;
+    let keys: Vec<String> = questions.iter().map(|question| leakage::key(&question.question)).collect();
+    let parts = split(questions, &keys, args.holdout, args.seed)
+        .map_err(|error| Failure::bad_input(visible_line(&error.to_string(), 240), error.hint()))?;
+    let list = |name: &str, positions: &[usize]| {
+        let ids: String = positions.iter().flat_map(|&at| [questions[at].id.as_str(), "\n"]).collect();
+        let file = args.out.join(format!("{name}.ids")).display().to_string();
+        List { file, questions: positions.len(), sha256: sha256_hex([ids.as_bytes()]), ids }
+    };
+    let written = Written {
+        development: list("development", &parts.development),
+        holdout: list("holdout", &parts.holdout),
+        dataset: dataset.name.clone(),
+        dataset_sha256: dataset.sha256.clone(),
+        questions: questions.len(),
+        seed: args.seed,
+    };
+    write(&args.out, &written)?;
+    print(args, &written, &dataset)?;
+    Ok(failure::OK)
+}
+
+/// Writes both lists, or none.
+fn write(folder: &Path, written: &Written) -> anyhow::Result<()> {
+    let lists = [("development", &written.development), ("holdout", &written.holdout)];
+    if let Some((_, list)) = lists.iter().find(|(_, list)| Path::new(&list.file).symlink_metadata().is_ok()) {
+        return Err(exists(&list.file));
+    }
+    fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
+    let mut created: Vec<&Path> = Vec::new();
+    for (name, list) in lists {
+        let path = Path::new(&list.file);
+        let result = OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| {
+            created.push(path);
+            file.write_all(text(name, list, written).as_bytes())?;
+            file.sync_all()
+        });
+        if let Err(error) = result {
+            // The first error is the one to report.
+            for path in created {
+                let _ = fs::remove_file(path);
+            }
+            return Err(match error.kind() {
+                io::ErrorKind::AlreadyExists => exists(&list.file),
+                _ => cannot("write", path, &error),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn exists(file: &str) -> anyhow::Error {
+    Failure::bad_input(
+        format!("`{}` already exists; a holdout that was drawn is not drawn again", visible_line(file, 200)),
+        "use the lists that are there, or name another folder with --out",
+    )
+}
+
+/// A file for `--ids`, which skips the comments.
+fn text(name: &str, list: &List, written: &Written) -> String {
+    let Written { dataset, dataset_sha256, questions, seed, .. } = written;
+    let dataset = visible_line(dataset, 80);
+    let List { questions: of_it, sha256, ids, .. } = list;
+    format!(
+        "# {name}: {of_it} of {questions} questions of {dataset}, seed {seed}\n\
+         # sha256 of the dataset's file: {dataset_sha256}\n\
+         # sha256 of the lines below: {sha256}\n{ids}"
+    )
+}
+
+fn print(args: &SplitArgs, written: &Written, dataset: &Dataset) -> io::Result<()> {
+    let mut out = stdout();
+    if args.json {
+        return json_line(&mut out, written);
+    }
+    for list in [&written.development, &written.holdout] {
+        let (file, questions) = (visible_line(&list.file, 200), counted(list.questions, "question"));
+        writeln!(out, "{file}: {questions}, sha256 {}", list.sha256)?;
+    }
+    let (asked, drawn) = (args.holdout, written.holdout.questions);
+    if drawn < asked {
+        say(format_args!(
+            "note: {drawn} instead of {asked} are held out; clusters and duplicates are kept in one list"
+        ));
+    }
+    let left_out = dataset.skipped.len();
+    if left_out > 0 {
+        say(format_args!("note: {} in neither list", counted(left_out, "bad record")));
+    }
+    let word = |path: &str| shell_word(path);
+    let (data, ids) = (word(&args.file.file.display().to_string()), word(&written.development.file));
+    say(format_args!("next:\n  wikitrail run {data} --ids {ids}"));
+    Ok(())
+}
