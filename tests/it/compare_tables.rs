@@ -117,7 +117,7 @@ fn five_questions_show_nothing_in_any_format() {
     {
         let text = with(&["--format", format]).ok().stdout;
         assert!(text.contains(cell) && !text.contains("inf"), "{text}");
-        let joined = text.replace('%', "").replace('\\', "").split_whitespace().collect::<Vec<_>>().join(" ");
+        let joined = text.replace(['%', '\\'], "").split_whitespace().collect::<Vec<_>>().join(" ");
         let said = said.replace("% ", "");
         assert!(format == "latex" || joined.replace("&lt;", "<").replace("&#58;", ":").contains(&said), "{joined}");
     }
