@@ -106,7 +106,7 @@ fn check_pair(shown: &Value, a: &[f64], b: &[f64]) {
     let units = json!([shown["units"], shown["differing"], shown["least_differing"]]);
     assert_eq!(units, json!([n, differing, 7]));
     let moved: Vec<f64> = differences.iter().copied().filter(|difference| *difference != 0.0).collect();
-    if moved.iter().all(|difference| *difference == moved[0]) {
+    if moved.iter().all(|difference| (difference - moved[0]).abs() < 1e-12) {
         assert_eq!((&shown["mde"], &shown["questions_needed"]), (&Value::Null, &Value::Null), "they do not vary");
     } else {
         check_reach(shown, differing, se, float(n) * (REACH * se / difference).powi(2));
