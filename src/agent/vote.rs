@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn answers_of_which_the_normal_form_leaves_nothing_are_counted_as_written() {
-        // A choice is no article, and neither is a full stop.
+        // The choice `A` is not an article here.
         let answers = [Some("the"), Some("A"), Some("B"), Some(" a"), Some("."), Some("a. B")];
         let expected = [("A", 2), ("B", 2), ("the", 1), (".", 1)];
         assert_eq!(counted(&answers), expected.map(|(answer, count)| (answer.to_owned(), count)));

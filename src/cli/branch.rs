@@ -107,7 +107,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
         (Some(run), _) => (run, None),
         (None, Some((run, id))) => (run, Some(id)),
         (None, None) => {
-            let message = format!("`{}` is no episode and no run", visible_line(&args.target, 200));
+            let message = format!("`{}` is neither an episode nor a run", visible_line(&args.target, 200));
             return Err(Failure::bad_input(
                 message,
                 "name RUN:ID, RUN@VARIANT:ID or RUN; RUN is a folder that `run` wrote",

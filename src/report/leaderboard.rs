@@ -86,7 +86,7 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
     let all: usize = groups.iter().map(Vec::len).sum();
     let blocks = groups.iter().filter(|entries| !entries.is_empty()).flat_map(|entries| {
         let title = format!("{}, EM of each one's own questions", entries[0].dataset);
-        // A note is the run's, whose variants stand in lines of their own.
+        // A note is about the run, and its variants have lines of their own.
         let mut known = HashSet::new();
         let noted: Vec<String> = entries
             .iter()

@@ -131,6 +131,6 @@ fn spread(differing: &[(f64, f64)]) -> Option<(f64, f64)> {
     let squares: f64 = differing.iter().map(|(of, n)| (of - n * sum / size) * (of - n * sum / size)).sum();
     let largest = differing.iter().map(|(sum, _)| sum.abs()).fold(0.0, f64::max);
     let deviation = (squares / (k - 1.0)).sqrt();
-    // What rounding leaves of equal differences is no spread.
+    // Equal differences have no spread, only rounding errors.
     (deviation.is_finite() && deviation > 1e-12 * largest).then_some((sum / k, deviation))
 }

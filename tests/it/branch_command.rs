@@ -110,7 +110,7 @@ fn what_cannot_be_branched_off_is_refused_with_its_reason() {
     let with = ["--with", "empty", "--out", "x"];
     refused(2, "nothing is edited", &["r:sample-001", "--at", "2", "--out", "x"]);
     refused(3, "has no such episode", &[&["r:sample-001", "--at", "40"][..], &with].concat());
-    refused(3, "is no episode and no run", &[&["nothing:a", "--at", "1"][..], &with].concat());
+    refused(3, "is neither an episode nor a run", &[&["nothing:a", "--at", "1"][..], &with].concat());
     refused(2, "`r` exists", &["r:sample-001", "--at", "1", "--with", "empty", "--out", "r"]);
     dir.wikitrail(&["run", "--quiet", "--limit", "3", "--method", "react,cot", "--out", "m"]).ok();
     refused(2, "has several variants", &[&["m", "--at", "1"][..], &with].concat());

@@ -108,8 +108,8 @@ fn recorded_runs_score_as_they_did_and_the_readings_of_their_failures_agree() {
     // As scikit-learn computes it from the same file.
     let kappa = readers["kappa"]["value"].as_f64().expect("a value");
     assert!((kappa - 0.787_535_410_764_872_5).abs() < 1e-12, "{kappa}");
-    // The rules were made with every other one of these episodes in sight; what they are worth on the others is no test's
-    // to pin, or they would be in sight too.
+    // The rules were written with every other one of these episodes in view. Only those are checked: a test of the rest
+    // would put them in view, too.
     let rows = common::lines(&common::read(path("labels/failure_classes.jsonl")));
     let seen = rows.iter().step_by(2);
     for reader in ["a", "b"] {

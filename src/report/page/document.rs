@@ -4,6 +4,7 @@ use super::data::Chunks;
 use super::html::{Attributes, Heading, Html};
 use super::rows::QuestionRow;
 use super::sections::{self, Part};
+use super::wrong;
 use super::{Limits, facts, parts};
 use crate::graded::Results;
 use crate::types::text::{counted, cut};
@@ -115,8 +116,8 @@ impl Content<'_> {
         for part in parts {
             sections::scores(html, part);
             sections::differences(html, part);
-            sections::flips(html, part);
-            sections::failures(html, part);
+            wrong::flips(html, part);
+            wrong::failures(html, part);
         }
         html.section("questions", "Questions", |html| {
             html.element("noscript", &[], |html| self.without_script(html));

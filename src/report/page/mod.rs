@@ -13,6 +13,7 @@ mod index;
 mod rows;
 mod sections;
 mod svg;
+mod wrong;
 
 use crate::compare::Comparison;
 use crate::graded::Results;
