@@ -15,10 +15,15 @@ test("what is not set is not in the address", () => {
     assert.equal(addressOf({ ...NO_FILTER, show: "differ" }, "a/b"), "#/q/a%2Fb?show=differ");
 });
 
-test("sections and broken addresses are no questions", () => {
+test("the id of a question may be empty", () => {
+    const place = { view: "question", id: "", of: "", filter: { ...NO_FILTER, show: "wrong" } };
+    assert.deepEqual(placeOf("#/q/?show=wrong"), place);
+});
+
+test("sections and broken addresses are not questions", () => {
     assert.deepEqual(placeOf("#scores"), { view: "section", id: "scores", of: "", filter: NO_FILTER });
     assert.equal(placeOf("").view, "section");
     assert.equal(placeOf("#/q/%E0%A4%A").id, "%E0%A4%A");
-    assert.equal(placeOf("#/q/?show=wrong").view, "list");
+    assert.equal(placeOf("#/q?show=wrong").view, "list");
     assert.deepEqual(placeOf("#/?constructor=1&__proto__=2").filter, NO_FILTER);
 });
