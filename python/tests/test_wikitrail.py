@@ -1,0 +1,140 @@
+"""The package as it is installed, over runs of the baseline; scripts/python.sh starts it."""
+
+import contextlib
+import doctest
+import importlib.util
+import io
+import json
+import subprocess
+import sys
+import tempfile
+import typing
+import unittest
+import warnings
+from pathlib import Path
+
+import wikitrail
+from wikitrail import _program, types
+
+
+def quietly(call, *args, **flags):
+    with contextlib.redirect_stderr(io.StringIO()):
+        return call(*args, **flags)
+
+
+class OfARun(unittest.TestCase):
+    """One run of two variants, which nothing changes."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.out = Path(cls.folder.name) / "two"
+        cls.made = quietly(wikitrail.run, out=cls.out, method=["react", "cot"], limit=6)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_it_is_read_again(self):
+        again = wikitrail.read_run(str(self.out))
+        self.assertEqual([variant["name"] for variant in again.manifest["variants"]], ["react", "cot"])
+        self.assertEqual(repr(again), f"Run({str(self.out)!r})")
+
+    def test_episodes_have_the_fields_of_their_types(self):
+        episodes = list(self.made.episodes())
+        self.assertEqual(len(episodes), 12)
+        for episode in episodes:
+            fields = set(episode)
+            self.assertLessEqual(types.Episode.__required_keys__, fields)
+            self.assertLessEqual(fields, set(typing.get_type_hints(types.Episode)))
+            self.assertLessEqual(set(episode["score"]), {"em", "f1", "precision", "recall"})
+            for step in episode["steps"]:
+                self.assertLessEqual(types.Step.__required_keys__, set(step))
+                self.assertLessEqual(set(step), set(typing.get_type_hints(types.Step)))
+        for value, kind in ((self.made.manifest, types.Manifest), (self.made.manifest["variants"][0], types.Variant)):
+            self.assertLessEqual(kind.__required_keys__, set(value))
+            self.assertLessEqual(set(value), set(typing.get_type_hints(kind)))
+
+    def test_filters_are_flags(self):
+        self.assertEqual({episode["variant"] for episode in self.made.episodes(variant="cot")}, {"cot"})
+        wrong = list(self.made.questions(wrong=True))
+        self.assertTrue(wrong and all(row["em"] == 0 for row in wrong))
+
+    def test_rows_have_the_columns_of_their_types(self):
+        for rows, kind, kinds in (
+            (self.made.questions(), types.QuestionRow, types.QUESTION_KINDS),
+            (self.made.steps(), types.StepRow, types.STEP_KINDS),
+        ):
+            of = {"text": str, "int": int, "real": float, "bool": bool}
+            self.assertEqual(set(typing.get_type_hints(kind)), set(kinds))
+            for row in rows:
+                for column, name in kinds.items():
+                    self.assertIsInstance(row[column], (of[name], type(None)), column)
+
+    def test_scores_are_those_of_the_episodes(self):
+        for scores in self.made.scores():
+            self.assertLessEqual(set(typing.get_type_hints(types.VariantScores)), set(scores))
+            em = [episode["score"]["em"] for episode in self.made.episodes(variant=scores["name"])]
+            self.assertAlmostEqual(scores["em"], sum(em) / len(em))
+
+    def test_a_reader_may_stop_early(self):
+        episodes = self.made.episodes()
+        self.assertEqual(next(episodes)["repeat"], 0)
+        episodes.close()
+
+    def test_comparisons_have_a_verdict(self):
+        verdict = wikitrail.compare(self.out, metric="em")["metrics"][0]["pairs"][0]
+        self.assertIn("react", json.dumps(verdict))
+
+    def test_what_the_program_refuses_is_an_error_with_its_hint(self):
+        with self.assertRaises(wikitrail.WikitrailError) as caught:
+            quietly(wikitrail.run, out=self.out, limit=6)
+        self.assertEqual(caught.exception.code, 3)
+        self.assertTrue(caught.exception.message and caught.exception.hint, caught.exception)
+        with self.assertRaises(wikitrail.WikitrailError) as caught:
+            list(self.made.episodes(outcome="nonsense"))
+        self.assertEqual(caught.exception.code, 2)
+        with self.assertRaises(FileNotFoundError):
+            wikitrail.read_run(self.out / "nothing")
+
+    def test_unmeasured_episodes_are_a_warning(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            flags = {"limit": 1, "model": "openai:m", "base_url": "http://127.0.0.1:9/v1", "model_attempts": 1}
+            run = quietly(wikitrail.run, out=self.out.parent / "dead", **flags)
+        self.assertEqual([one.category for one in caught], [wikitrail.WikitrailWarning])
+        self.assertEqual([episode["score"] for episode in run.episodes()], [None])
+
+    def test_a_path_is_no_flag(self):
+        with contextlib.chdir(self.out.parent):
+            with self.assertRaises(wikitrail.WikitrailError) as caught:
+                quietly(wikitrail.run, "--help", out="help")
+        self.assertEqual(caught.exception.code, 3)
+
+    def test_frames_are_typed(self):
+        libraries = [name for name in ("pandas", "polars") if importlib.util.find_spec(name)]
+        if not libraries:
+            self.skipTest("neither pandas nor polars is installed")
+        for library in libraries:
+            questions, steps = self.made.frame(library=library), self.made.frame("steps", library=library, variant="react")
+            self.assertEqual(len(questions), 12)
+            self.assertEqual(len(steps), len(list(self.made.steps(variant="react"))))
+            texts = {str(questions[column].dtype).lower() for column in ("id", "prediction", "cost_usd")}
+            self.assertEqual(texts, {"string", "float64"})
+            self.assertEqual(len(self.made.frame(library=library, outcome="budget")), 0)
+        with self.assertRaises(ValueError):
+            self.made.frame(library="numpy")
+
+
+class OfThePackage(unittest.TestCase):
+    def test_examples(self):
+        self.assertEqual(doctest.testmod(_program).failed, 0)
+
+    def test_the_program_is_the_one_beside_it(self):
+        self.assertTrue(Path(wikitrail.program()).is_relative_to(sys.prefix), wikitrail.program())
+        said = subprocess.run([sys.executable, "-m", "wikitrail", "--version"], capture_output=True, text=True, check=True)
+        self.assertTrue(said.stdout.startswith("wikitrail "), said.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

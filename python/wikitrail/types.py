@@ -1,0 +1,603 @@
+"""What runs hold. Made by scripts/python_types.py from docs/schema and docs/columns.md."""
+
+# ruff: noqa: E501
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+
+class Usage(TypedDict):
+    """Counted tokens."""
+
+    prompt_tokens: int  # tokens of the prompt
+    completion_tokens: int  # tokens of the completion
+    cached_tokens: NotRequired[int]  # tokens of prompts that the provider had kept from earlier requests; absent if 0
+    cache_write_tokens: NotRequired[int]  # tokens of prompts that the provider kept for later requests, where it counts them; absent if 0
+    reasoning_tokens: NotRequired[int]  # tokens of completions that were reasoning; absent if 0
+
+
+class CallCalls(TypedDict):
+    id: str  # what the result refers to
+    name: str
+    arguments: str  # the arguments as the model wrote them: a JSON object, if all is well
+
+
+class CallVerbatim(TypedDict):
+    """The reply as its provider wrote it, where that has to be sent back: it holds signed or encrypted reasoning."""
+
+    endpoint: str  # the API that wrote it
+    content: Any  # in the provider's own form
+
+
+class Call(TypedDict):
+    """One model call."""
+
+    prompt_sha256: str
+    prompt_chars: int  # length of the prompt in characters
+    stop: list[str]  # stop sequences of the request
+    completion: str  # the completion, cut before the first stop
+    calls: NotRequired[list[CallCalls]]  # the functions that the model called, in order; absent if none
+    verbatim: NotRequired[CallVerbatim]  # the reply as its provider wrote it, where that has to be sent back: it holds signed or encrypted reasoning
+    reasoning: NotRequired[str]  # the reasoning before it, at most 64 KiB of it; empty where the server does not show it
+    finish_reason: str | None  # why the server stopped, where it says so
+    cause: NotRequired[Literal['token_limit', 'content_filter', 'refusal', 'context_overflow', 'empty', 'key', 'payment', 'forbidden', 'not_found', 'unknown_model', 'quota', 'connection_refused', 'unknown_host', 'tls', 'bad_request', 'rate_limit', 'server_error', 'timeout', 'connection', 'bad_answer', 'not_the_wiki', 'recording', 'other']]  # why the completion is less than the model's whole answer, where it is
+    usage: Usage | None  # tokens, where the server counts them
+    latency_ms: int  # time of the call in milliseconds, waiting included
+    attempts: int  # how often the request was sent; 0 when it never left the process
+    cached: bool  # whether the answer came from a store
+    copied: NotRequired[bool]  # whether it was copied from the episode that this one branches off; absent if not
+
+
+class Provenance(TypedDict):
+    """Where an observation came from."""
+
+    source: str  # `html`, `api`, `corpus`, …
+    url: str  # where it was read
+    title: str  # title of the page, or the query of a result list
+    pageid: NotRequired[int]  # MediaWiki's number of the page
+    revid: NotRequired[int]  # MediaWiki's number of the revision
+    status: int  # HTTP status; 200 for sources without one
+    fetched_at: str  # RFC 3339 in UTC; empty for frozen sources
+    sha256: str  # SHA-256 of the answer as received, or of an article's text in a corpus; the corpus's id where it has no page of that name
+    sentences: NotRequired[list[list[int]]]  # which given sentences are whole in the observation: [block, from, to]
+
+
+class Step(TypedDict):
+    """One step."""
+
+    n: int  # number of the step
+    sample: NotRequired[int]  # which sample of a vote it belongs to; absent for steps of an agent
+    thought: str | None  # what the model thought
+    tool: Literal['search', 'lookup', 'finish', 'think', 'invalid', None]  # the tool used; null when the episode ended before one was
+    input: str | None  # the tool's argument
+    action_text: str | None  # the action as the model wrote it
+    observation: str | None  # what the tool answered
+    provenance: Provenance | None
+    note: NotRequired[str]  # what the tool's record adds
+    discarded: NotRequired[str]  # model text after the action that was set aside
+    calls: list[Call]  # the model calls that led to the step
+
+
+class EpisodeFailure(TypedDict):
+    """Who failed and why, where that ended the episode."""
+
+    service: Literal['model', 'wikipedia']
+    cause: Literal['token_limit', 'content_filter', 'refusal', 'context_overflow', 'empty', 'key', 'payment', 'forbidden', 'not_found', 'unknown_model', 'quota', 'connection_refused', 'unknown_host', 'tls', 'bad_request', 'rate_limit', 'server_error', 'timeout', 'connection', 'bad_answer', 'not_the_wiki', 'recording', 'other']
+
+
+class EpisodeRepairs(TypedDict):
+    """A deviation from the protocol that was mended."""
+
+    step: int  # the step
+    kind: str  # what was mended
+
+
+class EpisodeVotes(TypedDict):
+    """An answer among the samples of a vote."""
+
+    answer: str  # as it was first given
+    normalized: str  # the form under which it is counted
+    count: int  # how many samples gave it
+
+
+class EpisodeBranchEdit(TypedDict):
+    """What was edited; absent for the control."""
+
+    part: str  # thought, action, observation, model, prompt or protocol, or several joined by +
+    sha256: str
+    text: str
+
+
+class EpisodeBranch(TypedDict):
+    """The episode that this one branches off."""
+
+    run: str  # the run's folder, as it was named
+    key: str  # the key of that episode
+    variant: str
+    id: str
+    repeat: int
+    at: int  # the step from which on it differs; those before are copied
+    edit: NotRequired[EpisodeBranchEdit]  # what was edited; absent for the control
+    by: str  # what chose the edit: hand, or the rule of --with
+
+
+class EpisodeScore(TypedDict):
+    """Null where it was not measured or the gold is hidden."""
+
+    em: float
+    f1: float
+    precision: float
+    recall: float
+
+
+class Episode(TypedDict):
+    """One episode: one question under one variant, once."""
+
+    v: Literal[1]  # format version
+    id: str  # id of the question
+    index: NotRequired[int]  # position in the dataset file, from 0
+    variant: str  # name of the variant in the manifest
+    repeat: int  # which repeat, from 0
+    question: str  # the text put to the agent
+    answers: list[str]  # gold answers, the official one first; empty when hidden
+    steps: list[Step]
+    answer: str | None  # the answer given
+    outcome: Literal['finished', 'step_limit', 'format_failure', 'context_overflow', 'budget', 'not_measured']
+    detail: NotRequired[str]  # the reason, where the outcome needs one
+    failure: NotRequired[EpisodeFailure]  # who failed and why, where that ended the episode
+    usage: Usage
+    cost_usd: NotRequired[float]  # cost in US dollars, where prices are known
+    started_at: str | Literal['']  # RFC 3339 in UTC; empty in imported runs, whose time is not known
+    wall_ms: int  # duration in milliseconds, waiting included
+    compat: Literal['paper', 'fixed']
+    repairs: list[EpisodeRepairs]
+    votes: NotRequired[list[EpisodeVotes]]  # most first, ties by first seen
+    branch: NotRequired[EpisodeBranch]  # The episode that this one branches off
+    key: str  # SHA-256 over everything that decides the episode
+    run: str  # name of the run's folder
+    score: EpisodeScore | None  # null where it was not measured or the gold is hidden
+
+
+class Voting(TypedDict):
+    """How a vote is held."""
+
+    samples: int  # samples drawn
+    temperature: float
+    majority: float
+
+
+class Price(TypedDict):
+    """What a model's tokens cost, in US dollars a million."""
+
+    prompt: float  # a million tokens of prompt
+    completion: float  # a million tokens of completion
+    cached: NotRequired[float]  # a million tokens of prompt that the provider had kept; absent where they cost what others cost, or nothing is known
+    cache_write: NotRequired[float]  # a million tokens of prompt that the provider keeps for later requests; absent in the same way
+    as_of: NotRequired[str]  # the day for which it is said
+    source: NotRequired[str]  # the page that says it
+
+
+class Decoding(TypedDict):
+    """Sampling settings."""
+
+    temperature: float
+    top_p: float
+    max_tokens: int  # tokens of a reply at most
+    seed: NotRequired[int]  # seed for servers that take one
+    reasoning: NotRequired[Literal['off', 'low', 'medium', 'high'] | int]  # how much to reason, by a name or up to a number of tokens; absent for the model's own way
+    extra_body: NotRequired[dict[str, Any]]  # fields that are added to the body of each request; absent if none are
+
+
+class Variant(TypedDict):
+    """One way of answering."""
+
+    name: str  # unique within the run
+    protocol: str  # id of the protocol
+    protocol_version: NotRequired[int]  # version of the protocol, absent for the first
+    options: NotRequired[dict[str, Any]]  # options of the protocol
+    method: Literal['standard', 'cot', 'cot-sc', 'act', 'react', 'react->cot-sc', 'cot-sc->react']
+    voting: NotRequired[Voting]
+    oracle_context: NotRequired[Literal[True]]  # the gold paragraphs were shown
+    max_steps: int  # step limit
+    prompt: str  # as named
+    prompt_sha256: str | Literal['']  # of the rendered prompt; empty in imported runs, whose prompt is not known
+    direct_prompt_sha256: NotRequired[str]
+    texts: NotRequired[str]  # file of protocol texts, as named
+    instruction: NotRequired[str]  # file with the instruction before a finished text, as named
+    shots: NotRequired[int]  # exemplars that were asked for; absent for all
+    exemplar_order: NotRequired[Literal['reversed', 'shuffled']]  # absent for the file's order
+    exemplar_seed: NotRequired[int]  # of the order `shuffled`
+    question_label: str  # label before the question
+    model: str  # as named
+    endpoint: Literal['chat', 'chat+prefill', 'completions', 'messages', 'messages+prefill', 'generateContent', 'none']
+    base_url: NotRequired[str]  # of several, joined by `,`
+    price: NotRequired[Price]
+    decoding: Decoding
+    direct_max_tokens: NotRequired[int]  # of the direct part of a back-off
+    wiki: str  # as named
+    wiki_origin: NotRequired[str]  # base URL of the site, address of the retriever, or identity of the corpus
+    compat: Literal['paper', 'fixed']
+    wording: NotRequired[Literal['chinese']]
+    not_sent: NotRequired[list[Literal['temperature', 'top_p', 'seed', 'stop', 'cache_control']]]  # options that the model's server refuses, or that the provider does not know: requests were sent without them
+    settings: NotRequired[dict[str, Any]]  # Settings without a field of their own, by name, where they were set
+
+
+class DatasetColumns(TypedDict):
+    """Columns or keys that were named instead of ours."""
+
+    question: NotRequired[str]
+    answer: NotRequired[str]
+    id: NotRequired[str]
+
+
+class Selection(TypedDict):
+    """What was asked for; empty for everything."""
+
+    ids: NotRequired[list[str]]
+    types: NotRequired[list[str]]
+    shuffle: NotRequired[int]  # seed of our own shuffle
+    shuffle_like_paper: NotRequired[int]  # seed of Python's shuffle
+    limit: NotRequired[int]  # at most so many
+
+
+class Dataset(TypedDict):
+    """The dataset and what was selected from it."""
+
+    name: str
+    path: str  # as named
+    format: NotRequired[str]  # the format that was read
+    columns: NotRequired[DatasetColumns]  # columns or keys that were named instead of ours
+    sha256: str
+    questions: int  # in the file
+    selection: Selection
+    ids_file: NotRequired[str]  # the file of --ids as it was named
+    selected: int  # questions selected
+
+
+class Experiment(TypedDict):
+    """The experiment that the run is a part of."""
+
+    name: str
+    path: str  # the file, as named
+    sha256: str
+    baseline: NotRequired[str]  # name of the variant that others are compared with
+    contrasts: NotRequired[list[list[str]]]  # the only pairs of variants to compare, each read as the second minus the first
+    datasets: NotRequired[list[str]]  # names of the datasets, where there are several
+
+
+class PaidUsage(TypedDict):
+    """Their tokens, estimated where not counted."""
+
+    prompt_tokens: int  # tokens of prompts
+    completion_tokens: int  # tokens of completions
+    cached_tokens: NotRequired[int]  # tokens of prompts that the provider had kept from earlier requests; absent if 0
+    cache_write_tokens: NotRequired[int]  # tokens of prompts that the provider kept for later requests, where it counts them; absent if 0
+    reasoning_tokens: NotRequired[int]  # tokens of completions that were reasoning; absent if 0
+
+
+class Paid(TypedDict):
+    """Model calls that a server answered."""
+
+    calls: int  # their number
+    uncounted: int  # those whose tokens the server did not count
+    usage: PaidUsage  # their tokens, estimated where not counted
+
+
+LimitChange = TypedDict("LimitChange", {"at_ms": int, "from": int, "to": int, "reason": Literal['growth', 'no_gain', 'smaller_trial', 'rate_limit', 'overload', 'timeout', 'slow_start', 'steady_growth', 'cooldown_end']})
+
+
+class LimitHistory(TypedDict):
+    """How one part of a run changed the number of requests at once to one server."""
+
+    service: Literal['model', 'wikipedia']
+    server: str  # address; of several, joined by `,`
+    started_at: str  # start of the part, RFC 3339 in UTC
+    changes: list[LimitChange]
+    dropped: NotRequired[int]  # changes after the first 1,000
+
+
+class Manifest(TypedDict):
+    """What was run."""
+
+    v: Literal[1]  # format version
+    variants: list[Variant]
+    retired: NotRequired[list[Variant]]  # variants that were taken out of the experiment after some of their episodes were run
+    repeats: int  # how often each question is run
+    stop_when: NotRequired[str]  # the rule by which the run may stop by itself
+    stop_looked: NotRequired[int]  # questions, from the first on, that the rule had looked at when the run was last resumed
+    experiment: NotRequired[Experiment]
+    dataset: Dataset
+    wikitrail: str  # version of the program
+    git_revision: str | None  # of the folder it was started in
+    command_line: list[str]
+    started_at: str  # RFC 3339 in UTC
+    ended_at: str | None  # RFC 3339 in UTC; null while it runs
+    active_ms: NotRequired[int]  # time over all parts, in milliseconds
+    limit_history: NotRequired[list[LimitHistory]]  # what was learned about how many requests a server bears at once, per part of the run and server
+    paid: NotRequired[dict[str, Any]]  # what each variant has cost by the end of the last part that ended by itself, episodes that were cut short or run again included; by the variant's name
+
+
+class VariantScores(TypedDict):
+    """The scores of one variant, as `wikitrail score --json` has them, with further fields; shares are 0 to 1."""
+
+    name: str
+    metric: str
+    episodes: int
+    measured: int
+    scored: int
+    em: float | None
+    em_wilson: list[float] | None
+    f1: float | None
+    f1_t: list[float] | None
+    questions: int
+    outcomes: dict[str, int]
+    steps: int
+    calls: int
+    usage: Usage
+    cost_usd: float | None
+
+
+class QuestionRow(TypedDict):
+    """One episode as a row; columns that a dataset or a metric adds come on top."""
+
+    variant: str | None  # name of the variant
+    repeat: int | None  # which repeat of the question, from 0
+    id: str | None  # id of the question
+    question: str | None  # the question or claim
+    gold: str | None  # the official gold answer; empty when hidden
+    aliases: str | None  # further gold answers, a JSON list
+    prediction: str | None  # the answer given; empty when none was
+    em: float | None  # exact match, 0 or 1; empty when not measured or the gold is hidden, like the next three
+    f1: float | None  # F1 over words, 0 to 1
+    precision: float | None  # precision over words, 0 to 1
+    recall: float | None  # recall over words, 0 to 1
+    outcome: str | None  # `finished`, `step_limit`, `format_failure`, `context_overflow`, `budget` or `not_measured`; says nothing about right or wrong. The last two are no measurement, and `--resume` does them again
+    detail: str | None  # the reason, where the outcome needs one
+    steps: int | None  # number of steps, samples of a vote left out
+    calls: int | None  # number of model calls
+    bad_calls: int | None  # replies without an action, mended by a further call (the paper's `n_badcalls`)
+    cut_calls: int | None  # calls that the limit of tokens cut, or that did not fit into the model's context
+    declined_calls: int | None  # calls whose answer the model declined, a filter of the provider withheld, or the server left out without a reason
+    searches: int | None  # steps that searched
+    lookups: int | None  # steps that looked a keyword up
+    missed_searches: int | None  # searches that opened no page: answered by `Could not find …`, by the site's page without results, or by an error
+    repairs: int | None  # deviations from the protocol that were mended, bad calls among them
+    samples: int | None  # samples that a vote drew, 0 without one
+    votes: str | None  # answers of a vote, most first, a JSON list of `[answer, count]`; empty without one
+    gold_pages_opened: int | None  # gold pages opened, redirects followed; empty, like the next five, where no supporting facts are known
+    gold_pages: int | None  # gold pages; of alternatives (FEVER) those of the one that was retrieved best
+    first_hop: bool | None  # 1 when a gold page was opened, else 0
+    all_hops: bool | None  # 1 when all gold pages were opened, else 0
+    sentences_seen: int | None  # gold sentences that an observation showed
+    sentences: int | None  # gold sentences whose text the dataset gives, or whose number is enough
+    empty_lookups: int | None  # lookups answered by `No more results.`; empty when not measured
+    grounding: str | None  # `grounded`, `lucky`, `ungrounded` or `verdict` (metrics.md); empty without an answer or a score
+    failure_class: str | None  # why a wrong answer is wrong: `search`, `lookup`, `reasoning`, `label`, `hallucination`, `loop`, `format`, `cut`, `declined` or `limit`; empty for right answers and without a score. Whether the steps ran out, `outcome` says
+    failure_evidence: str | None  # what decided the class, in words
+    prompt_tokens: int | None  # tokens of all prompts whose server counted them
+    completion_tokens: int | None  # tokens of all completions whose server counted them
+    cost_usd: float | None  # cost in US dollars; empty where no price is known
+    wall_ms: int | None  # duration in milliseconds, waiting included
+    started_at: str | None  # begin, RFC 3339 in UTC
+    compat: str | None  # semantics of the Wikipedia tool, `paper` or `fixed`
+    key: str | None  # SHA-256 over everything that decides the episode
+    cached_tokens: int | None  # tokens of the prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none
+    cache_write_tokens: int | None  # tokens of the prompts that the provider kept for later requests
+    reasoning_tokens: int | None  # tokens of the completions that were reasoning
+    annotation_by: str | None  # who judged the episode (annotation.md): each person once, by name, joined by `|`; empty where nobody did
+    annotation_correct: str | None  # whether the answer is right, `true` or `false`, by the latest judgement of each of them in the same order, joined by `|`; nothing between two `|` where a person did not say it
+    annotation_class: str | None  # the class that each chose, in the same way
+    annotation_step: str | None  # the step at which it went wrong, in the same way
+    r_precision: float | None  # KILT's R-precision: the share of the first R pages opened that are in a set of R gold pages; empty, like the next three, where no supporting facts are known
+    recall_at_5: float | None  # KILT's recall at 5: the share of the sets of gold pages that were opened whole in the first five places
+    kilt_em: float | None  # KILT-EM: `em` where `r_precision` is 1, else 0
+    kilt_f1: float | None  # KILT-F1, and KILT-RL by the metric `rougel`: `f1` where `r_precision` is 1, else 0
+    type: str | None  # the dataset's own type of the question, such as `bridge` or `comparison`; empty, like the next four and the columns of `meta`, where the dataset does not say, or the run's questions cannot be read
+    level: str | None  # the dataset's own difficulty, such as `easy` or `hard`
+    hops: int | None  # gold pages that the shortest way to the answer needs; where the dataset names none, the parts of its decomposition
+    answer_kind: str | None  # `span`, `yesno`, `label` or `freeform`
+    cluster: str | None  # questions of one cluster are not independent
+    run: str | None  # name of the run's folder, or its path where two runs have the same name
+    dataset: str | None  # name of the dataset
+    protocol: str | None  # protocol of the variant; empty, like the next, where the manifest does not have the variant
+    options: str | None  # options of the protocol, a JSON object; empty without any
+    method: str | None  # prompting method
+    model: str | None  # the model as it was named
+    endpoint: str | None  # `chat`, `completions`, `responses`, … (formats.md)
+    prompt: str | None  # the prompt as it was named
+    rendered_prompt_sha256: str | None  # SHA-256 of the rendered prompt in the run's folder `prompts`; other shots or another order of exemplars have another
+    question_label: str | None  # label before the question
+    max_steps: int | None  # step limit
+    temperature: float | None  # sampling temperature
+    top_p: float | None  # nucleus sampling mass
+    max_tokens: int | None  # tokens of a reply at most
+    seed: str | None  # seed of the requests, up to 64 bits; empty where none was given
+    wiki: str | None  # source of Wikipedia as it was named
+    wiki_origin: str | None  # base URL of the site, or the corpus's id or SHA-256
+    wording: str | None  # language of the tool's messages, `english` or `chinese`
+
+
+class StepRow(TypedDict):
+    """One step as a row."""
+
+    variant: str | None  # name of the variant
+    repeat: int | None  # which repeat of the question, from 0
+    id: str | None  # id of the question
+    step: int | None  # number of the step, from 1
+    sample: int | None  # which sample of a vote the step is, from 1; empty for steps of an agent
+    thought: str | None  # what the model thought
+    tool: str | None  # `search`, `lookup`, `finish`, `think` or `invalid`; empty when the episode ended before one was used
+    input: str | None  # the tool's argument
+    action_text: str | None  # the action as the model wrote it
+    observation: str | None  # what the tool answered
+    source: str | None  # where the observation came from: `html`, `api`, `corpus`, …; empty, like the next seven, when no page was asked for; a lookup has one only in a page whose source gives sentences
+    url: str | None  # where it was read
+    title: str | None  # title of the page, or the query of a result list
+    pageid: int | None  # MediaWiki's number of the page
+    revid: int | None  # MediaWiki's number of the revision
+    status: int | None  # HTTP status; 200 for sources without one
+    fetched_at: str | None  # when it was fetched, RFC 3339 in UTC; empty for frozen sources
+    page_sha256: str | None  # SHA-256 of the answer as received; of a corpus, of the article's text, or its id where no page was found (each source)
+    note: str | None  # what the tool's record adds, such as a failure inside it
+    discarded: str | None  # model text after the action that was set aside
+    calls: int | None  # number of model calls that led to the step
+    prompt_tokens: int | None  # tokens of their prompts; empty when the server did not count
+    completion_tokens: int | None  # tokens of their completions; empty when the server did not count
+    latency_ms: int | None  # time of the calls in milliseconds, waiting included
+    attempts: int | None  # how often their requests were sent
+    finish_reason: str | None  # why the server stopped, at the last call
+    cause: str | None  # why the completion of the last call is less than the model's whole answer: `token_limit`, `content_filter`, `refusal`, `context_overflow` or `empty` (formats.md); empty if it is whole
+    prompt_sha256: str | None  # SHA-256 of the first call's prompt
+    cached_tokens: int | None  # tokens of their prompts that the provider had kept from earlier requests; empty, like the next two, where it counted none
+    cache_write_tokens: int | None  # tokens of their prompts that the provider kept for later requests
+    reasoning_tokens: int | None  # tokens of their completions that were reasoning
+    sentences_shown: str | None  # which sentences of the source the observation shows, a JSON list of `[block, from, to]` (formats.md); empty where the source gives none
+    run: str | None  # name of the run's folder, or its path where two runs have the same name
+    dataset: str | None  # name of the dataset
+    protocol: str | None  # protocol of the variant; empty, like the next, where the manifest does not have the variant
+    options: str | None  # options of the protocol, a JSON object; empty without any
+    method: str | None  # prompting method
+    model: str | None  # the model as it was named
+    endpoint: str | None  # `chat`, `completions`, `responses`, … (formats.md)
+    prompt: str | None  # the prompt as it was named
+    rendered_prompt_sha256: str | None  # SHA-256 of the rendered prompt in the run's folder `prompts`; other shots or another order of exemplars have another
+    question_label: str | None  # label before the question
+    max_steps: int | None  # step limit
+    temperature: float | None  # sampling temperature
+    top_p: float | None  # nucleus sampling mass
+    max_tokens: int | None  # tokens of a reply at most
+    seed: str | None  # seed of the requests, up to 64 bits; empty where none was given
+    wiki: str | None  # source of Wikipedia as it was named
+    wiki_origin: str | None  # base URL of the site, or the corpus's id or SHA-256
+    wording: str | None  # language of the tool's messages, `english` or `chinese`
+
+
+QUESTION_KINDS: dict[str, str] = {
+    "variant": "text",
+    "repeat": "int",
+    "id": "text",
+    "question": "text",
+    "gold": "text",
+    "aliases": "text",
+    "prediction": "text",
+    "em": "real",
+    "f1": "real",
+    "precision": "real",
+    "recall": "real",
+    "outcome": "text",
+    "detail": "text",
+    "steps": "int",
+    "calls": "int",
+    "bad_calls": "int",
+    "cut_calls": "int",
+    "declined_calls": "int",
+    "searches": "int",
+    "lookups": "int",
+    "missed_searches": "int",
+    "repairs": "int",
+    "samples": "int",
+    "votes": "text",
+    "gold_pages_opened": "int",
+    "gold_pages": "int",
+    "first_hop": "bool",
+    "all_hops": "bool",
+    "sentences_seen": "int",
+    "sentences": "int",
+    "empty_lookups": "int",
+    "grounding": "text",
+    "failure_class": "text",
+    "failure_evidence": "text",
+    "prompt_tokens": "int",
+    "completion_tokens": "int",
+    "cost_usd": "real",
+    "wall_ms": "int",
+    "started_at": "text",
+    "compat": "text",
+    "key": "text",
+    "cached_tokens": "int",
+    "cache_write_tokens": "int",
+    "reasoning_tokens": "int",
+    "annotation_by": "text",
+    "annotation_correct": "text",
+    "annotation_class": "text",
+    "annotation_step": "text",
+    "r_precision": "real",
+    "recall_at_5": "real",
+    "kilt_em": "real",
+    "kilt_f1": "real",
+    "type": "text",
+    "level": "text",
+    "hops": "int",
+    "answer_kind": "text",
+    "cluster": "text",
+    "run": "text",
+    "dataset": "text",
+    "protocol": "text",
+    "options": "text",
+    "method": "text",
+    "model": "text",
+    "endpoint": "text",
+    "prompt": "text",
+    "rendered_prompt_sha256": "text",
+    "question_label": "text",
+    "max_steps": "int",
+    "temperature": "real",
+    "top_p": "real",
+    "max_tokens": "int",
+    "seed": "text",
+    "wiki": "text",
+    "wiki_origin": "text",
+    "wording": "text",
+}
+
+STEP_KINDS: dict[str, str] = {
+    "variant": "text",
+    "repeat": "int",
+    "id": "text",
+    "step": "int",
+    "sample": "int",
+    "thought": "text",
+    "tool": "text",
+    "input": "text",
+    "action_text": "text",
+    "observation": "text",
+    "source": "text",
+    "url": "text",
+    "title": "text",
+    "pageid": "int",
+    "revid": "int",
+    "status": "int",
+    "fetched_at": "text",
+    "page_sha256": "text",
+    "note": "text",
+    "discarded": "text",
+    "calls": "int",
+    "prompt_tokens": "int",
+    "completion_tokens": "int",
+    "latency_ms": "int",
+    "attempts": "int",
+    "finish_reason": "text",
+    "cause": "text",
+    "prompt_sha256": "text",
+    "cached_tokens": "int",
+    "cache_write_tokens": "int",
+    "reasoning_tokens": "int",
+    "sentences_shown": "text",
+    "run": "text",
+    "dataset": "text",
+    "protocol": "text",
+    "options": "text",
+    "method": "text",
+    "model": "text",
+    "endpoint": "text",
+    "prompt": "text",
+    "rendered_prompt_sha256": "text",
+    "question_label": "text",
+    "max_steps": "int",
+    "temperature": "real",
+    "top_p": "real",
+    "max_tokens": "int",
+    "seed": "text",
+    "wiki": "text",
+    "wiki_origin": "text",
+    "wording": "text",
+}
