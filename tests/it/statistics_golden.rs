@@ -1,7 +1,7 @@
-//! Every figure of `golden/scoring/stats_vectors.json` that one of our methods gives, to 1e-12 of its size, counts
+//! Every figure of `tests/golden/scoring/stats_vectors.json` that one of our methods gives, to 1e-12 of its size, counts
 //! exactly; what `compare --from-csv` shows is taken from its output. What is not ours is named here with the reason; a key that is neither fails.
 
-use crate::common::shared;
+use crate::common::golden;
 use crate::compare_support::{compare_json, table, write};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -233,7 +233,7 @@ fn tables(ledger: &mut Ledger, vectors: &Value) {
 
 #[test]
 fn every_figure_of_the_vectors_is_ours() {
-    let Some(text) = shared::text("golden/scoring/stats_vectors.json") else { return };
+    let text = golden::text("scoring/stats_vectors.json");
     let vectors: Value = serde_json::from_str(&text).expect("the vectors");
     let known = ["versions", "rng", "cases", "multiple", "power", "wilson_table", "mcnemar_table"];
     let unknown: Vec<&String> =
@@ -247,4 +247,5 @@ fn every_figure_of_the_vectors_is_ours() {
     ledger.print();
     assert!(ledger.faults.is_empty(), "{}", ledger.faults.join("\n"));
     assert!(ledger.compared() > 300, "only {} figures were compared", ledger.compared());
+    golden::checked("scoring/stats_vectors.json, figures", ledger.compared());
 }

@@ -28,8 +28,9 @@ fn unquoted(requests: &[Value]) -> Value {
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn all_recorded_observations_come_out_to_the_last_byte() {
-    let (Some(shared), Some(site)) = (shared(), Site::start()) else { return };
+    let (shared, site) = (shared(), Site::start());
     let settings = LiveSettings { compat: Compat::Paper, ..LiveSettings::default() };
     let source = Arc::new(HtmlSource::new(&site.base, &settings, ArticleOptions::default()).expect("a source"));
     let start = || Session::new(source.clone(), Compat::Paper, SessionOptions::default());
@@ -73,8 +74,9 @@ async fn all_recorded_observations_come_out_to_the_last_byte() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn clean_str_gives_what_python_gives_or_raises_what_it_raises() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let mut checked = 0;
     for vector in lines(&read(shared.join("golden/wikipedia/clean_str.jsonl"))) {
         let given = match clean_str(text(&vector["i"])) {

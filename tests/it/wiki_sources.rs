@@ -35,8 +35,9 @@ async fn observed(session: &mut Session, query: &str) -> (String, Option<String>
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn fixed_html_never_takes_an_error_for_a_page() {
-    let Some(site) = Site::start() else { return };
+    let site = Site::start();
     let source = html(&site.base, 2);
     for (query, status, requests) in [("server error", 503, 2), ("forbidden ua", 403, 1)] {
         let before = site.log().await.len();
@@ -56,8 +57,9 @@ async fn fixed_html_never_takes_an_error_for_a_page() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn fixed_html_tries_a_limited_request_again_and_then_says_so() {
-    let Some(site) = Site::start() else { return };
+    let site = Site::start();
     let error = html(&site.base, 2).search("ratelimited").await.expect_err("no page");
     assert!(matches!(error, SourceError::Status { status: 429, .. }), "{error}");
     assert!(error.hint().is_some_and(|hint| hint.contains("--contact")));
@@ -65,8 +67,9 @@ async fn fixed_html_tries_a_limited_request_again_and_then_says_so() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn fixed_html_reads_the_article_only() {
-    let Some(site) = Site::start() else { return };
+    let site = Site::start();
     let source = html(&site.base, 1);
     let Found::Page { title, blocks, provenance, .. } = source.search("property (philosophy)").await.expect("found")
     else {
@@ -86,8 +89,9 @@ async fn fixed_html_reads_the_article_only() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn both_live_sources_list_the_entries_of_disambiguation_pages() {
-    let Some(site) = Site::start() else { return };
+    let site = Site::start();
     let sources: [Arc<dyn Source>; 2] = [Arc::new(html(&site.base, 1)), Arc::new(api(&site.base))];
     for source in sources {
         let mut session = Session::new(source, Compat::Fixed, SessionOptions::default());
@@ -107,8 +111,9 @@ async fn both_live_sources_list_the_entries_of_disambiguation_pages() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn the_api_finds_follows_and_searches() {
-    let Some(site) = Site::start() else { return };
+    let site = Site::start();
     let source = api(&site.base);
     let Found::Page { title, blocks, provenance, .. } = source.search("nz").await.expect("found") else {
         panic!("a page");
@@ -131,8 +136,9 @@ async fn the_api_finds_follows_and_searches() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn provenance_never_holds_the_user_part_of_the_address() {
-    let Some(site) = Site::start() else { return };
+    let site = Site::start();
     let base = site.base.replace("://", "://user:SECRET@");
     let sources: [Box<dyn Source>; 2] = [Box::new(html(&base, 1)), Box::new(api(&base))];
     for source in sources {
@@ -148,8 +154,9 @@ async fn provenance_never_holds_the_user_part_of_the_address() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn the_api_waits_for_a_site_that_lags() {
-    let Some(site) = Site::start() else { return };
+    let site = Site::start();
     let found = api(&site.base).search("maxlagged").await.expect("an answer in the end");
     assert!(matches!(found, Found::Nothing { .. }), "{found:?}");
     // Near match, the same again, then the text search.
@@ -159,8 +166,9 @@ async fn the_api_waits_for_a_site_that_lags() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn a_page_asked_for_twice_is_in_memory_once() {
-    let Some(site) = Site::start() else { return };
+    let site = Site::start();
     let sources: [Box<dyn Source>; 2] = [Box::new(html(&site.base, 1)), Box::new(api(&site.base))];
     for source in sources {
         let mut pages = Vec::new();
@@ -205,8 +213,9 @@ async fn answers_that_lie_are_typed_errors() {
 
 /// Pages of many skins, versions and copies of wikis.
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn fixed_html_believes_every_saved_page() {
-    let (Some(site), Some(shared)) = (Site::start(), crate::common::shared()) else { return };
+    let (site, shared) = (Site::start(), crate::common::shared());
     let saved: serde_json::Value =
         serde_json::from_str(&crate::common::read(shared.join("data/wiki-site/site.json"))).expect("JSON");
     let (source, mut read) = (html(&site.base, 1), 0);

@@ -1,7 +1,8 @@
 //! What both numbered systems stand on: the Wikipedia tool of the paper and of the simplified Chinese script, and the
 //! metrics.
 
-use super::{rows, strings, text};
+use super::{each, rows, strings, text};
+use crate::common::golden;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use wiremock::matchers::path;
 use wiremock::{Mock, MockServer, Request, ResponseTemplate};
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn the_environment_equals_the_papers_and_the_scripts() {
     type Check = fn(&Value);
     let checks: [(&str, usize, Check); 3] = [
@@ -22,9 +24,10 @@ async fn the_environment_equals_the_papers_and_the_scripts() {
         ("react_paper.page_obs", 8, check_page),
     ];
     for (file, count, check) in checks {
-        rows(file, count).unwrap_or_default().iter().for_each(check);
+        each(file, count, check);
     }
-    check_searches(&rows("react_paper.search_html", 10).unwrap_or_default()).await;
+    check_searches(&rows("react_paper.search_html", 10)).await;
+    golden::checked("react_paper.search_html", 10);
 }
 
 fn check_clean_str(row: &Value) {

@@ -1,18 +1,18 @@
 //! `go-blog`: replies against the article's regular expressions as Go runs them, with a dot that takes newlines.
 
-use super::{assert_parsed, dialogue, protocol, rows};
+use super::{assert_parsed, dialogue, each, protocol};
 use serde_json::{Deserializer, Value, json};
 use wikitrail::protocol::{Frame, ToolSpec, Turn};
 use wikitrail::types::{Question, Reply, Tool};
 
 #[test]
 fn go_blog_equals_the_articles_expressions() {
-    for row in &rows("go_blog.parse", 76).unwrap_or_default() {
+    each("go_blog.parse", 76, |row| {
         let expected = expected(row);
         let output = row["output"].as_str().expect("output");
         assert_parsed(&row["name"], &protocol("go-blog", &[]).parse(output, 1), &expected);
         check_turn(row, output, &expected);
-    }
+    });
 }
 
 /// The mapping of `expected_parse.py`.

@@ -1,6 +1,7 @@
 //! `llama-index`: the parser, the agent, the workflow, and what they send.
 
-use super::{assert_parsed, dialogue, play, protocol, rows, strings};
+use super::{assert_parsed, dialogue, each, play, protocol, rows, strings};
+use crate::common::golden;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,15 +15,22 @@ const ID: &str = "llama-index";
 const TOOLS: [&str; 3] = ["add", "boom", "direct"];
 
 #[test]
-fn llama_index_equals_the_original() {
-    let Some(traces) = rows("llama_index.traces", 13) else { return };
-    rows("llama_index.parse", 94).unwrap_or_default().iter().for_each(check_parse);
+fn replies_are_read_as_by_the_original() {
+    each("llama_index.parse", 94, check_parse);
+}
+
+#[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
+fn formats_and_conversations_equal_the_originals() {
+    let traces = rows("llama_index.traces", 13);
     let texts = frame_texts(&traces);
     for trace in &traces {
         check_trace(trace, &texts);
     }
-    check_formats(&rows("llama_index.format", 4).unwrap_or_default());
-    rows("llama_index.action_input_fallback", 9).unwrap_or_default().iter().for_each(check_fallback);
+    golden::checked("llama_index.traces", traces.len());
+    check_formats(&rows("llama_index.format", 4));
+    golden::checked("llama_index.format", 4);
+    each("llama_index.action_input_fallback", 9, check_fallback);
 }
 
 fn text<'a>(row: &'a Value, field: &str) -> &'a str {

@@ -8,18 +8,27 @@ mod qwen_agent;
 mod react_paper;
 mod react_zh;
 
-use crate::common::{self, setup};
+use crate::common::{self, golden, setup, shared};
 use serde_json::Value;
 use std::sync::Arc;
 use wikitrail::protocol::{Dialogue, Frame, Options, Parsed, Protocol, Stop, Turn, find};
 use wikitrail::types::{Question, Request, ToolCall};
 
-/// The lines of a golden file, which has so many; none where the shared folder is absent.
+/// The lines of a golden file, which has so many: one of `tests/golden`, or of the shared folder.
 #[track_caller]
-pub(crate) fn rows(file: &str, count: usize) -> Option<Vec<Value>> {
-    let rows = common::lines(&common::shared::text(&format!("golden/protocols/{file}.jsonl"))?);
+pub(crate) fn rows(file: &str, count: usize) -> Vec<Value> {
+    let own = golden::path(&format!("protocols/{file}.jsonl"));
+    let text = if own.is_file() { common::read(own) } else { shared::text(&format!("golden/protocols/{file}.jsonl")) };
+    let rows = common::lines(&text);
     assert_eq!(rows.len(), count, "{file}");
-    Some(rows)
+    rows
+}
+
+/// Checks each line of a golden file, which has so many.
+#[track_caller]
+pub(crate) fn each(file: &str, count: usize, check: impl FnMut(&Value)) {
+    rows(file, count).iter().for_each(check);
+    golden::checked(file, count);
 }
 
 /// The protocol with options given as `[("name", "value")]`.

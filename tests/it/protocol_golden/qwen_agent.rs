@@ -1,6 +1,6 @@
 //! `qwen-agent`: `ReActChat`'s loop and its parser.
 
-use super::{assert_parsed, dialogue, play, protocol, rows, setup, strings, text};
+use super::{assert_parsed, dialogue, each, play, protocol, rows, setup, strings, text};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -8,17 +8,23 @@ use wikitrail::protocol::{Dialogue, Frame, ToolSpec, Turn};
 use wikitrail::types::{Message, Outcome, Prompt, Question, Reply, Tool};
 
 #[test]
-fn qwen_agent_equals_the_original() {
-    for row in &rows("qwen_agent.parse", 87).unwrap_or_default() {
+fn replies_are_read_as_by_the_original() {
+    each("qwen_agent.parse", 87, |row| {
         check_parse(row);
         check_next_turn(row);
-    }
-    rows("qwen_agent.traces", 11).unwrap_or_default().iter().for_each(check_trace);
+    });
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
+fn conversations_equal_the_originals() {
+    each("qwen_agent.traces", 11, check_trace);
+}
+
+#[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_tool_is_described_as_in_the_original() {
-    let Some(traces) = rows("qwen_agent.traces", 11) else { return };
+    let traces = rows("qwen_agent.traces", 11);
     let prompt = text(&traces[0]["llm_inputs"][0][0]["content"]);
     let slots = protocol("qwen-agent", &[]).slots(&tools());
     let line = slots[0].1.split("\n\n").next().expect("a line");

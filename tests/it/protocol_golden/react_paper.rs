@@ -1,20 +1,27 @@
 //! `react-paper`: the notebook's loop and its parser.
 
-use super::{assert_parsed, check_sent, dialogue, play, protocol, rows, strings};
+use super::{assert_parsed, check_sent, dialogue, each, play, protocol, rows, strings};
+use crate::common::golden;
 use serde_json::{Value, json};
 use wikitrail::protocol::{Frame, Turn};
 use wikitrail::types::{Outcome, Question, Tool};
 
 #[test]
-fn react_paper_equals_the_notebook() {
-    let Some(mut traces) = rows("react_paper.traces", 15) else { return };
+fn replies_are_read_as_by_the_notebook() {
+    each("react_paper.parse", 54, |row| {
+        check_parse(row);
+        check_common_form(row);
+    });
+}
+
+#[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
+fn conversations_equal_the_notebooks() {
+    let mut traces = rows("react_paper.traces", 15);
     traces.retain(|row| row["impl"] == "hotpotqa.ipynb webthink");
     assert_eq!(traces.len(), 10);
     traces.iter().for_each(check_trace);
-    for row in &rows("react_paper.parse", 54).unwrap_or_default() {
-        check_parse(row);
-        check_common_form(row);
-    }
+    golden::checked("react_paper.traces (notebook)", traces.len());
 }
 
 /// The notebook's own loop: what it sends at every call, what the tool is asked, how it ends.

@@ -1,18 +1,25 @@
 //! `react-zh`: the script's loop and its parser.
 
-use super::{assert_parsed, check_sent, dialogue, play, protocol, rows, strings};
+use super::{assert_parsed, check_sent, dialogue, each, play, protocol, rows, strings};
+use crate::common::golden;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use wikitrail::protocol::{Frame, Turn};
 use wikitrail::types::{Outcome, Question, Reply, Tool};
 
 #[test]
-fn react_zh_equals_the_script() {
-    let Some(mut traces) = rows("react_paper.traces", 15) else { return };
+fn replies_are_read_as_by_the_script() {
+    each("react_paper.parse", 54, check_parse);
+}
+
+#[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
+fn conversations_equal_the_scripts() {
+    let mut traces = rows("react_paper.traces", 15);
     traces.retain(|row| row["impl"].as_str().is_some_and(|name| name.starts_with("seed")));
     assert_eq!(traces.len(), 5);
     traces.iter().for_each(check_trace);
-    rows("react_paper.parse", 54).unwrap_or_default().iter().for_each(check_parse);
+    golden::checked("react_paper.traces (script)", traces.len());
 }
 
 /// The script's own loop: what it sends at every call, its transcript, how it ends.

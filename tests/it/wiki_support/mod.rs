@@ -14,9 +14,9 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Starts it at a port of the system's choice; nothing without the shared material.
-    pub(crate) fn start() -> Option<Self> {
-        let shared = shared()?;
+    /// Starts it at a port of the system's choice.
+    pub(crate) fn start() -> Self {
+        let shared = shared();
         let mut child = Command::new("python3")
             .arg(shared.join("tools/wiki_site.py"))
             .arg(shared.join("data/wiki-site"))
@@ -28,7 +28,7 @@ impl Site {
         let stdout = child.stdout.take().expect("a pipe");
         BufReader::new(stdout).read_line(&mut line).expect("the address");
         let client = Client::new(ClientSettings::default()).expect("a client");
-        Some(Self { child, base: line.trim().to_owned(), client })
+        Self { child, base: line.trim().to_owned(), client }
     }
 
     /// The requests served so far, as path and status and perhaps where the redirect led.

@@ -87,10 +87,10 @@ fn built(sources: &[&Path], threads: usize, memory: u64) -> (Built, BTreeMap<Str
 }
 
 /// Paragraphs of the questions by title.
-fn paragraphs() -> Option<BTreeMap<String, Vec<String>>> {
-    let questions: Vec<Value> = serde_json::from_str(&shared::text(HOTPOTQA)?).expect("questions");
+fn paragraphs() -> BTreeMap<String, Vec<String>> {
+    let questions: Vec<Value> = serde_json::from_str(&shared::text(HOTPOTQA)).expect("questions");
     let contexts = questions.iter().flat_map(|question| question["context"].as_array().expect("a list"));
-    Some(contexts.map(|pair| serde_json::from_value(pair.clone()).expect("a paragraph")).collect())
+    contexts.map(|pair| serde_json::from_value(pair.clone()).expect("a paragraph")).collect()
 }
 
 fn lines(lines: impl IntoIterator<Item = Value>) -> String {
@@ -130,8 +130,9 @@ fn passage_files(dir: &Path, passages: &[(usize, String, String)]) -> [PathBuf; 
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn passages_come_back_in_order_from_every_format_thread_and_memory() {
-    let Some(paragraphs) = paragraphs() else { return };
+    let paragraphs = paragraphs();
     let mut paragraphs: BTreeMap<_, _> = paragraphs.into_iter().step_by(5).collect();
     paragraphs.insert("\"Heroes\" (song)".to_owned(), vec!["A \"song\",\tand ".to_owned() + &"more ".repeat(900)]);
     let passages = passages(&paragraphs, 50);
@@ -233,8 +234,9 @@ fn sentences(blocks: &[Block]) -> Vec<String> {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn sentences_keep_their_numbers_in_every_format() {
-    let Some(paragraphs) = paragraphs() else { return };
+    let paragraphs = paragraphs();
     let trimmed = |sentences: &Vec<String>| sentences.iter().map(|text| text.trim().to_owned()).collect::<Vec<_>>();
     let expected: BTreeMap<&String, Vec<String>> =
         paragraphs.iter().map(|(title, sentences)| (title, trimmed(sentences))).collect();
@@ -274,8 +276,9 @@ fn sentences_keep_their_numbers_in_every_format() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn pages_of_kilt_come_back() {
-    let Some(paragraphs) = paragraphs() else { return };
+    let paragraphs = paragraphs();
     let text = |sentences: &Vec<String>| sentences.concat().trim().to_owned();
     let page = |(number, (title, sentences)): (usize, (&String, &Vec<String>))| {
         let text =
@@ -297,9 +300,10 @@ fn pages_of_kilt_come_back() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn contexts_of_datasets_are_read_with_every_distinct_paragraph() {
-    let Some(paragraphs) = paragraphs() else { return };
-    let folder = shared::folder().expect("it is here");
+    let paragraphs = paragraphs();
+    let folder = shared::folder();
     let (made, articles) = built(&[&folder.join(HOTPOTQA)], 2, 1 << 30);
     let expected =
         paragraphs.iter().map(|(title, sentences)| (title.clone(), vec![Block::Sentences(sentences.clone())]));

@@ -324,8 +324,9 @@ fn built(dir: &Path, name: &str, path: PathBuf) -> Manifest {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_files_of_the_formats_authors_are_read() {
-    let Some(folder) = shared::folder().map(|folder| folder.join("data/zim")) else { return };
+    let folder = shared::folder().join("data/zim");
     for (name, entries, (articles, redirects), language, empty) in [
         ("small.nons.zim", 16, (1, 0), Some("en"), 1),
         // Its language is `=en`.
@@ -347,8 +348,9 @@ fn the_files_of_the_formats_authors_are_read() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_damaged_and_split_files_of_the_formats_authors_are_refused_or_read() {
-    let Some(folder) = shared::folder().map(|folder| folder.join("data/zim/suite")) else { return };
+    let folder = shared::folder().join("data/zim/suite");
     let dir = tempfile::tempdir().expect("a folder");
     for entry in fs::read_dir(&folder).expect("a folder") {
         let path = entry.expect("an entry").path();
