@@ -2,6 +2,8 @@
 
 mod chat;
 mod filter;
+mod hf;
+mod log;
 mod prompts;
 mod runs;
 
@@ -9,9 +11,10 @@ use super::failure::{self, Failure};
 use super::metric_files::{MetricFiles, Names, with_judges};
 use super::output_file;
 use super::say::say;
-use crate::export::{Csv, CsvOptions, Export, ExportError, Gzip, Jsonl, Layout, Origin, Scored, Table};
-use crate::graded::{EpisodeName, JoinedMetric, JudgedRuns, Shelf, folder_name};
-use crate::label::Annotations;
+use crate::export::{
+    Atif, Csv, CsvOptions, Export, ExportError, Gzip, Inspect, JsonRows, Jsonl, Layout, Origin, Scored, Table,
+};
+use crate::graded::{EpisodeName, JoinedMetric, JudgedRuns, Shelf, folder_name, judgements_of};
 use crate::report::console::{binary_stdout, stdout, stdout_is_terminal};
 use crate::report::counted;
 use crate::run::left_out;
@@ -35,10 +38,10 @@ pub(super) struct Args {
     /// Format of the output [default: what the ending of --out says, csv on stdout].
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// What each row is (csv, parquet).
-    #[arg(long, value_enum, default_value_t = Rows::Questions)]
-    rows: Rows,
-    /// File to write, such as x.csv, x.jsonl, x.parquet, x.csv.gz or x.jsonl.gz [default: stdout].
+    /// What each row is [default: questions for csv and parquet, none for jsonl, which then writes trajectories].
+    #[arg(long, value_enum)]
+    rows: Option<Rows>,
+    /// File to write, such as x.csv, x.jsonl, x.parquet, x.csv.gz, x.jsonl.gz or x.json; a new folder for hf [default: stdout].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Keep cells unchanged, even if a spreadsheet would run them as formulas (csv).
@@ -70,6 +73,12 @@ enum Format {
     Parquet,
     /// Right answers as conversations for fine-tuning, one per line.
     Chat,
+    /// A log of Inspect (JSON, version 2) of one variant of one run.
+    Inspect,
+    /// One trajectory per line in Harbor's format ATIF.
+    Atif,
+    /// A folder for the Hugging Face Hub: questions, steps and a card.
+    Hf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -84,28 +93,40 @@ enum Rows {
 const ENDINGS: &[(&str, &[Format])] = &[
     (".csv", &[Format::Csv]),
     (".csv.gz", &[Format::Csv]),
-    (".jsonl", &[Format::Jsonl, Format::Chat]),
-    (".jsonl.gz", &[Format::Jsonl, Format::Chat]),
+    (".json", &[Format::Inspect]),
+    (".jsonl", &[Format::Jsonl, Format::Chat, Format::Atif]),
+    (".jsonl.gz", &[Format::Jsonl, Format::Chat, Format::Atif]),
     (".parquet", &[Format::Parquet]),
 ];
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let runs = runs::find(&args.runs)?;
     args.filter.check(&runs)?;
+    if let Some(path) = output_file::named(args.out.as_deref()) {
+        check_place(path, &runs)?;
+    }
     let format = output_file::format(args.format, args.out.as_deref(), ENDINGS, Format::Csv)?;
     check_format(args, format)?;
     let judged = JudgedRuns::read(runs.iter().map(|run| run.folder.path()))?;
     let folders: Vec<&Path> = runs.iter().map(|run| run.folder.path()).collect();
     let metrics = with_judges(args.metrics.read(&folders)?, judged.metrics()?)?;
     let job = Job { args, format, runs, metrics };
+    if format == Format::Inspect {
+        log::header(&job)?;
+    }
     if !job.metrics.is_empty() {
         job.note_coverage()?;
     }
-    if let Some(path) = &args.out {
-        check_place(path, &job.runs)?;
+    if format == Format::Hf {
+        return hf::write(&job);
+    }
+    if let Some(path) = output_file::named(args.out.as_deref()) {
         let written = output_file::write(path, |file| job.write_file(path, file))?;
         let shown = visible_line(&path.display().to_string(), 300);
         say(format_args!("{} written to {shown}", written.said(&job)));
+        if format == Format::Inspect {
+            log::note_name(&job, path);
+        }
     } else {
         let out: Box<dyn Write + Send> = match format {
             Format::Parquet => Box::new(BufWriter::new(binary_stdout())),
@@ -138,9 +159,7 @@ impl Written {
         let episodes = counted(self.episodes, "episode");
         match job.format {
             Format::Chat => counted(self.episodes, "conversation"),
-            Format::Csv | Format::Parquet if job.args.rows == Rows::Steps => {
-                format!("{} of {episodes}", counted(self.steps, "step"))
-            }
+            _ if job.table() == Some(Table::Steps) => format!("{} of {episodes}", counted(self.steps, "step")),
             _ => episodes,
         }
     }
@@ -166,10 +185,21 @@ fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
     if args.with_exemplars && format != Format::Chat {
         return Err(Failure::usage("--with-exemplars applies to conversations only", "use it with --format chat"));
     }
-    if args.with_prompts && matches!(format, Format::Csv | Format::Parquet) && args.rows == Rows::Questions {
+    let fixed = match format {
+        Format::Chat => Some("conversations"),
+        Format::Inspect => Some("logs"),
+        Format::Atif => Some("trajectories"),
+        Format::Hf => Some("a folder, which has both tables"),
+        _ => None,
+    };
+    if let Some(what) = fixed.filter(|_| args.rows.is_some()) {
+        let message = format!("--rows does not apply to {what}");
+        return Err(Failure::usage(message, "use it with --format csv, jsonl or parquet"));
+    }
+    if args.with_prompts && format != Format::Hf && table(args, format) == Some(Table::Questions) {
         return Err(Failure::usage(
             "--with-prompts applies to steps and to JSON: a question has several prompts",
-            "add --rows steps, or use --format jsonl or chat",
+            "add --rows steps, or use --format jsonl without --rows, or chat",
         ));
     }
     if format != Format::Parquet {
@@ -181,20 +211,29 @@ fn check_format(args: &Args, format: Format) -> anyhow::Result<()> {
             "build it with the format: cargo install --path . --features parquet",
         ));
     }
-    if args.out.is_none() && stdout_is_terminal() {
+    if output_file::named(args.out.as_deref()).is_none() && stdout_is_terminal() {
         return Err(Failure::usage("refusing to write Parquet to a terminal", "name a file with --out"));
     }
     Ok(())
 }
 
+/// The table that is exported, of two the one with more in it; none where trajectories or conversations are.
+fn table(args: &Args, format: Format) -> Option<Table> {
+    match (format, args.rows) {
+        (Format::Chat | Format::Inspect | Format::Atif, _) | (Format::Jsonl, None) => None,
+        (_, Some(Rows::Steps)) => Some(Table::Steps),
+        _ => Some(Table::Questions),
+    }
+}
+
 impl Job<'_> {
-    fn table(&self) -> Table {
-        if self.args.rows == Rows::Steps { Table::Steps } else { Table::Questions }
+    fn table(&self) -> Option<Table> {
+        table(self.args, self.format)
     }
 
     /// Whether rows show what the datasets say; reading them takes time.
     fn shows_questions(&self) -> bool {
-        matches!(self.format, Format::Csv | Format::Parquet) && self.args.rows == Rows::Questions
+        self.table() == Some(Table::Questions) || self.format == Format::Inspect
     }
 
     /// Says for which episodes the metrics from files have no value.
@@ -221,10 +260,18 @@ impl Job<'_> {
     }
 
     /// Writes the matching episodes.
-    fn write<'o>(&self, out: Box<dyn Write + Send + 'o>) -> anyhow::Result<Written> {
+    fn write<'o>(&'o self, out: Box<dyn Write + Send + 'o>) -> anyhow::Result<Written> {
         if self.format == Format::Chat {
             return chat::write(self, out);
         }
+        self.fill(|meta| self.export(out, meta))
+    }
+
+    /// Gives the matching episodes to what `open` makes of the fields of `meta`.
+    fn fill<'o>(
+        &self,
+        open: impl FnOnce(Vec<String>) -> anyhow::Result<Box<dyn Export + 'o>>,
+    ) -> anyhow::Result<Written> {
         let mut datasets = Shelf::default();
         let mut questions = Vec::new();
         for run in self.runs.iter().filter(|_| self.shows_questions()) {
@@ -233,14 +280,14 @@ impl Job<'_> {
             questions.push(of_run);
         }
         datasets.left_out().iter().for_each(say);
-        let mut export = self.export(out, datasets.meta().to_vec())?;
+        let mut export = open(datasets.meta().to_vec())?;
         let mut written = Written::default();
         for (at, run) in self.runs.iter().enumerate() {
             let questions = questions.get(at);
             let folder = folder_name(run.folder.path());
             let mut prompts = Prompts::of(self, run)?;
-            let annotations = Annotations::read(&run.folder)?;
-            annotations.notes().for_each(say);
+            let (annotations, readings) = judgements_of(&run.folder)?;
+            annotations.notes().chain(readings.notes()).for_each(say);
             let said = annotations.by_key();
             each(run, |trajectory, score| {
                 if !self.args.filter.takes(trajectory, score) {
@@ -250,8 +297,7 @@ impl Job<'_> {
                 written.steps += trajectory.steps.len();
                 let facts = questions.map(|questions| questions.evidence.get(&trajectory.id));
                 let assessment = facts.and_then(|facts| Assessment::of(trajectory, score, facts));
-                let name = EpisodeName::of(&folder, trajectory);
-                let metrics: Vec<_> = self.metrics.iter().map(|metric| metric.value(name)).collect();
+                let metrics = self.metric_values(&folder, trajectory);
                 let scored = Scored {
                     trajectory,
                     score,
@@ -270,18 +316,40 @@ impl Job<'_> {
         Ok(written)
     }
 
-    #[cfg_attr(not(feature = "parquet"), expect(clippy::unnecessary_wraps, reason = "Parquet may fail"))]
-    fn export<'o>(&self, out: Box<dyn Write + Send + 'o>, meta: Vec<String>) -> anyhow::Result<Box<dyn Export + 'o>> {
-        let metrics: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
-        let layout = Layout { table: self.table(), meta, metrics, prompts: self.args.with_prompts };
+    /// The names of the metrics from files.
+    fn metric_names(&self) -> Vec<String> {
+        self.metrics.iter().map(|metric| metric.name.clone()).collect()
+    }
+
+    /// What these say of an episode, in the same order.
+    fn metric_values(&self, folder: &str, trajectory: &Trajectory) -> Vec<Option<f64>> {
+        let name = EpisodeName::of(folder, trajectory);
+        self.metrics.iter().map(|metric| metric.value(name)).collect()
+    }
+
+    fn export<'o>(
+        &'o self,
+        out: Box<dyn Write + Send + 'o>,
+        meta: Vec<String>,
+    ) -> anyhow::Result<Box<dyn Export + 'o>> {
+        let metrics = self.metric_names();
+        let Some(table) = self.table() else {
+            return Ok(match self.format {
+                Format::Inspect => {
+                    let (header, totals) = (log::header(self)?, log::totals(self)?);
+                    Box::new(Inspect::new(out, header, totals).map_err(explain)?)
+                }
+                Format::Atif => Box::new(Atif::new(out, metrics)),
+                _ => Box::new(Jsonl::new(out, metrics)),
+            });
+        };
+        let layout = Layout { table, meta, metrics, prompts: self.args.with_prompts };
         Ok(match self.format {
-            Format::Csv => Box::new(Csv::new(out, layout, CsvOptions { raw: self.args.raw, bom: self.args.bom })),
             #[cfg(feature = "parquet")]
             Format::Parquet => Box::new(crate::export::Parquet::new(out, layout).map_err(explain)?),
-            // `check_format` has refused it, and conversations are written elsewhere.
-            #[cfg(not(feature = "parquet"))]
-            Format::Parquet => Box::new(Jsonl::new(out, layout.metrics)),
-            Format::Jsonl | Format::Chat => Box::new(Jsonl::new(out, layout.metrics)),
+            Format::Jsonl => Box::new(JsonRows::new(out, layout)),
+            // `check_format` has refused Parquet without its feature, and conversations are written elsewhere.
+            _ => Box::new(Csv::new(out, layout, CsvOptions { raw: self.args.raw, bom: self.args.bom })),
         })
     }
 }

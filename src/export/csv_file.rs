@@ -16,8 +16,8 @@ const CUT_MARK: &str = "… [cut; the JSON Lines export has it whole]";
 pub struct CsvOptions {
     /// Begin with a byte order mark, by which Excel knows UTF-8.
     pub bom: bool,
-    /// Leave cells that begin like a formula as they are. Otherwise a `'` is put before them, since a
-    /// spreadsheet would run what a model or a page wrote.
+    /// Leave cells that begin like a formula as they are. Otherwise a `'` is put before those that are not numbers, since
+    /// a spreadsheet would run what a model or a page wrote.
     pub raw: bool,
 }
 
@@ -100,7 +100,7 @@ fn safe(text: &str, raw: bool) -> Cow<'_, str> {
     if text.contains('\0') {
         cell = Cow::Owned(text.replace('\0', "\u{fffd}"));
     }
-    if !raw && cell.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+    if !raw && cell.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number(&cell) {
         cell = Cow::Owned(format!("'{cell}"));
     }
     // Bytes are at least as many as characters, so most texts are not counted.
@@ -109,6 +109,13 @@ fn safe(text: &str, raw: bool) -> Cow<'_, str> {
         cell = Cow::Owned(cell.chars().take(kept).chain(CUT_MARK.chars()).collect());
     }
     cell
+}
+
+/// Whether a spreadsheet reads the text as a number, such as `-5`: digits with a sign, a point or an exponent.
+fn is_number(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b))
+        && text.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 fn io_error(error: csv::Error) -> ExportError {
@@ -124,11 +131,11 @@ mod tests {
 
     #[test]
     fn cells_that_look_like_formulas_are_made_safe() {
-        for text in ["=1+1", "+1", "-1", "@x", "\tx", "\rx"] {
+        for text in ["=1+1", "+1+1", "-1-1", "-inf", "-1.", "--1", "-x", "@x", "\tx", "\rx"] {
             assert_eq!(safe(text, false), format!("'{text}"));
             assert_eq!(safe(text, true), text);
         }
-        for text in ["", "a=b", " =1", "'=1", "1-2"] {
+        for text in ["", "a=b", " =1", "'=1", "1-2", "-5", "+1", "-0.5", "-1e-3"] {
             assert_eq!(safe(text, false), text);
         }
         assert_eq!(safe("a\0\u{1}\u{1b}b", false), "a\u{fffd}\u{1}\u{1b}b");

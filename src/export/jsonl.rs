@@ -42,8 +42,7 @@ impl<W: Write> Jsonl<W> {
 impl<W: Write> Export for Jsonl<W> {
     fn write(&mut self, scored: &Scored<'_>) -> Result<(), ExportError> {
         let (run, score) = (scored.origin.run(), scored.score.map(|_| scored.numbers()));
-        let metrics = self.metrics.iter().map(String::as_str).zip(scored.metrics.iter().copied());
-        let metrics = (!self.metrics.is_empty()).then(|| metrics.collect());
+        let metrics = scored.named_metrics(&self.metrics);
         let prompts = scored.prompts.iter().map(RebuiltPrompt::to_json).collect();
         let line =
             Line { trajectory: scored.trajectory, run, score, metrics, prompts, annotations: scored.annotations };

@@ -2,10 +2,14 @@
 //!
 //! The columns are defined once (`questions`, `steps`, `origin`) for all formats.
 
+pub mod atif;
 pub mod chat;
 pub mod csv_figures;
 pub mod csv_file;
 mod gzip;
+pub mod hf;
+pub mod inspect;
+pub mod json_rows;
 pub mod jsonl;
 mod origin;
 #[cfg(feature = "parquet")]
@@ -14,11 +18,16 @@ mod questions;
 mod scored;
 mod steps;
 mod table;
+mod turns;
 
+pub use atif::Atif;
 pub use chat::Chat;
 pub use csv_figures::{FigureRow, FiguresCsv};
 pub use csv_file::{Csv, CsvOptions, MAX_CELL_CHARS};
 pub use gzip::Gzip;
+pub use hf::{Hf, HfSource};
+pub use inspect::{Inspect, LogHeader, LogTotals};
+pub use json_rows::JsonRows;
 pub use jsonl::Jsonl;
 pub use origin::Origin;
 #[cfg(feature = "parquet")]

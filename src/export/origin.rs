@@ -36,7 +36,7 @@ pub(super) const SETTINGS: &[(Column, Content)] = &[
 #[derive(Debug, Clone, Copy)]
 pub struct Origin<'a> {
     run: &'a str,
-    dataset: &'a str,
+    manifest: &'a Manifest,
     variant: Option<&'a Variant>,
 }
 
@@ -45,16 +45,25 @@ impl<'a> Origin<'a> {
     /// stay unknown where the manifest does not have it.
     pub fn new(run: &'a str, manifest: &'a Manifest, variant: &str) -> Self {
         let variant = manifest.known_variants().find(|known| known.name == variant);
-        Self { run, dataset: &manifest.dataset.name, variant }
+        Self { run, manifest, variant }
     }
 
     pub(super) fn run(&self) -> &'a str {
         self.run
     }
 
+    pub(super) fn manifest(&self) -> &'a Manifest {
+        self.manifest
+    }
+
+    /// The settings, where the manifest has them.
+    pub(super) fn variant(&self) -> Option<&'a Variant> {
+        self.variant
+    }
+
     pub(super) fn cells(&self) -> Vec<Cell<'a>> {
         let settings = SETTINGS.iter().map(|(_, cell)| Cell::of(self.variant, cell));
-        [self.run, self.dataset].map(Cell::text).into_iter().chain(settings).collect()
+        [self.run, &self.manifest.dataset.name].map(Cell::text).into_iter().chain(settings).collect()
     }
 }
 

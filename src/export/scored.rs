@@ -5,6 +5,7 @@ use crate::label::Annotation;
 use crate::score::{AnswerScore, AssessedEpisode, Assessment};
 use crate::types::{RebuiltPrompt, Trajectory};
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// A trajectory, what its answer scored, and how it came about.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +43,12 @@ impl<'a> Scored<'a> {
     /// The episode without its run.
     pub(super) fn episode(&self) -> AssessedEpisode<'a> {
         AssessedEpisode { trajectory: self.trajectory, score: self.score, assessment: self.assessment }
+    }
+
+    /// Its metrics from files by their names; none where no files were joined.
+    pub(super) fn named_metrics<'n>(&self, names: &'n [String]) -> Option<BTreeMap<&'n str, Option<f64>>> {
+        let values = names.iter().map(String::as_str).zip(self.metrics.iter().copied());
+        (!names.is_empty()).then(|| values.collect())
     }
 
     pub(super) fn numbers(&self) -> Numbers {

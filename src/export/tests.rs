@@ -1,6 +1,6 @@
 //! Exports of hand-made trajectories, read back here and by Python.
 
-use super::{Column, Csv, CsvOptions, Export, Jsonl, Layout, Origin, Scored, Table};
+use super::{Column, Csv, CsvOptions, Export, JsonRows, Jsonl, Layout, Origin, Scored, Table};
 use crate::score::{
     AnswerScore, Assessment, Failure, FailureClass, Figure, GoldRetrieval, Grounding, Retrieval, Share,
 };
@@ -104,7 +104,7 @@ fn csv(table: impl Into<Layout>, options: CsvOptions) -> String {
 const ORIGIN: &str = r#"'=run,sample,lagent,"{""labels"":""v0.1""}",react,openai:m,chat,'-p,ab,Question,4,0.7,1,100,18446744073709551615,html,,chinese"#;
 
 const QUESTIONS: [&str; 2] = [
-    "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",'-5,0,0.4,1,0.25,finished,,\
+    "main,0,'=1,\"Who, \"\"really\"\"?\r\nNow\u{fffd}\",Ada,\"[\"\"A, B\"\",\"\"\\\"\"C\\\"\"\"\"]\",-5,0,0.4,1,0.25,finished,,\
      2,3,1,0,0,1,1,1,2,2,\"[[\"\"-5\"\",2],[\"\"a, \\\"\"b\\\"\"\"\",1]]\",1,2,1,0,2,3,1,ungrounded,search,'=never opened,\
      5,2,0.25,99,2026-01-02T03:04:05Z,fixed,k1,4,,1,,,,,0.5,0,0,0,bridge,,2,span,c1",
     "main,1,b,东京?,,[],,,,,,not_measured,no server,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,0,0,,1,2026-01-02T03:04:06Z,paper,k2,,,,,,,,,,,,,,,,",
@@ -119,7 +119,7 @@ fn questions_are_written_cell_by_cell() {
     let marked = csv(Table::Questions, CsvOptions { bom: true, ..CsvOptions::default() });
     assert_eq!(marked, format!("\u{feff}{expected}"));
     let raw = csv(Table::Questions, CsvOptions { raw: true, ..CsvOptions::default() });
-    let formulas = [",'=1,", ",'-5,", ",'=never", ",'=run,", ",'-p,"];
+    let formulas = [",'=1,", ",'=never", ",'=run,", ",'-p,"];
     assert_eq!(raw, formulas.iter().fold(expected, |text, cell| text.replace(cell, &cell.replace('\'', ""))));
 }
 
@@ -182,6 +182,30 @@ fn json_lines_are_the_stored_records_with_a_score() {
         lines[0]
     );
     assert!(lines[1].ends_with(r#","run":"=run","score":null}"#), "{}", lines[1]);
+}
+
+#[test]
+fn rows_as_json_have_every_column_with_its_type() {
+    let rows = |table: Table| -> Vec<Value> {
+        let mut bytes = Vec::new();
+        export(JsonRows::new(&mut bytes, table), 2);
+        String::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    for (table, count) in [(Table::Questions, 2), (Table::Steps, 3)] {
+        let rows = rows(table);
+        assert_eq!(rows.len(), count);
+        for row in rows {
+            let keys: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
+            assert_eq!(keys, names(table));
+        }
+    }
+    let questions = rows(Table::Questions);
+    let first = json!({"id": "=1", "prediction": "-5", "question": "Who, \"really\"?\r\nNow\0", "em": 0.0, "f1": 0.4,
+        "steps": 2, "first_hop": true, "hops": 2, "level": null, "cost_usd": 0.25});
+    for (name, value) in first.as_object().unwrap() {
+        assert_eq!(&questions[0][name], value, "{name}");
+    }
+    assert_eq!((&questions[1]["em"], &questions[1]["prediction"]), (&Value::Null, &Value::Null));
 }
 
 /// `docs/columns.md` lists the columns of both tables in their order, and says of each figure what its declaration says.

@@ -129,3 +129,23 @@ fn a_program_without_parquet_says_how_to_build_it() {
     output.refused(2, &["\nhint: build it with the format: cargo install --path . --features parquet\n"]);
     assert!(!folder.path().join("t.parquet").exists());
 }
+
+/// `-` is standard output, as for other programs, and no file of that name.
+#[test]
+fn rows_are_json_too_and_a_hyphen_is_standard_output() {
+    let folder = experiment();
+    let shown = |args: &[&str]| wikitrail(folder.path(), &[&["export", "e/one"], args].concat()).ok().stdout;
+    let rows = shown(&["--format", "jsonl", "--rows", "questions"]);
+    assert_eq!(rows.lines().count(), 24);
+    for line in rows.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        assert!(row["em"].is_f64() && row["steps"].is_u64() && row["type"].is_string(), "{line}");
+    }
+    assert_eq!(shown(&["--format", "jsonl", "--rows", "questions", "--out", "-"]), rows);
+    assert!(shown(&["--format", "jsonl"]).starts_with("{\"v\":1,"), "trajectories unless rows are asked for");
+    let table = wikitrail(folder.path(), &["compare", "e/one", "--json", "--out", "-"]).ok();
+    assert!(table.stdout.starts_with('{'), "{}", table.stdout);
+    assert!(!folder.path().join("-").exists());
+    let chat = wikitrail(folder.path(), &["export", "e/one", "--format", "chat", "--rows", "steps"]);
+    chat.refused(2, &["--rows does not apply to conversations"]);
+}

@@ -19,9 +19,8 @@ pub(super) struct Filter {
     /// Only scored episodes with a wrong answer.
     #[arg(long)]
     wrong: bool,
-    /// Only episodes with these outcomes, separated by commas: `finished`, `step_limit`, `format_failure`, `context_overflow`, `budget`,
-    /// `not_measured`.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = outcome)]
+    /// Only episodes with these outcomes, separated by commas.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = outcome())]
     outcome: Vec<Outcome>,
     /// Only scored episodes with at least this F1, 0 to 1.
     #[arg(long, value_name = "X", value_parser = share)]
@@ -48,6 +47,16 @@ impl Filter {
                 format!("the variants are {}", known.join(", ")),
             )),
         }
+    }
+
+    /// The variants that are named; all if none is.
+    pub(super) fn variants(&self) -> &[String] {
+        &self.variant
+    }
+
+    /// Whether the flags select among the episodes of a variant.
+    pub(super) fn is_partial(&self) -> bool {
+        self.names_a_score() || !self.outcome.is_empty() || self.max_steps.is_some() || self.clean
     }
 
     /// Whether the flags select by score; otherwise a format may.

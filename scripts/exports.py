@@ -1,0 +1,151 @@
+"""The work of scripts/exports.sh: exports runs, opens the files with the packages they are for, and compares with the records."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+BINARY, WORK, TRIED = sys.argv[1], Path(sys.argv[2]), set(sys.argv[3:])
+HOSTILE = 'a\u0000\x1b[31m"\\`|</script><b>{{x}} attachment://0 \u202e \U0001f600 Lwów 東京\n---\nlicense: mit'
+
+
+def wikitrail(*args):
+    ran = subprocess.run([BINARY, *args], cwd=WORK, capture_output=True, text=True)
+    if ran.returncode:
+        sys.exit(f"wikitrail {' '.join(args)}: {ran.returncode}\n{ran.stderr}")
+    return ran.stdout
+
+
+def records(run):
+    """The episodes of each variant, in the order of the export."""
+    lines = wikitrail("export", run, "--format", "jsonl").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def make_runs():
+    """Runs of several methods and protocols, a branch, and one with texts and ends that a run may have but seldom has."""
+    wikitrail("run", "--quiet", "--method", "react,cot-sc,standard", "--limit", "5", "--repeats", "2", "--out", "two")
+    wikitrail("run", "--quiet", "--protocol", "tools,qwen-agent", "--limit", "4", "--out", "native")
+    wikitrail("branch", "two@react:sample-001", "--at", "2", "--with", "empty", "--out", "branched")
+    wikitrail("run", "--quiet", "--limit", "5", "--out", "odd")
+    path = WORK / "odd/trajectories.jsonl"
+    odd = [json.loads(line) for line in path.read_text().splitlines()]
+    odd[0].update(outcome="not_measured", answer=None, detail=HOSTILE)
+    odd[1].update(outcome="step_limit", answer=None)
+    odd[2].update(answer=HOSTILE, answers=[HOSTILE, "b"], question=HOSTILE)
+    odd[2]["steps"][0].update(thought=HOSTILE, input=HOSTILE, observation=HOSTILE, tool="invalid")
+    odd[3].update(steps=[], answer="", answers=[])
+    odd[4]["steps"][0]["calls"][0].update(completion=HOSTILE, reasoning=HOSTILE, finish_reason="length")
+    path.write_text("".join(json.dumps(record) + "\n" for record in odd))
+    return ["two", "native", "branched", "odd"]
+
+
+def check(what, found, wanted):
+    if found != wanted:
+        sys.exit(f"{what}:\n  {found!r}\nis not\n  {wanted!r}")
+
+
+def text_of(content):
+    return content if isinstance(content, str) else "".join(part.text for part in content if part.type == "text")
+
+
+def try_inspect(runs):
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    count = {"logs": 0, "samples": 0, "events": 0, "errors": 0}
+    os.makedirs(WORK / "logs")
+    for run in runs:
+        for variant in sorted({record["variant"] for record in records(run)}):
+            path = str(WORK / f"logs/2026-01-02T03-04-05_{run}-{variant}.json")
+            wikitrail("export", run, "--variant", variant, "--format", "inspect", "--out", path)
+            header = read_eval_log(path, header_only=True)
+            log = read_eval_log(path, resolve_attachments=True)
+            check("status", (header.status, log.status, log.version), ("success", "success", 2))
+            wanted = [record for record in records(run) if record["variant"] == variant]
+            check("samples", (len(log.samples), log.results.logged_samples), (len(wanted), len(wanted)))
+            check("measured", log.results.completed_samples, sum(r["outcome"] != "not_measured" for r in wanted))
+            check("unfinished attachments", "attachment://" in log.model_dump_json().replace("attachment://0", ""), False)
+            for sample, record in zip(log.samples, wanted):
+                check_sample(sample, record)
+                count["events"] += len(sample.events)
+                count["errors"] += sample.error is not None
+            scored = [record["score"]["em"] for record in wanted if record["score"]]
+            mean = {score.name: score.metrics["mean"].value for score in log.results.scores}
+            check("mean of EM", round(mean["em"], 9), round(sum(scored) / len(scored), 9))
+            count["logs"] += 1
+            count["samples"] += len(wanted)
+    check("listed logs", len(list_eval_logs(str(WORK / "logs"))), count["logs"])
+    print("inspect_ai:", ", ".join(f"{number} {what}" for what, number in count.items()))
+
+
+def check_sample(sample, record):
+    check("id", (sample.id, sample.epoch), (record["id"], record["repeat"] + 1))
+    check("question", (sample.input, sample.target), (record["question"], record["answers"]))
+    check("answer", sample.output.completion, record["answer"] or "")
+    check("error", sample.error and sample.error.message, record["detail"] if record["outcome"] == "not_measured" else None)
+    check("limit", sample.limit is not None, record["outcome"] == "step_limit")
+    scores = {name: score.value for name, score in (sample.scores or {}).items()}
+    check("scores", scores, record["score"] or {})
+    calls = [call for step in record["steps"] for call in step["calls"]]
+    models = [event for event in sample.events if event.event == "model"]
+    check("replies", [text_of(event.output.choices[0].message.content) for event in models], [c["completion"] for c in calls])
+    check("prompts", all(event.input for event in models), True)
+    if record["question"] != HOSTILE:
+        exact = [event.metadata["exact_prompt"] for event in models]
+        check("exact prompts", exact[:1], [True] * len(exact[:1]))
+    observations = [step["observation"] for step in record["steps"] if step["observation"] is not None]
+    heard = [message.text for message in sample.messages if message.role in ("tool", "user")]
+    check("observations", heard[len(heard) - len(observations) :], observations)
+
+
+def try_harbor(runs):
+    from harbor.models.trajectories import Trajectory
+
+    lines = steps = copied = system = 0
+    for run in runs:
+        written = wikitrail("export", run, "--format", "atif").splitlines()
+        wanted = records(run)
+        check("trajectories", len(written), len(wanted))
+        for line, record in zip(written, wanted):
+            trajectory = Trajectory.model_validate_json(line, strict=True)
+            check("version", trajectory.schema_version, Trajectory.model_fields["schema_version"].default)
+            own = [step for step in trajectory.steps if (step.extra or {}).get("step")]
+            check("thoughts", [step.extra["thought"] for step in own], [step["thought"] for step in record["steps"]])
+            heard = [step.observation and step.observation.results[0].content for step in own]
+            check("observations", heard, [step["observation"] for step in record["steps"]])
+            at = (record.get("branch") or {}).get("at", 0)
+            check("copied steps", [bool(step.is_copied_context) for step in own], [step["n"] < at for step in record["steps"]])
+            agent = any(step["tool"] in ("search", "lookup") for step in record["steps"])
+            check("tools", not agent or bool(trajectory.agent.tool_definitions), True)
+            check("answer", trajectory.extra["answer"], record["answer"])
+            lines, steps = lines + 1, steps + len(trajectory.steps)
+            copied += sum(bool(step.is_copied_context) for step in own)
+            system += trajectory.steps[0].source == "system"
+    check("copied steps are tried, and system prompts", copied > 0 and system > 0, True)
+    print(f"harbor: {lines} trajectories, {steps} steps, {copied} of them copied, {system} trajectories with a system prompt")
+
+
+def try_datasets(runs):
+    from datasets import load_dataset
+
+    said = []
+    for name, of in [("all", runs), ("odd", ["odd"])]:
+        folder = WORK / f"hf-{name}"
+        wikitrail("export", *of, "--format", "hf", "--out", str(folder))
+        for config in ["questions", "steps"]:
+            rows = wikitrail("export", *of, "--format", "jsonl", "--rows", config).splitlines()
+            loaded = load_dataset(str(folder), config, cache_dir=str(WORK / "cache"))["train"]
+            check("columns", loaded.column_names, list(json.loads(rows[0])))
+            for row, line in zip(loaded, rows, strict=True):
+                check("row", row, json.loads(line))
+            said.append(f"{len(rows)} {config}")
+        types = {name: feature.dtype for name, feature in loaded.features.items()}
+        check("types", (types["revid"], types["started_at"] if "started_at" in types else "string"), ("int64", "string"))
+    print("datasets:", ", ".join(said))
+
+
+runs = make_runs()
+for package, attempt in [("inspect_ai", try_inspect), ("harbor", try_harbor), ("datasets", try_datasets)]:
+    if package in TRIED:
+        attempt(runs)

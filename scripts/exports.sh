@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# What `export` writes for other programs, opened by their own packages: Inspect's log by inspect_ai, ATIF by Harbor's models, the
+# Hugging Face folder by datasets. Prints what was counted; exits with 1 when a package refuses a file, or reads something else than
+# the run holds. docs/exports.md says what is written.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+usage() {
+    cat <<'TEXT'
+Usage: scripts/exports.sh [--with PACKAGES]
+
+Options:
+  --with PACKAGES  the packages to try, as for pip [default: inspect_ai==0.3.285 datasets==5.2.0 harbor==0.25.0]; of harbor only the
+                   package itself is installed, whose models need pydantic alone
+  --help           this text
+
+Environment:
+  WIKITRAIL        the program [default: target/debug/wikitrail, which is built]
+TEXT
+}
+
+packages='inspect_ai==0.3.285 datasets==5.2.0 harbor==0.25.0'
+while [ $# -gt 0 ]; do
+    case $1 in
+    --with)
+        packages=${2-}
+        shift
+        ;;
+    --help | -h)
+        usage
+        exit 0
+        ;;
+    *)
+        printf 'error: unknown argument `%s`\nhint: see scripts/exports.sh --help\n' "$1" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+if [ -z "$packages" ]; then
+    printf 'error: --with needs packages, such as inspect_ai==0.3.285\nhint: see scripts/exports.sh --help\n' >&2
+    exit 2
+fi
+
+binary=${WIKITRAIL-}
+if [ -z "$binary" ]; then
+    cargo build --locked --quiet
+    binary=$PWD/target/debug/wikitrail
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 -m venv "$work/venv"
+pip() {
+    "$work/venv/bin/pip" --quiet --disable-pip-version-check "$@"
+}
+tried=()
+for package in $packages; do
+    # Harbor itself asks for a newer Python and for clients of clouds; its models need neither.
+    only=()
+    case $package in harbor*) only=(--no-deps --ignore-requires-python) ;; esac
+    if { pip install "${only[@]}" "$package" && { [ ${#only[@]} -eq 0 ] || pip install pydantic; }; } >"$work/log" 2>&1; then
+        tried+=("${package%%[=<>]*}")
+        echo "$package"
+    else
+        tail -n 3 "$work/log"
+        echo "exports: $package is not tried, as it cannot be installed here"
+    fi
+done
+[ ${#tried[@]} -gt 0 ] || exit 0
+mkdir "$work/runs"
+HF_HOME="$work/hf" HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1 \
+    "$work/venv/bin/python" scripts/exports.py "$binary" "$work/runs" "${tried[@]}"
