@@ -10,7 +10,7 @@ mod split;
 use super::failure::Failure;
 use super::flags::{OfDatasetFile, Typed};
 use super::say::say;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, ReadOptions};
 use crate::run::questions;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,15 @@ pub(super) async fn execute(command: Command) -> anyhow::Result<u8> {
 
 impl FileArgs {
     fn load(&self) -> anyhow::Result<Dataset> {
-        let dataset = questions::load(&self.file, &self.how.dataset()?)?;
+        self.load_with(false)
+    }
+
+    /// Reads the file; records with the id of an earlier one may be left out even if bad records are not.
+    fn load_with(&self, skip_repeated: bool) -> anyhow::Result<Dataset> {
+        let options = ReadOptions { skip_repeated, ..questions::options(&self.how.dataset()?)? };
+        let dataset = questions::load_with(&self.file, &options)?;
+        let path = self.file.display();
+        dataset.notes.iter().for_each(|note| say(format_args!("note: {path}: {note}")));
         dataset.skipped.iter().for_each(|skipped| say(format_args!("skipped: {skipped}")));
         Ok(dataset)
     }

@@ -3,6 +3,7 @@
 use super::DatasetError;
 use super::error::Problem;
 use crate::types::bounded::fill_at_most;
+use encoding_rs::{Encoding, UTF_8};
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::fs::File;
@@ -22,7 +23,7 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, DatasetError> {
     let size = file.metadata().map_err(failed)?.len().min(MOST);
     let mut bytes = with_room_for(size);
     (&mut file).take(FIRST).read_to_end(&mut bytes).map_err(failed)?;
-    if !is_packed(&bytes) {
+    if !is_packed(&bytes) && wide(&bytes).is_none() {
         refuse_binary(&shown, &bytes)?;
     }
     fill_at_most(&mut bytes, file, MOST).map_err(|error| match error.kind() {
@@ -34,6 +35,11 @@ pub fn bytes_of(path: &Path) -> Result<Vec<u8>, DatasetError> {
 
 /// The text of a file that is called `file`: unpacked where it is gzip, without byte order mark.
 pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetError> {
+    if let Some(encoding) = wide(raw) {
+        let (_, mark) = Encoding::for_bom(raw).unwrap_or((encoding, 0));
+        let text = encoding.decode_without_bom_handling_and_without_replacement(&raw[mark..]);
+        return text.ok_or_else(|| DatasetError::of_file(file, Problem::NotUtf16));
+    }
     if is_packed(raw) {
         let mut text = String::from_utf8(unpacked(file, raw, MOST)?)
             .map_err(|error| not_utf8(file, error.as_bytes(), error.utf8_error()))?;
@@ -44,6 +50,16 @@ pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetErr
     }
     let text = std::str::from_utf8(raw).map_err(|error| not_utf8(file, raw, error))?;
     Ok(Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)))
+}
+
+/// UTF-16, by the byte order mark with which spreadsheets save "Unicode text".
+fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
+    Encoding::for_bom(bytes).map(|(encoding, _)| encoding).filter(|encoding| *encoding != UTF_8)
+}
+
+/// The name of an encoding that is not UTF-8.
+pub(super) fn encoding(bytes: &[u8]) -> Option<&'static str> {
+    wide(bytes).map(Encoding::name)
 }
 
 /// An empty buffer that need not grow for so many bytes and the end behind them, where there is memory for it.

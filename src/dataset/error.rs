@@ -1,5 +1,6 @@
 //! What can be wrong with a dataset file.
 
+use crate::types::text::closest;
 use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub enum Problem {
     Empty,
     #[error("not UTF-8")]
     NotUtf8,
+    #[error("begins like UTF-16 but is not")]
+    NotUtf16,
     #[error("this is an HTML page, not a dataset")]
     Html,
     /// The file is neither JSON nor a table, for the parser's reason.
@@ -49,7 +52,7 @@ pub enum Problem {
     #[error("{0}")]
     Table(String),
     /// A table has no column of the wanted name; with the columns there are.
-    #[error("no column `{0}`; the columns are {names}", names = quoted(.1))]
+    #[error("no column `{0}`; the columns are {names}{meant}", meant = meant(.0, .1), names = quoted(.1))]
     NoColumn(String, Vec<String>),
     /// A record's field is missing or not what it should be; the value is in backticks.
     #[error("field `{0}`: {1}")]
@@ -76,7 +79,7 @@ impl fmt::Display for DatasetError {
             write!(f, ", record {record}")?;
         }
         let separator = match problem {
-            Problem::Gzip(_) | Problem::Empty => " ",
+            Problem::Gzip(_) | Problem::Empty | Problem::NotUtf16 => " ",
             Problem::Field(..) => ", ",
             _ => ": ",
         };
@@ -103,21 +106,15 @@ impl DatasetError {
             Problem::Io(_) => "check the path; `wikitrail run` without a file uses our sample",
             Problem::Gzip(_) | Problem::Truncated => "the download seems incomplete: fetch the file again",
             Problem::TooLarge(_) => "a dataset is read into memory: split the file",
-            Problem::NotUtf8 | Problem::Binary => "convert the file to UTF-8",
+            Problem::NotUtf8 => {
+                "convert the file to UTF-8: iconv -f LATIN1 -t UTF-8 FILE > NEW, or `CSV UTF-8` when you save"
+            }
+            Problem::NotUtf16 | Problem::Binary => "convert the file to UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW",
             Problem::Html => "the download gave an error page: open it in a browser, and fetch the data itself",
             Problem::NotJson(_) => {
                 "a dataset is a JSON array, JSON Lines, or a table whose file name ends in .csv or .tsv"
             }
             Problem::Table(_) => "put double quotes around a cell that holds a separator, a quote or a line break",
-            Problem::NoColumn(_, found) if separated_by(found, ';') => {
-                "the cells are separated by `;`: save the table with commas, or with tabs under a name that ends in .tsv"
-            }
-            Problem::NoColumn(_, found) if separated_by(found, '\t') => {
-                "the cells are separated by tabs: give the file a name that ends in .tsv"
-            }
-            Problem::NoColumn(_, found) if separated_by(found, ',') => {
-                "the cells are separated by commas: give the file a name that ends in .csv"
-            }
             Problem::NoColumn(..) => "name the column with --question-column, --answer-column or --id-column",
             Problem::Field(..) => "fix the record, or skip bad records with --skip-bad",
             Problem::Duplicate(..) => "give each question a unique id, or skip repeated ones with --skip-bad",
@@ -127,9 +124,10 @@ impl DatasetError {
     }
 }
 
-/// Whether the only column of a table looks like several, separated by a character that its kind of file does not use.
-fn separated_by(found: &[String], separator: char) -> bool {
-    matches!(found, [only] if only.contains(separator))
+/// The column that was probably meant.
+fn meant(wanted: &str, found: &[String]) -> String {
+    let near = closest(wanted, found.iter().map(String::as_str));
+    near.map(|near| format!(" (did you mean `{}`?)", crate::types::excerpt(near))).unwrap_or_default()
 }
 
 fn quoted(names: &[String]) -> String {

@@ -17,6 +17,8 @@ pub(super) struct Records {
     /// Lines that hold no record, where the rest of the file can still be read.
     pub(super) faults: Vec<DatasetError>,
     pub(super) layout: Layout,
+    /// What a person should know of how the file was read.
+    pub(super) notes: Vec<String>,
 }
 
 impl Records {

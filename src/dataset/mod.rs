@@ -1,6 +1,6 @@
 //! From dataset files to questions. The format is detected from the first record.
 //!
-//! A file may be gzipped, begin with a byte order mark and have Windows line ends. Errors name file, line, record, field
+//! A file may be gzipped, begin with a byte order mark (UTF-16 too) and have Windows line ends. Errors name file, line, record, field
 //! and value.
 
 mod bytes;
@@ -9,7 +9,9 @@ mod error;
 mod fever;
 mod fields;
 mod format;
+mod header;
 mod hotpotqa;
+mod id_list;
 mod jsonl;
 mod kilt;
 mod musique;
@@ -30,6 +32,7 @@ pub use bytes::{bytes_of, text_of};
 pub use digest::sha256_of_file;
 pub use error::{DatasetError, Place, Problem};
 pub use format::Format;
+pub use id_list::{IdList, sha256_of_ids};
 pub use public::{PUBLIC_SOURCES, PublicSource};
 pub use scores::{NotNumeric, ScoreRow, ScoreTable, read_scores};
 pub use select::{SelectionError, read_ids, select};
@@ -52,6 +55,8 @@ pub struct Dataset {
     pub sha256: String,
     /// Errors of the records that were skipped.
     pub skipped: Vec<DatasetError>,
+    /// What a person should know of how the file was read, such as an unusual separator.
+    pub notes: Vec<String>,
 }
 
 /// How to read a file. The default detects the format from the first record and refuses a file with a bad record.
@@ -61,6 +66,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// Skip bad records instead of refusing the file.
     pub skip_bad: bool,
+    /// Skip records with the id of an earlier one, even if bad records are not skipped.
+    pub skip_repeated: bool,
     /// Names of columns or keys (csv, tsv, jsonl).
     pub columns: Columns,
 }
@@ -98,6 +105,8 @@ pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, Da
     let records = records::split(file, &text, options)?;
     drop(text);
     let mut reader = Reader { faults: records.faults, ..Reader::new(file, options, records.layout) };
+    reader.notes =
+        bytes::encoding(raw).map(|name| format!("read as {name}")).into_iter().chain(records.notes).collect();
     for record in records.list {
         reader.record(&record)?;
     }
@@ -119,26 +128,30 @@ struct Reader<'a> {
     faults: Vec<DatasetError>,
     /// Records that hold no question.
     bad: Vec<DatasetError>,
+    notes: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
     fn new(file: &'a str, options: &'a ReadOptions, layout: Layout) -> Self {
-        let (questions, faults, bad) = (Vec::new(), Vec::new(), Vec::new());
+        let (questions, faults, bad, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (format, name, seen) = (None, String::new(), HashMap::new());
-        Self { file, options, layout, format, name, seen, questions, faults, bad }
+        Self { file, options, layout, format, name, seen, questions, faults, bad, notes }
     }
 
     /// What was read. A fault is an error, unless bad records are skipped.
     fn dataset(self, sha256: String) -> Result<Dataset, DatasetError> {
-        let Self { file, options, format, name, questions, faults, bad, .. } = self;
+        let Self { file, options, format, name, questions, faults, bad, notes, .. } = self;
         let mut skipped: Vec<DatasetError> = faults.into_iter().chain(bad).collect();
-        if !skipped.is_empty() && (questions.is_empty() || !options.skip_bad) {
-            return Err(skipped.swap_remove(0));
+        let tolerated = |bad: &DatasetError| {
+            options.skip_bad || (options.skip_repeated && matches!(bad.problem, Problem::Duplicate(..)))
+        };
+        if let Some(first) = skipped.iter().position(|bad| questions.is_empty() || !tolerated(bad)) {
+            return Err(skipped.swap_remove(first));
         }
         let Some(format) = format.filter(|_| !questions.is_empty()) else {
             return Err(DatasetError::of_file(file, Problem::Empty));
         };
-        Ok(Dataset { name, format, questions, sha256, skipped })
+        Ok(Dataset { name, format, questions, sha256, skipped, notes })
     }
 
     fn record(&mut self, record: &Record) -> Result<(), DatasetError> {

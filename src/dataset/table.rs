@@ -3,7 +3,7 @@
 use super::bytes::newlines;
 use super::error::Problem;
 use super::fields::{Fault, Layout, Record, Records};
-use super::{Columns, DatasetError, Format, Place, jsonl};
+use super::{Columns, DatasetError, Format, Place, header, jsonl};
 use crate::types::{Question, excerpt};
 use serde_json::{Map, Value};
 
@@ -18,30 +18,30 @@ pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout
         Some((_, "tsv")) => return Some(Layout::Tsv),
         _ => {}
     }
-    let header = text.lines().next().unwrap_or_default();
-    let wanted = columns.question.as_deref().unwrap_or("question");
-    let has = |separator: char| header.split(separator).any(|cell| cell.trim().trim_matches('"') == wanted);
-    if has('\t') {
-        Some(Layout::Tsv)
-    } else if has(',') {
-        Some(Layout::Csv)
-    } else {
-        None
+    match header::separator(text.lines().next()?, columns)? {
+        b'\t' => Some(Layout::Tsv),
+        _ => Some(Layout::Csv),
     }
 }
 
 /// Splits a table into records, each cell a text under its column's name.
 pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -> Result<Records, DatasetError> {
-    let delimiter = if layout == Layout::Tsv { b'\t' } else { b',' };
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-    let header: Vec<String> = reader
+    let first = text.lines().next().unwrap_or_default();
+    let separator = header::separator(first, columns).unwrap_or(header::of_layout(layout));
+    let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(text.as_bytes());
+    let mut header: Vec<String> = reader
         .headers()
         .map_err(|error| table_error(file, 1, &error))?
         .iter()
         .map(|cell| cell.trim().to_owned())
         .collect();
     // FRAMES and SimpleQA call the question otherwise; the reader of the format names what is missing beside it.
-    let known = columns.question.is_none() && ["Prompt", "problem"].iter().any(|name| header.iter().any(|h| h == name));
+    let known = header::is_of_dataset(&header, columns);
+    let mut notes: Vec<String> = header::said(separator, layout).into_iter().collect();
+    if !known {
+        notes.extend(header::rename(&mut header, columns));
+        notes.extend(header::without_answers(&header, columns));
+    }
     let wanted = (!known).then(|| columns.question.as_deref().unwrap_or("question"));
     for column in [wanted, columns.answer.as_deref(), columns.id.as_deref()].into_iter().flatten() {
         if !header.iter().any(|name| name == column) {
@@ -52,7 +52,7 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -
         let reason = format!("the column `{}` appears twice", excerpt(repeated.1));
         return Err(DatasetError::at_line(file, 1, Problem::Table(reason)));
     }
-    let mut found = Records { layout, ..Records::default() };
+    let mut found = Records { layout, notes, ..Records::default() };
     let mut lines = LineCounter { text, at: 0, line: 1 };
     for (number, row) in reader.records().enumerate() {
         match row {

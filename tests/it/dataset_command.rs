@@ -92,21 +92,90 @@ fn info_finds_exemplars_of_a_prompt_in_the_dataset() {
     assert_eq!(leak["near"].as_array().map(Vec::len), Some(1));
     wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--prompt", "none.toml"]).refused(3, &["none.toml"]);
     wikitrail(dir.path(), &["dataset", "info", "none.json"]).refused(3, &["none.json"]);
-    for (name, table, hint) in [
-        ("german.csv", "question;answer\nWho?;Lem\n", "hint: the cells are separated by `;`"),
-        ("tabs.csv", "question\tanswer\nWho?\tLem\n", "hint: the cells are separated by tabs"),
-        ("commas.tsv", "question,answer\nWho?,Lem\n", "hint: the cells are separated by commas"),
-        ("other.csv", "frage\nWho?\n", "hint: name the column with --question-column"),
+    for (table, hints) in [
+        (
+            "frage\nWho?\n",
+            ["no column `question`; the columns are `frage`", "hint: name the column with --question-column"],
+        ),
+        ("qestion,answer\nWho?,x\n", ["(did you mean `qestion`?)", "hint: name the column with --question-column"]),
     ] {
-        std::fs::write(dir.path().join(name), table).expect("written");
-        wikitrail(dir.path(), &["dataset", "info", name]).refused(3, &[name, hint]);
+        std::fs::write(dir.path().join("other.csv"), table).expect("written");
+        wikitrail(dir.path(), &["dataset", "info", "other.csv"]).refused(3, &hints);
     }
     wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--format", "xml"]).refused(2, &["`xml`", "hotpotqa"]);
 }
 
+/// Tables as spreadsheets save them: other separators, UTF-16, names of columns with capitals. What was assumed is said.
 #[test]
+fn tables_are_read_as_people_have_them() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let wide = |text: &str| -> Vec<u8> {
+        let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+        [0xff, 0xfe].into_iter().chain(units).collect()
+    };
+    let german = "ID;Question;Answer\n7;\"Who; and, why?\";Lw\u{f3}w\n";
+    for (name, bytes, note) in [
+        ("german.csv", german.as_bytes().to_vec(), "the cells are separated by `;`"),
+        ("german.tsv", german.as_bytes().to_vec(), "`Question` is `question`, `Answer` is `answer`, `ID` is `id`"),
+        ("german", german.as_bytes().to_vec(), "the cells are separated by `;`"),
+        (
+            "tabs.csv",
+            german.replace(';', "\t").replace("Who\t", "Who;").into_bytes(),
+            "the cells are separated by tabs",
+        ),
+        ("wide.txt", wide(german), "read as UTF-16LE"),
+        ("commas.tsv", german.replace(';', ",").replace("Who,", "Who;").into_bytes(), "the cells are separated by `,`"),
+    ] {
+        std::fs::write(dir.path().join(name), bytes).expect("written");
+        let output = wikitrail(dir.path(), &["dataset", "convert", name]).ok();
+        assert!(
+            output.stderr.contains(&format!("note: {name}: ")) && output.stderr.contains(note),
+            "{}",
+            output.stderr
+        );
+        let question: serde_json::Value = serde_json::from_str(&output.stdout).expect("one question");
+        assert_eq!((&question["id"], &question["answers"]), (&json!("7"), &json!(["Lw\u{f3}w"])), "{name}");
+        assert_eq!(question["question"], "Who; and, why?", "{name}");
+    }
+    let mut broken = wide("question,answer\n");
+    broken.extend([0x00, 0xd8, b'\n', 0]);
+    std::fs::write(dir.path().join("broken.csv"), broken).expect("written");
+    wikitrail(dir.path(), &["dataset", "info", "broken.csv"])
+        .refused(3, &["`broken.csv` begins like UTF-16 but is not"]);
+}
+
+#[test]
+fn a_table_without_answers_names_its_other_columns() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::write(dir.path().join("q.csv"), "question,Expected,e\u{1b}[31m\nWho?,Lem,x\n").expect("written");
+    let output = wikitrail(dir.path(), &["run", "q.csv", "--dry-run"]).ok();
+    let note = "note: q.csv: no column `answer`: nothing can be scored unless --answer-column names it; unused columns: `Expected`, \
+                `e\\u{1b}[31m`\n";
+    assert!(output.stderr.contains(note), "{}", output.stderr);
+    let named = wikitrail(dir.path(), &["run", "q.csv", "--dry-run", "--answer-column", "Expected"]).ok();
+    assert!(!named.stderr.contains("note: q.csv"), "{}", named.stderr);
+}
+
+#[test]
+fn info_counts_repeated_ids_and_answers_that_look_like_several() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let table = "id,question,answer\n1,Who?,Lw\u{f3}w|Lviv\n1,When?,x\n2,What?,\"[\"\"a\"\", \"\"b|c\"\"]\"\n";
+    std::fs::write(dir.path().join("q.csv"), table).expect("written");
+    let info = wikitrail(dir.path(), &["dataset", "info", "q.csv", "--json"]).json();
+    assert_eq!([&info["repeated_ids"], &info["several_in_one"], &info["questions"]], [1, 1, 2]);
+    let shown = wikitrail(dir.path(), &["dataset", "info", "q.csv"]).ok().stdout;
+    assert!(
+        shown.contains("repeated ids       1; `run` refuses the file")
+            && shown.contains("answers with |     1 answer: "),
+        "{shown}"
+    );
+    wikitrail(dir.path(), &["run", "q.csv"]).refused(3, &["the id `1` was already used", "--skip-bad"]);
+}
+
+#[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn convert_writes_what_the_readers_read() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let dir = tempfile::tempdir().expect("a folder");
     for file in [
         "hotpot_dev_distractor_v1.partial.json",
@@ -194,8 +263,9 @@ fn fetch(folder: &Path, site: &Server, name: &str) -> Ran {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn fetch_goes_on_after_cuts_within_a_command_and_between_two() {
-    let Some(body) = common::shared::bytes("data/datasets/nq_open_dev.jsonl") else { return };
+    let body = common::shared::bytes("data/datasets/nq_open_dev.jsonl");
     let dir = tempfile::tempdir().expect("a folder");
     let site = file(&body, 1);
     let fetched = fetch(dir.path(), &site, "nq-open").json();

@@ -11,8 +11,9 @@ fn load(path: &Path) -> dataset::Dataset {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn real_files_load_with_the_counts_of_their_sources() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     for (file, format, count, answered) in [
         ("hotpot_dev_v1_simplified.json", "hotpotqa", 7405, 7405),
         ("hotpot_test_v1_simplified.json", "hotpotqa", 7405, 0),
@@ -38,8 +39,9 @@ fn real_files_load_with_the_counts_of_their_sources() {
 
 /// The table of sources lists more files than there are here; each that is here has the records that it says.
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn every_listed_file_has_its_listed_records() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let folder = shared.join("data/datasets");
     let table = std::fs::read_to_string(folder.join("SOURCES.md")).expect("the table");
     let mut checked = 0;
@@ -62,8 +64,9 @@ fn every_listed_file_has_its_listed_records() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_papers_order_is_the_recorded_one() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let text = common::read(shared.join("golden/scoring/react_seed233_indices.json"));
     let golden: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let expected = indices(&golden["all"]);

@@ -25,7 +25,7 @@ pub(super) fn execute(args: &ConvertArgs) -> anyhow::Result<u8> {
         return Err(Failure::usage(format!("`{}` is the input file", out.display()), "name another file with --out"));
     }
     let dataset = args.file.load()?;
-    let Some(path) = &args.out else {
+    let Some(path) = output_file::named(args.out.as_deref()) else {
         lines(&dataset.questions, BufWriter::new(stdout()))?;
         return Ok(failure::OK);
     };

@@ -4,7 +4,7 @@ use super::FileArgs;
 use super::leakage::{self, Leakage};
 use crate::cli::failure;
 use crate::cli::output_file::json_line;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Problem};
 use crate::experiment::shipped;
 use crate::report::console::stdout;
 use crate::report::{View, counted, labelled, thousands};
@@ -41,6 +41,8 @@ struct Info<'q> {
     questions: usize,
     /// Bad records that were left out.
     skipped: usize,
+    /// Of these, records with the id of an earlier one.
+    repeated_ids: usize,
     types: BTreeMap<&'q str, usize>,
     levels: BTreeMap<&'q str, usize>,
     answer_kinds: BTreeMap<&'q str, usize>,
@@ -50,6 +52,8 @@ struct Info<'q> {
     unanswerable: usize,
     /// With more than one gold answer.
     several_answers: usize,
+    /// With one gold answer that looks like several: it holds a `|`.
+    several_in_one: usize,
     /// With paragraphs of their own.
     with_context: usize,
     supporting_facts: Facts,
@@ -86,7 +90,7 @@ struct Duplicates {
 }
 
 pub(super) fn execute(args: &InfoArgs) -> anyhow::Result<u8> {
-    let dataset = args.file.load()?;
+    let dataset = args.file.load_with(true)?;
     let prompts: Vec<String> =
         if args.prompt.is_empty() { shipped::prompt_files().map(str::to_owned).collect() } else { args.prompt.clone() };
     let info = gather(args.file.file.display().to_string(), &dataset, &prompts)?;
@@ -111,12 +115,14 @@ fn gather<'q>(file: String, dataset: &'q Dataset, prompts: &[String]) -> anyhow:
         sha256: dataset.sha256.clone(),
         questions: questions.len(),
         skipped: dataset.skipped.len(),
+        repeated_ids: dataset.skipped.iter().filter(|bad| matches!(bad.problem, Problem::Duplicate(..))).count(),
         types: counts(questions, |question| question.kind.as_deref().unwrap_or(NONE)),
         levels: counts(questions, |question| question.level.as_deref().unwrap_or(NONE)),
         answer_kinds: counts(questions, |question| kind_name(question.answer_kind)),
         hidden_answers: count(|question| question.answers.is_empty()),
         unanswerable: count(|question| !question.answerable),
         several_answers: count(|question| question.answers.len() > 1),
+        several_in_one: count(|question| matches!(&question.answers[..], [one] if one.contains('|'))),
         with_context: count(|question| !question.context.is_empty()),
         supporting_facts: facts(questions),
         with_evidence_sets: count(|question| !question.evidence_sets.is_empty()),
@@ -216,27 +222,43 @@ fn write_text(info: &Info<'_>, out: &mut dyn Write) -> io::Result<()> {
             row(name, count.to_string())?;
         }
     }
-    let facts = &info.supporting_facts;
-    if facts.total > 0 {
-        let mut text = format!(
-            "{} in {}; {} resolved",
-            thousands(facts.total),
-            counted(facts.questions, "question"),
-            thousands(facts.resolved)
-        );
-        for (count, what) in [
-            (facts.title_missing, "with a title that is not in the context"),
-            (facts.sentence_missing, "past the paragraph's end"),
-            (facts.no_context, "without a context"),
-        ] {
-            if count > 0 {
-                text = format!("{text}, {count} {what}");
-            }
-        }
-        row("supporting facts", text)?;
+    if info.supporting_facts.total > 0 {
+        row("supporting facts", facts_line(&info.supporting_facts))?;
+    }
+    if info.repeated_ids > 0 {
+        row(
+            "repeated ids",
+            format!("{}; `run` refuses the file unless --skip-bad leaves them out", info.repeated_ids),
+        )?;
+    }
+    if info.several_in_one > 0 {
+        let count = counted(info.several_in_one, "answer");
+        row(
+            "answers with |",
+            format!("{count}: each is one text; several are a JSON list, such as [\"Lviv\", \"Lwów\"]"),
+        )?;
     }
     write_duplicates(&info.duplicates, out)?;
     info.leakage.iter().try_for_each(|leakage| write_leakage(leakage, out))
+}
+
+fn facts_line(facts: &Facts) -> String {
+    let mut text = format!(
+        "{} in {}; {} resolved",
+        thousands(facts.total),
+        counted(facts.questions, "question"),
+        thousands(facts.resolved)
+    );
+    for (count, what) in [
+        (facts.title_missing, "with a title that is not in the context"),
+        (facts.sentence_missing, "past the paragraph's end"),
+        (facts.no_context, "without a context"),
+    ] {
+        if count > 0 {
+            text = format!("{text}, {count} {what}");
+        }
+    }
+    text
 }
 
 fn write_duplicates(duplicates: &Duplicates, out: &mut dyn Write) -> io::Result<()> {

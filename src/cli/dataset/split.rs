@@ -4,10 +4,9 @@ use super::{FileArgs, cannot, leakage};
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
-use crate::dataset::{Dataset, split};
+use crate::dataset::{Dataset, IdList, split};
 use crate::report::console::stdout;
 use crate::report::counted;
-use crate::types::sha256_hex;
 use crate::types::text::{shell_word, visible_line};
 use serde::Serialize;
 use std::fs::{self, OpenOptions};
@@ -51,8 +50,9 @@ struct List {
     questions: usize,
     /// Of the ids, each with a line end, without the comments of the file.
     sha256: String,
+    /// The file's contents.
     #[serde(skip)]
-    ids: String,
+    text: String,
 }
 
 pub(super) fn execute(args: &SplitArgs) -> anyhow::Result<u8> {
@@ -65,9 +65,14 @@ pub(super) fn execute(args: &SplitArgs) -> anyhow::Result<u8> {
     let parts = split(questions, &keys, args.holdout, args.seed)
         .map_err(|error| Failure::bad_input(visible_line(&error.to_string(), 240), error.hint()))?;
     let list = |name: &str, positions: &[usize]| {
-        let ids: String = positions.iter().flat_map(|&at| [questions[at].id.as_str(), "\n"]).collect();
+        let (drawn, all, of) = (positions.len(), questions.len(), visible_line(&dataset.name, 80));
+        let ids = IdList {
+            title: format!("{name}: {drawn} of {all} questions of {of}, seed {}", args.seed),
+            dataset_sha256: dataset.sha256.clone(),
+            ids: positions.iter().map(|&at| questions[at].id.clone()).collect(),
+        };
         let file = args.out.join(format!("{name}.ids")).display().to_string();
-        List { file, questions: positions.len(), sha256: sha256_hex([ids.as_bytes()]), ids }
+        List { file, questions: drawn, sha256: ids.sha256(), text: ids.text() }
     };
     let written = Written {
         development: list("development", &parts.development),
@@ -84,17 +89,17 @@ pub(super) fn execute(args: &SplitArgs) -> anyhow::Result<u8> {
 
 /// Writes both lists, or none.
 fn write(folder: &Path, written: &Written) -> anyhow::Result<()> {
-    let lists = [("development", &written.development), ("holdout", &written.holdout)];
-    if let Some((_, list)) = lists.iter().find(|(_, list)| Path::new(&list.file).symlink_metadata().is_ok()) {
+    let lists = [&written.development, &written.holdout];
+    if let Some(list) = lists.iter().find(|list| Path::new(&list.file).symlink_metadata().is_ok()) {
         return Err(exists(&list.file));
     }
     fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
     let mut created: Vec<&Path> = Vec::new();
-    for (name, list) in lists {
+    for list in lists {
         let path = Path::new(&list.file);
         let result = OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| {
             created.push(path);
-            file.write_all(text(name, list, written).as_bytes())?;
+            file.write_all(list.text.as_bytes())?;
             file.sync_all()
         });
         if let Err(error) = result {
@@ -115,18 +120,6 @@ fn exists(file: &str) -> anyhow::Error {
     Failure::bad_input(
         format!("`{}` already exists; a holdout that was drawn is not drawn again", visible_line(file, 200)),
         "use the lists that are there, or name another folder with --out",
-    )
-}
-
-/// A file for `--ids`, which skips the comments.
-fn text(name: &str, list: &List, written: &Written) -> String {
-    let Written { dataset, dataset_sha256, questions, seed, .. } = written;
-    let dataset = visible_line(dataset, 80);
-    let List { questions: of_it, sha256, ids, .. } = list;
-    format!(
-        "# {name}: {of_it} of {questions} questions of {dataset}, seed {seed}\n\
-         # sha256 of the dataset's file: {dataset_sha256}\n\
-         # sha256 of the lines below: {sha256}\n{ids}"
     )
 }
 
