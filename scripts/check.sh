@@ -121,17 +121,26 @@ target/debug/wikitrail --version
 step "README's main command"
 cargo run --locked --release -- run
 
-step "simulated coverage, type-I error and power, short"
+step "simulated coverage, type-I error, power and stopping, short"
 scripts/simulate.sh --short
 
 step "README's other commands"
 scripts/readme.sh
+
+step "the Python package"
+scripts/python.sh
 
 step "endurance, short"
 WIKITRAIL=$PWD/target/release/wikitrail scripts/endurance.sh --short
 
 step "requests and answers against the types of the official SDKs"
 WIKITRAIL=$PWD/target/release/wikitrail scripts/sdk.sh
+
+step "parsers, metrics and statistics against the originals, short"
+WIKITRAIL=$PWD/target/release/wikitrail scripts/fidelity.sh --short
+
+step "exports, opened by the packages they are for"
+WIKITRAIL=$PWD/target/release/wikitrail scripts/exports.sh
 
 step "real clients of Wikipedia and of the Model Context Protocol against serve"
 WIKITRAIL=$PWD/target/release/wikitrail scripts/clients.sh

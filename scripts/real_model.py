@@ -114,7 +114,7 @@ class Program:
 
     def __call__(self, *args, code=0, url=None):
         """Runs a command with the model; returns what it printed on stdout and stderr."""
-        server = ["--model", MODEL, "--base-url", url or self.url] if args[0] not in ("score", "replay", "report") else []
+        server = ["--model", MODEL, "--base-url", url or self.url] if args[0] not in ("score", "replay", "report", "branch") else []
         ran = subprocess.run([self.path, *map(str, args), *server], capture_output=True, text=True)
         check(ran.returncode == code, f"{args[0]} ended with {ran.returncode}, not {code}:\n{ran.stdout}{ran.stderr}")
         return ran.stdout, ran.stderr
@@ -219,6 +219,33 @@ def paged(program, questions, short):
     say("report", f"{len(names)} runs on one page of {len(text) / 1e6:.1f} MB")
 
 
+def branched(program):
+    """The wrong episodes of a run again, with the first gold page searched at the first step, beside a control: what it repairs,
+    and where each comes from."""
+    table = json.loads(program("branch", program.work / "robust", "--wrong", "--at", 1, "--with", "gold-page", "--repeats", 2,
+                               "--confirm", "--quiet", "--json", "--out", program.work / "branched")[0])
+    parents = {episode["key"]: episode for episode in program.episodes("robust")}
+    episodes = program.episodes("branched")
+    arms = Counter(episode["variant"] for episode in episodes)
+    check(arms["control"] == arms["edited"] > 0 and len({episode["key"] for episode in episodes}) == len(episodes), f"branch: {arms}")
+    for episode in episodes:
+        branch, name = episode["branch"], f"{episode['variant']} of {episode['id']}, repeat {episode['repeat']}"
+        parent = parents.get(branch["key"])
+        check(parent and parent["id"] == branch["id"] == episode["id"] and branch["by"] == "gold-page", f"branch: {name}: {branch}")
+        check(episode["outcome"] != "not_measured", f"branch: {name}: not measured: {episode.get('detail')}")
+        edit, first = branch.get("edit"), episode["steps"][0]
+        if episode["variant"] == "edited":
+            check(edit["text"] == f"search[{first['input']}]", f"branch: {name}: {edit}, step 1 is {first['input']}")
+        check((edit is None) == (episode["variant"] == "control"), f"branch: {name}: {edit}")
+        check(all(bool(call.get("copied")) == (edit is not None) for call in first["calls"]), f"branch: {name}: copied calls of step 1")
+        made = tokens(call["usage"] for call in calls(episode) if not call.get("copied"))
+        check(made == tokens([episode["usage"]]), f"branch: {name}: its tokens are not those of the calls that were made")
+    program("replay", program.work / "branched")
+    for row in table["repair"]:
+        say(f"branch, {row['class']}", f"{row['n']} questions, EM {100 * row['control']:.1f} to {100 * row['edited']:.1f} with the gold page "
+            f"at step 1, difference {100 * row['difference']:+.1f}, p {row['p']:.3f}")
+
+
 def judged(program):
     """Every answer of a run judged, and again from the recording without a server: the same verdicts."""
     runs = [program.work / name for name in ("standard", "judged-again")]
@@ -306,6 +333,7 @@ def attempt(path, url, work, short):
     questions = 2 if short else 10
     protocols(program, questions, short)
     paged(program, questions, short)
+    branched(program)
     judged(program)
     asked(program)
     interrupted(program)

@@ -5,9 +5,9 @@ pub use crate::experiment::{DatasetSettings, DatasetSpec, Experiment, Overrides,
 pub use crate::run::{
     ErrorKind, Finished, Interrupts, Listener, OneAgent, Prepared, RunError, Summary, load_experiment, prepare,
 };
-pub use crate::types::{Question, RunEvent, Shard, Trajectory};
+pub use crate::types::{Question, RunEvent, Shard, StopRule, Stopping, Trajectory};
 
-use crate::compare::{Item, NamedFigure, Variant, compare};
+use crate::compare::{Item, NamedFigure, StoppedRun, Variant, compare};
 use crate::score::AnswerScore;
 use std::path::Path;
 
@@ -27,6 +27,14 @@ use std::path::Path;
 pub fn compare_run(folder: &Path, settings: &ComparisonSettings) -> Result<Comparison, RunError> {
     let settings = ComparisonSettings { figures: ["em", "f1"].map(NamedFigure::new).to_vec(), ..settings.clone() };
     let summary = Summary::of(folder, None, true)?;
+    let names: Vec<String> = summary.variants.iter().map(|variant| variant.name.clone()).collect();
+    let stopped = summary.manifest.stop_when.clone().map(|rule| StoppedRun {
+        variants: names,
+        pair: Some([rule.a.clone(), rule.b.clone()]),
+        found: summary.stopping.clone(),
+        rule,
+    });
+    let settings = ComparisonSettings { stopped: stopped.into_iter().collect(), ..settings };
     let figures: Vec<String> = settings.figures.iter().map(|figure| figure.name.clone()).collect();
     let compared = |name: &str| Variant::new(name, figures.clone(), Vec::new());
     let mut variants: Vec<Variant> = summary.variants.iter().map(|variant| compared(&variant.name)).collect();

@@ -46,7 +46,7 @@
 //! | `wiki` | search and lookup: session, HTML extraction, sources, frozen corpus | types, net, tape |
 //! | `score` | normalisation, official metrics, figures of an episode, failure classes | types |
 //! | `label` | judgements of people on episodes: their file, samples, agreement | types, stats, tape, store, score |
-//! | `judge` | verdicts of models on answers: prompts, their file, what is to be judged | types, store |
+//! | `judge` | what models say of answers and of failed episodes: prompts, their files, what is to be asked | types, store, score, label |
 //! | `agent` | one question to one trajectory, by method; replay | types, protocol, llm, wiki, score |
 //! | `run` | prepare, folder, resume, plan, runner, events, summary | types, stats, net, tape, dataset, store, protocol, prompt, experiment, llm, wiki, score, label, judge, agent |
 //! | `export` | one file for each format | types, score, label |

@@ -90,9 +90,11 @@ impl Draw {
                 const SIZES: [f64; 6] = [1.0, 1.0, 2.0 / 3.0, 0.5, 0.4, 0.8];
                 let (drawn, sign, at) = (uniform(rng), uniform(rng), rng.below(6));
                 let size = SIZES[usize::try_from(at).expect("an index")];
+                // The side of a question is drawn so that the mean of all is the true difference.
+                let lead = self.truth / ((1.0 - equal) * SIZES.iter().sum::<f64>() / 6.0);
                 if drawn < equal {
                     0.0
-                } else if sign < 0.5 {
+                } else if sign < 0.5 * (1.0 - lead) {
                     -size
                 } else {
                     size

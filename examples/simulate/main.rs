@@ -8,6 +8,7 @@
 mod draw;
 mod fixed;
 mod power;
+mod stopping;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,11 @@ const TABLES: &[Table] = &[
         rows: fixed::coverage,
     },
     Table { name: "power", title: "Power where the true difference is the minimum detectable one", rows: power::power },
+    Table {
+        name: "stopping",
+        title: "Stopping when decided, looked at after every one of 500 questions",
+        rows: stopping::stopping,
+    },
 ];
 
 struct Table {

@@ -99,7 +99,9 @@ impl Agent {
         record.votes = votes;
         record.usage = log.usage;
         record.wall_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        record.cost_usd = self.price.filter(|_| log.counted).map(|price| price.of(record.usage));
+        // Nothing is paid where everything was copied, and that is known.
+        let counted = log.counted || (episode.fork.is_some() && record.call_count() == 0);
+        record.cost_usd = self.price.filter(|_| counted).map(|price| price.of(record.usage));
         (record, memory)
     }
 }

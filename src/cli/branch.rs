@@ -1,5 +1,6 @@
 //! `branch`: recorded episodes with one step edited, beside a control without the edit from the same step.
 
+mod at;
 mod repair;
 
 use super::confirm::{Origin, confirm};
@@ -9,13 +10,15 @@ use super::run::{self, Shown, carry_out};
 use super::say::say;
 use crate::experiment::{Experiment, Output, VariantSpec};
 use crate::graded::{Graded, GradedRun, RunRef};
-use crate::run::branch::{CONTROL, EDITED, Edit, forks};
+use crate::protocol::{self, Options};
+use crate::run::branch::{CONTROL, EDITED, Edit, acting, forks};
 use crate::run::stored::Stored;
 use crate::score::{FailureClass, GoldEvidence, is_same_page, page_title};
 use crate::store::RunFolder;
 use crate::types::bounded::text_at_most;
 use crate::types::text::{counted, visible_line};
 use crate::types::{Fork, Manifest, Pairs, Tool, Trajectory};
+use at::{At, Right, at};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
@@ -30,9 +33,13 @@ pub(super) struct Args {
     /// question.
     #[arg(value_name = "TARGET")]
     target: String,
-    /// The step from which on it differs: a number from 1, or `last-search`.
+    /// The step from which on it differs: a number from 1, `last-search`, or `parting`: the first step that differs from a
+    /// right episode of the same question.
     #[arg(long, value_name = "STEP", value_parser = at)]
     at: At,
+    /// Whose right episodes `--at parting` compares with (RUN or RUN@VARIANT) [default: the other variant of the run].
+    #[arg(long, value_name = "RUN", value_parser = other_run)]
+    from: Option<RunRef>,
     /// Put this thought there.
     #[arg(long, value_name = "TEXT", conflicts_with = "drop_thought", help_heading = "Edit")]
     thought: Option<String>,
@@ -51,15 +58,18 @@ pub(super) struct Args {
     /// Go on with another prompt of the same protocol: a file, or a shipped one.
     #[arg(long, value_name = "PROMPT", help_heading = "Edit")]
     prompt: Option<String>,
+    /// Go on by another protocol; what is copied is written as it writes it.
+    #[arg(long, value_name = "ID", value_parser = clap::builder::PossibleValuesParser::new(protocol::IDS), help_heading = "Edit")]
+    protocol: Option<String>,
     /// An edit by rule: `gold-page` searches the first gold page that was not opened, `empty` has the tool answer nothing.
     #[arg(long, value_name = "RULE", value_parser = ["gold-page", "empty"], help_heading = "Edit",
-          conflicts_with_all = ["thought", "drop_thought", "action", "observation_file", "model", "prompt"])]
+          conflicts_with_all = ["thought", "drop_thought", "action", "observation_file", "model", "prompt", "protocol"])]
     with: Option<String>,
     /// Only episodes with a wrong answer.
     #[arg(long, help_heading = "Episodes")]
     wrong: bool,
     /// Only episodes of this failure class.
-    #[arg(long, value_name = "NAME", value_parser = super::show::class, help_heading = "Episodes")]
+    #[arg(long, value_name = "NAME", value_parser = super::show::class(), help_heading = "Episodes")]
     class: Option<FailureClass>,
     /// How often each branch is run; the control as often.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -67,6 +77,9 @@ pub(super) struct Args {
     /// The new run's folder.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Go on with a branch that was interrupted: the same command, into the same folder.
+    #[arg(long)]
+    resume: bool,
     /// Use the servers, keys and files that the run's command names and this one does not; they are shown.
     #[arg(long)]
     confirm: bool,
@@ -78,19 +91,8 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-/// Where episodes branch off.
-#[derive(Debug, Clone, Copy)]
-enum At {
-    Step(usize),
-    LastSearch,
-}
-
-fn at(text: &str) -> Result<At, String> {
-    match text.parse() {
-        Ok(step) if step > 0 => Ok(At::Step(step)),
-        _ if text == "last-search" => Ok(At::LastSearch),
-        _ => Err("a step from 1, or `last-search`, is expected".to_owned()),
-    }
+fn other_run(text: &str) -> Result<RunRef, String> {
+    RunRef::parse(text).ok_or_else(|| "no such run; RUN or RUN@VARIANT is expected".to_owned())
 }
 
 fn action(text: &str) -> Result<(Tool, String), String> {
@@ -115,9 +117,10 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
         }
     };
     let chosen = Chosen::of(args, &run, id.as_deref())?;
-    if args.out.exists() {
+    if args.out.exists() && !args.resume {
         let message = format!("`{}` exists", args.out.display());
-        return Err(Failure::usage(message, "a branch is a run of its own: name a new folder with --out"));
+        let hint = "a branch is a run of its own: name a new folder with --out, or add --resume to go on with this one";
+        return Err(Failure::usage(message, hint));
     }
     let experiment = experiment(args, &run, &chosen)?;
     let shown = Shown { json: false, quiet: args.quiet, figures: false, report: None };
@@ -141,21 +144,15 @@ impl Chosen {
     fn of(args: &Args, run: &RunRef, id: Option<&str>) -> anyhow::Result<Self> {
         let source = GradedRun::open(&run.path)?;
         source.notes.iter().for_each(say);
-        source.check_variant(run)?;
         let Some(manifest) = source.manifest.clone() else {
             return Err(Failure::usage(
                 "a file of trajectories cannot be branched off",
                 "name a folder that `run` wrote",
             ));
         };
-        let variant = match (&run.variant, &manifest.variants[..]) {
-            (Some(name), _) => name.clone(),
-            (None, [one]) => one.name.clone(),
-            (None, _) => {
-                let message = format!("`{}` has several variants", run.path.display());
-                return Err(Failure::usage(message, format!("name one as RUN@VARIANT: {}", source.variants())));
-            }
-        };
+        refuse_foreign(run, &manifest)?;
+        let variant = only_variant(&source, run)?;
+        let right = args.right(run, &variant)?;
         let stored = Stored::of(&RunFolder::open(&run.path)?, &manifest)?;
         let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), 0);
         for graded in source.episodes() {
@@ -166,14 +163,16 @@ impl Chosen {
             if !asked || classes.contains_key(&trajectory.id) || !args.wants(&graded) {
                 continue;
             }
+            let approach = stored.approach(trajectory)?;
+            acting(trajectory, approach)?;
             let evidence = source.evidence.get(&trajectory.id);
-            let cut = args.at(trajectory).zip(args.edit(trajectory, evidence)?);
+            let cut = args.at.place(trajectory, &right)?.zip(args.edit(trajectory, evidence)?);
             let Some((at, edit)) = cut else {
                 left_out += 1;
                 continue;
             };
             let path = run.path.display().to_string();
-            forked.extend(forks(&path, trajectory, stored.approach(trajectory)?, at, &edit)?);
+            forked.extend(forks(&path, trajectory, approach, at, &edit)?);
             classes.insert(trajectory.id.clone(), class_of(&graded));
         }
         if left_out > 0 {
@@ -181,9 +180,26 @@ impl Chosen {
         }
         if forked.is_empty() {
             let hint = "`wikitrail show RUN` lists its episodes; --at, --wrong and --class exclude some";
-            return Err(Failure::bad_input(format!("`{}` has no such episode", visible_line(&args.target, 200)), hint));
+            return Err(Failure::bad_input(
+                format!("`{}` has no episode that can be edited so", visible_line(&args.target, 200)),
+                hint,
+            ));
         }
         Ok(Self { variant, manifest, forks: forked, classes })
+    }
+}
+
+/// The variant that is named, else the only one.
+fn only_variant(source: &GradedRun, run: &RunRef) -> anyhow::Result<String> {
+    source.check_variant(run)?;
+    let variants = source.manifest.as_ref().map_or(&[][..], |manifest| &manifest.variants);
+    match (&run.variant, variants) {
+        (Some(name), _) => Ok(name.clone()),
+        (None, [one]) => Ok(one.name.clone()),
+        (None, _) => {
+            let message = format!("`{}` has several variants", run.path.display());
+            Err(Failure::usage(message, format!("name one as RUN@VARIANT: {}", source.variants())))
+        }
     }
 }
 
@@ -203,13 +219,15 @@ impl Args {
             && self.class.is_none_or(|class| failure.is_some_and(|failure| failure.class == class))
     }
 
-    /// The step, as its place among all.
-    fn at(&self, trajectory: &Trajectory) -> Option<usize> {
-        match self.at {
-            At::Step(step) => {
-                Some(step).filter(|step| trajectory.steps.get(step - 1).is_some_and(|step| step.tool.is_some()))
-            }
-            At::LastSearch => Some(1 + trajectory.steps.iter().rposition(|step| step.tool == Some(Tool::Search))?),
+    /// The episodes that `--at parting` needs.
+    fn right(&self, run: &RunRef, variant: &str) -> anyhow::Result<Right> {
+        match (self.at, &self.from) {
+            (At::Parting, from) => Right::read(from.as_ref(), run, variant),
+            (_, None) => Ok(Right::default()),
+            (_, Some(_)) => Err(Failure::usage(
+                "only `--at parting` compares with another run",
+                "remove --from, or use --at parting",
+            )),
         }
     }
 
@@ -239,12 +257,13 @@ impl Args {
             observation: observation.transpose()?,
             model: self.model.clone(),
             prompt: self.prompt.clone(),
+            protocol: self.protocol.as_ref().and_then(|id| protocol::find(id, &Options::default())).transpose()?,
             by: "hand".to_owned(),
         };
         if edit.is_nothing() {
             return Err(Failure::usage(
                 "nothing is edited",
-                "add --thought, --drop-thought, --action, --observation-file, --model, --prompt or --with",
+                "add --thought, --drop-thought, --action, --observation-file, --model, --prompt, --protocol or --with",
             ));
         }
         Ok(edit)
@@ -261,31 +280,48 @@ fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String>
     pages.iter().find(|page| !opened(page)).or(pages.first()).map(|page| page_title(page))
 }
 
+/// Only what `run` made can be made again.
+fn refuse_foreign(run: &RunRef, manifest: &Manifest) -> anyhow::Result<()> {
+    match manifest.command_line.get(1).map(String::as_str) {
+        Some("run") => Ok(()),
+        Some("branch") => {
+            let message = format!("`{}` holds branches, which cannot be branched off again", run.path.display());
+            Err(Failure::usage(message, "branch off the run that they branch off; several edits may be combined"))
+        }
+        _ => Err(unlike(run, "no `wikitrail run` wrote it")),
+    }
+}
+
+fn unlike(run: &RunRef, what: &str) -> anyhow::Error {
+    let message = format!("`{}` cannot be branched off: {what}", run.path.display());
+    Failure::usage(message, "branch off a folder that `wikitrail run` wrote, where its dataset and corpus are")
+}
+
 /// What the run's own command says, with two variants of its one.
 fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Experiment> {
-    let unlike = |what: &str| {
-        let message = format!("`{}` cannot be branched off: {what}", run.path.display());
-        Failure::usage(message, "branch off a folder that `wikitrail run` wrote, where its dataset and corpus are")
-    };
-    let words = &chosen.manifest.command_line;
-    if words.get(1).is_none_or(|word| word != "run") {
-        return Err(unlike("no `wikitrail run` wrote it"));
-    }
-    let Some(started) = started::<run::Args>(&run.path)? else { return Err(unlike("it holds no run")) };
+    let Some(started) = started::<run::Args>(&run.path)? else { return Err(unlike(run, "it holds no run")) };
     let mut experiment = started.experiment()?;
     let path = &chosen.manifest.dataset.path;
     experiment.datasets.retain(|dataset| dataset.path.display().to_string() == *path);
     experiment.datasets.truncate(1);
-    let Some(dataset) = experiment.datasets.first() else { return Err(unlike("its dataset is another one")) };
+    let Some(dataset) = experiment.datasets.first() else { return Err(unlike(run, "its dataset is another one")) };
     let spec = experiment.variants_on(dataset).iter().find(|spec| spec.name == chosen.variant).cloned();
     let Some(spec) = spec.or_else(|| only(experiment.variants_on(dataset))) else {
-        return Err(unlike("its command has no such variant"));
+        return Err(unlike(run, "its command has no such variant"));
     };
     refuse_live(chosen, &experiment, run)?;
     let named = |name: &str| VariantSpec { name: name.to_owned(), place: None, ..spec.clone() };
     let (control, mut edited) = (named(CONTROL), named(EDITED));
     edited.settings.model = args.model.clone().or(edited.settings.model);
     edited.settings.prompt = args.prompt.clone().or(edited.settings.prompt);
+    if args.protocol.is_some() {
+        // Options are those of a protocol.
+        edited.settings.protocol.clone_from(&args.protocol);
+        edited.settings.option = None;
+        // The step limit of the run: another one would be another edit.
+        let recorded = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
+        edited.settings.max_steps = edited.settings.max_steps.or(recorded.map(|variant| variant.max_steps));
+    }
     experiment.datasets[0].variants.clear();
     let mut experiment = Experiment {
         name: None,
@@ -295,6 +331,7 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
         pairs: Pairs { baseline: Some(CONTROL.to_owned()), ..Pairs::default() },
         output: Output {
             folder: Some(args.out.clone()),
+            resume: args.resume,
             command_line: without_secrets(std::env::args_os()),
             ..Output::default()
         },

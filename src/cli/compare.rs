@@ -3,6 +3,7 @@
 mod expression;
 mod flipped;
 mod gate;
+mod holdout;
 mod judges;
 mod output;
 mod stale;
@@ -13,12 +14,13 @@ use super::failure::{self, Failure};
 use super::metric_files::MetricFiles;
 use super::output_file;
 use super::say::say;
-use crate::compare::{CompareError, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare};
+use crate::compare::{CompareError, EXPENSES, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare, efforts};
 use crate::graded::{self, EpisodeName, Field, JoinedMetric, Setting, Source, Wanted, differences, folder_name};
 use crate::report::comparison::{Compared, sheet};
 use crate::score::{Figure, figure};
 use crate::types::Pairs;
 use crate::types::text::visible_line;
+use holdout::OverHoldout;
 use output::Format;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -49,7 +51,15 @@ pub(super) struct Args {
     /// Questions that agree in this field are not independent; `none` treats every question as independent.
     #[arg(long, value_name = "FIELD", default_value = "cluster")]
     cluster: String,
-    /// Show the smallest difference that this many questions detect with 80 % power.
+    /// The holdout list of the split whose questions these runs were asked, where their records do not lead to it.
+    #[arg(long, value_name = "FILE", conflicts_with = "from_csv")]
+    holdout: Option<PathBuf>,
+    /// Runs of the same variants over the development part of the split: their differences are shown beside those on the
+    /// holdout.
+    #[arg(long, value_name = "RUN", num_args = 1.., conflicts_with = "from_csv")]
+    dev: Vec<String>,
+    /// Show the smallest difference that this many questions detect with 80 % power, and what it takes to see 1, 3 and 5
+    /// points.
     #[arg(long)]
     mde: bool,
     /// List the flipped answers, right in one variant and wrong in the other: the first N of each pair, or `all` [default
@@ -148,6 +158,11 @@ impl Args {
         }
     }
 
+    /// The field of questions that are not independent.
+    fn cluster(&self) -> Option<Field> {
+        (self.cluster != "none").then(|| Field::parse(&self.cluster))
+    }
+
     fn fields(&self) -> Vec<Field> {
         self.by.iter().map(|name| Field::parse(name)).collect()
     }
@@ -176,7 +191,9 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     for warning in &warnings {
         say(format_args!("warning: {}", visible_line(warning, 500)));
     }
-    let comparison = compare(&columns, &args.settings(pairs, &joined)).map_err(|error| explain(error, &sources))?;
+    let stopped = graded::stopped(&sources, &names)?;
+    let settings = Settings { stopped, ..args.settings(pairs, &joined) };
+    let comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
     // Before anything is printed, as a misspelt condition is an error.
     let judged = args.fail_if.iter().map(|text| Ok((text, gate::judge(text, &comparison)?)));
     let judged = judged.collect::<anyhow::Result<Vec<_>>>()?;
@@ -185,17 +202,21 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let flips =
         if args.flips() { flipped::lists(&sources, &columns, &comparison, args.stale_gold, most)? } else { Vec::new() };
     let settings = differences::of(&sources);
+    let holdout = OverHoldout::of(args, &joined, &sources, &comparison, &mut warnings)?;
     let corrected = verdicts.corrected(&comparison, &sources, &names, args.level);
+    let efforts = if args.mde { efforts(&columns, &comparison, questions_of(&sources)) } else { Vec::new() };
     let compared = Compared {
         comparison: &comparison,
         settings: &settings,
         corrected: &corrected,
         flips: &flips,
         warnings: &warnings,
+        holdout: &holdout.lines(),
         mde: args.mde,
+        efforts: &efforts,
     };
     let labelled = sources.iter().zip(&names);
-    output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged))?;
+    output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged, holdout.to_json()))?;
     let mut code = failure::OK;
     for (text, judged) in judged.iter().filter(|(_, judged)| judged.holds) {
         let values: Vec<String> = judged.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -205,37 +226,53 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(code)
 }
 
+/// Questions in the dataset of the runs, where it is one.
+fn questions_of(sources: &[Source]) -> Option<usize> {
+    let mut datasets = sources.iter().map(|source| Some(&source.origin.as_ref()?.manifest.dataset));
+    let first = datasets.next()??;
+    datasets.all(|other| other.is_some_and(|other| other.sha256 == first.sha256)).then_some(first.questions)
+}
+
 /// The variants, and the figures that each has.
 fn sources(args: &Args, joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
-    let cluster = (args.cluster != "none").then(|| Field::parse(&args.cluster));
-    let fields = args.fields();
-    let mut figures = args.figures(joined);
+    let (fields, cluster) = (args.fields(), args.cluster());
     let (found, figures) = if args.from_csv.is_empty() {
-        figures.retain(|name| joined.iter().all(|metric| metric.name != *name));
-        // EM decides whether an answer flipped.
-        if !figures.iter().any(|name| name == "em") {
-            figures.push("em".to_owned());
-        }
-        let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
-        let wanted =
-            Wanted { figures: &read, joined, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
-        let (found, notes) = graded::load(&graded::runs(&args.runs)?, &wanted)?;
-        notes.iter().for_each(say);
-        if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
-            return Err(Failure::bad_input(
-                format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
-                "finish the run with --resume, or name another run",
-            ));
-        }
-        note_coverage(&found, joined)?;
-        figures.extend(joined.iter().map(|metric| metric.name.clone()));
-        (found, figures)
+        loaded(args, &args.runs, joined)?
     } else {
-        tables::sources(&args.from_csv, figures, &fields, cluster.as_ref())?
+        tables::sources(&args.from_csv, args.figures(joined), &fields, cluster.as_ref())?
     };
     for (flag, field) in fields.iter().map(|field| ("--by", field)).chain(cluster.iter().map(|f| ("--cluster", f))) {
         check_field(flag, field, &fields, &found)?;
     }
+    Ok((found, figures))
+}
+
+/// The same of runs.
+fn loaded(args: &Args, runs: &[String], joined: &[JoinedMetric]) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
+    let (fields, cluster) = (args.fields(), args.cluster());
+    let mut figures = args.figures(joined);
+    figures.retain(|name| joined.iter().all(|metric| metric.name != *name));
+    // EM decides whether an answer flipped.
+    if !figures.iter().any(|name| name == "em") {
+        figures.push("em".to_owned());
+    }
+    if args.mde {
+        figures.extend(EXPENSES.map(str::to_owned));
+        figures.sort();
+        figures.dedup();
+    }
+    let read = figures.iter().map(|name| known(name)).collect::<anyhow::Result<Vec<_>>>()?;
+    let wanted = Wanted { figures: &read, joined, cluster: cluster.as_ref(), by: &fields, gold_pages: args.stale_gold };
+    let (found, notes) = graded::load(&graded::runs(runs)?, &wanted)?;
+    notes.iter().for_each(say);
+    if let Some(empty) = found.iter().find(|source| source.episodes.is_empty()) {
+        return Err(Failure::bad_input(
+            format!("`{}` has no finished episode yet", visible_line(&empty.run.typed(), 200)),
+            "finish the run with --resume, or name another run",
+        ));
+    }
+    note_coverage(&found, joined)?;
+    figures.extend(joined.iter().map(|metric| metric.name.clone()));
     Ok((found, figures))
 }
 
@@ -314,6 +351,7 @@ fn json<'s>(
     compared: &Compared<'_>,
     labelled: impl Iterator<Item = (&'s Source, &'s String)>,
     judged: &[(&String, gate::Judged)],
+    holdout: Option<Value>,
 ) -> anyhow::Result<Value> {
     let mut value = serde_json::to_value(compared.comparison)?;
     let source = |(source, name): (&Source, &String)| json!({"name": name, "path": source.run.path.display().to_string(), "variant": source.run.variant});
@@ -328,6 +366,12 @@ fn json<'s>(
     value["warnings"] = json!(compared.warnings);
     if !compared.corrected.is_empty() {
         value["corrected"] = json!(compared.corrected);
+    }
+    if args.mde {
+        value["efforts"] = json!(compared.efforts);
+    }
+    if let Some(holdout) = holdout {
+        value["holdout"] = holdout;
     }
     if args.flips() {
         value["flips"] = json!(compared.flips);

@@ -14,6 +14,9 @@ use std::marker::PhantomData;
 /// Settings whose flags take several values, each of which makes a variant.
 const LISTED: [&str; 3] = ["prompt", "protocol", "method"];
 
+/// The flags that name a model of [`OfJudge`], one of which such a setting needs.
+pub(super) const ASKED: &str = "asked";
+
 /// A selection of settings.
 pub(super) trait Group: 'static {
     /// Where they are declared.
@@ -190,7 +193,7 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         "" => arg.help_heading(setting.heading).help(help),
         prefix => {
             let judge = prefix.trim_end_matches('_');
-            arg.help_heading("Judge").help(help.replace("--", &format!("--{judge}-"))).requires(judge.to_owned())
+            arg.help_heading("Judge").help(help.replace("--", &format!("--{judge}-"))).requires(ASKED)
         }
     };
     let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("expected {expected}"));

@@ -31,6 +31,11 @@ pub(super) fn write<T>(path: &Path, fill: impl FnOnce(File) -> anyhow::Result<T>
     })
 }
 
+/// The file that `--out` names; `-` is standard output, as is no `--out`.
+pub(super) fn named(out: Option<&Path>) -> Option<&Path> {
+    out.filter(|path| *path != Path::new("-"))
+}
+
 /// The format in which an output is written: the one that is typed, else the one that the file's ending says. A
 /// contradiction is refused, and so is an ending that says nothing. `endings` holds the formats of each ending, the usual
 /// one first; a name may end in `.gz` behind those that say so themselves.
@@ -42,7 +47,7 @@ pub(super) fn format<F: ValueEnum + Copy + PartialEq>(
     endings: &[(&str, &[F])],
     default: F,
 ) -> anyhow::Result<F> {
-    let Some(path) = out.filter(|path| path.metadata().map_or(true, |metadata| metadata.is_file())) else {
+    let Some(path) = named(out).filter(|path| path.metadata().map_or(true, |metadata| metadata.is_file())) else {
         return Ok(typed.unwrap_or(default));
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

@@ -18,7 +18,7 @@ pub(super) struct Args {
     /// Replies, one JSON object per line: `{"name": …, "output": …, "step": …}`; `step` is optional [default: stdin].
     file: Option<PathBuf>,
     /// Protocol whose parser reads the replies; `wikitrail prompt protocols` lists them.
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = crate::protocol::IDS)]
     protocol: String,
     /// Option of the protocol; may be repeated.
     #[arg(long, value_name = "K=V")]

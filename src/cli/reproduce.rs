@@ -167,6 +167,7 @@ impl Args {
             datasets: self.datasets(&file)?,
             limit: self.limit,
             repeats: None,
+            stop_when: None,
         };
         let (mut experiment, notes) = load_experiment(&self.experiment, &overrides)?;
         notes.iter().for_each(say);

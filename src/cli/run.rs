@@ -18,6 +18,7 @@ use crate::experiment::{
 };
 use crate::report::console::stdout;
 use crate::run::{End, Finished, Interrupts, Summary, load_experiment, prepare};
+use crate::types::StopRule;
 use crate::types::text::visible_line;
 use screen::Screen;
 use std::io::Write as _;
@@ -96,7 +97,7 @@ pub(super) async fn carry_out(experiment: &Experiment, shown: Shown<'_>) -> anyh
     Ok(match end {
         End::Interrupted => failure::INTERRUPTED,
         End::Stopped(_) if unfinished => failure::NOT_MEASURED,
-        _ if summaries.iter().any(|summary| summary.unmeasured() > 0) => failure::NOT_MEASURED,
+        _ if summaries.iter().any(|summary| summary.unmeasured() > 0 && !summary.is_decided()) => failure::NOT_MEASURED,
         _ => failure::OK,
     })
 }
@@ -110,6 +111,7 @@ impl Args {
                 settings: self.variant.single(),
                 limit: self.data.dataset()?.limit,
                 repeats: self.repeats,
+                stop_when: self.stop_when()?,
                 ..Overrides::default()
             };
             let (experiment, notes) = load_experiment(&self.dataset, &overrides)?;
@@ -121,6 +123,7 @@ impl Args {
                 datasets: vec![DatasetSpec { path, settings: self.data.dataset()?, ..DatasetSpec::default() }],
                 variants: self.variant.listed().variants().map_err(crate::run::RunError::from)?,
                 repeats: self.repeats.unwrap_or(1),
+                stop_when: self.stop_when()?,
                 ..Experiment::default()
             }
         };
@@ -135,6 +138,11 @@ impl Args {
             shard: self.shard.as_deref().map(|text| shard::shard(text, |name| std::env::var(name).ok())).transpose()?,
         };
         Ok(experiment)
+    }
+
+    fn stop_when(&self) -> anyhow::Result<Option<StopRule>> {
+        let rule = self.stop_when.as_deref().map(StopRule::parse).transpose();
+        rule.map_err(|error| Failure::usage(format!("--stop-when: {error}"), error.hint))
     }
 
     /// Flags of what the file itself says would be two answers to one question. What it leaves open may be typed, but for

@@ -55,6 +55,8 @@ pub(super) struct Beside {
     judgements: Option<Judgements>,
     /// What judges said.
     judged: Option<JudgedRun>,
+    /// How many episodes models read to classify them, a sentence each.
+    readers: Vec<String>,
 }
 
 pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
@@ -71,7 +73,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
             None => return Ok(failure::OK),
         }
     }
-    let annotations = people::annotations(run)?;
+    let (annotations, readers) = people::annotations(run)?;
     let mut summary = Summary::of(run, metric, args.files.per_item || annotations.is_some())?;
     summary.notes.iter().for_each(say);
     summary.evidence.note().iter().for_each(say);
@@ -90,7 +92,7 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
     } else {
         Print::Tables
     };
-    print(&summary, Beside { joined, judgements, judged }, how)?;
+    print(&summary, Beside { joined, judgements, judged, readers }, how)?;
     Ok(code)
 }
 
@@ -112,7 +114,7 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
         out.flush()?;
         return Ok(());
     }
-    let Beside { joined, judgements, judged } = beside;
+    let Beside { joined, judgements, judged, readers } = beside;
     let rows = summary
         .variants
         .iter()
@@ -136,6 +138,7 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
     );
     let (wall_ms, mut notes, next) = (wall_ms(summary), notes(summary), next_steps(summary));
     notes.extend(judged.iter().flat_map(|judged| judge::notes(judged, summary)));
+    notes.extend(readers);
     let people = judgements.map(|judgements| people::text(&judgements, summary)).unwrap_or_default();
     let below = judged.as_ref().map(judge::text).unwrap_or_default() + &people;
     let report = RunSummary { title, rows, joined, wall_ms, notes, below, next };
@@ -181,6 +184,7 @@ pub(super) fn together(summaries: &[Summary]) -> serde_json::Value {
 /// Missing episodes, and the commonest reasons for episodes that were not measured.
 fn notes(summary: &Summary) -> Vec<String> {
     let mut lines = Vec::new();
+    lines.extend(summary.stopping.as_ref().map(|found| found.sentence(&found.rule.a, &found.rule.b)));
     let missing = summary.missing();
     if missing > 0 {
         lines.push(format!("{missing} of {} planned episodes are not recorded yet", summary.planned()));

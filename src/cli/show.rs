@@ -9,6 +9,7 @@ use super::output_file::json_line;
 use super::say::say;
 use crate::graded::{Graded, GradedRun, RunRef, check_one};
 use crate::report::View;
+use crate::report::agreement::reading;
 use crate::report::console::stdout;
 use crate::report::trajectory::pair::{Side, render_pair};
 use crate::report::trajectory::{heading, render};
@@ -16,6 +17,7 @@ use crate::score::{Divergence, FailureClass};
 use crate::store::{Records, RunFolder};
 use crate::types::text::{shell_word, visible_line};
 use crate::types::{Outcome, Trajectory};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
@@ -65,22 +67,24 @@ struct Filter {
     /// Only episodes with this text in question, gold answers or answer, in upper or lower case.
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
-    /// Only episodes of this failure class: search, lookup, reasoning, label, hallucination, loop, format or limit.
-    #[arg(long, value_name = "NAME", value_parser = class)]
+    /// Only episodes of this failure class.
+    #[arg(long, value_name = "NAME", value_parser = class())]
     class: Option<FailureClass>,
-    /// Only episodes with this outcome: `finished`, `step_limit`, `format_failure`, `context_overflow`, `budget` or
-    /// `not_measured`.
-    #[arg(long, value_name = "NAME", value_parser = outcome)]
+    /// Only episodes with this outcome.
+    #[arg(long, value_name = "NAME", value_parser = outcome())]
     outcome: Option<Outcome>,
 }
 
-pub(super) fn class(name: &str) -> Result<FailureClass, String> {
-    let known = || FailureClass::ALL.map(FailureClass::name).join(", ");
-    FailureClass::parse(name).ok_or_else(|| format!("classes are {}", known()))
+/// The classes by name; a shell completes them.
+pub(super) fn class() -> impl TypedValueParser<Value = FailureClass> {
+    let names = PossibleValuesParser::new(FailureClass::ALL.map(FailureClass::name));
+    names.try_map(|name| FailureClass::parse(&name).ok_or("unknown class"))
 }
 
-pub(super) fn outcome(name: &str) -> Result<Outcome, String> {
-    Outcome::parse(name).ok_or_else(|| format!("outcomes are {}", Outcome::ALL.map(Outcome::name).join(", ")))
+/// The outcomes by name.
+pub(super) fn outcome() -> impl TypedValueParser<Value = Outcome> {
+    let names = PossibleValuesParser::new(Outcome::ALL.map(Outcome::name));
+    names.try_map(|name| Outcome::parse(&name).ok_or("unknown outcome"))
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
@@ -171,6 +175,9 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
         out.write_all(render(&graded.trajectory, Some(&graded.into()), view).as_bytes())?;
         for line in judges::lines(&verdicts, &graded.trajectory) {
             writeln!(out, "{line}")?;
+        }
+        for one in &graded.readings {
+            writeln!(out, "{}", reading(one))?;
         }
     }
     if let [_, _, ..] = &names(run, &found)[..] {

@@ -4,6 +4,7 @@
 
 use super::{Breakdown, NamedFigure, Settings, Verdict};
 use crate::stats::{Bootstrap, CochranQ, Interval, McNemar, Permutation, TTest, Wilcoxon};
+use crate::types::Stopping;
 use serde::Serialize;
 
 /// Variants compared on the questions that all of them measured.
@@ -114,8 +115,8 @@ impl Bounds {
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MethodInterval {
-    /// `wilson`, `score`, `sign flips`, `t`, `z`, `bootstrap`, `cluster sign flips`, `cluster t`, `cluster z` or `cluster
-    /// bootstrap`.
+    /// `wilson`, `score`, `sign flips`, `t`, `z`, `bootstrap`, `cluster sign flips`, `cluster t`, `cluster z`, `cluster
+    /// bootstrap` or `confidence sequence`.
     pub method: &'static str,
     pub level: f64,
     /// Lower end; `−∞` (in JSON `null`) where so few questions can rule out no difference.
@@ -184,6 +185,14 @@ pub struct Pair {
     pub questions_needed: Option<u64>,
     /// What the difference could be if rows without a measurement were right in one variant and wrong in the other.
     pub bounds: Option<Bounds>,
+    /// What the rule of the run found about this pair and figure. Then `n`, means, difference and interval are those of the
+    /// rule's questions, and what assumes a number of questions that was fixed before is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
+    /// The rule that could stop a run of this pair, where it was about others: p and intervals are not valid at their nominal
+    /// level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
     pub verdict: Verdict,
 }
 

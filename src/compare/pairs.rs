@@ -3,7 +3,8 @@
 use super::comparison::{Bounds, DecisiveP, MethodInterval, Pair, Tests};
 use super::pairing::{Extremes, Values};
 use super::sample::Sample;
-use super::{Settings, Variant, Verdict};
+use super::stopped::ruled;
+use super::{NamedFigure, Settings, Variant, Verdict};
 use crate::stats::{Decision, Reach, Rule, holm, pearson, wilcoxon};
 
 /// The pairs of a figure before anything is said about them.
@@ -11,6 +12,7 @@ pub(super) fn pairs(
     variants: &[Variant],
     values: &Values<'_>,
     extremes: Option<&[Extremes]>,
+    figure: &NamedFigure,
     settings: &Settings,
 ) -> Vec<Pair> {
     let positions = positions(variants, settings);
@@ -22,6 +24,7 @@ pub(super) fn pairs(
             bounds: extremes.and_then(|extremes| bounds(&extremes[a], &extremes[b])),
             ..pair(variants, (a, b), values, settings, &rule)
         })
+        .map(|pair| ruled(pair, figure, settings))
         .collect();
     let (at, p): (Vec<usize>, Vec<f64>) =
         pairs.iter().enumerate().filter_map(|(at, pair)| Some((at, pair.p?.value))).unzip();
@@ -87,6 +90,8 @@ fn pair(variants: &[Variant], (a, b): (usize, usize), values: &Values<'_>, setti
         mde: reach.smallest,
         questions_needed: reach.needed,
         bounds: None,
+        stopping: None,
+        stopped_by: None,
         verdict: Verdict::default(),
     }
 }

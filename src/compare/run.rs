@@ -5,7 +5,7 @@ use super::comparison::{Bounds, Comparison, FigureComparison, VariantMean, Varia
 use super::pairing::{Extremes, Pairing, Values};
 use super::pairs::pairs;
 use super::sample::Sample;
-use super::{CompareError, NamedFigure, Settings, Unit, Variant, Verdict};
+use super::{CompareError, NamedFigure, Settings, StoppedRun, Unit, Variant, Verdict};
 use crate::stats::cochran_q;
 use crate::types::Pairs;
 use std::collections::HashSet;
@@ -39,7 +39,8 @@ pub(crate) fn means_and_pairs(variants: &[Variant], settings: &Settings) -> Resu
         figures.push(compare_figure(variants, figure, values, extremes.as_deref(), settings));
     }
     let summaries = pairing.summaries();
-    let notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
+    let mut notes = notes(&summaries, &figures, pairing.all(), shared, !parts.is_empty());
+    notes.extend(settings.stopped.iter().map(StoppedRun::note));
     Ok(Comparison {
         settings: settings.clone(),
         questions: pairing.all(),
@@ -91,7 +92,7 @@ fn compare_figure(
     extremes: Option<&[Extremes]>,
     settings: &Settings,
 ) -> FigureComparison {
-    let mut pairs = pairs(variants, &values, extremes, settings);
+    let mut pairs = pairs(variants, &values, extremes, figure, settings);
     let corrected = pairs.iter().filter(|pair| pair.p.is_some()).count();
     for pair in &mut pairs {
         // Shares differ by 1 at most: what only more than that would show is not shown.

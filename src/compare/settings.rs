@@ -1,6 +1,6 @@
 //! Settings of a comparison.
 
-use super::{CompareError, NamedFigure};
+use super::{CompareError, NamedFigure, StoppedRun};
 use crate::types::Pairs;
 use serde::Serialize;
 
@@ -31,6 +31,9 @@ pub struct Settings {
     pub figures: Vec<NamedFigure>,
     /// Names of the fields to break down by, as in `Variant::groupings`.
     pub breakdowns: Vec<String>,
+    /// Runs among the variants that a rule could stop.
+    #[serde(skip)]
+    pub stopped: Vec<StoppedRun>,
 }
 
 impl Default for Settings {
@@ -45,6 +48,7 @@ impl Default for Settings {
             pairs: Pairs::default(),
             figures: vec![NamedFigure::new("em"), NamedFigure::new("f1")],
             breakdowns: Vec::new(),
+            stopped: Vec::new(),
         }
     }
 }

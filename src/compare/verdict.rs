@@ -20,6 +20,21 @@ pub struct Verdict {
 impl Verdict {
     /// What follows from a pair, one of `pairs` that were corrected together.
     pub(super) fn of(pair: &Pair, figure: &NamedFigure, pairs: usize, settings: &Settings) -> Self {
+        if let Some(found) = &pair.stopping {
+            let better = if found.difference > Some(0.0) { &pair.b } else { &pair.a };
+            let winner = found.decided.then(|| better.clone());
+            return Self { distinguishable: found.decided, winner, sentence: found.sentence(&pair.a, &pair.b) };
+        }
+        let mut verdict = Self::fixed(pair, figure, pairs, settings);
+        if let Some(rule) = &pair.stopped_by {
+            let Self { sentence, .. } = &verdict;
+            verdict.sentence = format!("{sentence}; not valid at its nominal level, as the run had the rule {rule}");
+        }
+        verdict
+    }
+
+    /// The same of a number of questions that was fixed before.
+    fn fixed(pair: &Pair, figure: &NamedFigure, pairs: usize, settings: &Settings) -> Self {
         let Settings { alpha, power, .. } = *settings;
         let words = Words { pair, figure, pairs, alpha, power };
         match (pair.difference, pair.p_holm) {

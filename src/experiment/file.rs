@@ -9,7 +9,7 @@ use super::setting::{Assignment, Kind, Setting};
 use super::settings::{DatasetSettings, VariantSettings};
 use super::{datasets, planned, shipped, variants};
 use crate::prompt::Problems;
-use crate::types::Pairs;
+use crate::types::{Pairs, StopRule};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -38,6 +38,8 @@ pub struct ExperimentFile {
     pub repeats: u32,
     /// The pairs of variants that are compared.
     pub pairs: Pairs,
+    /// When it stops by itself.
+    pub stop_when: Option<StopRule>,
     /// The variants, at least one, in the order of the file; each has a name of its own.
     pub variants: Vec<Draft>,
     /// Combinations of the matrix that are the same as an earlier one.
@@ -59,6 +61,8 @@ pub struct Overrides {
     pub limit: Option<usize>,
     /// How often each question is asked.
     pub repeats: Option<u32>,
+    /// When it stops by itself.
+    pub stop_when: Option<StopRule>,
 }
 
 /// Why an experiment file cannot be used.
@@ -144,6 +148,7 @@ impl ExperimentFile {
         let variants = variants::read(&mut notes, &entries);
         let names: Vec<&str> = variants.kept.iter().map(|variant| variant.name.as_str()).collect();
         let pairs = planned::read(&mut notes, find("baseline"), find("contrasts"), &names);
+        let stop_when = find("stop_when").and_then(|entry| planned::stop_when(&mut notes, entry, &names));
         datasets::check(&mut notes, &datasets, &variants.kept);
         let published = find("published")
             .map(|entry| published::read(&mut notes, entry, &datasets, &variants.kept))
@@ -156,6 +161,7 @@ impl ExperimentFile {
             datasets,
             repeats: repeats.unwrap_or(1),
             pairs,
+            stop_when,
             variants: variants.kept,
             merged: variants.merged,
             excluded: variants.excluded,
@@ -172,6 +178,7 @@ impl ExperimentFile {
             variants: Vec::new(),
             repeats: overrides.repeats.unwrap_or(self.repeats),
             pairs: self.pairs.clone(),
+            stop_when: overrides.stop_when.clone().or_else(|| self.stop_when.clone()),
             file: Some(FileText { path: self.path.clone(), text: self.text.clone() }),
             ..Experiment::default()
         })

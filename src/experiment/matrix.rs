@@ -5,7 +5,8 @@ use super::problem::ProblemKind;
 use super::reader::{Entry, Notes, Table};
 use super::setting::{Assignment, Setting};
 use super::settings::{VARIANT_SETTINGS, variant_setting};
-use crate::prompt::{closest, quoted};
+use crate::prompt::quoted;
+use crate::types::text::closest;
 
 pub(super) fn setting_names() -> Vec<&'static str> {
     VARIANT_SETTINGS.iter().filter(|setting| !setting.only_typed).map(|setting| setting.name).collect()

@@ -1,7 +1,7 @@
 //! What to run, as plain data: flags and experiment files are two ways to write it.
 
 use super::settings::{DatasetSettings, VariantSettings};
-use crate::types::{Fork, Pairs, Shard};
+use crate::types::{Fork, Pairs, Shard, StopRule};
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -29,6 +29,8 @@ pub struct Experiment {
     pub repeats: u32,
     /// The pairs of variants that are compared.
     pub pairs: Pairs,
+    /// When it stops by itself, because it is decided which of two variants is better; each dataset's run by itself.
+    pub stop_when: Option<StopRule>,
     /// What it may spend.
     pub limits: Limits,
     /// How fast requests are sent to models.

@@ -1,8 +1,9 @@
-//! The pairs of variants that an experiment compares: `baseline` and `contrasts`.
+//! What an experiment is to decide: `baseline` and `contrasts`, the pairs that it compares, and `stop_when`.
 
 use super::problem::ProblemKind;
 use super::reader::{Entry, Notes};
-use crate::types::Pairs;
+use crate::prompt::Fault;
+use crate::types::{Pairs, StopRule};
 
 /// Reads both keys. `names` are those of the variants.
 pub(super) fn read(
@@ -48,6 +49,25 @@ pub(super) fn read(
         }
     }
     pairs
+}
+
+/// Reads `stop_when`. `names` are those of the variants.
+pub(super) fn stop_when(notes: &mut Notes<'_>, entry: Entry<'_>, names: &[&str]) -> Option<StopRule> {
+    let sound = notes.is_clean();
+    let text = notes.text("stop_when", entry.value)?;
+    let rule = match StopRule::parse(&text) {
+        Ok(rule) => rule,
+        Err(error) => {
+            notes.note(entry.line, Fault::from(format!("`stop_when`: {error}")).hint(error.hint));
+            return None;
+        }
+    };
+    for name in [&rule.a, &rule.b] {
+        if sound {
+            notes.known("stop_when", entry.line, name, "variant", names);
+        }
+    }
+    Some(rule)
 }
 
 const EXPECTED: &str = "a list of pairs of variants, such as [[\"a\", \"b\"]] for b - a";

@@ -12,11 +12,12 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 /// Keys at the top of the file.
-pub(super) const TOP_KEYS: [&str; 12] = [
+pub(super) const TOP_KEYS: [&str; 13] = [
     "name",
     "description",
     "dataset",
     "repeats",
+    "stop_when",
     "baseline",
     "contrasts",
     "names",

@@ -71,7 +71,9 @@ fn unfinished(source: &Source, name: &str) -> Option<String> {
     let origin = source.origin.as_ref()?;
     let planned = origin.manifest.planned();
     let recorded = source.episodes.len();
-    (recorded < planned).then(|| {
+    // A rule that cannot be read is said elsewhere.
+    let decided = || origin.graded.stopping().ok().flatten().is_some_and(|found| found.decided);
+    (recorded < planned && !decided()).then(|| {
         format!(
             "`{name}` is not finished: {recorded} of {planned} planned episodes are recorded; continue with --resume"
         )
@@ -89,6 +91,12 @@ pub(crate) fn nothing_shared(sources: &[Source]) -> String {
         }
     }
     if datasets.len() < 2 {
+        let lists: HashSet<_> =
+            sources.iter().filter_map(|source| Some(&source.origin.as_ref()?.manifest.dataset.ids_file)).collect();
+        if lists.len() > 1 {
+            return "variants are paired by question id; the two parts of a split are never one comparison: wikitrail compare \
+                    HOLDOUT_RUN --dev DEVELOPMENT_RUN".to_owned();
+        }
         return "variants are paired by question id; did they run the same questions?".to_owned();
     }
     let names: Vec<String> = datasets.iter().map(|(dataset, _)| visible_line(&dataset.name, 60)).collect();

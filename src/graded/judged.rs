@@ -90,7 +90,7 @@ pub(crate) fn answers(run: &GradedRun) -> Result<Vec<Answer>, RunError> {
         if let (Some(score), Some(answer)) = (graded.score, answer)
             && Answer::is_there(Some(&answer))
         {
-            answers.push(Answer { id, question, golds, text: answer, right: score.em > 0.0 });
+            answers.push(Answer { id, question, golds, text: answer, right: score.em > 0.0, episode: None });
         }
     }
     Ok(answers)
@@ -129,9 +129,8 @@ impl JudgedRun {
         let Trajectory { id, variant, repeat, question, answers, answer, .. } = trajectory;
         let answer = answer.unwrap_or_default();
         let there = Answer::is_there(Some(&answer));
-        let say = |known: &KnownJudge| {
-            self.verdicts.of(&known.judge, &question, &answers, &answer).map(|one| one.verdict).filter(|_| there)
-        };
+        let asked = Answer { id, question, golds: answers, text: answer, right, episode: None };
+        let say = |known: &KnownJudge| self.verdicts.of(&known.judge, &asked).map(|one| one.verdict).filter(|_| there);
         let said: Vec<Option<Verdict>> = self.judges.iter().map(say).collect();
         let value = |(known, said): (&KnownJudge, &Option<Verdict>)| match said {
             // Nothing was answered, or exact match decides.
@@ -145,7 +144,7 @@ impl JudgedRun {
         if each.len() > 1 {
             values.extend(each.into_iter().map(number));
         }
-        Episode { answer: normalised(&answer), id, variant, repeat, right, said, values, label }
+        Episode { answer: normalised(&asked.text), id: asked.id, variant, repeat, right, said, values, label }
     }
 
     /// The values of a metric.
@@ -240,7 +239,8 @@ impl JudgedRun {
                 name: names[at].clone(),
                 known: known.clone(),
                 verdicts: self.verdicts.counts(&known.judge),
-                cost_usd: self.verdicts.by(&known.judge).filter_map(|one| one.cost_usd).sum(),
+                // The sum of no numbers is -0.
+                cost_usd: self.verdicts.by(&known.judge).filter_map(|one| one.cost_usd).fold(0.0, |sum, usd| sum + usd),
                 em,
                 right: distinct.iter().filter(|episode| episode.right && !episode.answer.is_empty()).count() as u64,
                 agreement: Agreement::of(&pairs, &clusters(&ids), 2, how),

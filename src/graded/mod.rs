@@ -3,12 +3,15 @@
 //! [`RunRef`] is a run as it is named, [`GradedRun`] its episodes with their scores, and a [`Source`] one variant with
 //! the figures that are compared.
 
+mod classified;
 mod corrected;
+mod development;
 pub(crate) mod differences;
 mod field;
 mod find;
 #[cfg(feature = "serve")]
 pub(crate) mod follow;
+mod holdout;
 mod judged;
 mod metric;
 mod results;
@@ -17,11 +20,15 @@ mod run_ref;
 mod shelf;
 mod source;
 mod standing;
+mod stopped;
 
+pub(crate) use classified::{failed_episodes, judgements_of};
 pub(crate) use corrected::{CorrectedFigure, CorrectedMean, CorrectedPair, JudgedRuns};
+pub(crate) use development::counterparts;
 pub(crate) use differences::Setting;
 pub(crate) use field::Field;
 pub(crate) use find::{check_one, runs, runs_at, runs_in};
+pub(crate) use holdout::{Holdout, Looks};
 pub(crate) use judged::{
     Correction, JUDGE, JudgeFigures, JudgedRun, TwoJudges, answers, correction_of_pair, judged_metrics,
 };
@@ -32,3 +39,4 @@ pub(crate) use run_ref::RunRef;
 pub(crate) use shelf::Shelf;
 pub(crate) use source::{Episode, Origin, Source, Wanted, load, names, planned};
 pub(crate) use standing::Standing;
+pub(crate) use stopped::stopped;

@@ -3,9 +3,9 @@
 use super::standing::standings;
 use super::{
     CorrectedFigure, Field, JoinedMetric, JudgedRuns, RunRef, Setting, Source, Standing, Wanted, differences, load,
-    names, planned,
+    names, planned, stopped,
 };
-use crate::compare::{Comparison, NamedFigure, Settings, means_and_pairs};
+use crate::compare::{Comparison, NamedFigure, Settings, StoppedRun, means_and_pairs};
 use crate::run::RunError;
 use crate::score::{Figure, figure};
 use crate::types::text::visible_line;
@@ -45,6 +45,8 @@ pub(crate) struct Group {
     pub(crate) comparison: Result<Comparison, String>,
     /// Judges' figures, held against labels.
     pub(crate) corrected: Vec<CorrectedFigure>,
+    /// Their runs that a rule could stop.
+    pub(crate) stopped: Vec<StoppedRun>,
     /// How each of them stands, in their order.
     pub(crate) standings: Vec<Standing>,
     /// Settings in which they differ.
@@ -169,10 +171,15 @@ impl Group {
         let read = FIGURES.iter().map(|figure| figure.name.to_owned());
         let all: Vec<String> = read.chain(joined.iter().map(|metric| metric.name.clone())).collect();
         let columns: Vec<_> = sources.iter().zip(&names).map(|(source, name)| source.column(name, &all, &[])).collect();
+        let stopped = stopped(&sources, &names).unwrap_or_else(|error| {
+            notes.push(format!("warning: rules for stopping are left out: {}", visible_line(&error.to_string(), 500)));
+            Vec::new()
+        });
         let mut group = Self {
             corrected: Vec::new(),
             settings: differences::of(&sources),
-            standings: standings(&columns),
+            standings: standings(&columns, &stopped),
+            stopped,
             comparison: Err("it was not asked for".to_owned()),
             sources,
             names,
@@ -180,7 +187,7 @@ impl Group {
         if compared {
             let (pairs, absent) = planned(&group.sources, &group.names);
             notes.extend(absent.map(|absent| format!("warning: {absent}")));
-            let settings = Settings { pairs, figures, ..Settings::default() };
+            let settings = Settings { pairs, figures, stopped: group.stopped.clone(), ..Settings::default() };
             group.comparison = means_and_pairs(&columns, &settings).map_err(|error| error.to_string());
             if let Ok(comparison) = &group.comparison {
                 group.corrected = judged.corrected(comparison, &group.sources, &group.names, settings.level);

@@ -1,12 +1,16 @@
 //! One run: its episodes with their scores.
 
 use super::RunRef;
+use super::classified::readings_of;
+use crate::label::Annotation;
 use crate::run::evidence::Evidence;
+use crate::run::stopping::Watch;
 use crate::run::{RunError, left_out};
 use crate::score::{AnswerScore, AssessedEpisode, Assessment, Tally, score_answers};
 use crate::store::{Records, RunFolder};
 use crate::types::text::visible_line;
-use crate::types::{Manifest, Question, Trajectory};
+use crate::types::{Manifest, Question, Stopping, Trajectory};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A run's folder, or a file of trajectories such as `ask --save` writes.
@@ -20,6 +24,8 @@ pub(crate) struct GradedRun {
     pub(crate) notes: Vec<String>,
     records: Records,
     tally: Tally,
+    /// What models say of episodes, by the episode's key.
+    readings: HashMap<String, Vec<Annotation>>,
 }
 
 #[derive(Debug)]
@@ -30,6 +36,8 @@ pub(crate) struct Graded {
     pub(crate) score: Option<AnswerScore>,
     /// Its trajectory metrics; absent if it was not measured.
     pub(crate) assessment: Option<Assessment>,
+    /// Why models find that it failed, one each.
+    pub(crate) readings: Vec<Annotation>,
 }
 
 impl Graded {
@@ -55,18 +63,30 @@ impl GradedRun {
     }
 
     fn read(path: &Path, id: Option<&str>, look: impl FnMut(&Question)) -> Result<Self, RunError> {
-        let (manifest, records, evidence) = if path.is_file() {
-            (None, Records::of_file(path)?, Evidence::default())
+        let (manifest, records, evidence, readings) = if path.is_file() {
+            (None, Records::of_file(path)?, Evidence::default(), HashMap::new())
         } else {
             let folder = RunFolder::open(path)?;
             let manifest = folder.manifest()?;
             let records = id.map_or_else(|| folder.records(), |id| folder.records_of_question(id))?;
             let evidence = Evidence::of_questions(&folder, &manifest, id, look);
-            (Some(manifest), records, evidence)
+            (Some(manifest), records, evidence, readings_of(&folder)?)
         };
         let notes = left_out(&records).chain(evidence.note()).collect();
         let tally = Tally::new(manifest.as_ref().map_or("", |manifest| &manifest.dataset.name));
-        Ok(Self { path: path.to_owned(), manifest, evidence, notes, records, tally })
+        Ok(Self { path: path.to_owned(), manifest, evidence, notes, records, tally, readings })
+    }
+
+    /// What the rule of a run that may stop by itself has found; none where it has no rule, or the folder no questions.
+    pub(crate) fn stopping(&self) -> Result<Option<Stopping>, RunError> {
+        let Some(manifest) = &self.manifest else { return Ok(None) };
+        let watch = Watch::of_folder(&RunFolder::open(&self.path)?, manifest)?;
+        if let Some(watch) = &watch {
+            for trajectory in self.records.iter() {
+                watch.saw(&trajectory?);
+            }
+        }
+        Ok(watch.map(|watch| watch.found()))
     }
 
     /// Refuses a variant that the run does not have.
@@ -102,6 +122,7 @@ impl GradedRun {
         let answered = || score_answers(metric, trajectory.answer.as_deref(), &trajectory.answers);
         let score = trajectory.measured().then(answered).flatten();
         let assessment = Assessment::of(&trajectory, score, self.evidence.get(&trajectory.id));
-        Graded { trajectory, metric: metric.name(), score, assessment }
+        let readings = self.readings.get(&trajectory.key).cloned().unwrap_or_default();
+        Graded { trajectory, metric: metric.name(), score, assessment, readings }
     }
 }

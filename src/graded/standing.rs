@@ -1,7 +1,7 @@
 //! The place of a variant among others: its own score, and who is distinguishably better. Each two variants are compared
 //! on the questions that both have, so that a run of few questions takes nothing from the others.
 
-use crate::compare::{NamedFigure, Settings, Variant, VariantMean, means_and_pairs};
+use crate::compare::{NamedFigure, Settings, StoppedRun, Variant, VariantMean, means_and_pairs};
 use crate::stats::holm;
 
 /// Resamples where an exact test does not apply: `compare` has the figures of each pair.
@@ -19,9 +19,9 @@ pub(crate) struct Standing {
 }
 
 /// The standings of these variants, in their order. Holm's correction covers all pairs.
-pub(super) fn standings(variants: &[Variant]) -> Vec<Standing> {
+pub(super) fn standings(variants: &[Variant], stopped: &[StoppedRun]) -> Vec<Standing> {
     let figures = vec![NamedFigure::new("em")];
-    let settings = Settings { figures, resamples: RESAMPLES, ..Settings::default() };
+    let settings = Settings { figures, resamples: RESAMPLES, stopped: stopped.to_vec(), ..Settings::default() };
     let em = |of: &[Variant]| means_and_pairs(of, &settings).ok().and_then(|mut found| found.figures.pop());
     let mut standings: Vec<Standing> = variants
         .iter()
@@ -35,7 +35,11 @@ pub(super) fn standings(variants: &[Variant]) -> Vec<Standing> {
     for a in 0..variants.len() {
         for b in a + 1..variants.len() {
             let found = em(&[variants[a].clone(), variants[b].clone()]).and_then(|mut em| em.pairs.pop());
-            pairs.extend(found.and_then(|pair| Some((a, b, pair.p?.value, pair))));
+            pairs.extend(found.and_then(|pair| {
+                // A rule has decided, or it has not.
+                let ruled = pair.stopping.as_ref().map(|found| if found.decided { 0.0 } else { 1.0 });
+                Some((a, b, ruled.or(pair.p.map(|p| p.value))?, pair))
+            }));
         }
     }
     let corrected = holm(&pairs.iter().map(|(_, _, p, _)| *p).collect::<Vec<_>>());

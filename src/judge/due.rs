@@ -1,6 +1,6 @@
 //! Which answers a judge is asked about.
 
-use super::verdict::{Chosen, Rule, normalised};
+use super::verdict::{Chosen, EpisodeRef, Rule, normalised};
 use crate::types::sha256_hex;
 use std::collections::HashSet;
 
@@ -14,6 +14,16 @@ pub(crate) struct Answer {
     pub(crate) text: String,
     /// Whether exact match calls it right.
     pub(crate) right: bool,
+    /// The episode behind it, where that is to be read too.
+    pub(crate) episode: Option<Read>,
+}
+
+/// An episode as a model reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Read {
+    pub(crate) of: EpisodeRef,
+    /// Its steps, written out.
+    pub(crate) steps: String,
 }
 
 impl Answer {
@@ -27,9 +37,10 @@ impl Answer {
 /// answers, not on the judge: two judges are asked the same.
 pub(crate) fn due(answers: impl IntoIterator<Item = Answer>, rule: Rule) -> Vec<Answer> {
     let mut known = HashSet::new();
-    let distinct = answers
-        .into_iter()
-        .filter(|answer| known.insert((answer.question.clone(), answer.golds.clone(), normalised(&answer.text))));
+    let distinct = answers.into_iter().filter(|answer| {
+        let episode = answer.episode.as_ref().map(|read| read.of.key.clone());
+        known.insert((answer.question.clone(), answer.golds.clone(), normalised(&answer.text), episode))
+    });
     let distinct: Vec<Answer> = distinct.collect();
     if rule.judged == Chosen::All {
         return distinct;

@@ -1,14 +1,17 @@
-//! `verdicts.jsonl`: reading it, appending to it, and taking it along.
+//! `verdicts.jsonl` and `classifications.jsonl`: reading them, appending to them, and taking them along.
 
+use super::due::Answer;
+use super::menu::Menu;
 use super::verdict::{Chosen, Judge, Judgement, Line, Rule, VERDICT_VERSION, Verdict, key};
 use crate::store::{RunFolder, Skipped, StoreError, append_lines, carry_lines, read_lines, without_place};
+use crate::types::text::is_control;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// The verdicts of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Verdicts {
-    by_key: HashMap<String, Judgement>,
+/// The verdicts of a run, or its readings.
+#[derive(Debug)]
+pub(crate) struct Verdicts<V = Verdict> {
+    by_key: HashMap<String, Judgement<V>>,
     /// In the order in which they first judged.
     pub(crate) judges: Vec<KnownJudge>,
     /// Lines that are left out.
@@ -25,10 +28,16 @@ pub(crate) struct KnownJudge {
 /// The rule of verdicts whose own one is lost: what was judged is what there is.
 const UNKNOWN: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
 
-impl Verdicts {
+impl<V> Default for Verdicts<V> {
+    fn default() -> Self {
+        Self { by_key: HashMap::new(), judges: Vec::new(), skipped: Vec::new() }
+    }
+}
+
+impl<V: Menu> Verdicts<V> {
     /// Reads those of a run, if there are any. Lines that cannot be read are left out and listed.
     pub(crate) fn read(folder: &RunFolder) -> Result<Self, StoreError> {
-        let (lines, skipped) = read_lines(&folder.verdicts(), parse)?;
+        let (lines, skipped) = read_lines(&V::file(folder), parse::<V>)?;
         let mut read = Self { skipped, ..Self::default() };
         for line in lines {
             match line {
@@ -57,8 +66,8 @@ impl Verdicts {
     }
 
     /// What a judge said of an answer.
-    pub(crate) fn of(&self, judge: &Judge, question: &str, golds: &[String], answer: &str) -> Option<&Judgement> {
-        self.by_key.get(&key(judge, question, golds, answer))
+    pub(crate) fn of(&self, judge: &Judge, answer: &Answer) -> Option<&Judgement<V>> {
+        self.by_key.get(&key(judge, answer))
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {
@@ -66,19 +75,19 @@ impl Verdicts {
     }
 
     /// Everything that a judge said.
-    pub(crate) fn by<'a>(&'a self, judge: &'a Judge) -> impl Iterator<Item = &'a Judgement> {
+    pub(crate) fn by<'a>(&'a self, judge: &'a Judge) -> impl Iterator<Item = &'a Judgement<V>> {
         self.by_key.values().filter(move |one| one.judge == *judge)
     }
 
-    /// The names of the judges as metrics: the model's, with the prompt's digest where a model judged in several ways.
+    /// The names of the judges behind `judge:` or `model:`: the model's, with a digest where a model judged in several ways.
     pub(crate) fn names(&self) -> Vec<String> {
         let name = |known: &KnownJudge| {
             let model = &known.judge.model;
             let alone = self.judges.iter().filter(|other| other.judge.model == *model).count() == 1;
             let digest =
                 &crate::types::sha256_hex([serde_json::to_string(&known.judge).unwrap_or_default().as_bytes()])[..8];
-            let plain: String = model.chars().filter(|c| !c.is_control() && *c != ',').take(40).collect();
-            if alone { format!("judge:{plain}") } else { format!("judge:{plain}#{digest}") }
+            let plain: String = model.chars().filter(|c| !is_control(*c) && ![',', '|'].contains(c)).take(40).collect();
+            if alone { format!("{}:{plain}", V::NAME) } else { format!("{}:{plain}#{digest}", V::NAME) }
         };
         self.judges.iter().map(name).collect()
     }
@@ -91,8 +100,8 @@ impl Verdicts {
     }
 }
 
-fn parse(line: &[u8]) -> Result<Line, String> {
-    let line: Line =
+fn parse<V: Menu>(line: &[u8]) -> Result<Line<V>, String> {
+    let line: Line<V> =
         serde_json::from_slice(line).map_err(|error| format!("not a verdict: {}", without_place(&error)))?;
     let v = match &line {
         Line::Verdict(one) => one.v,
@@ -105,14 +114,14 @@ fn parse(line: &[u8]) -> Result<Line, String> {
 }
 
 /// Appends lines to those of a run and waits until they are on disk.
-pub(crate) fn append(folder: &RunFolder, lines: &[Line]) -> Result<(), StoreError> {
-    append_lines(&folder.verdicts(), lines)
+pub(crate) fn append<V: Menu>(folder: &RunFolder, lines: &[Line<V>]) -> Result<(), StoreError> {
+    append_lines(&V::file(folder), lines)
 }
 
 /// Writes the verdicts of several folders of one run into a new one, each line once, with the prompts that they name.
-pub(crate) fn carry(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
-    let notes = carry_lines(folders.iter().map(|folder| folder.verdicts()), &new.verdicts())?;
-    for known in &Verdicts::read(new)?.judges {
+pub(crate) fn carry<V: Menu>(folders: &[&RunFolder], new: &RunFolder) -> Result<Vec<String>, StoreError> {
+    let notes = carry_lines(folders.iter().map(|folder| V::file(folder)), &V::file(new))?;
+    for known in &Verdicts::<V>::read(new)?.judges {
         let sha256 = &known.judge.prompt_sha256;
         let texts = folders.iter().filter_map(|folder| folder.prompt(sha256).ok());
         let mut whole = texts.filter(|text| crate::types::sha256_hex([text.as_bytes()]) == *sha256);

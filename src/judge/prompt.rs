@@ -1,5 +1,7 @@
 //! What a judge is asked, and how its reply is read.
 
+use super::due::Answer;
+use super::menu::Menu;
 use super::verdict::Verdict;
 use crate::types::sha256_hex;
 use crate::types::text::{cut, excerpt};
@@ -7,12 +9,8 @@ use crate::types::{Message, Prompt};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The prompt of our own.
-const OWN: &str = include_str!("prompt.toml");
-/// Placeholders that a prompt must have.
-const NEEDED: [&str; 3] = ["question", "golds", "answer"];
 /// All placeholders; the last one is a mark that no text can know beforehand.
-const PLACEHOLDERS: [&str; 4] = ["question", "golds", "answer", "fence"];
+const PLACEHOLDERS: [&str; 5] = ["question", "golds", "answer", "steps", "fence"];
 /// Characters of a question, of a gold answer and of an answer that are shown.
 const QUESTION: usize = 4_000;
 const GOLD: usize = 300;
@@ -31,17 +29,17 @@ pub(crate) struct PromptFault {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
+#[serde(deny_unknown_fields, bound = "V: Menu")]
+struct File<V> {
     system: Option<String>,
     prompt: String,
     marker: Option<String>,
-    verdicts: BTreeMap<String, Verdict>,
+    verdicts: BTreeMap<String, V>,
 }
 
 /// A judge's prompt, ready to be filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct JudgePrompt {
+pub(crate) struct JudgePrompt<V = Verdict> {
     /// The file's text, which is stored with a run.
     pub(crate) text: String,
     pub(crate) sha256: String,
@@ -49,27 +47,27 @@ pub(crate) struct JudgePrompt {
     prompt: String,
     marker: Option<String>,
     /// Words in lower case, and what they mean.
-    verdicts: Vec<(String, Verdict)>,
+    verdicts: Vec<(String, V)>,
 }
 
 fn fault(message: impl Into<String>, hint: &str) -> PromptFault {
     PromptFault { message: message.into(), hint: hint.to_owned() }
 }
 
-impl JudgePrompt {
+impl<V: Menu> JudgePrompt<V> {
     pub(crate) fn own() -> Result<Self, PromptFault> {
-        Self::parse(OWN)
+        Self::parse(V::PROMPT)
     }
 
     /// Reads a prompt's file.
     pub(crate) fn parse(text: &str) -> Result<Self, PromptFault> {
-        let file: File = toml::from_str(text).map_err(|error| {
+        let file: File<V> = toml::from_str(text).map_err(|error| {
             fault(
                 error.to_string().trim_end(),
                 "a judge's prompt is a TOML file in the form that docs/judge.md describes",
             )
         })?;
-        if let Some(missing) = NEEDED.iter().find(|name| !file.prompt.contains(&format!("{{{name}}}"))) {
+        if let Some(missing) = V::NEEDED.iter().find(|name| !file.prompt.contains(&format!("{{{name}}}"))) {
             return Err(fault(
                 format!("`prompt` has no {{{missing}}}"),
                 "a judge is shown {question}, {golds} and {answer}: write each of them where it belongs",
@@ -78,7 +76,7 @@ impl JudgePrompt {
         if file.marker.as_ref().is_some_and(|marker| marker.trim().is_empty()) {
             return Err(fault("`marker` is empty", "name what the line of the verdict begins with, or leave it out"));
         }
-        let mut verdicts: Vec<(String, Verdict)> = Vec::new();
+        let mut verdicts: Vec<(String, V)> = Vec::new();
         for (word, verdict) in &file.verdicts {
             let word = folded(word);
             if word.is_empty() || verdicts.iter().any(|(known, _)| *known == word) {
@@ -89,8 +87,8 @@ impl JudgePrompt {
             }
             verdicts.push((word, *verdict));
         }
-        for needed in [Verdict::Correct, Verdict::Incorrect] {
-            if !verdicts.iter().any(|(_, verdict)| *verdict == needed) {
+        for needed in V::WORDS {
+            if !verdicts.iter().any(|(_, verdict)| verdict == needed) {
                 return Err(fault(
                     format!("[verdicts] has no word for `{}`", needed.name()),
                     "write WORD = \"correct\" and WORD = \"incorrect\", such as A = \"correct\"",
@@ -103,13 +101,16 @@ impl JudgePrompt {
     }
 
     /// The request for a verdict. What is put in is put in once: an answer that has a placeholder in it stays as it is.
-    pub(crate) fn render(&self, key: &str, question: &str, golds: &[String], answer: &str) -> Prompt {
+    pub(crate) fn render(&self, key: &str, answer: &Answer) -> Prompt {
         let fence = key.get(..16).unwrap_or(key);
-        let (question, golds, answer) = (cut(question, QUESTION), listed(key, golds), shown(answer));
+        let (question, golds) = (cut(&answer.question, QUESTION), listed(key, &answer.golds));
+        let steps = answer.episode.as_ref().map_or("", |read| read.steps.as_str());
+        let answer = shown(&answer.text);
         let value = |name: &str| match name {
             "question" => question.as_ref(),
             "golds" => golds.as_str(),
             "answer" => answer.as_str(),
+            "steps" => steps,
             _ => fence,
         };
         let fill = |template: &str| filled(template.trim(), &value);
@@ -119,7 +120,7 @@ impl JudgePrompt {
 
     /// The verdict of a reply, and the reason before it. The last line that begins with the marker counts, as the answer may
     /// hold one that the judge repeats; without a marker the last line is the verdict.
-    pub(crate) fn read(&self, reply: &str) -> (Verdict, Option<String>) {
+    pub(crate) fn read(&self, reply: &str) -> (V, Option<String>) {
         let lines: Vec<&str> = reply.lines().collect();
         let said = lines.iter().enumerate().rev().find_map(|(at, line)| {
             let line = folded(line);
@@ -133,7 +134,7 @@ impl JudgePrompt {
         let reason = lines[..end].join("\n");
         let verdict = said.and_then(|(_, said)| self.verdicts.iter().find(|(word, _)| *word == said));
         let reason = Some(cut(reason.trim(), REASON).into_owned()).filter(|reason| !reason.is_empty());
-        (verdict.map_or(Verdict::Unreadable, |(_, verdict)| *verdict), reason)
+        (verdict.map_or(V::UNREADABLE, |(_, verdict)| *verdict), reason)
     }
 }
 

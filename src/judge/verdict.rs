@@ -1,5 +1,7 @@
-//! One verdict of a judge on one answer.
+//! One verdict of a judge on one answer, or one reading of one episode.
 
+use super::due::Answer;
+use super::menu::Menu;
 use crate::types::{Decoding, Usage, sha256_hex};
 use serde::{Deserialize, Serialize};
 
@@ -67,20 +69,32 @@ pub(crate) enum Chosen {
     All,
 }
 
-/// A line of `verdicts.jsonl`: a verdict.
+/// The episode that was read, where not its answer alone was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EpisodeRef {
+    /// As in its trajectory.
+    pub(crate) key: String,
+    pub(crate) variant: String,
+    pub(crate) repeat: u32,
+}
+
+/// A line of the file: what was said.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Judgement {
+#[serde(bound = "V: Menu")]
+pub(crate) struct Judgement<V = Verdict> {
     /// Format version, [`VERDICT_VERSION`]; always the first field.
     pub(crate) v: u32,
-    /// Digest of judge, question, golds and answer.
+    /// Digest of judge, question, golds and answer, and of the episode where that was read.
     pub(crate) key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) episode: Option<EpisodeRef>,
     pub(crate) judge: Judge,
     /// Id of the first question that this was asked for.
     pub(crate) id: String,
     pub(crate) question_sha256: String,
     /// The answer as it was shown.
     pub(crate) answer: String,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: V,
     /// What the judge wrote before the verdict, cut.
     pub(crate) reason: Option<String>,
     /// What the judge wrote, cut.
@@ -94,7 +108,7 @@ pub(crate) struct Judgement {
     pub(crate) at: String,
 }
 
-/// A line of `verdicts.jsonl`: how the answers were chosen from then on.
+/// A line of the file: how the answers were chosen from then on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RuleRecord {
     /// As in [`Judgement`].
@@ -105,9 +119,9 @@ pub(crate) struct RuleRecord {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Line {
-    Verdict(Box<Judgement>),
+#[serde(untagged, bound = "V: Menu")]
+pub(crate) enum Line<V = Verdict> {
+    Verdict(Box<Judgement<V>>),
     Rule(Box<RuleRecord>),
 }
 
@@ -119,8 +133,13 @@ pub(crate) fn normalised(answer: &str) -> String {
 }
 
 /// What distinguishes verdicts. It has no variant: a judge cannot know which one it judges.
-pub(crate) fn key(judge: &Judge, question: &str, golds: &[String], answer: &str) -> String {
+pub(crate) fn key(judge: &Judge, answer: &Answer) -> String {
+    let Answer { question, golds, text, episode, .. } = answer;
+    let said = normalised(text);
     // Texts and plain structures always serialise.
-    let parts = serde_json::to_string(&(judge, question, golds, normalised(answer))).unwrap_or_default();
-    sha256_hex([parts.as_bytes()])
+    let parts = match episode {
+        None => serde_json::to_string(&(judge, question, golds, said)),
+        Some(read) => serde_json::to_string(&(judge, question, golds, said, &read.of.key, &read.steps)),
+    };
+    sha256_hex([parts.unwrap_or_default().as_bytes()])
 }

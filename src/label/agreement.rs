@@ -1,6 +1,6 @@
 //! How judgements agree: people with the rules, people with the metric, and each pair of people.
 
-use super::{Annotation, AnnotationClass, Annotations};
+use super::{Annotation, AnnotationClass, Annotations, is_model};
 use crate::score::FailureClass;
 use crate::stats::{Agreement, Resampling};
 use std::collections::{BTreeMap, HashMap};
@@ -97,7 +97,27 @@ impl Judgements {
     }
 }
 
+impl Judgements {
+    /// How the classes of a model agree with those of each person who classified episodes that it read.
+    pub(crate) fn of_model_and_people<'a>(&'a self, model: &'a str) -> impl Iterator<Item = (&'a str, &'a Agreement)> {
+        self.pairs.iter().filter_map(move |two| {
+            let other = match &two.people {
+                [a, b] if b == model => a,
+                [a, b] if a == model => b,
+                _ => return None,
+            };
+            let agreement = &two.classes.agreement;
+            (!is_model(other) && agreement.n > 0).then_some((other.as_str(), agreement))
+        })
+    }
+}
+
 impl Person {
+    /// Whether it is a model that was asked.
+    pub(crate) fn is_model(&self) -> bool {
+        is_model(&self.by)
+    }
+
     fn of(by: &str, judged: &[(&Judged, &Annotation)], how: Resampling) -> Self {
         let classes =
             judged.iter().filter_map(|(episode, said)| Some((*episode, episode.class?.name(), said.class?.name())));

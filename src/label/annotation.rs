@@ -100,6 +100,11 @@ fn excerpt(text: &str) -> String {
     crate::types::text::printable(text, 40)
 }
 
+/// Whether a name is that of a model among people.
+pub(crate) fn is_model(by: &str) -> bool {
+    by.starts_with("model:")
+}
+
 /// Why a text cannot be a person's name. Tables join names with `|`.
 pub(crate) fn bad_name(name: &str) -> Option<&'static str> {
     match name {

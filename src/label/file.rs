@@ -20,6 +20,12 @@ impl Annotations {
         Ok(Self { all, skipped })
     }
 
+    /// These with the readings of models behind them.
+    pub(crate) fn with(mut self, readings: Vec<Annotation>) -> Self {
+        self.all.extend(readings);
+        self
+    }
+
     /// All of them, in the order of the file, also those that later ones replace.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Annotation> {
         self.all.iter()

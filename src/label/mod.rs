@@ -11,7 +11,7 @@ mod import;
 mod sample;
 
 pub(crate) use agreement::{Disagreement, Judged, Judgements, Person, Table, Two};
-pub(crate) use annotation::{ANNOTATION_VERSION, bad_name};
+pub(crate) use annotation::{ANNOTATION_VERSION, bad_name, is_model};
 pub use annotation::{Annotation, AnnotationClass};
 pub(crate) use file::{Annotations, append, carry};
 pub(crate) use import::{Imported, Shelf, import};

@@ -20,7 +20,7 @@ pub use exemplar::{Exemplar, ExemplarStep};
 pub use file::{METHODS, PromptFile, QUESTION_LABELS, Texts};
 pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptSource, check, load};
 pub use paper::PaperText;
-pub(crate) use problems::{Fault, closest, quoted};
+pub(crate) use problems::{Fault, quoted};
 pub use problems::{Problem, Problems};
 pub(crate) use reader::{Entry, Reader, Table};
 pub use render::{ExemplarOrder, RenderSettings, Rendered, render};

@@ -1,7 +1,8 @@
 //! The paper's prompt files: JSON objects of finished texts.
 
 use super::error::PromptError;
-use super::problems::{closest, quoted};
+use super::problems::quoted;
+use crate::types::text::closest;
 use serde_json::Value;
 
 /// A finished prompt text, used byte for byte.

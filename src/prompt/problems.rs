@@ -82,21 +82,6 @@ impl Problems {
     }
 }
 
-/// The candidate most similar to `word`, if it is similar enough to be a typo.
-pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A very long key is not a typo, and the comparison takes quadratic time.
-    if word.len() > 64 {
-        return None;
-    }
-    candidates
-        .into_iter()
-        .filter(|known| known.len() <= 64)
-        .map(|known| (strsim::jaro_winkler(&word.to_lowercase(), &known.to_lowercase()), known))
-        .filter(|(likeness, _)| *likeness >= 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, known)| known)
-}
-
 /// `text` for a message: control characters escaped, at most 80 characters.
 pub(crate) fn quoted(text: &str) -> String {
     let shown: String = cut(text, 80).chars().flat_map(char::escape_debug).collect();
@@ -106,15 +91,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{closest, quoted};
-
-    #[test]
-    fn typos_are_recognised() {
-        assert_eq!(closest("exampler", ["exemplar", "instruction"]), Some("exemplar"));
-        assert_eq!(closest("Claims", ["Question", "Claim"]), Some("Claim"));
-        assert_eq!(closest("colour", ["exemplar", "instruction"]), None);
-        assert_eq!(closest(&"x".repeat(100_000), ["exemplar"]), None);
-    }
+    use super::quoted;
 
     #[test]
     fn quoted_text_is_short_and_harmless() {

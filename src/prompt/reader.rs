@@ -2,7 +2,8 @@
 //!
 //! Deserialising into structs would stop at the first problem; authors want to see all of them.
 
-use super::problems::{Fault, Problem, Problems, closest, quoted};
+use super::problems::{Fault, Problem, Problems, quoted};
+use crate::types::text::closest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -3,7 +3,7 @@
 use super::judged::agreement;
 use super::layout::{headings, table};
 use super::number::{dash, percent};
-use crate::label::{Disagreement, Judgements, Person, Table, Two};
+use crate::label::{Annotation, Disagreement, Judgements, Person, Table, Two};
 use crate::types::text::{counted, thousands, visible_line};
 use std::fmt::Write as _;
 
@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 const LISTED: usize = 20;
 /// Longest name of a person that is shown.
 const NAME: usize = 40;
+/// Characters of a reason that are shown.
+const REASON: usize = 400;
 /// Characters of a class above a column.
 const HEAD: usize = 6;
 
@@ -18,7 +20,7 @@ const HEAD: usize = 6;
 pub(crate) fn render(judgements: &Judgements, command: &dyn Fn(&Disagreement) -> String, width: usize) -> String {
     let mut text = String::new();
     for person in &judgements.people {
-        of_person(&mut text, person, command, width);
+        of_person(&mut text, person, judgements, command, width);
     }
     for two in &judgements.pairs {
         of_two(&mut text, two, command, width);
@@ -29,17 +31,36 @@ pub(crate) fn render(judgements: &Judgements, command: &dyn Fn(&Disagreement) ->
     text
 }
 
-fn of_person(text: &mut String, person: &Person, command: &dyn Fn(&Disagreement) -> String, width: usize) {
+/// What a model says of an episode, in one line.
+pub(crate) fn reading(one: &Annotation) -> String {
+    let class = one.class.map(|class| format!(" says {}", class.name())).unwrap_or_default();
+    let reason = one.note.as_deref().map(|note| format!(": {}", visible_line(note, REASON))).unwrap_or_default();
+    format!("{}{class}{reason}", visible_line(&one.by, NAME))
+}
+
+fn of_person(
+    text: &mut String,
+    person: &Person,
+    judgements: &Judgements,
+    command: &dyn Fn(&Disagreement) -> String,
+    width: usize,
+) {
     let by = visible_line(&person.by, NAME);
     let seen = match person.episodes - person.blind {
         0 => "without sight of the rules' verdict".to_owned(),
         seen => format!("{} of them in sight of the rules' verdict, or unknown", thousands(seen)),
     };
     let _ = writeln!(text, "\njudged by {by}: {}, {seen}", counted(person.episodes, "episode"));
+    if person.is_model() {
+        of_model(text, &person.by, judgements);
+    }
     if person.classes.agreement.n > 0 {
         let _ = writeln!(text, "failure classes, rules against {by}:\n  {}", agreement(&person.classes.agreement));
         confusion(text, "rules", &by, &person.classes, width);
-        shares(text, &by, &person.classes, width);
+        // Only a person is the measure of the rules.
+        if !person.is_model() {
+            shares(text, &by, &person.classes, width);
+        }
     }
     if person.correct.agreement.n > 0 {
         let _ = writeln!(text, "right or wrong, metric against {by}:\n  {}", agreement(&person.correct.agreement));
@@ -47,6 +68,17 @@ fn of_person(text: &mut String, person: &Person, command: &dyn Fn(&Disagreement)
     }
     disagreements(text, ["rules", &by], &person.classes, command);
     disagreements(text, ["metric", &by], &person.correct, command);
+}
+
+/// A model's classes are worth what they agree with people's.
+fn of_model(text: &mut String, by: &str, judgements: &Judgements) {
+    let mut people = judgements.of_model_and_people(by).peekable();
+    if people.peek().is_none() {
+        text.push_str("  no person has classified these episodes: how often this model is right is not known\n");
+    }
+    for (person, found) in people {
+        let _ = writeln!(text, "  against {}, a person: {}", visible_line(person, NAME), agreement(found));
+    }
 }
 
 fn of_two(text: &mut String, two: &Two, command: &dyn Fn(&Disagreement) -> String, width: usize) {

@@ -8,7 +8,7 @@ mod parts;
 use super::layout::headings;
 use super::sheet::{Block, Cell, Grid, Heading, Key, Row, Sheet};
 use crate::compare::number::{p_value, percent, value};
-use crate::compare::{Comparison, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
+use crate::compare::{Comparison, Effort, FigureComparison, Ids, NamedFigure, Pair, Unit, VariantMean, VariantSummary};
 use crate::graded::{CorrectedFigure, Setting};
 use crate::types::text::{counted, thousands};
 use cells::{between, change, estimate, headed};
@@ -28,12 +28,16 @@ pub(crate) struct Compared<'a> {
     pub flips: &'a [FlipList],
     /// Mismatches between the variants, a sentence each.
     pub warnings: &'a [String],
+    /// Looks at a holdout, and what it says beside the development part, a sentence each.
+    pub holdout: &'a [String],
     /// Whether to show the minimum detectable difference.
     pub mde: bool,
+    /// What it takes to see small differences, if that is asked for.
+    pub efforts: &'a [Effort],
 }
 
 pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
-    let Compared { comparison, settings, flips, warnings, mde, .. } = compared;
+    let Compared { comparison, settings, flips, warnings, holdout, mde, efforts, .. } = compared;
     let names: Vec<&str> = comparison.variants.iter().map(|column| column.name.as_str()).collect();
     let mut blocks = Vec::new();
     blocks.extend(settings_table(&names, settings));
@@ -43,6 +47,7 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
         blocks.push(pairs(figure));
         blocks.extend(corrected::blocks(compared, &figure.figure.name));
         blocks.extend(mde.then(|| power(figure, comparison.settings.power)));
+        blocks.extend(planned(figure, efforts));
         let sentences = figure.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
         blocks.push(Block::Lines { title: format!("{}, verdicts", figure.figure.label()), lines: sentences });
     }
@@ -52,6 +57,9 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     }
     for list in *flips {
         blocks.extend(flips::blocks(list));
+    }
+    if !holdout.is_empty() {
+        blocks.push(Block::Lines { title: "holdout".to_owned(), lines: holdout.to_vec() });
     }
     let lines = [*warnings, &comparison.notes[..], &left_out(comparison)[..]].concat();
     if !lines.is_empty() {
@@ -149,7 +157,7 @@ fn pairs(figure: &FigureComparison) -> Block {
         let mut cells = vec![
             Cell::text(format!("{} − {}", pair.b, pair.a)),
             change(unit, pair.difference, pair.se, pair.interval),
-            pair.p.map_or_else(Cell::nothing, |p| Cell::figure("p", p.value, p_value(p.value))),
+            evidence(pair),
             pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))),
         ];
         if figure.binary {
@@ -163,6 +171,26 @@ fn pairs(figure: &FigureComparison) -> Block {
     };
     let title = format!("{}, pairwise", figure.figure.label());
     Block::Table(Grid { id: "pairs", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+/// The p of a pair, marked where a rule could stop its run, or what the rule found.
+fn evidence(pair: &Pair) -> Cell {
+    if let Some(found) = &pair.stopping {
+        let mut cell = Cell::figure("e_value", found.e_value, format!("e = {:.3}", found.e_value));
+        cell.figures.extend(
+            [Cell::count("looked", found.looked), Cell::count("decided", u8::from(found.decided))]
+                .into_iter()
+                .flat_map(|cell| cell.figures),
+        );
+        return cell;
+    }
+    let Some(p) = pair.p else { return Cell::nothing() };
+    let mut cell = Cell::figure("p", p.value, p_value(p.value));
+    if pair.stopped_by.is_some() {
+        cell.text += " (stopped)";
+        cell.figures.push(("stopped_by_rule", 1.0));
+    }
+    cell
 }
 
 /// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
@@ -183,6 +211,23 @@ fn power(figure: &FigureComparison, power: f64) -> Block {
     };
     let title = format!("{}, minimum detectable difference at {} % power", figure.figure.label(), percent(power));
     Block::Table(Grid { id: "power", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+/// What it takes to see differences that these questions need not show.
+fn planned(figure: &FigureComparison, efforts: &[Effort]) -> Option<Block> {
+    let of_it = |effort: &&Effort| effort.metric.name == figure.figure.name;
+    let mut lines: Vec<String> = efforts.iter().filter(of_it).map(|effort| effort.sentence.clone()).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let known = efforts.iter().filter(of_it).all(|effort| effort.twice.is_some());
+    lines.push(if known {
+        "each repeat asks all questions again: it never costs less than further questions do".to_owned()
+    } else {
+        "no question was repeated, so how much repeats would save is not known: --repeats 2 over some questions tells"
+            .to_owned()
+    });
+    Some(Block::Lines { title: format!("{}, what it takes to see a difference", figure.figure.label()), lines })
 }
 
 fn key(figure: &FigureComparison, pair: &Pair) -> Key {

@@ -5,8 +5,8 @@ use crate::compare::Unit;
 use crate::compare::number::value;
 use crate::graded::{Group, Origin, Results, Source, Standing};
 use crate::score::figure;
-use crate::types::Notes;
 use crate::types::text::counted;
+use crate::types::{Notes, Stopping};
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -41,6 +41,9 @@ pub(crate) struct Entry {
     pub(crate) tied_with: Vec<String>,
     /// What all its measured episodes cost, in US dollars.
     pub(crate) cost_usd: Option<f64>,
+    /// What the rule of its run has found, where that may stop by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) stopping: Option<Stopping>,
     pub(crate) tags: Vec<String>,
     pub(crate) note: String,
 }
@@ -49,7 +52,11 @@ pub(crate) struct Entry {
 pub(crate) fn entries(results: &Results, notes: impl Fn(&Source) -> Notes) -> Vec<Vec<Entry>> {
     let of = |group: &Group| {
         let variants = group.sources.iter().zip(&group.names).zip(&group.standings);
-        variants.filter_map(|((source, name), standing)| entry(source, name, standing, notes(source))).collect()
+        let stopping = |name: &String| group.stopped.iter().find(|run| run.variants.contains(name))?.found.clone();
+        let entry = |((source, name), standing): ((&Source, &String), &Standing)| {
+            Some(Entry { stopping: stopping(name), ..entry(source, name, standing, notes(source))? })
+        };
+        variants.filter_map(entry).collect()
     };
     results.groups.iter().map(of).collect()
 }
@@ -76,6 +83,7 @@ fn entry(source: &Source, name: &str, standing: &Standing, Notes { tags, note, .
         rank: standing.rank,
         tied_with: standing.tied_with.clone(),
         cost_usd: costs.clone().next().map(|first| first + costs.skip(1).sum::<f64>()),
+        stopping: None,
         tags,
         note,
     })
@@ -93,6 +101,12 @@ pub(crate) fn sheet(groups: &[Vec<Entry>]) -> Sheet {
             .filter(|entry| !entry.note.is_empty() && known.insert(&entry.path))
             .map(|entry| format!("{}: {}", entry.path, entry.note))
             .collect();
+        let mut ruled = HashSet::new();
+        let stopped = entries.iter().filter_map(|entry| Some((entry, entry.stopping.as_ref()?)));
+        let stopped = stopped.filter(|(entry, _)| ruled.insert(&entry.path));
+        let stopped =
+            stopped.map(|(entry, found)| format!("{}: {}", entry.path, found.sentence(&found.rule.a, &found.rule.b)));
+        let noted: Vec<String> = stopped.chain(noted).collect();
         let below = (!noted.is_empty()).then(|| Block::Lines { title: "notes".to_owned(), lines: noted });
         std::iter::once(Block::Table(grid(title, entries))).chain(below)
     });

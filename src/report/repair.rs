@@ -2,12 +2,11 @@
 
 use super::layout::{headings, table as laid_out};
 use super::number::{dash, percent};
-use crate::stats::{Interval, Mean, permutation};
+use crate::stats::decision::{Decision, Rule};
+use crate::stats::{Interval, Mean};
 use serde::Serialize;
 
-const LEVEL: f64 = 0.95;
-const RESAMPLES: usize = 10_000;
-const SEED: u64 = 12_345;
+const RULE: Rule = Rule { level: 0.95, alpha: 0.05, power: 0.8, pairs: 1, resamples: 10_000, seed: 12_345 };
 const WIDTH: usize = 80;
 
 /// One class, or all.
@@ -20,7 +19,7 @@ pub(crate) struct RepairRow {
     pub(crate) control: f64,
     pub(crate) edited: f64,
     pub(crate) difference: f64,
-    /// Student's t interval of the difference over questions; absent for one question, and where all differ alike.
+    /// The differences that sign flips do not reject, over questions; its ends are infinite (`null` in JSON) where these are too few.
     pub(crate) interval: Option<Interval>,
     /// Two-sided p of sign flips of the questions' differences.
     pub(crate) p: Option<f64>,
@@ -32,14 +31,15 @@ impl RepairRow {
         let column = |at: usize| pairs.iter().map(|pair| pair[at]).collect::<Vec<f64>>();
         let differences: Vec<f64> = pairs.iter().map(|[control, edited]| edited - control).collect();
         let difference = Mean::of(&differences)?;
+        let decision = Decision::of(&differences, None, false, &RULE);
         Some(Self {
             class: class.to_owned(),
             n: difference.n,
             control: Mean::of(&column(0))?.mean,
             edited: Mean::of(&column(1))?.mean,
             difference: difference.mean,
-            interval: difference.t_interval(LEVEL).filter(|_| difference.se.is_some_and(|se| se > 0.0)),
-            p: permutation(&differences, RESAMPLES, SEED).map(|test| test.p),
+            interval: decision.interval.map(|(_, interval)| interval),
+            p: decision.permutation.map(|test| test.p),
         })
     }
 }
@@ -49,7 +49,11 @@ pub(crate) fn table(rows: &[RepairRow]) -> String {
     let header = headings("class", &["n", "control", "edited", "difference\n[95 %]", "p"]);
     let cells = |row: &RepairRow| {
         let difference = format!("{:+.1}", 100.0 * row.difference);
-        let interval = row.interval.map(|of| format!(" [{:+.1}, {:+.1}]", 100.0 * of.low, 100.0 * of.high));
+        let interval = row.interval.map(|of| {
+            let bounded = of.low.is_finite() && of.high.is_finite();
+            let ends = || format!(" [{:+.1}, {:+.1}]", 100.0 * of.low, 100.0 * of.high);
+            if bounded { ends() } else { " unbounded".to_owned() }
+        });
         vec![
             row.class.clone(),
             row.n.to_string(),
@@ -71,11 +75,22 @@ mod tests {
         let row = RepairRow::of("search", &[[0.0, 1.0], [0.0, 1.0], [0.0, 0.0], [0.5, 1.0]]).expect("a row");
         assert_eq!((row.n, row.control, row.edited, row.difference), (4, 0.125, 0.75, 0.625));
         assert_eq!(row.p, Some(0.25));
+        // Four questions cannot show any difference, and neither does the interval.
         let interval = row.interval.expect("an interval");
-        assert!((interval.low + 0.136_8).abs() < 1e-3 && (interval.high - 1.386_8).abs() < 1e-3, "{interval:?}");
+        assert_eq!((interval.low, interval.high), (f64::NEG_INFINITY, f64::INFINITY));
         let one = RepairRow::of("label", &[[0.0, 1.0]]).expect("a row");
-        assert_eq!((one.interval, one.p), (None, Some(1.0)));
+        assert_eq!(one.p, Some(1.0));
         assert_eq!(RepairRow::of("label", &[]), None);
-        assert!(table(&[row, one]).contains("+62.5 [-13.7, +138.7]"), "a t interval of shares is not cut");
+        assert!(table(&[row, one]).contains("+62.5 unbounded"));
+    }
+
+    #[test]
+    fn the_interval_excludes_0_exactly_where_p_is_small() {
+        for right in 1..=12 {
+            let pairs: Vec<[f64; 2]> = (0..12).map(|at| [0.0, f64::from(u8::from(at < right))]).collect();
+            let row = RepairRow::of("search", &pairs).expect("a row");
+            let (interval, p) = (row.interval.expect("an interval"), row.p.expect("a p"));
+            assert_eq!(interval.low > 0.0, p < 0.05, "{right}: {interval:?}, p = {p}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! One episode for reading: question, steps, outcome.
 
+pub(in crate::report) mod branch;
 pub(crate) mod live;
 mod page;
 pub(crate) mod pair;
@@ -8,7 +9,7 @@ pub(crate) mod verdict;
 use super::number::duration;
 use super::view::View;
 use crate::types::text::{counted, visible_line};
-use crate::types::{Branch, Outcome, Provenance, Step, Trajectory, Usage};
+use crate::types::{Outcome, Provenance, Step, Trajectory, Usage};
 use page::{BOLD, CYAN, DIM, GREEN, PLAIN, Page, RED, YELLOW};
 use std::fmt::Write as _;
 pub(crate) use verdict::Verdict;
@@ -21,9 +22,9 @@ pub(crate) fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, vie
     if let Some(known) = verdict {
         verdict::show(&mut page, trajectory, known);
     }
-    for step in &trajectory.steps {
+    for (step, at) in trajectory.steps.iter().zip(1..) {
         page.blank();
-        show_step(&mut page, step);
+        show_step(&mut page, step, branch::origin(trajectory, at).as_deref());
     }
     page.blank();
     end(&mut page, trajectory);
@@ -48,6 +49,7 @@ fn head(page: &mut Page, trajectory: &Trajectory) {
 fn answer(page: &mut Page, trajectory: &Trajectory) {
     let (text, style) = trajectory.answer.as_deref().map_or(("none", RED), |answer| (answer, GREEN));
     page.field("answer", text, style);
+    page.optional("branch", trajectory.branch.as_ref().map(branch::line).as_deref(), YELLOW);
 }
 
 fn gold(page: &mut Page, trajectory: &Trajectory) {
@@ -58,9 +60,10 @@ fn gold(page: &mut Page, trajectory: &Trajectory) {
     }
 }
 
-fn show_step(page: &mut Page, step: &Step) {
+fn show_step(page: &mut Page, step: &Step, origin: Option<&str>) {
     let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
-    page.rule(&format!("{sample}step {}", step.n));
+    let origin = origin.map(|origin| format!(", {origin}")).unwrap_or_default();
+    page.rule(&format!("{sample}step {}{origin}", step.n));
     step_fields(page, step);
 }
 
@@ -117,7 +120,8 @@ pub(in crate::report) fn calls(step: &Step) -> String {
                 let _ = write!(text, ", {}", counted(call.attempts, "attempt"));
             }
             if call.copied {
-                text.push_str(", copied");
+                // Nobody was ever asked for a reply that an edit wrote.
+                text.push_str(if call.attempts == 0 { ", written by the edit" } else { ", copied" });
             }
             if call.cached {
                 text.push_str(", cached");
@@ -161,21 +165,10 @@ pub(in crate::report) fn repairs(trajectory: &Trajectory) -> Option<String> {
 }
 
 /// Steps, calls, tokens, cost and duration.
-/// What an episode branches off, as the end of a line.
-fn branched(branch: &Branch) -> String {
-    let Branch { run, variant, id, repeat, at, edit, .. } = branch;
-    let edit = edit
-        .as_ref()
-        .map_or_else(|| "the unedited control".to_owned(), |edit| format!("{} edited: {}", edit.part, edit.text));
-    let line = format!("; branches off {run}@{variant}:{id}, repeat {repeat}, at step {at}, {edit}");
-    visible_line(&line, 400)
-}
-
 pub(in crate::report) fn sum(trajectory: &Trajectory) -> String {
-    let branch = trajectory.branch.as_ref().map(branched).unwrap_or_default();
     let cost = trajectory.cost_usd.map(|cost| format!(", {cost:.4} USD")).unwrap_or_default();
     format!(
-        "{}, {}, {}{cost}, {}{branch}",
+        "{}, {}, {}{cost}, {}",
         counted(trajectory.agent_steps().count(), "step"),
         counted(trajectory.call_count(), "call"),
         tokens(trajectory.usage),

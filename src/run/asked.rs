@@ -29,7 +29,7 @@ impl Asked {
             return Ok(kept);
         }
         let dataset = questions::load(&spec.path, &spec.settings)?;
-        let notes = skipped(&dataset, spec);
+        let notes = notes(&dataset, spec);
         let all = dataset.questions.len();
         let questions = dataset::select(dataset.questions, &selection)?;
         let record = DatasetRecord {
@@ -40,6 +40,7 @@ impl Asked {
             sha256: dataset.sha256,
             questions: all,
             selection,
+            ids_file: spec.settings.ids.clone(),
             selected: questions.len(),
         };
         Ok(Self { questions, record, notes })
@@ -64,14 +65,14 @@ fn kept(folder: &Path, spec: &DatasetSpec, selection: &Selection) -> Option<Aske
     Some(Asked { questions, record, notes })
 }
 
-/// What is said of records that were left out.
-fn skipped(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
-    if dataset.skipped.is_empty() {
-        return Vec::new();
-    }
+/// What is said of how the file was read, and of records that were left out.
+fn notes(dataset: &Dataset, spec: &DatasetSpec) -> Vec<String> {
+    let path = spec.path.display();
+    let read = dataset.notes.iter().map(|note| format!("note: {path}: {note}"));
     let each = dataset.skipped.iter().map(|skipped| format!("skipped: {skipped}"));
-    let all = format!("note: {} left out of {}", counted(dataset.skipped.len(), "bad record"), spec.path.display());
-    each.chain([all]).collect()
+    let bad = Some(dataset.skipped.len()).filter(|bad| *bad > 0);
+    let all = bad.map(|bad| format!("note: {} left out of {path}", counted(bad, "bad record")));
+    read.chain(each).chain(all).collect()
 }
 
 /// Writes the questions into the run's folder.

@@ -2,9 +2,10 @@
 
 use super::error::RunError;
 use crate::agent::{Acting, Approach};
-use crate::protocol::Kind;
+use crate::protocol::{Kind, Protocol};
 use crate::types::text::visible_line;
 use crate::types::{Branch, BranchEdit, Call, Fork, Message, Step, Tool, Trajectory};
+use std::sync::Arc;
 
 /// The variants of a branch.
 pub(crate) const CONTROL: &str = "control";
@@ -19,13 +20,14 @@ pub(crate) struct Edit {
     pub(crate) observation: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) prompt: Option<String>,
+    pub(crate) protocol: Option<Arc<dyn Protocol>>,
     /// What chose it.
     pub(crate) by: String,
 }
 
 impl Edit {
     pub(crate) fn is_nothing(&self) -> bool {
-        !self.is_of_the_step() && self.model.is_none() && self.prompt.is_none()
+        !self.is_of_the_step() && self.model.is_none() && self.prompt.is_none() && self.protocol.is_none()
     }
 
     fn is_of_the_step(&self) -> bool {
@@ -40,11 +42,24 @@ impl Edit {
             ("observation", self.observation.clone()),
             ("model", self.model.clone()),
             ("prompt", self.prompt.clone()),
+            ("protocol", self.protocol.as_ref().map(|protocol| protocol.id().to_owned())),
         ];
         let parts: Vec<(&str, String)> = parts.into_iter().filter_map(|(part, text)| Some((part, text?))).collect();
         let (names, texts): (Vec<&str>, Vec<String>) = parts.into_iter().unzip();
         BranchEdit::new(&names.join("+"), texts.join("\n"))
     }
+}
+
+/// The part of an agent that has steps to branch off.
+pub(crate) fn acting<'a>(trajectory: &Trajectory, approach: &'a Approach) -> Result<&'a Acting, RunError> {
+    if let Approach::Act(acting) = approach {
+        return Ok(acting);
+    }
+    let variant = visible_line(&trajectory.variant, 80);
+    Err(RunError::usage(
+        format!("variant `{variant}` has no steps to branch off: it votes, or answers without tools"),
+        "branch off runs of the methods react and act",
+    ))
 }
 
 /// The control and the edited branch of an episode at step `at`, from 1.
@@ -55,15 +70,7 @@ pub(crate) fn forks(
     at: usize,
     edit: &Edit,
 ) -> Result<[Fork; 2], RunError> {
-    let Approach::Act(acting) = approach else {
-        return Err(RunError::usage(
-            format!(
-                "variant `{}` has no steps to branch off: it votes, or answers without tools",
-                visible_line(&trajectory.variant, 80)
-            ),
-            "branch off runs of the methods react and act",
-        ));
-    };
+    let acting = acting(trajectory, approach)?;
     let step = trajectory.steps.get(at.wrapping_sub(1)).filter(|step| step.action_text.is_some()).ok_or_else(|| {
         let id = visible_line(&trajectory.id, 80);
         RunError::usage(format!("`{id}` has no action at step {at}"), "`wikitrail show RUN ID` shows its steps")
@@ -72,16 +79,21 @@ pub(crate) fn forks(
     let before = trajectory.steps[..at - 1].to_vec();
     let control =
         Fork { arm: CONTROL.to_owned(), branch: branch(None), steps: before.clone(), given: None, same_prompt: true };
-    let mut steps = before;
+    let protocol = edit.protocol.as_ref().unwrap_or(&acting.protocol).as_ref();
+    let mut steps = if edit.protocol.is_some() {
+        before.iter().map(|step| rewritten(step, protocol)).collect::<Result<Vec<_>, _>>()?
+    } else {
+        before
+    };
     if edit.is_of_the_step() {
-        steps.push(edited(step, acting, edit)?);
+        steps.push(edited(step, protocol, edit)?);
     }
     let edited = Fork {
         arm: EDITED.to_owned(),
         branch: branch(Some(edit.recorded())),
         steps,
         given: edit.observation.clone(),
-        same_prompt: edit.prompt.is_none(),
+        same_prompt: edit.prompt.is_none() && edit.protocol.is_none(),
     };
     Ok([control, edited])
 }
@@ -100,27 +112,21 @@ fn branch_of(run: &str, trajectory: &Trajectory, at: usize, edit: &Edit) -> Bran
 }
 
 /// The step with its edit: where the model's reply is edited, written as the protocol writes it, and read back.
-fn edited(step: &Step, acting: &Acting, edit: &Edit) -> Result<Step, RunError> {
+fn edited(step: &Step, protocol: &dyn Protocol, edit: &Edit) -> Result<Step, RunError> {
     let observation = if edit.action.is_some() || edit.observation.is_some() { None } else { step.observation.clone() };
-    if edit.thought.is_none() && edit.action.is_none() {
+    if edit.thought.is_none() && edit.action.is_none() && edit.protocol.is_none() {
         return Ok(Step { observation, ..step.clone() });
     }
-    let recorded =
-        step.tool.filter(|tool| *tool != Tool::Invalid).map(|tool| (tool, step.input.clone().unwrap_or_default()));
-    let (tool, input) = edit.action.clone().or(recorded).ok_or_else(|| {
+    let (tool, input) = edit.action.clone().or_else(|| action(step)).ok_or_else(|| {
         RunError::usage(
             format!("step {} names no tool, so its thought alone cannot be edited", step.n),
             "add --action, such as --action 'Search[Ray Charles]'",
         )
     })?;
     let thought = edit.thought.clone().or_else(|| step.thought.clone()).filter(|thought| !thought.is_empty());
-    let reply = reply(acting, step, thought.as_deref(), tool, &input).ok_or_else(|| {
+    let reply = reply(protocol, step, thought.as_deref(), tool, &input).ok_or_else(|| {
         RunError::usage(
-            format!(
-                "protocol `{}` does not read the edited step {} back as it was written",
-                acting.protocol.id(),
-                step.n
-            ),
+            format!("protocol `{}` does not read the edited step {} back as it was written", protocol.id(), step.n),
             "try a text on one line and without labels of the protocol; some protocols need a thought",
         )
     })?;
@@ -137,11 +143,37 @@ fn edited(step: &Step, acting: &Acting, edit: &Edit) -> Result<Step, RunError> {
     })
 }
 
+/// The tool and its argument, where the step names one.
+fn action(step: &Step) -> Option<(Tool, String)> {
+    let tool = step.tool.filter(|tool| *tool != Tool::Invalid)?;
+    Some((tool, step.input.clone().unwrap_or_default()))
+}
+
+/// A copied step as another protocol writes it, which must read the same action from it.
+fn rewritten(step: &Step, protocol: &dyn Protocol) -> Result<Step, RunError> {
+    let refused = |what: String| {
+        let message = format!("step {} cannot be copied into protocol `{}`: {what}", step.n, protocol.id());
+        RunError::usage(message, "branch off an earlier step, or go on by another protocol")
+    };
+    let Some((tool, input)) = action(step) else { return Err(refused("it names no tool".to_owned())) };
+    let thought = step.thought.as_deref().filter(|thought| !thought.trim().is_empty());
+    let reply = reply(protocol, step, thought, tool, &input).ok_or_else(|| {
+        let parsed = protocol.parse(&protocol.step(step.n, thought, tool, &input), step.n);
+        let read = [parsed.tool, parsed.input.or(parsed.answer)].map(Option::unwrap_or_default);
+        let read =
+            if parsed.kind == Kind::Invalid { "no action".to_owned() } else { format!("`{}[{}]`", read[0], read[1]) };
+        let thought = parsed.thought.unwrap_or_default();
+        let was = format!("`{}[{input}]`", tool.name());
+        refused(visible_line(&format!("{was} is read as {read} after the thought `{thought}`"), 400))
+    })?;
+    Ok(Step { calls: vec![reply], discarded: None, ..step.clone() })
+}
+
 /// The model's reply that the protocol reads as this step. Where the prompt ends in the label of the thought, the reply has
 /// none.
-fn reply(acting: &Acting, step: &Step, thought: Option<&str>, tool: Tool, input: &str) -> Option<Call> {
+fn reply(protocol: &dyn Protocol, step: &Step, thought: Option<&str>, tool: Tool, input: &str) -> Option<Call> {
     let call = |completion: String| Call { completion, attempts: 0, ..Call::default() };
-    let written = |thought: Option<&str>| acting.protocol.reply(step.n, thought, tool, input);
+    let written = |thought: Option<&str>| protocol.reply(step.n, thought, tool, input);
     let Message { content, calls, .. } = written(thought);
     if !calls.is_empty() {
         return Some(Call { calls, ..call(content.to_string()) });
@@ -155,7 +187,7 @@ fn reply(acting: &Acting, step: &Step, thought: Option<&str>, tool: Tool, input:
     });
     let wanted = if tool == Tool::Finish { Kind::Finish } else { Kind::Act };
     let is_read = |text: &String| {
-        let parsed = acting.protocol.parse(text, step.n);
+        let parsed = protocol.parse(text, step.n);
         let same = |read: &Option<String>, was: &str| read.as_deref().unwrap_or_default().trim() == was.trim();
         parsed.kind == wanted && same(&parsed.thought, thought.unwrap_or_default())
     };

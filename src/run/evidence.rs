@@ -119,5 +119,5 @@ fn options(record: &DatasetRecord) -> ReadOptions {
     let column = |name: &str| record.columns.get(name).cloned();
     let columns =
         Columns { question: column("question"), answer: column("answer"), id: column("id"), ..Columns::default() };
-    ReadOptions { format: Format::parse(&record.format), skip_bad: true, columns }
+    ReadOptions { format: Format::parse(&record.format), skip_bad: true, columns, ..ReadOptions::default() }
 }

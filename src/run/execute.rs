@@ -25,7 +25,7 @@ const EVENTS: usize = 256;
 /// How a run's part ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// Everything that was due was done.
+    /// Everything that was due was done, or what the run was to decide is decided.
     Done,
     /// Somebody stopped it.
     Interrupted,
@@ -46,8 +46,9 @@ pub(super) async fn execute(
     };
     let (events, mut received) = mpsc::unbounded_channel();
     let admission = Admission::new(Arc::clone(&job.budget), job.agents.clone(), Arc::clone(&open.journal));
-    let guard = Arc::new(Guard::new(Arc::clone(&job.budget), admission, Arc::clone(&job.breakers), max_failures));
-    let (stop, stopped) = watch::channel(guard.reason().is_some());
+    let (budget, breakers) = (Arc::clone(&job.budget), Arc::clone(&job.breakers));
+    let guard = Arc::new(Guard::new(budget, admission, breakers, max_failures, open.watch.clone()));
+    let (stop, stopped) = watch::channel(guard.stops());
     let episodes = std::mem::take(&mut open.due.episodes);
     let (dataset, repeats) = (job.manifest.dataset.name.clone(), job.manifest.repeats);
     listener.event(&RunEvent::Begun { dataset, episodes: episodes.len(), repeats });
@@ -118,7 +119,7 @@ fn answer(job: &Job, journal: &Arc<Journal>, guard: &Arc<Guard>, stop: &watch::S
                 None => episode.not_measured("a fault in wikitrail: no agent for this variant"),
             };
             guard.saw(&trajectory);
-            if guard.reason().is_some() {
+            if guard.stops() {
                 stop.send_replace(true);
             }
             Some(trajectory)

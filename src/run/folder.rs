@@ -6,6 +6,7 @@ use super::estimate::Estimate;
 use super::job::Job;
 use super::plan::{Due, differences, differences_of_parts};
 use super::prices;
+use super::stopping::{self, Watch};
 use super::summary::{Part, Summary};
 use crate::experiment::Output;
 use crate::llm::{Price, Spent};
@@ -32,6 +33,8 @@ pub(super) struct OutputPlan {
     resume: bool,
     pub(super) shard: Option<Shard>,
     notes: Vec<String>,
+    /// What decides when the run stops by itself.
+    watch: Option<Watch>,
 }
 
 /// A run's folder that this process writes.
@@ -42,6 +45,8 @@ pub(super) struct OpenRun {
     started: Option<Instant>,
     appender: Mutex<Option<Appender>>,
     pub(super) journal: Arc<Journal>,
+    /// What decides when it stops by itself.
+    pub(super) watch: Option<Arc<Watch>>,
     /// How many episodes the shard has, where it is one.
     part: Option<Part>,
     lock: Lock,
@@ -77,7 +82,7 @@ impl OutputPlan {
         let recorded = recorded(&folder)?;
         refuse_other_run(&path, recorded.as_ref(), job, output)?;
         let records = if recorded.is_some() { Some(folder.records_of(output.shard)?) } else { None };
-        let due = job.plan.against(records.as_ref());
+        let mut due = job.plan.against(records.as_ref());
         if due.foreign > 0 {
             return Err(RunError::input(
                 format!(
@@ -92,9 +97,11 @@ impl OutputPlan {
             format!("warning: {}:{}: {}; its episode is run again", line.path.display(), line.line, line.reason)
         };
         let notes = records.iter().flat_map(Records::skipped).map(skipped).collect();
+        let known = recorded.as_ref().unwrap_or(&job.manifest);
+        let watch = stopping::begun(known, job.plan.questions(), records.as_ref(), &mut due)?;
         let estimate = Estimate::of(job, &due.episodes, records.as_ref().filter(|_| output.dry_run))?;
         let Output { resume, shard, .. } = *output;
-        Ok(Self { folder, recorded, records, due, estimate, resume, shard, notes })
+        Ok(Self { folder, recorded, records, due, estimate, resume, shard, notes, watch })
     }
 
     pub(super) fn notes(&self, job: &Job) -> Vec<String> {
@@ -112,6 +119,7 @@ impl OutputPlan {
             let episodes = counted(other, "episode");
             lines.push(format!("note: {episodes} of variants that are not run any more; what is recorded stays"));
         }
+        lines.extend(self.watch.as_ref().map(|watch| watch.note(&job.manifest.dataset.selection)));
         lines.extend(price_notes(job));
         lines.extend(other_language(job).map(str::to_owned));
         let hidden = job.plan.without_gold();
@@ -140,8 +148,10 @@ impl OutputPlan {
         // Nobody asks the plan after this, so that each episode is held once.
         let plan = std::mem::take(&mut job.plan);
         let part = plan.shard().map(|shard| Part { shard, episodes: plan.len() as u64 });
-        let due = plan.against(Some(&records));
+        let mut due = plan.against(Some(&records));
+        let watch = stopping::begun(&job.manifest, plan.questions(), Some(&records), &mut due)?.map(Arc::new);
         drop(plan);
+        stopping::remember(watch.as_deref(), &self.folder, &mut job.manifest)?;
         for (variant, Paid { calls, uncounted, usage }) in self.folder.paid(&records, lock.shard())? {
             let price = job.prices().get(variant.as_str()).map(|price| Price::from(*price));
             job.budget.charge(Spent { estimated: uncounted, ..Spent::of(calls, usage, price) });
@@ -149,7 +159,7 @@ impl OutputPlan {
         let keys: HashSet<&str> = due.episodes.iter().map(|episode| episode.key.as_str()).collect();
         let journal = Arc::new(self.folder.journal(&lock, &records, |key| keys.contains(key))?);
         let appender = Mutex::new(Some(appender.with_journal(Arc::clone(&journal))));
-        Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, part, lock })
+        Ok(OpenRun { folder: self.folder, due, started: None, appender, journal, watch, part, lock })
     }
 
     /// Writes the manifest of a run that this process writes alone.
@@ -172,6 +182,7 @@ impl OutputPlan {
             manifest.active_ms = recorded.active_ms;
             manifest.limit_history = recorded.limit_history;
             manifest.paid = recorded.paid;
+            manifest.stop_looked = recorded.stop_looked;
             for variant in &mut manifest.variants {
                 let was = recorded.variants.iter().chain(&recorded.retired).find(|was| was.name == variant.name);
                 variant.not_sent = was.map(|was| was.not_sent.clone()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::admission::{Admission, Held};
 use super::breaker::Breakers;
+use super::stopping::Watch;
 use crate::agent::Episode;
 use crate::llm::Budget;
 use crate::types::text::counted;
@@ -17,6 +18,7 @@ pub(super) struct Guard {
     max_failures: Option<u64>,
     failures: AtomicU64,
     reason: OnceLock<String>,
+    watch: Option<Arc<Watch>>,
 }
 
 impl Guard {
@@ -25,9 +27,10 @@ impl Guard {
         admission: Admission,
         breakers: Arc<Breakers>,
         max_failures: Option<u64>,
+        watch: Option<Arc<Watch>>,
     ) -> Self {
         let (failures, reason) = (AtomicU64::new(0), OnceLock::new());
-        let guard = Self { budget, admission, breakers, max_failures, failures, reason };
+        let guard = Self { budget, admission, breakers, max_failures, failures, reason, watch };
         guard.look_at_the_budget();
         guard
     }
@@ -49,6 +52,9 @@ impl Guard {
     /// Takes an episode into account that has ended.
     pub(super) fn saw(&self, trajectory: &Trajectory) {
         self.admission.ended(trajectory);
+        if let Some(watch) = &self.watch {
+            watch.saw(trajectory);
+        }
         if let Some(trip) = self.breakers.trip() {
             self.stop(|| trip.reason.clone());
         }
@@ -64,7 +70,12 @@ impl Guard {
         }
     }
 
-    /// Why no further episode is to be begun, once that is so.
+    /// Whether no further episode is to be begun.
+    pub(super) fn stops(&self) -> bool {
+        self.reason().is_some() || self.watch.as_ref().is_some_and(|watch| watch.is_decided())
+    }
+
+    /// Why no further episode is to be begun, once that is so; a run that is decided is complete, and needs no reason.
     pub(super) fn reason(&self) -> Option<&str> {
         self.reason.get().map(String::as_str)
     }
@@ -106,7 +117,7 @@ mod tests {
         let records = folder.records().expect("no records");
         let journal = Arc::new(folder.journal(&lock, &records, |_| true).expect("a journal"));
         let admission = Admission::new(Arc::clone(budget), HashMap::new(), journal);
-        Guard::new(Arc::clone(budget), admission, Arc::new(Breakers::new(None)), max_failures)
+        Guard::new(Arc::clone(budget), admission, Arc::new(Breakers::new(None)), max_failures, None)
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::pace::Pacer;
 use super::plan::{Plan, duplicate_variants};
 use super::pool::Pool;
 use super::revision;
+use super::stopping;
 use super::unsent;
 use super::variant::{BuiltVariant, build};
 use crate::agent::{Agent, StoredPrompt};
@@ -55,11 +56,16 @@ impl Job {
         let out = experiment.output.folder.clone();
         let out = if several { out.map(|out| out.join(dataset_name(spec))) } else { out };
         let resumed = out.as_deref().filter(|_| experiment.output.resume);
-        let Asked { mut questions, mut record, notes } = Asked::of(spec, resumed)?;
+        let ordered = experiment.stop_when.as_ref().map(|_| stopping::ordered(spec));
+        let Asked { mut questions, mut record, notes } = Asked::of(ordered.as_ref().unwrap_or(spec), resumed)?;
         if !experiment.forks.is_empty() {
             questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
             record.selection.ids = questions.iter().map(|question| question.id.clone()).collect();
             record.selected = questions.len();
+        }
+        if let Some(rule) = &experiment.stop_when {
+            let names: Vec<&str> = experiment.variants_on(spec).iter().map(|variant| variant.name.as_str()).collect();
+            stopping::check(rule, &names, &questions, experiment.output.shard)?;
         }
         let claims = questions.first().is_some_and(|question| question.answer_kind == AnswerKind::Label);
         let built = variants(experiment.variants_on(spec), pool, claims)?;
@@ -173,6 +179,8 @@ fn manifest(experiment: &Experiment, dataset: DatasetRecord, variants: Vec<Varia
         v: MANIFEST_VERSION,
         variants,
         retired: Vec::new(),
+        stop_when: experiment.stop_when.clone(),
+        stop_looked: 0,
         repeats: experiment.repeats.max(1),
         experiment: experiment_record(experiment),
         dataset,

@@ -1,4 +1,4 @@
-//! Asking judges about the answers of a run: what is due, at what price, and doing it.
+//! Asking models about the answers or the episodes of a run: what is due, at what price, and doing it.
 //!
 //! A judge is a model like any other: its keys, pace, budget, recording and cache are those of a run.
 
@@ -12,7 +12,8 @@ use super::model::{BuiltModel, is_on};
 use super::pool::Pool;
 use crate::experiment::{Experiment, Limits, Output, Pace, Recording, VariantSettings};
 use crate::judge::{
-    self, Answer, Judge, JudgePrompt, Judgement, Line, Rule, RuleRecord, VERDICT_VERSION, Verdict, Verdicts, due, key,
+    self, Answer, Judge, JudgePrompt, Judgement, Line, Menu, Rule, RuleRecord, VERDICT_VERSION, Verdict, Verdicts, due,
+    key,
 };
 use crate::llm::{Budgeted, Model, ModelError, Price, Spent, in_episode};
 use crate::store::RunFolder;
@@ -32,12 +33,12 @@ const TELL: usize = 100;
 
 /// Who is to judge, and how.
 #[derive(Debug, Clone)]
-pub(crate) struct JudgeSettings {
+pub(crate) struct JudgeSettings<V = Verdict> {
     /// `PROVIDER:NAME`, one or more.
     pub(crate) models: Vec<String>,
     /// What they have in common.
     pub(crate) settings: VariantSettings,
-    pub(crate) prompt: JudgePrompt,
+    pub(crate) prompt: JudgePrompt<V>,
     pub(crate) rule: Rule,
     pub(crate) limits: Limits,
     pub(crate) pace: Pace,
@@ -84,32 +85,33 @@ pub(crate) struct JudgeEnd {
 }
 
 /// The judges of a run, ready to begin.
-pub(crate) struct Judging {
+pub(crate) struct Judging<V = Verdict> {
     folder: RunFolder,
     pool: Pool,
-    prompt: JudgePrompt,
+    prompt: JudgePrompt<V>,
     rule: Rule,
     ready: Vec<Ready>,
-    known: Verdicts,
+    known: Verdicts<V>,
 }
 
-impl Judging {
+impl<V: Menu> Judging<V> {
     /// Builds the judges and chooses what they are asked; `answers` are those of the run. Sends nothing and writes nothing.
-    pub(crate) fn prepare(folder: RunFolder, answers: &[Answer], judges: &JudgeSettings) -> Result<Self, RunError> {
+    pub(crate) fn prepare(folder: RunFolder, answers: &[Answer], judges: &JudgeSettings<V>) -> Result<Self, RunError> {
         let JudgeSettings { limits, pace, recording, .. } = judges.clone();
         let output = Output { dry_run: judges.dry_run, ..Output::default() };
         let experiment = Experiment { limits, pace, recording, output, ..Experiment::default() };
         let known = Verdicts::read(&folder)?;
-        let pool = Pool::new(&experiment).map_err(|error| in_flags_of_the_judge(&error))?;
+        let pool = Pool::new(&experiment).map_err(|error| in_flags_of_the_judge(&error, V::FLAG))?;
         let (prompt, rule) = (judges.prompt.clone(), judges.rule);
         let mut judging = Self { folder, pool, prompt, rule, ready: Vec::new(), known };
         let chosen = due(answers.iter().cloned(), rule);
         for model in &judges.models {
             let settings = VariantSettings { model: Some(model.clone()), ..judges.settings.clone() };
-            let ready = judging.ready(settings, &chosen, judges).map_err(|error| in_flags_of_the_judge(&error))?;
+            let ready =
+                judging.ready(settings, &chosen, judges).map_err(|error| in_flags_of_the_judge(&error, V::FLAG))?;
             if judging.ready.iter().any(|other| other.judge == ready.judge) {
                 let shown = printable(model, 80);
-                return Err(RunError::usage(format!("--judge names `{shown}` twice"), "name each judge once"));
+                return Err(RunError::usage(format!("{} names `{shown}` twice", V::FLAG), "name each model once"));
             }
             judging.ready.push(ready);
         }
@@ -120,12 +122,12 @@ impl Judging {
         &mut self,
         settings: VariantSettings,
         chosen: &[Answer],
-        judges: &JudgeSettings,
+        judges: &JudgeSettings<V>,
     ) -> Result<Ready, RunError> {
         let Some(built) = self.pool.server(&settings)? else {
             return Err(RunError::usage(
                 "`baseline` follows rules and cannot judge",
-                "name a model behind a server, such as --judge openai:NAME",
+                format!("name a model behind a server, such as {} openai:NAME", V::FLAG),
             ));
         };
         let decoding = decoding(&settings);
@@ -141,7 +143,7 @@ impl Judging {
         let prompt_sha256 = self.prompt.sha256.clone();
         let judge = Judge { model: label, endpoint: endpoint.to_owned(), prompt_sha256, decoding };
         let (known, due): (Vec<_>, Vec<_>) =
-            chosen.iter().cloned().partition(|answer| self.known.has(&key_of(&judge, answer)));
+            chosen.iter().cloned().partition(|answer| self.known.has(&key(&judge, answer)));
         let model: Arc<dyn Model> = if self.pool.is_offline() {
             model
         } else {
@@ -171,7 +173,7 @@ impl Judging {
     /// What each judge is asked.
     pub(crate) fn plans(&self) -> impl Iterator<Item = JudgePlan> {
         self.ready.iter().map(|ready| {
-            let bytes = |answer: &Answer| self.request(ready, &key_of(&ready.judge, answer), answer).prompt.bytes();
+            let bytes = |answer: &Answer| self.request(ready, &key(&ready.judge, answer), answer).prompt.bytes();
             let prompts = ready.due.iter().map(|answer| Usage::estimated(bytes(answer), 0).prompt_tokens).sum();
             let replies = ready.due.len() as u64 * u64::from(ready.judge.decoding.most_tokens());
             let price = ready.price.as_ref().map(Price::from);
@@ -186,8 +188,7 @@ impl Judging {
     }
 
     fn request(&self, ready: &Ready, key: &str, answer: &Answer) -> Request {
-        let Answer { question, golds, text, .. } = answer;
-        Request::new(self.prompt.render(key, question, golds, text), Vec::new(), ready.judge.decoding.clone())
+        Request::new(self.prompt.render(key, answer), Vec::new(), ready.judge.decoding.clone())
     }
 
     /// Asks what is due. Each verdict is on disk as soon as it is there. At the first request to stop, what is in flight is
@@ -224,7 +225,7 @@ impl Judging {
         if known.is_none_or(|known| known.rule != self.rule) {
             let (rule, judge) = (self.rule, ready.judge.clone());
             let record = RuleRecord { v: VERDICT_VERSION, rule, judge, at: jiff::Timestamp::now().to_string() };
-            judge::append(&self.folder, &[Line::Rule(Box::new(record))])?;
+            judge::append::<V>(&self.folder, &[Line::Rule(Box::new(record))])?;
         }
         Ok(())
     }
@@ -260,9 +261,9 @@ impl Judging {
     }
 
     async fn ask<'a>(&'a self, ready: &'a Ready, answer: &'a Answer) -> (Result<Completion, ModelError>, &'a Answer) {
-        let key = key_of(&ready.judge, answer);
+        let key = key(&ready.judge, answer);
         let request = self.request(ready, &key, answer);
-        (in_episode(format!("judge {key}"), 0, ready.model.complete(&request)).await, answer)
+        (in_episode(format!("{} {key}", V::NAME), 0, ready.model.complete(&request)).await, answer)
     }
 
     /// Writes a verdict down, or why there is none.
@@ -277,11 +278,12 @@ impl Judging {
         match asked {
             Ok(completion) => {
                 let judgement = self.judgement(ready, answer, &completion);
-                done.unreadable += usize::from(judgement.verdict == Verdict::Unreadable);
+                done.unreadable += usize::from(judgement.verdict == V::UNREADABLE);
                 done.judged += 1;
                 judge::append(&self.folder, &[Line::Verdict(Box::new(judgement))])?;
                 if done.judged.is_multiple_of(TELL) {
-                    told(format!("{} of {} judged", done.judged, counted(done.due, "answer")));
+                    let [thing, judged] = V::THING;
+                    told(format!("{} of {} {judged}", done.judged, counted(done.due, thing)));
                 }
             }
             Err(error) => {
@@ -293,20 +295,21 @@ impl Judging {
                 if done.end.is_none() {
                     done.end = stopped.map(End::Stopped);
                 }
-                done.failed(&error, &ready.settings);
+                done.failed::<V>(&error, &ready.settings);
             }
         }
         Ok(())
     }
 
-    fn judgement(&self, ready: &Ready, answer: &Answer, completion: &Completion) -> Judgement {
+    fn judgement(&self, ready: &Ready, answer: &Answer, completion: &Completion) -> Judgement<V> {
         let (verdict, reason) = self.prompt.read(&completion.text);
         let usage = completion.usage;
         let price = ready.price.as_ref().map(Price::from);
         let asked = !completion.cached && !self.pool.is_offline();
         Judgement {
             v: VERDICT_VERSION,
-            key: key_of(&ready.judge, answer),
+            key: key(&ready.judge, answer),
+            episode: answer.episode.as_ref().map(|read| read.of.clone()),
             judge: ready.judge.clone(),
             id: answer.id.clone(),
             question_sha256: sha256_hex([answer.question.as_bytes()]),
@@ -334,21 +337,17 @@ struct Done {
 
 impl Done {
     /// Each reason once, with what to do about it.
-    fn failed(&mut self, error: &ModelError, settings: &VariantSettings) {
-        let note = format!("not judged: {}", printable(&error.to_string(), 300));
+    fn failed<V: Menu>(&mut self, error: &ModelError, settings: &VariantSettings) {
+        let note = format!("not {}: {}", V::THING[1], printable(&error.to_string(), 300));
         if matches!(error, ModelError::Budget { .. }) || self.notes.len() >= 6 || self.notes.contains(&note) {
             return;
         }
-        let hint = format!("hint: {}", flags_of_the_judge(&hint::of_error(error, settings)));
+        let hint = format!("hint: {}", flags_of_the_judge(&hint::of_error(error, settings), V::FLAG));
         self.notes.push(note);
         if !self.notes.contains(&hint) {
             self.notes.push(hint);
         }
     }
-}
-
-fn key_of(judge: &Judge, answer: &Answer) -> String {
-    key(judge, &answer.question, &answer.golds, &answer.text)
 }
 
 fn decoding(settings: &VariantSettings) -> Decoding {

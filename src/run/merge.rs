@@ -3,7 +3,7 @@
 use super::error::RunError;
 use super::folder::{holds_a_run, recorded};
 use super::plan::differences_of_parts;
-use crate::judge;
+use crate::judge::{self, Reading, Verdict};
 use crate::label;
 use crate::store::{Keep, Records, RunFolder, Union};
 use crate::tape::NOT_OWN_HINT;
@@ -62,7 +62,8 @@ pub(crate) fn merge(paths: &[PathBuf], out: &Path, keep: Option<Keep>) -> Result
         manifest.paid = new.write_union(&union, &folders, &records)?;
         notes.extend(copy_texts(new, &manifest, &folders)?);
         notes.extend(label::carry(&folders, new)?);
-        notes.extend(judge::carry(&folders, new)?);
+        notes.extend(judge::carry::<Verdict>(&folders, new)?);
+        notes.extend(judge::carry::<Reading>(&folders, new)?);
         Ok::<(), RunError>(new.write_manifest(&manifest)?)
     });
     written?;
@@ -174,6 +175,7 @@ fn manifest(sources: &[Source]) -> Result<Manifest, RunError> {
             }
         }
     }
+    manifest.stop_looked = sources.iter().map(|source| source.manifest.stop_looked).max().unwrap_or_default();
     manifest.started_at = started.pop_first().unwrap_or_default();
     manifest.ended_at = ended.and_then(|mut ended| ended.pop_last());
     manifest.active_ms = active.into_iter().max().unwrap_or_default();

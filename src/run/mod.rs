@@ -12,9 +12,11 @@
 //! | `freeze` | the pages of a dataset, a run or a list, from a site into a corpus |
 //! | `merge` | one folder from several of the same run |
 //! | `judging` | asking judges about the answers of a run |
+//! | `inspect_log` | a folder of the answers in a log of Inspect |
 //! | `notebook` | a folder of episodes that the paper's notebooks recorded |
 //! | `estimate` | what a run will take |
 //! | `execute`, `runner`, `rescue`, `guard`, `breaker`, `interrupts`, `pace` | doing what is due |
+//! | `stopping` | stopping when it is decided which of two variants is better |
 //! | `unsent` | what servers do not take |
 //! | `summary`, `spending`, `unfinished`, `evidence`, `hint`, `stored` | reading a run |
 //! | `agent` | one agent, for single questions |
@@ -35,7 +37,9 @@ mod folder;
 mod freeze;
 mod guard;
 mod hint;
+mod imported;
 mod inputs;
+mod inspect_log;
 mod interrupts;
 mod job;
 mod journal;
@@ -55,6 +59,7 @@ mod rescue;
 mod revision;
 mod runner;
 mod spending;
+pub(crate) mod stopping;
 pub(crate) mod stored;
 mod summary;
 mod unfinished;
@@ -71,6 +76,7 @@ pub(crate) use folder::fresh;
 #[cfg(feature = "index")]
 pub(crate) use freeze::{FreezeEnd, FreezePlan, FreezeProgress, FreezeSettings};
 pub(crate) use hint::shortfalls;
+pub(crate) use inspect_log::{Import as InspectImport, import as import_inspect};
 pub use interrupts::Interrupts;
 pub(crate) use judging::{JudgeEnd, JudgePlan, JudgeSettings, Judging};
 pub(crate) use merge::{Merged, merge};

@@ -1,19 +1,15 @@
 //! A run folder of episodes that the paper's notebooks recorded.
 
 use super::error::RunError;
+use super::imported;
 use super::merge::refuse_target;
-use super::revision::git_revision;
 use crate::agent::notebook::{self, Imported, VARIANT};
 use crate::protocol::react_paper::MAX_STEPS;
 use crate::score::{Metric, score_answers};
 use crate::store::{RunFolder, StoreError, without_place};
 use crate::types::bounded::lines;
-use crate::types::manifest::MANIFEST_VERSION;
 use crate::types::text::{printable, visible_line};
-use crate::types::{
-    AnswerKind, Compat, DatasetRecord, Decoding, Manifest, Method, Question, Selection, Tool, Variant, Wording,
-    sha256_hex,
-};
+use crate::types::{AnswerKind, DatasetRecord, Manifest, Method, Question, Selection, Tool, Variant, sha256_hex};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::BufReader;
@@ -152,7 +148,6 @@ impl Found {
     }
 
     fn manifest(&self, files: &[PathBuf], dataset: &str, command_line: Vec<String>) -> Manifest {
-        let now = jiff::Timestamp::now().to_string();
         let paths: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         let count = self.episodes.len();
         let dataset = DatasetRecord {
@@ -163,24 +158,10 @@ impl Found {
             sha256: sha256_hex([self.sha256.join("\n").as_bytes()]),
             questions: count,
             selection: Selection::default(),
+            ids_file: None,
             selected: count,
         };
-        Manifest {
-            v: MANIFEST_VERSION,
-            variants: vec![self.variant()],
-            retired: Vec::new(),
-            repeats: 1,
-            experiment: None,
-            dataset,
-            wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
-            git_revision: git_revision(),
-            command_line,
-            started_at: now.clone(),
-            ended_at: Some(now),
-            active_ms: 0,
-            limit_history: Vec::new(),
-            paid: BTreeMap::new(),
-        }
+        imported::manifest(self.variant(), dataset, 1, command_line)
     }
 
     /// What is known of how the episodes came about; of the prompt only digests with the question behind it.
@@ -188,35 +169,11 @@ impl Found {
         let models: Vec<String> = self.models.iter().map(|model| printable(model, 200)).collect();
         let claims = self.episodes.iter().any(|episode| episode.claims.claim);
         Variant {
-            name: VARIANT.to_owned(),
             protocol: "react-paper".to_owned(),
-            protocol_version: 1,
-            options: BTreeMap::new(),
             method: Method::React.name().to_owned(),
-            voting: None,
-            oracle_context: false,
             max_steps: MAX_STEPS,
-            prompt: "unknown".to_owned(),
-            prompt_sha256: String::new(),
-            direct_prompt_sha256: None,
-            texts: None,
-            instruction: None,
-            shots: None,
-            exemplar_order: None,
-            exemplar_seed: None,
             question_label: if claims { "Claim" } else { "Question" }.to_owned(),
-            model: models.join("; "),
-            endpoint: "none".to_owned(),
-            base_url: None,
-            price: None,
-            decoding: Decoding::default(),
-            not_sent: Vec::new(),
-            direct_max_tokens: None,
-            wiki: "unknown".to_owned(),
-            wiki_origin: None,
-            compat: Compat::Paper,
-            wording: Wording::default(),
-            settings: BTreeMap::new(),
+            ..imported::variant(VARIANT, models.join("; "))
         }
     }
 }

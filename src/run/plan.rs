@@ -255,8 +255,14 @@ fn changes(recorded: &Manifest, planned: &Manifest, grows: bool) -> Vec<String> 
         }
     };
     compare("dataset", &json!(recorded.dataset.sha256), &json!(planned.dataset.sha256));
-    if !grows || planned.repeats < recorded.repeats {
+    compare("stop_when", &json!(recorded.stop_when), &json!(planned.stop_when));
+    if !grows || planned.repeats < recorded.repeats || planned.stop_when.is_some() {
         compare("repeats", &json!(recorded.repeats), &json!(planned.repeats));
+    }
+    if planned.stop_when.is_some() && recorded.stop_when.is_some() {
+        // The rule looks at the questions in their order; more of them may follow.
+        let order = |manifest: &Manifest| json!(Selection { limit: None, ..manifest.dataset.selection.clone() });
+        compare("order of the questions", &order(recorded), &order(planned));
     }
     if grows {
         found.extend(renamed(recorded, planned));

@@ -17,6 +17,11 @@ const MOST_IDS: u64 = 64 << 20;
 
 /// Reads a dataset's file, or the shipped one of that name.
 pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, RunError> {
+    load_with(path, &options(settings)?)
+}
+
+/// How settings say to read a file.
+pub(crate) fn options(settings: &DatasetSettings) -> Result<ReadOptions, RunError> {
     let format = settings.format.as_deref().map(format_of).transpose()?;
     let columns = Columns {
         question: settings.question_column.clone(),
@@ -24,11 +29,14 @@ pub(crate) fn load(path: &Path, settings: &DatasetSettings) -> Result<Dataset, R
         id: settings.id_column.clone(),
         ..Columns::default()
     };
-    let options = ReadOptions { format, skip_bad: is_on(settings.skip_bad), columns };
+    Ok(ReadOptions { format, skip_bad: is_on(settings.skip_bad), columns, ..ReadOptions::default() })
+}
+
+pub(crate) fn load_with(path: &Path, options: &ReadOptions) -> Result<Dataset, RunError> {
     let shown = path.display().to_string();
     match shipped::file(&shown).filter(|_| !path.exists()) {
-        Some(bytes) => Ok(dataset::load(&shown, bytes, &options)?),
-        None => match dataset::load_file(path, &options) {
+        Some(bytes) => Ok(dataset::load(&shown, bytes, options)?),
+        None => match dataset::load_file(path, options) {
             Err(DatasetError { problem: Problem::Io(_), .. }) if !path.exists() => Err(absent(path).into()),
             loaded => Ok(loaded?),
         },

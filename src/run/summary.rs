@@ -6,11 +6,12 @@ use super::hint::{hint, shortfalls};
 use super::model::is_own;
 use super::plan;
 use super::spending::Spending;
+use super::stopping::Watch;
 use super::unfinished::{UnfinishedShard, unfinished};
 use crate::score::{AnswerScore, Assessment, Metric, RunAssessment, RunScore, Shortfalls, Tally};
 use crate::store::{Records, RunFolder, Skipped};
 use crate::types::text::{counted, shell_word, visible_line};
-use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Trajectory};
+use crate::types::{Cause, Failure, Manifest, Outcome, Paid, Service, Shard, Stopping, Trajectory};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,8 @@ pub struct Summary {
     pub hints: BTreeMap<String, String>,
     /// Observations that are answers of a site with another status than 200, by status: `paper` takes any answer for a page.
     pub other_statuses: BTreeMap<u16, u64>,
+    /// What the rule of a run that may stop by itself has found.
+    pub stopping: Option<Stopping>,
     /// The id of an episode to look at: a wrong answer, if there is one.
     pub show_id: Option<String>,
     /// What a reader should know: lines that were left out, supporting facts that are missing.
@@ -136,6 +139,28 @@ impl Reasons {
     }
 }
 
+/// What is gathered of the episodes besides their figures.
+#[derive(Default)]
+struct Aside {
+    reasons: Reasons,
+    other_statuses: BTreeMap<u16, u64>,
+    watch: Option<Watch>,
+}
+
+impl Aside {
+    fn add(&mut self, trajectory: &Trajectory, manifest: &Manifest) {
+        if let Some(watch) = &self.watch {
+            watch.saw(trajectory);
+        }
+        if trajectory.outcome == Outcome::NotMeasured {
+            self.reasons.add(trajectory, manifest);
+        }
+        for status in statuses(trajectory).filter(|status| *status != 200) {
+            *self.other_statuses.entry(status).or_default() += 1;
+        }
+    }
+}
+
 /// A reason with addresses down to their hosts: what was searched for is left out.
 fn without_paths(detail: &str) -> String {
     let mut rest = detail;
@@ -184,18 +209,14 @@ impl Summary {
         let mut variants: Vec<(VariantScore, Tally)> =
             manifest.variants.iter().map(|variant| (begun(&variant.name), tally())).collect();
         let mut items = per_item.then(Vec::new);
-        let (mut show_id, mut reasons, mut other_statuses) = (None, Reasons::default(), BTreeMap::new());
+        let (mut show_id, mut aside) =
+            (None, Aside { watch: Watch::of_folder(folder, &manifest)?, ..Aside::default() });
         for trajectory in records.iter() {
             let trajectory = trajectory?;
             if shard.is_some_and(|shard| !plan::is_of(&trajectory, shard)) {
                 continue;
             }
-            if trajectory.outcome == Outcome::NotMeasured {
-                reasons.add(&trajectory, &manifest);
-            }
-            for status in statuses(&trajectory).filter(|status| *status != 200) {
-                *other_statuses.entry(status).or_default() += 1;
-            }
+            aside.add(&trajectory, &manifest);
             let of_it = variants.iter_mut().find(|(variant, _)| variant.name == trajectory.variant);
             let Some((variant, tally)) = of_it else { continue };
             let item = variant.add(tally, trajectory, &evidence);
@@ -208,10 +229,10 @@ impl Summary {
         let variants: Vec<_> = variants.into_iter().map(scored).collect();
         let measured = variants.iter().map(|score| (score.name.clone(), score.paid)).collect();
         let spending = Spending::of(&manifest, &measured, &folder.paid_and_unfinished(records, shard)?);
-        let (run, Reasons { counts: reasons, hints, .. }) = (folder.path().to_owned(), reasons);
+        let Aside { reasons: Reasons { counts: reasons, hints, .. }, other_statuses, watch } = aside;
         let whole = || (manifest.planned() as u64).saturating_mul(variants.len() as u64);
         Ok(Self {
-            run,
+            run: folder.path().to_owned(),
             shard,
             active_ms: active_ms(folder, &manifest, shard)?,
             planned: part.map_or_else(whole, |part| part.episodes),
@@ -223,6 +244,7 @@ impl Summary {
             reasons,
             hints,
             other_statuses,
+            stopping: watch.map(|watch| watch.found()),
             show_id: show_id.map(|(id, _)| id),
             notes: left_out(records).collect(),
             evidence,
@@ -251,8 +273,16 @@ impl Summary {
         self.planned
     }
 
-    /// Planned episodes that are not recorded.
+    /// Whether its rule stopped it: what was not run is not missing.
+    pub fn is_decided(&self) -> bool {
+        self.stopping.as_ref().is_some_and(|stopping| stopping.decided)
+    }
+
+    /// Planned episodes that are not recorded, unless a rule stopped the run.
     pub fn missing(&self) -> u64 {
+        if self.is_decided() {
+            return 0;
+        }
         self.planned().saturating_sub(self.variants.iter().map(|variant| variant.score.episodes).sum())
     }
 
@@ -263,7 +293,7 @@ impl Summary {
 
     /// Whether resuming the run would do something.
     pub fn is_unfinished(&self) -> bool {
-        self.unmeasured() > 0 || self.missing() > 0
+        !self.is_decided() && (self.unmeasured() > 0 || self.missing() > 0)
     }
 
     /// The command that resumes the run. Where the budget is spent, the word `LARGER` takes its place: the same

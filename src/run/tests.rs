@@ -34,6 +34,8 @@ fn manifest(variant: Variant) -> Manifest {
         v: 1,
         variants: vec![variant],
         retired: vec![],
+        stop_when: None,
+        stop_looked: 0,
         repeats: 1,
         experiment: None,
         dataset: DatasetRecord {
@@ -44,6 +46,7 @@ fn manifest(variant: Variant) -> Manifest {
             sha256: "1".repeat(64),
             questions: 3,
             selection: Selection::default(),
+            ids_file: None,
             selected: 3,
         },
         wikitrail: "0".to_owned(),

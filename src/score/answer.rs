@@ -126,8 +126,9 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(not(shared), ignore = "needs ../shared")]
     fn the_papers_own_metric_is_the_same() {
-        let Some(text) = shared::text("golden/protocols/react_paper.metrics.jsonl") else { return };
+        let text = shared::text("golden/protocols/react_paper.metrics.jsonl");
         let mut checked = 0;
         for line in text.lines() {
             let case: PaperCase = serde_json::from_str(line).expect("a case");

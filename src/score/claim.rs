@@ -19,16 +19,56 @@ const ENDING: usize = 3;
 /// Letters that two forms of a word have in common at least.
 const STEM: usize = 3;
 
-/// Whether one text that was read has all words of a claim that tell something: false claims are often true ones with a
-/// word changed.
-pub(super) fn is_shown(claim: &str, seen: &Observed<'_>) -> bool {
+/// Whether one text that was read has the words of a claim that tell something, all but `spare` of them: false claims are
+/// often true ones with a word changed.
+pub(super) fn is_shown(claim: &str, spare: usize, seen: &Observed<'_>) -> bool {
     let claim = words(claim);
-    let telling: BTreeSet<&str> = claim.split_ascii_whitespace().filter(|word| !FUNCTION.contains(word)).collect();
-    let shown = |text: &String| {
-        let text: BTreeSet<&str> = text.split_ascii_whitespace().collect();
-        telling.iter().all(|word| text.iter().any(|other| is_form(word, other)))
-    };
-    !telling.is_empty() && seen.read_words().iter().any(shown)
+    let telling = telling(&claim);
+    let shown = |text: &String| missing(&telling, text) <= spare;
+    telling.len() > spare && seen.read_words().iter().any(shown)
+}
+
+/// Whether a text that was read has any word of a claim that tells something.
+pub(super) fn is_touched(claim: &str, seen: &Observed<'_>) -> bool {
+    let claim = words(claim);
+    let telling: BTreeSet<&str> = telling(&claim).into_iter().filter(|word| word.chars().nth(1).is_some()).collect();
+    telling.is_empty() || seen.read_words().iter().any(|text| missing(&telling, text) < telling.len())
+}
+
+/// How much was read of what a claim says that something is: a page says first what its subject is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// All of it, in one text that has the subject too.
+    Same,
+    /// The text says something else, though some of the words.
+    Partly,
+    /// Nothing of it: the page may be that of another subject of this name.
+    Other,
+}
+
+/// For a claim of the form `X is a Y` and a text that was read about X.
+pub(super) fn kind_read(claim: &str, seen: &Observed<'_>) -> Option<Kind> {
+    let claim = format!(" {} ", claim.trim());
+    let (subject, kind) = [" is a ", " is an ", " was a ", " was an "].iter().find_map(|is| claim.split_once(is))?;
+    let (subject, kind) = (words(subject), words(kind));
+    let (subject, kind) = (telling(&subject), telling(&kind));
+    let about = seen.read_words().iter().filter(|text| missing(&subject, text) == 0);
+    let least = about.map(|text| missing(&kind, text)).min()?;
+    Some(match least {
+        0 => Kind::Same,
+        _ if least < kind.len() => Kind::Partly,
+        _ => Kind::Other,
+    })
+}
+
+fn telling(words: &str) -> BTreeSet<&str> {
+    words.split_ascii_whitespace().filter(|word| !FUNCTION.contains(word)).collect()
+}
+
+/// How many of these words a text lacks.
+fn missing(telling: &BTreeSet<&str>, text: &str) -> usize {
+    let text: BTreeSet<&str> = text.split_ascii_whitespace().collect();
+    telling.iter().filter(|word| !text.iter().any(|other| is_form(word, other))).count()
 }
 
 /// The first name or number of a claim that no text of a page has shown. The first word is capitalised in any case.
@@ -53,7 +93,7 @@ fn is_form(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_form, is_shown, missing_name};
+    use super::{Kind, is_form, is_shown, is_touched, kind_read, missing_name};
     use crate::score::fixtures::{episode, step};
     use crate::score::observed::Observed;
     use crate::types::{Outcome, Tool};
@@ -72,8 +112,16 @@ mod tests {
         ];
         let read = episode(steps, None, &[], Outcome::Finished);
         let seen = Observed::of(&read);
-        assert!(is_shown("Otto Pell was an engineer and the owner of a bridge.", &seen));
-        assert!(!is_shown("Otto Pell, an engineer, died in Porto after an owner sold bridges.", &seen), "two texts");
+        assert!(is_shown("Otto Pell was an engineer and the owner of a bridge.", 0, &seen));
+        assert!(!is_shown("Otto Pell, an engineer, died in Porto after an owner sold bridges.", 0, &seen), "two texts");
+        assert!(!is_shown("Otto Pell was a Spanish engineer.", 0, &seen));
+        assert!(is_shown("Otto Pell was a Spanish engineer.", 1, &seen), "one word was changed");
+        assert!(!is_shown("Otto Pell burned a library.", 1, &seen));
+        assert!(is_touched("Pell was a dancer.", &seen) && !is_touched("A&E was a root beer brand.", &seen));
+        assert_eq!(kind_read("Otto Pell was a Portuguese engineer.", &seen), Some(Kind::Same));
+        assert_eq!(kind_read("Otto Pell was a Spanish engineer.", &seen), Some(Kind::Partly));
+        assert_eq!(kind_read("Otto Pell is an album.", &seen), Some(Kind::Other));
+        assert_eq!([kind_read("Ada is an album.", &seen), kind_read("Otto Pell owned two.", &seen)], [None, None]);
         assert_eq!(missing_name("Otto Pell died in Porto.", &seen), None);
         assert_eq!(missing_name("Otto Pell died in Lisbon.", &seen), Some("Lisbon"));
         assert_eq!(missing_name("Pell was born in 1901.", &seen), Some("1901"));

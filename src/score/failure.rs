@@ -22,6 +22,7 @@
 mod unnamed;
 
 use super::answer::hotpot;
+use super::claim::is_touched;
 use super::evidence::GoldFact;
 use super::observed::{Observed, cap, is_verdict};
 use super::overlap::AnswerScore;
@@ -256,7 +257,7 @@ impl Case<'_> {
     fn hallucination(&self) -> Option<Decided> {
         let answer = self.answer?;
         let supported = if is_verdict(answer) {
-            self.seen.texts > 0
+            self.seen.texts > 0 && is_touched(&self.trajectory.question, self.seen)
         } else {
             self.seen.supports_answer(answer) || self.any_gold_seen()
         };
@@ -267,6 +268,8 @@ impl Case<'_> {
         }
         let what = if self.seen.texts == 0 {
             "no page text was seen".to_owned()
+        } else if is_verdict(answer) {
+            "no text that was shown has a word of the question".to_owned()
         } else if self.gold.is_some() {
             format!(
                 "it appears in no observation, and none of the pages opened ({}) is a gold page",

@@ -52,6 +52,10 @@ pub use tally::{QuestionMeans, RunScore, Tally};
 pub use wording::{has_words, is_same_page, page_title};
 
 #[cfg(test)]
+mod golden {
+    include!("../../tests/it/common/golden.rs");
+}
+#[cfg(test)]
 mod shared {
     include!("../../tests/it/common/shared.rs");
 }

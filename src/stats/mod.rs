@@ -20,6 +20,7 @@ pub mod ppi;
 pub mod quantile;
 pub mod reach;
 pub mod rng;
+pub mod sequential;
 pub mod wilcoxon;
 
 pub use agreement::{Agreement, Coefficient, Confusion, Resampling};
@@ -33,9 +34,10 @@ pub use mcnemar::{ChiSquare, McNemar};
 pub use mean::{Mean, TTest, pearson};
 pub use multiple::{benjamini_hochberg, bonferroni, holm};
 pub use permutation::{Permutation, permutation, permutation_resampled};
-pub use power::{questions_needed, smallest_difference};
+pub use power::{VarianceParts, questions_needed, smallest_difference};
 pub use ppi::{Corrected, JudgedItem, corrected, corrected_difference};
 pub use reach::{Design, Spread, least_differing};
+pub use sequential::Betting;
 pub use wilcoxon::{Wilcoxon, wilcoxon};
 #[cfg(test)]
 mod decision_tests;

@@ -33,6 +33,8 @@ pub(super) const JOURNAL: &str = "journal";
 const ANNOTATIONS: &str = "annotations.jsonl";
 /// What models said of the answers.
 const VERDICTS: &str = "verdicts.jsonl";
+/// Why models find that episodes failed.
+const CLASSIFICATIONS: &str = "classifications.jsonl";
 
 impl RunFolder {
     /// The experiment that the run belongs to.
@@ -68,7 +70,8 @@ impl RunFolder {
             [TRAJECTORIES, JOURNAL].iter().any(|stem| name.starts_with(stem)) && name.strip_suffix(".jsonl").is_some();
         lines
             || is_lock(name)
-            || ["manifest.json", "questions.jsonl", ANNOTATIONS, VERDICTS, NOTES, Self::EXPERIMENT].contains(&name)
+            || ["manifest.json", "questions.jsonl", ANNOTATIONS, VERDICTS, CLASSIFICATIONS, NOTES, Self::EXPERIMENT]
+                .contains(&name)
     }
 
     /// Locks the folder or one shard of it for writing, creating the folder if needed. Fails if another process holds the
@@ -180,6 +183,11 @@ impl RunFolder {
     /// The file of what models said of the answers, which need not be there.
     pub(crate) fn verdicts(&self) -> PathBuf {
         self.path.join(VERDICTS)
+    }
+
+    /// The file of why models find that episodes failed, which need not be there.
+    pub(crate) fn classifications(&self) -> PathBuf {
+        self.path.join(CLASSIFICATIONS)
     }
 
     /// Opens the trajectory file for appending.

@@ -8,6 +8,7 @@
 //! <run>/prompts/<sha256>.txt   every rendered prompt prefix
 //! <run>/annotations.jsonl      what people said of the episodes
 //! <run>/verdicts.jsonl        what models said of the answers
+//! <run>/classifications.jsonl  why models find that episodes failed
 //! <run>/experiment.toml        the experiment that the run belongs to, if any
 //! <run>/notes.json             what people note about it: tags and a text
 //! ```

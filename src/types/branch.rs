@@ -25,7 +25,7 @@ pub struct Branch {
 /// An edit of one step, or of what goes on from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BranchEdit {
-    /// `thought`, `action`, `observation`, `prompt`, `model`, or several joined by `+`.
+    /// `thought`, `action`, `observation`, `prompt`, `model`, `protocol`, or several joined by `+`.
     pub part: String,
     /// SHA-256 of the text.
     pub sha256: String,

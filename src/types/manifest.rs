@@ -1,6 +1,6 @@
 //! What a run was: everything needed to understand it, to resume it, and to do it again.
 
-use super::{Compat, Decoding, Paid, Pairs, Voting, Wording};
+use super::{Compat, Decoding, Paid, Pairs, StopRule, Voting, Wording};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,12 @@ pub struct Manifest {
     pub retired: Vec<Variant>,
     /// How often each question is run under each variant, 1 or more.
     pub repeats: u32,
+    /// When the run stops by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_when: Option<StopRule>,
+    /// How many questions, from the first on, `stop_when` had looked at when the run was last started, without stopping there.
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    pub stop_looked: usize,
     /// The experiment that the run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub experiment: Option<ExperimentRecord>,
@@ -82,6 +88,11 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none_yet(n: &usize) -> bool {
+    *n == 0
+}
+
 impl Manifest {
     /// Episodes that each variant is to have.
     pub fn planned(&self) -> usize {
@@ -126,6 +137,9 @@ pub struct DatasetRecord {
     /// Questions in the file.
     pub questions: usize,
     pub selection: Selection,
+    /// The file of ids as it was named; absent in runs from before it was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ids_file: Option<String>,
     /// Questions selected.
     pub selected: usize,
 }

@@ -103,9 +103,32 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
+/// The candidate most similar to `word`, if it is similar enough to be a typo.
+pub(crate) fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // A very long key is not a typo, and the comparison takes quadratic time.
+    if word.len() > 64 {
+        return None;
+    }
+    candidates
+        .into_iter()
+        .filter(|known| known.len() <= 64)
+        .map(|known| (strsim::jaro_winkler(&word.to_lowercase(), &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness >= 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{counted, printable, shell_word, thousands, visible, visible_line};
+    use super::{closest, counted, printable, shell_word, thousands, visible, visible_line};
+
+    #[test]
+    fn typos_are_recognised() {
+        assert_eq!(closest("exampler", ["exemplar", "instruction"]), Some("exemplar"));
+        assert_eq!(closest("Claims", ["Question", "Claim"]), Some("Claim"));
+        assert_eq!(closest("colour", ["exemplar", "instruction"]), None);
+        assert_eq!(closest(&"x".repeat(100_000), ["exemplar"]), None);
+    }
 
     #[test]
     fn nothing_that_a_terminal_obeys_is_left() {

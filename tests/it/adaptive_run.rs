@@ -28,8 +28,9 @@ fn reasons(history: &Value) -> Vec<&str> {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_number_is_learned_and_recorded_and_a_fixed_one_stays() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let (llm, wiki) = mockd::start(&shared);
     llm.get("/config?latency=20&rps=150&burst=30&retry_after=1");
     let learned = run(&shared, &llm, &wiki, &["--concurrency", "auto:64"]);
@@ -59,8 +60,9 @@ fn the_number_is_learned_and_recorded_and_a_fixed_one_stays() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_run_that_is_killed_keeps_what_it_had_learned() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let (llm, wiki) = mockd::start(&shared);
     llm.get("/config?latency=300");
     let dir = tempfile::tempdir().expect("a folder");

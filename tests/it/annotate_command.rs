@@ -5,18 +5,6 @@ use serde_json::{Value, json};
 use std::io::Write as _;
 use std::process::Stdio;
 
-/// A run of six right and six wrong episodes.
-fn run() -> WorkDir {
-    let dir = WorkDir::new();
-    let one = |n: usize| match n % 2 {
-        0 => notebook::episode(n, "Finish[Rome]", 1),
-        _ => notebook::episode(n, "Finish[Paris]", 0),
-    };
-    dir.write("e.jsonl", (0..12).map(one).collect::<String>());
-    dir.wikitrail(&["import", "react-notebook", "e.jsonl", "--out", "r"]).ok();
-    dir
-}
-
 /// Judges with these lines as a person's keys.
 fn typed(dir: &WorkDir, args: &[&str], keys: &str) -> Ran {
     let mut command = dir.command(&[&["annotate", "r"], args].concat());
@@ -41,7 +29,7 @@ fn shown(ran: &Ran) -> Vec<String> {
 
 #[test]
 fn verdicts_are_hidden_until_an_episode_is_judged_and_a_session_goes_on_where_it_was() {
-    let dir = run();
+    let dir = notebook::half_right();
     let first =
         typed(&dir, &["--by", "anna", "--sample", "4", "--seed", "3"], "s 1 never opened\nwhat\n\nk 9\n?\n-\ny\nq\n")
             .ok();
@@ -79,7 +67,7 @@ fn verdicts_are_hidden_until_an_episode_is_judged_and_a_session_goes_on_where_it
 
 #[test]
 fn a_sample_has_right_and_wrong_ones_alike() {
-    let dir = run();
+    let dir = notebook::half_right();
     let keys = "-\n".repeat(20);
     let right = |ran: &Ran| {
         let number = |id: &String| id.split('/').nth(1).and_then(|n| n.parse::<usize>().ok()).expect("a number");
@@ -98,7 +86,7 @@ fn a_sample_has_right_and_wrong_ones_alike() {
 
 #[test]
 fn score_sets_people_beside_the_rules_and_each_other() {
-    let dir = run();
+    let dir = notebook::half_right();
     let before = dir.wikitrail(&["score", "r"]).ok();
     assert!(!before.stdout.contains("judged by"), "{}", before.stdout);
     let rows = "id,by,correct,class,note\n\
@@ -139,7 +127,7 @@ fn score_sets_people_beside_the_rules_and_each_other() {
 
 #[test]
 fn exports_and_merged_folders_keep_what_people_said() {
-    let dir = run();
+    let dir = notebook::half_right();
     dir.write("a.csv", "id,by,correct,class,step\ne/1,anna,no,search,2\ne/1,ben,,,\ne/1,cleo,yes,,\n");
     dir.wikitrail(&["annotate", "r", "--import", "a.csv"]).ok();
     dir.wikitrail(&["annotate", "r", "--import", "r/annotations.jsonl"]).ok();
@@ -157,7 +145,7 @@ fn exports_and_merged_folders_keep_what_people_said() {
 
 #[test]
 fn what_was_said_is_imported_once_and_a_withdrawal_with_it() {
-    let dir = run();
+    let dir = notebook::half_right();
     let line = |at: u32, class: Value| {
         let at = format!("2026-11-22T20:00:0{at}Z");
         json!({"v": 1, "id": "e/1", "by": "ann", "at": at, "class": class, "blind": true}).to_string() + "\n"

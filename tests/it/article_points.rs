@@ -156,8 +156,9 @@ fn react_zh_takes_the_finished_prompt_and_writes_exemplars_to_its_bytes() {
 
 /// The article's own three exemplars.
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_scripts_prompt_is_made_of_its_exemplars() {
-    let Some(page) = shared::text("sources/001_60287820b8d93760.txt") else { return };
+    let page = shared::text("sources/001_60287820b8d93760.txt");
     let (_, rest) = page.split_once("REACT_PROMPT = \"\"\"").expect("the prompt");
     let (script, _) = rest.split_once("\"\"\"").expect("its end");
     let mut parts = script.split("\nQuestion:");

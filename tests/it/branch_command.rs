@@ -1,5 +1,8 @@
 //! `branch`: recorded episodes with one step edited, beside a control.
 
+mod edits;
+mod odd;
+
 use crate::common::{self, WorkDir};
 use serde_json::{Value, json};
 
@@ -49,7 +52,7 @@ fn a_class_is_repaired_where_its_cause_is_put_right() {
     let shown =
         dir.wikitrail(&["show", &format!("b@edited:{}", records[0]["id"].as_str().expect("an id"))]).ok().stdout;
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("; branches off r@main:") && words.contains(", copied"), "{shown}");
+    assert!(words.contains("branch off r@main:") && words.contains("step 1, copied"), "{shown}");
 }
 
 #[test]
@@ -109,12 +112,12 @@ fn what_cannot_be_branched_off_is_refused_with_its_reason() {
     };
     let with = ["--with", "empty", "--out", "x"];
     refused(2, "nothing is edited", &["r:sample-001", "--at", "2", "--out", "x"]);
-    refused(3, "has no such episode", &[&["r:sample-001", "--at", "40"][..], &with].concat());
+    refused(3, "has no episode that can be edited so", &[&["r:sample-001", "--at", "40"][..], &with].concat());
     refused(3, "is neither an episode nor a run", &[&["nothing:a", "--at", "1"][..], &with].concat());
     refused(2, "`r` exists", &["r:sample-001", "--at", "1", "--with", "empty", "--out", "r"]);
     dir.wikitrail(&["run", "--quiet", "--limit", "3", "--method", "react,cot", "--out", "m"]).ok();
     refused(2, "has several variants", &[&["m", "--at", "1"][..], &with].concat());
-    refused(3, "has no such episode", &[&["m@cot", "--at", "last-search"][..], &with].concat());
+    refused(2, "variant `cot` has no steps to branch off", &[&["m@cot", "--at", "last-search"][..], &with].concat());
     // The corpus says something else than it did.
     let path = dir.path("r/trajectories.jsonl");
     let text = std::fs::read_to_string(&path).expect("the records");

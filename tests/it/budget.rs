@@ -18,10 +18,10 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Option<Self> {
-        let shared = common::shared()?;
+    fn new() -> Self {
+        let shared = common::shared();
         let (llm, wiki) = mockd::start(&shared);
-        Some(Self { shared, llm, wiki, dir: WorkDir::new() })
+        Self { shared, llm, wiki, dir: WorkDir::new() }
     }
 
     fn records(&self) -> Vec<Value> {
@@ -53,8 +53,9 @@ fn tokens(usage: &Value) -> u64 {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_dry_run_is_within_a_tenth_of_the_real_run_and_spends_nothing() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     for (endpoint, flags) in [("chat", &["--price", "1/2"][..]), ("completions", &["--price", "1/2", "--completions"])]
     {
         bench.llm.get("/reset");
@@ -85,8 +86,9 @@ fn a_dry_run_is_within_a_tenth_of_the_real_run_and_spends_nothing() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_budget_pays_for_whole_episodes_and_a_larger_one_goes_on() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     bench.llm.get("/config?latency=5");
     let first = bench.run(100, &["--budget-tokens", "300000"]);
     let report = json(&first, 4);
@@ -113,8 +115,9 @@ fn a_budget_pays_for_whole_episodes_and_a_larger_one_goes_on() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn calls_and_dollars_end_a_run_too() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     let output = bench.run(50, &["--max-calls", "3"]);
     assert_eq!((output.code, bench.llm.requests()), (Some(4), 0), "{}", output.stderr);
     assert!(output.stderr.contains("3 of 3 model calls are left, and an episode takes about 4"), "{}", output.stderr);
@@ -136,8 +139,9 @@ fn calls_and_dollars_end_a_run_too() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_run_goes_on_after_failures_unless_it_may_not() {
-    let Some(bench) = Bench::new() else { return };
+    let bench = Bench::new();
     // A refusal is no matter of another attempt: about every fourth call fails for good.
     bench.llm.get("/config?fault=401=0.25");
     let row = variant(&bench.run(60, &[]), 4);

@@ -4,8 +4,9 @@ use crate::common::{WorkDir, shared};
 use std::fs;
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_split_file_is_known_by_its_bytes_and_says_what_it_is() {
-    let Some(folder) = shared() else { return };
+    let folder = shared();
     let dir = WorkDir::new();
     let parts = folder.join("data/zim/suite/wikibooks_be_all_nopic_2017-02_splitted.zim");
     let from = parts.display().to_string();

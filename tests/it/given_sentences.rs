@@ -110,8 +110,9 @@ async fn counted(question: &Question, pages: &Pages, corpus: &Arc<Corpus>, compa
 }
 
 #[tokio::test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 async fn the_facts_of_an_episode_are_those_whose_sentences_were_shown() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let path = shared.join("data/datasets/hotpot_dev_distractor_v1.partial.json");
     let questions =
         dataset::load_file(&path, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}")).questions;

@@ -149,7 +149,7 @@ fn every_example_of_every_help_works() {
         }
     }
     assert!(tried > 40, "{tried}");
-    for file in ["questions.csv", "steps.csv", "scored.jsonl", "mine.jsonl", "claims.jsonl", "wikitrail.bash", "man1"] {
+    for file in ["questions.csv", "first.json", "first-hf", "mine.jsonl", "claims.jsonl", "wikitrail.bash", "man1"] {
         assert!(dir.path(file).exists(), "{file}");
     }
 }

@@ -62,6 +62,10 @@ fn bench(server: &Server) -> WorkDir {
     bench.write("prompts/\u{1b}[2J.toml", "");
     let said = format!("id,class,note,{HOSTILE}\nb,search,{HOSTILE},\n\"{HOSTILE}\",{HOSTILE},,\n{HOSTILE},loop,,\n");
     bench.write("said.csv", said.replace('\r', ""));
+    let log = json!({"version": 2, "eval": {"model": HOSTILE, "task": HOSTILE, "dataset": {"name": HOSTILE}}, "samples": [
+        {"id": HOSTILE, "epoch": 1, "input": HOSTILE, "target": HOSTILE, "output": {"completion": HOSTILE}, "error": {"message": HOSTILE},
+            "scores": {HOSTILE: {"value": "C", "answer": HOSTILE}}}, {"id": HOSTILE, "epoch": HOSTILE}]});
+    bench.write("log.json", log.to_string());
     bench.write("episodes.jsonl", notebook::episode(1, HOSTILE, 0).replace("made-up-1", "\u{9b}\u{202e}"));
     let base = format!("{}/v1", server.url);
     let model =
@@ -86,10 +90,18 @@ fn bench(server: &Server) -> WorkDir {
     bench.write("other/trajectories.jsonl", records.collect::<String>());
     bench.write("other/manifest.json", manifest.to_string());
     bench.write(&format!("other/journal.{HOSTILE}.jsonl"), HOSTILE);
+    manifest["stop_when"] = format!("decided(em, \u{1b}[2J\u{202e}\u{9b}, {RULED})").into();
+    bench.write("ruled/manifest.json", manifest.to_string());
+    for file in ["trajectories.jsonl", "questions.jsonl"] {
+        bench.write(&format!("ruled/{file}"), bench.read(&format!("{RUN}/{file}")));
+    }
     manifest["variants"][0]["question_label"] = HOSTILE.into();
     bench.write("third/manifest.json", manifest.to_string());
     bench
 }
+
+/// One of the two variants of the run.
+const RULED: &str = "robust";
 
 /// Nothing but line ends and tabs may be left of control characters.
 #[track_caller]
@@ -129,13 +141,19 @@ fn pages() -> Vec<Vec<&'static str>> {
         vec!["view", "\u{1b}[2J"],
         vec!["show", RUN, "--grep", HOSTILE],
         vec!["show", RUN, "--sort", "f1"],
+        vec!["score", "ruled"],
+        vec!["list", "ruled"],
+        vec!["compare", "ruled"],
+        vec!["compare", "ruled", "--format", "markdown"],
+        vec!["run", "--method", "act,react", "--stop-when", "decided(em, \u{1b}[2J\u{9b}, react)"],
+        vec!["run", "--method", "act,react", "--stop-when", "\u{1b}[2J\u{9b}"],
         vec!["score", RUN, "--metric-file", "bad.jsonl"],
         vec!["compare", RUN, "--metric-file", "x\u{1b}[2J=bad.jsonl"],
     ]
 }
 
 /// Judgements and recorded episodes of somebody else.
-fn imports() -> [Vec<&'static str>; 7] {
+fn imports() -> [Vec<&'static str>; 9] {
     [
         vec!["annotate", RUN, "--by", "anna"],
         vec!["annotate", RUN, "--import", "said.csv", "--by", "anna"],
@@ -144,11 +162,17 @@ fn imports() -> [Vec<&'static str>; 7] {
         vec!["import", "react-notebook", "bad.jsonl", "--out", "i"],
         vec!["import", "react-notebook", "episodes.jsonl", "bad.jsonl", "--out", "i"],
         vec!["show", "i"],
+        vec!["import", "inspect", "bad.jsonl", "--out", "l"],
+        vec!["import", "inspect", "log.json", "--out", "l", "--scorer", HOSTILE],
     ]
 }
 
 /// Judges that say hostile things, or nothing, of hostile answers.
-fn judged<'a>(broken: &'a str, site: &'a str) -> [Vec<&'a str>; 5] {
+fn judged<'a>(broken: &'a str, site: &'a str) -> [Vec<&'a str>; 7] {
+    let classify = |base: &'a str| {
+        let model = ["score", RUN, "--classify", "openai:c\u{9b}", "--judge-base-url", base];
+        [&model[..], &["--judge-model-attempts", "1"]].concat()
+    };
     let judge = |model: &'a str, base: &'a str, more: &[&'a str]| {
         [&["score", RUN, "--judge", model, "--judge-base-url", base, "--judge-model-attempts", "1"], more].concat()
     };
@@ -156,6 +180,8 @@ fn judged<'a>(broken: &'a str, site: &'a str) -> [Vec<&'a str>; 5] {
         judge("openai:j\u{9b}", site, &["--judge-all"]),
         judge("openai:j", broken, &[]),
         judge("openai:j", site, &["--judge-prompt", "p.toml"]),
+        classify(site),
+        classify(broken),
         vec!["score", RUN],
         vec!["compare", RUN, "--metric", "judge"],
     ]
@@ -262,7 +288,7 @@ fn lines(broken: &str) -> Vec<Vec<&str>> {
         vec!["man", "\u{1b}[2J"],
     ]);
     lines.extend([&imports()[..], &pages(), &predictions(), &branches()].concat());
-    for format in ["csv", "jsonl", "chat"] {
+    for format in ["csv", "jsonl", "chat", "inspect", "atif", "hf"] {
         lines.push(vec!["export", RUN, "--format", format]);
         lines.push(vec!["export", RUN, "--format", format, "--out", "e\u{1b}[2J"]);
     }

@@ -12,6 +12,7 @@ mod branch_command;
 mod browser;
 mod budget;
 #[cfg(unix)]
+mod classify;
 mod cluster;
 mod common;
 mod compare_amounts;
@@ -35,6 +36,7 @@ mod documentation;
 mod documented_commands;
 mod documented_protocols;
 mod documented_settings;
+mod effort;
 #[cfg(unix)]
 mod ends_of_runs;
 mod experiment_run;
@@ -42,13 +44,16 @@ mod export_chat;
 mod export_command;
 #[cfg(feature = "parquet")]
 mod export_parquet;
+mod export_tools;
 mod exported_fields;
 mod foreign_folder;
 #[cfg(feature = "index")]
 mod freeze_command;
 mod given_sentences;
 mod help;
+mod holdout;
 mod hostile_text;
+mod import_inspect;
 mod import_notebook;
 mod judge;
 mod key_leaks;
@@ -84,9 +89,11 @@ mod serve_command;
 #[cfg(all(unix, feature = "serve"))]
 mod serve_support;
 mod shards;
+mod shared_folder;
 mod show_command;
 mod snapshots;
 mod statistics_golden;
+mod stop_when;
 mod tape_command;
 mod terminal_share;
 mod trajectory_metrics;

@@ -41,8 +41,9 @@ fn assert_the_kits_figures(summary: &Value, out: &Path) {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn five_hundred_questions_give_the_kits_figures_by_chat_and_completions() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let (llm, wiki) = mockd::start(&shared);
     let dir = tempfile::tempdir().expect("a folder");
     for (name, flags) in [("chat", &[][..]), ("completions", &["--completions"][..])] {
@@ -111,8 +112,9 @@ fn assert_python_reads(module: &str, table: &Path, record: &Path, count: usize) 
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_run_killed_three_times_loses_nothing_and_repeats_nothing() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let (llm, wiki) = mockd::start(&shared);
     // Slow enough that a kill always falls into the run.
     llm.get("/config?latency=20");
@@ -151,8 +153,9 @@ fn interrupt(child: &std::process::Child) {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn ctrl_c_once_finishes_what_is_in_flight_and_twice_stops_at_once() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let (llm, wiki) = mockd::start(&shared);
     let dir = tempfile::tempdir().expect("a folder");
     let out = dir.path().join("run");

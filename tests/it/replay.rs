@@ -5,8 +5,9 @@ use serde_json::Value;
 
 /// Every prompt digest, call and bad-call count, step, answer, EM and F1 of 240 real episodes.
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn two_hundred_and_forty_real_episodes_replay_without_a_difference() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let data = shared.join("data");
     let path = |name: &str| data.join(name).display().to_string();
     let (naive, fever) =
@@ -49,8 +50,9 @@ fn two_hundred_and_forty_real_episodes_replay_without_a_difference() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_changed_recording_is_found_out() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let data = shared.join("data");
     let text = std::fs::read_to_string(data.join("trajectories/dev_fever_000-199.jsonl")).expect("the recording");
     let mut episodes = lines(&text);

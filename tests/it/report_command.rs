@@ -14,7 +14,7 @@ fn between<'t>(text: &'t str, from: &str, to: &str) -> &'t str {
     rest.split_once(to).expect("an end").0
 }
 
-fn unpacked(packed: &str) -> Value {
+pub(crate) fn unpacked(packed: &str) -> Value {
     let bytes = STANDARD.decode(packed).expect("base64");
     let mut text = String::new();
     GzDecoder::new(&bytes[..]).read_to_string(&mut text).expect("gzip");

@@ -1,5 +1,6 @@
 //! The page of `report` in a browser. `WIKITRAIL_PICTURES=FOLDER` keeps pictures of what the tests look at.
 
+mod forked;
 mod judged;
 #[cfg(feature = "serve")]
 mod live;

@@ -85,8 +85,9 @@ fn nothing_that_the_shipped_texts_say_is_an_action() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_figures_are_those_of_the_command() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let recordings = [
         ("dev_fever_000-199.jsonl", "text-davinci-002, FEVER, 200 episodes"),
         ("dev_hotpot_00-39.jsonl", "gpt-3.5-turbo, HotpotQA, 40 episodes"),

@@ -58,7 +58,7 @@ fn every_manifest_and_every_trajectory_is_valid() {
     let mut fields = BTreeSet::new();
     let failed = ["--model-attempts", "1", "--limit", "2", "--price", "1/2"];
     let (methods, protocols) = (Method::NAMES.join(","), IDS.join(","));
-    let runs: [(&str, &[&str]); 10] = [
+    let runs: [(&str, &[&str]); 11] = [
         ("methods", &["--method", &methods, "--samples", "3", "--limit", "15"]),
         ("claims", &["datasets/sample-claims.jsonl", "--method", &methods, "--samples", "3", "--limit", "6"]),
         ("protocols", &["--protocol", &protocols, "--limit", "10", "--compat", "paper"]),
@@ -67,6 +67,7 @@ fn every_manifest_and_every_trajectory_is_valid() {
             &["--protocol", "lagent", "--option", "labels=v0.1", "--limit", "5", "--repeats", "2", "--seed", "7"],
         ),
         ("oracle", &["--method", "standard,cot", "--oracle-context", "--limit", "5", "--shuffle", "3"]),
+        ("ruled", &["--method", "standard,cot", "--limit", "5", "--stop-when", "decided(em, cot, standard)"]),
         ("named", &["own.jsonl", "--question-column", "q", "--answer-column", "a"]),
         ("picked", &["--types", "bridge", "--shuffle-like-paper", "233", "--limit", "3", "--max-steps", "2"]),
         ("shots", &["--shots", "3", "--exemplar-order", "shuffled", "--exemplar-seed", "5", "--limit", "2"]),
@@ -90,9 +91,41 @@ fn every_manifest_and_every_trajectory_is_valid() {
         }
     }
     let rare = "detail votes sample voting oracle_context options columns shuffle_like_paper types seed price instruction \
-                shots exemplar_order exemplar_seed";
+                shots exemplar_order exemplar_seed stop_when";
     for rare in rare.split(' ') {
         assert!(fields.contains(rare), "no run has `{rare}`, so it was not tried");
+    }
+}
+
+#[test]
+fn every_branch_is_valid() {
+    let (manifests, trajectories) = (Schema::of("manifest.schema.json"), Schema::of("trajectory.schema.json"));
+    let folder = common::WorkDir::new();
+    folder.wikitrail(&["run", "--quiet", "--limit", "6", "--out", "r"]).ok();
+    let formats = common::repository("docs/formats.md");
+    let edits: [(&str, &[&str]); 3] = [
+        ("a", &["--at", "1", "--thought", "So.", "--action", "Search[Aida]"]),
+        ("b", &["--at", "last-search", "--protocol", "tools"]),
+        ("c", &["--at", "2", "--with", "gold-page", "--repeats", "2"]),
+    ];
+    for (out, flags) in edits {
+        folder.wikitrail(&[&["branch", "r", "--quiet", "--out", out], flags].concat()).ok();
+        manifests.assert_valid(&folder.manifest(out));
+        let records = folder.records(out);
+        for record in &records {
+            trajectories.assert_valid(record);
+        }
+        let edited = records.iter().find(|record| record["variant"] == "edited").expect("an edited one");
+        let branch = edited["branch"].as_object().expect("a branch");
+        for field in branch.keys().chain(branch["edit"].as_object().expect("an edit").keys()) {
+            assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
+        }
+        // What is no branch is refused.
+        for (field, value) in [("at", json!(-1)), ("at", json!(0)), ("key", json!("k")), ("odd", json!(1))] {
+            let mut changed = edited.clone();
+            changed["branch"][field] = value;
+            assert!(trajectories.faults(&changed).is_some(), "{field}");
+        }
     }
 }
 
@@ -154,6 +187,70 @@ fn every_verdict_is_valid() {
     }
 }
 
+#[test]
+fn every_classification_is_valid() {
+    let schema = Schema::of("classification.schema.json");
+    let server = Server::start(|_, request, stream| {
+        let said = if request.contains("=== steps of the agent") { "Why.\nCLASS: lookup" } else { "Answer: x" };
+        server::json(stream, &json!({"choices": [{"message": {"content": said}, "finish_reason": "stop"}]}));
+    });
+    let (folder, base) = (common::WorkDir::new(), format!("{}/v1", server.url));
+    let model = ["--model", "openai:m", "--base-url", &base, "--method", "standard"];
+    folder.run(&[&["--limit", "2", "--out", "r"][..], &model].concat()).ok();
+    folder.wikitrail(&["score", "r", "--classify", "openai:m", "--judge-base-url", &base]).ok();
+    let lines = common::lines(&folder.read("r/classifications.jsonl"));
+    assert_eq!(lines.len(), 3);
+    let formats = common::repository("docs/formats.md");
+    for line in &lines {
+        schema.assert_valid(line);
+        for field in line.as_object().expect("an object").keys() {
+            assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
+        }
+    }
+    for (field, wrong) in [("verdict", json!("limit")), ("episode", json!("x")), ("more", json!(1))] {
+        let mut other = lines[1].clone();
+        other[field] = wrong;
+        assert!(schema.faults(&other).is_some(), "{field}");
+    }
+}
+
+#[test]
+fn every_look_at_a_holdout_is_valid() {
+    let (schema, folder) = (Schema::of("look.schema.json"), common::WorkDir::new());
+    let data = "datasets/sample.jsonl";
+    folder.wikitrail(&["dataset", "split", data, "--holdout", "3", "--seed", "1", "--out", "l"]).ok();
+    folder
+        .wikitrail(&[
+            "run",
+            data,
+            "--quiet",
+            "--ids",
+            "l/holdout.ids",
+            "--method",
+            "act,cot-sc->react",
+            "--samples",
+            "2",
+            "--out",
+            "r",
+        ])
+        .ok();
+    Schema::of("manifest.schema.json").assert_valid(&folder.manifest("r"));
+    folder.wikitrail(&["compare", "r"]).ok();
+    let look = common::lines(&folder.read("l/holdout.looks.jsonl")).remove(0);
+    schema.assert_valid(&look);
+    let formats = common::repository("docs/formats.md");
+    for field in look.as_object().expect("an object").keys() {
+        assert!(formats.contains(&format!("`{field}`")), "docs/formats.md lacks `{field}`");
+    }
+    for (field, wrong) in
+        [("more", json!(1)), ("v", json!(2)), ("at", json!("today")), ("questions", json!(0)), ("variants", json!([]))]
+    {
+        let mut other = look.clone();
+        other[field] = wrong;
+        assert!(schema.faults(&other).is_some(), "{field}");
+    }
+}
+
 const EXPERIMENT: &str = r#"
 name = "grown"
 dataset = ["datasets/sample.jsonl", "datasets/sample-claims.jsonl"]
@@ -183,8 +280,9 @@ fn the_manifest_of_an_experiment_is_valid_before_and_after_a_variant_is_taken_ou
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_manifest_of_a_run_that_learned_limits_is_valid() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let (llm, wiki) = mockd::start(&shared);
     llm.get("/config?latency=20");
     let folder = tempfile::tempdir().expect("a folder");

@@ -25,8 +25,9 @@ fn assert_contains(found: &Value, expected: &Value, at: &str) {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn hotpotqa_equals_the_official_figures() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let folder = shared.join("golden/scoring");
     let base = "hotpot_dev_distractor_v1";
     let (gold, predictions) = (format!("{base}.gold.json"), format!("{base}.pred.json"));
@@ -49,8 +50,9 @@ fn hotpotqa_equals_the_official_figures() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn musique_equals_the_official_figures() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let folder = shared.join("golden/scoring");
     let (gold, predictions) = ("musique_full.gold.jsonl", "musique_full.pred.jsonl");
     let found = report(&folder, gold, predictions, &["musique", "--per-item"]);
@@ -76,8 +78,9 @@ fn musique_equals_the_official_figures() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn fever_equals_the_official_figures() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let folder = shared.join("golden/scoring");
     let items = lines(&read(&folder, "fever.items.jsonl"));
     let claims = read(&shared, "data/datasets/fever_paper_dev.jsonl");
@@ -106,8 +109,9 @@ fn fever_equals_the_official_figures() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn ninety_thousand_predictions_are_scored() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let text = read(&shared.join("data/datasets"), "hotpot_dev_v1_simplified.json");
     let records: Vec<Value> = serde_json::from_str(&text).expect("JSON");
     let (mut gold, mut predictions) = ("[".to_owned(), "{\"answer\": {".to_owned());

@@ -201,9 +201,10 @@ fn what_does_not_fit_is_refused_by_name() {
 
 /// A killed shard goes on where it was, on whatever machine, and its run is the one that was never split.
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_shard_that_is_killed_goes_on_and_nothing_is_paid_for_twice() {
     const LIMIT: usize = 120;
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let (llm, wiki) = mockd::start(&shared);
     let dir = WorkDir::new();
     let command = |out: &str, more: &[&str]| {
@@ -258,8 +259,9 @@ fn a_shard_that_is_killed_goes_on_and_nothing_is_paid_for_twice() {
 
 /// What dead shards have begun is found by whoever does it in the end.
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn a_run_of_everything_finishes_what_its_shards_left() {
-    let Some(shared) = shared() else { return };
+    let shared = shared();
     let (llm, wiki) = mockd::start(&shared);
     let dir = WorkDir::new();
     let command = |more: &[&str]| {

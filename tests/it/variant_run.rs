@@ -84,8 +84,9 @@ fn a_direct_method_runs_once_whatever_the_protocols() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_mock_ends_every_episode_of_every_protocol_and_method() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let (llm, wiki) = mockd::start(&shared);
     let (base, site) = (format!("{}/v1", llm.url()), wiki.url());
     let server = ["--model", "openai:mock", "--base-url", &base, "--wiki", "html", "--wiki-url", &site];

@@ -49,7 +49,7 @@ pub(super) fn write(
         Format::Csv => csv(sheet)?,
         Format::Json => format!("{}\n", json()?).into_bytes(),
     };
-    match &args.out {
+    match output_file::named(args.out.as_deref()) {
         None => stdout().write_all(&text)?,
         Some(path) => {
             output_file::write(path, |mut file| Ok(file.write_all(&text)?))?;

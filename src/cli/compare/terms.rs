@@ -44,6 +44,10 @@ fn of_pair(comparison: &Comparison, name: &str, [figure, a, b]: [&Argument; 3]) 
         let reason = if a.text == b.text { "this is the same variant" } else { "these two are not compared" };
         return Err(Fault::new(b.at, format_args!("{reason}; see --baseline and --contrast")));
     };
+    if pair.stopping.is_some() && name.starts_with('p') {
+        let reason = "the rule of the run decides about these two, and has no p; low and high are the ends of its confidence sequence";
+        return Err(Fault::new(a.at, format_args!("{reason}")));
+    }
     Ok(seen_from(pair, name, pair.a == a.text))
 }
 

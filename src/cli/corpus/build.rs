@@ -4,10 +4,10 @@ use super::{info, megabytes};
 use crate::cli::failure::{self, Failure};
 use crate::cli::output_file::json_line;
 use crate::cli::say::say;
-use crate::prompt::closest;
 use crate::report::console::stdout;
 use crate::report::progress::{Bar, stage_bar};
 use crate::report::{counted, thousands};
+use crate::types::text::closest;
 use crate::types::text::{is_date, shell_word};
 use crate::wiki::corpus::{
     BuildError, BuildSettings, Built, EDITED, Extent, FORMATS, Format, LEAST_MEMORY, OnDuplicate, Progress, build,

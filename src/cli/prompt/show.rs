@@ -24,7 +24,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE")]
     instruction: Option<String>,
     /// Protocol to render for; `wikitrail prompt protocols` lists them.
-    #[arg(long, value_name = "ID", default_value = protocol::react_paper::ID)]
+    #[arg(long, value_name = "ID", default_value = protocol::react_paper::ID, value_parser = protocol::IDS)]
     protocol: String,
     /// Option of the protocol; may be repeated.
     #[arg(long, value_name = "K=V")]
@@ -32,9 +32,8 @@ pub(in crate::cli) struct Args {
     /// File with protocol texts, such as prompts/protocols/en.toml [default: built in, in the prompt's language].
     #[arg(long, value_name = "FILE")]
     texts: Option<String>,
-    /// Prompting method: standard, cot, cot-sc, act, react, `react->cot-sc` or `cot-sc->react`; of the last two, the
-    /// first part.
-    #[arg(long, value_name = "NAME", default_value = "react")]
+    /// Prompting method; of two in a row, the first.
+    #[arg(long, value_name = "NAME", default_value = "react", value_parser = Method::NAMES)]
     method: String,
     /// Show the first request for this question, exactly as it is sent.
     #[arg(long, value_name = "TEXT")]

@@ -23,6 +23,11 @@ pub(in crate::cli) struct Args {
     /// How often each question is asked under each variant [default: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Run")]
     pub(super) repeats: Option<u32>,
+    /// Stop as soon as it is decided which of two variants is better, such as "decided(em, react, act)": looks after every
+    /// question without more false decisions than its level, 0.05, or one that is given as in decided(f1, react, act, 0.01).
+    /// Questions are shuffled. Metrics are em, f1, precision and recall.
+    #[arg(long, value_name = "RULE", help_heading = "Run")]
+    pub(super) stop_when: Option<String>,
     #[command(flatten)]
     pub(super) pace: PaceArgs,
     /// The run's folder [default: a new one under results/].

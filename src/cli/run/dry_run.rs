@@ -101,6 +101,9 @@ fn to_json(run: &PlannedRun<'_>) -> Value {
     if let Some(shard) = run.shard {
         value["shard"] = json!(shard);
     }
+    if let Some(rule) = &run.manifest.stop_when {
+        value["stop_when"] = json!(rule);
+    }
     if let Some(experiment) = &run.manifest.experiment {
         value["experiment"] = json!(experiment);
     }

@@ -24,6 +24,9 @@ pub(super) fn summary(summary: &Summary) -> Value {
         "supporting_facts": {"questions": summary.evidence.len(), "missing": summary.evidence.missing},
         "variants": variants,
     });
+    if let Some(stopping) = &summary.stopping {
+        value["stopping"] = json!(stopping);
+    }
     if let Some(shard) = summary.shard {
         value["shard"] = json!(shard);
     }

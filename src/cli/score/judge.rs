@@ -1,15 +1,15 @@
-//! `score --judge`: models asked whether answers are right, and what they said.
+//! `score --judge` and `score --classify`: models asked whether answers are right, or why episodes failed.
 
 use crate::cli::explicit_args::without_secrets;
 use crate::cli::failure::{self, Failure};
-use crate::cli::flags::{OfJudge, Typed};
+use crate::cli::flags::{ASKED, OfJudge, Typed};
 use crate::cli::output_file::json_line;
 use crate::cli::run::{concurrency, usd};
 use crate::cli::say::say;
 use crate::compare::{RESAMPLES, SEED};
 use crate::experiment::{Concurrency, Limits, Pace, Recording};
-use crate::graded::{GradedRun, JudgedRun, answers};
-use crate::judge::{Chosen, JudgePrompt, PromptFault, Rule};
+use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
+use crate::judge::{Answer, Chosen, JudgePrompt, Menu, PromptFault, Reading, Rule, Verdict};
 use crate::report::console::stdout;
 use crate::report::intervals::LEVEL;
 use crate::report::judged;
@@ -32,52 +32,55 @@ const HOW: Resampling = Resampling { level: LEVEL, resamples: RESAMPLES, seed: S
 #[command(next_help_heading = "Judge")]
 pub(super) struct JudgeArgs {
     /// Ask this model which answers are right, and store its verdicts in the run's folder; may be repeated for several judges.
-    #[arg(long, value_name = "PROVIDER:NAME", conflicts_with = "gold")]
+    #[arg(long, value_name = "PROVIDER:NAME", conflicts_with = "gold", group = ASKED)]
     judge: Vec<String>,
+    /// Ask this model why each wrong episode failed, and store its classes in the run's folder; the flags below are its too. May be repeated.
+    #[arg(long, value_name = "PROVIDER:NAME", conflicts_with_all = ["gold", "judge"], group = ASKED)]
+    classify: Vec<String>,
     /// Prompt of the judge (TOML) with {question}, {golds}, {answer} and the words of its verdicts [default: our own].
-    #[arg(long, value_name = "FILE", requires = "judge")]
+    #[arg(long, value_name = "FILE", requires = "judge", conflicts_with = "classify")]
     judge_prompt: Option<PathBuf>,
     /// Judge every answer [default: those that exact match calls wrong, and an audit of the others].
-    #[arg(long, requires = "judge")]
+    #[arg(long, requires = "judge", conflicts_with = "classify")]
     judge_all: bool,
     /// How many of the answers that exact match calls right are judged.
-    #[arg(long, value_name = "N", default_value_t = 50, requires = "judge", conflicts_with = "judge_all")]
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "judge", conflicts_with_all = ["judge_all", "classify"])]
     judge_audit: u32,
     /// Seed that chooses these.
-    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "judge", conflicts_with = "judge_all")]
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "judge", conflicts_with_all = ["judge_all", "classify"])]
     judge_audit_seed: u64,
     /// Stop when the judges, earlier starts included, have cost this many US dollars.
-    #[arg(long, value_name = "USD", value_parser = usd, requires = "judge")]
+    #[arg(long, value_name = "USD", value_parser = usd, requires = ASKED)]
     judge_budget_usd: Option<f64>,
     /// Stop when the judges, earlier starts included, have used this many tokens.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "judge")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = ASKED)]
     judge_budget_tokens: Option<u64>,
     /// Stop when the judges, earlier starts included, have been asked this often.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = "judge")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = ASKED)]
     judge_max_calls: Option<u64>,
     /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped prices].
-    #[arg(long, value_name = "FILE", conflicts_with = "judge_price", requires = "judge")]
+    #[arg(long, value_name = "FILE", conflicts_with = "judge_price", requires = ASKED)]
     judge_prices: Option<PathBuf>,
     /// Requests at once, as with `run --concurrency`.
-    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency, requires = "judge")]
+    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency, requires = ASKED)]
     judge_concurrency: Concurrency,
     /// Maximum requests to a judge's server in any minute, retries included [default: unlimited].
-    #[arg(long, value_name = "N", requires = "judge")]
+    #[arg(long, value_name = "N", requires = ASKED)]
     judge_requests_per_minute: Option<NonZeroU32>,
     /// Maximum tokens of requests that begin in any minute [default: unlimited].
-    #[arg(long, value_name = "N", requires = "judge")]
+    #[arg(long, value_name = "N", requires = ASKED)]
     judge_tokens_per_minute: Option<NonZeroU32>,
     /// Record every reply of the judges in this file; appends to an existing recording.
-    #[arg(long, value_name = "FILE", requires = "judge", conflicts_with = "judge_replay")]
+    #[arg(long, value_name = "FILE", requires = ASKED, conflicts_with = "judge_replay")]
     judge_record: Option<PathBuf>,
     /// Take every reply from a recording: nothing is sent.
-    #[arg(long, value_name = "FILE", requires = "judge", conflicts_with = "judge_cache")]
+    #[arg(long, value_name = "FILE", requires = ASKED, conflicts_with = "judge_cache")]
     judge_replay: Option<PathBuf>,
     /// Folder that caches replies: the same request is not sent twice, for other runs too.
-    #[arg(long, value_name = "DIR", requires = "judge")]
+    #[arg(long, value_name = "DIR", requires = ASKED)]
     judge_cache: Option<PathBuf>,
-    /// Show how many answers would be judged and what that costs, and stop.
-    #[arg(long, requires = "judge")]
+    /// Show how many answers or episodes the model would be asked about and what that costs, and stop.
+    #[arg(long, requires = ASKED)]
     dry_run: bool,
     #[command(flatten)]
     settings: Typed<OfJudge>,
@@ -85,17 +88,21 @@ pub(super) struct JudgeArgs {
 
 impl JudgeArgs {
     pub(super) fn is_any(&self) -> bool {
-        !self.judge.is_empty()
+        !self.judge.is_empty() || !self.classify.is_empty()
     }
 
-    fn settings(&self) -> anyhow::Result<JudgeSettings> {
+    fn rule(&self) -> Rule {
         let judged = if self.judge_all { Chosen::All } else { Chosen::WrongByEm };
         let audit = if self.judge_all { 0 } else { self.judge_audit };
+        Rule { judged, audit, seed: self.judge_audit_seed }
+    }
+
+    fn settings<V: Menu>(&self, models: &[String], rule: Rule) -> anyhow::Result<JudgeSettings<V>> {
         Ok(JudgeSettings {
-            models: self.judge.clone(),
+            models: models.to_vec(),
             settings: self.settings.variant()?,
             prompt: prompt(self.judge_prompt.as_deref())?,
-            rule: Rule { judged, audit, seed: self.judge_audit_seed },
+            rule,
             limits: Limits {
                 budget_usd: self.judge_budget_usd,
                 budget_tokens: self.judge_budget_tokens,
@@ -118,7 +125,7 @@ impl JudgeArgs {
     }
 }
 
-fn prompt(path: Option<&Path>) -> anyhow::Result<JudgePrompt> {
+fn prompt<V: Menu>(path: Option<&Path>) -> anyhow::Result<JudgePrompt<V>> {
     let Some(path) = path else {
         return JudgePrompt::own().map_err(|fault| Failure::unexpected(&fault, &fault.hint));
     };
@@ -130,41 +137,59 @@ fn prompt(path: Option<&Path>) -> anyhow::Result<JudgePrompt> {
     JudgePrompt::parse(&text).map_err(refused)
 }
 
-/// Asks the judges. The exit code so far; nothing after a dry run.
+/// Every wrong episode.
+const FAILED: Rule = Rule { judged: Chosen::WrongByEm, audit: 0, seed: 0 };
+
+/// Asks the models. The exit code so far; nothing after a dry run.
 pub(super) async fn execute(args: &JudgeArgs, run: &Path, json: bool) -> anyhow::Result<Option<u8>> {
-    let settings = args.settings()?;
     let graded = GradedRun::open(run)?;
-    let answers = answers(&graded)?;
-    let judging = Judging::prepare(RunFolder::open(run)?, &answers, &settings)?;
+    if args.classify.is_empty() {
+        let settings = args.settings::<Verdict>(&args.judge, args.rule())?;
+        ask(settings, run, &answers(&graded)?, json).await
+    } else {
+        let settings = args.settings::<Reading>(&args.classify, FAILED)?;
+        ask(settings, run, &failed_episodes(&graded)?, json).await
+    }
+}
+
+async fn ask<V: Menu>(
+    settings: JudgeSettings<V>,
+    run: &Path,
+    answers: &[Answer],
+    json: bool,
+) -> anyhow::Result<Option<u8>> {
+    let [thing, done] = V::THING;
+    let judging = Judging::prepare(RunFolder::open(run)?, answers, &settings)?;
     judging.notes().for_each(say);
     let plans: Vec<JudgePlan> = judging.plans().collect();
-    if args.dry_run {
-        dry_run(&plans, json)?;
+    if settings.dry_run {
+        dry_run(&plans, done, json)?;
         return Ok(None);
     }
     for plan in &plans {
-        let known = if plan.known > 0 { format!(", {} judged before", thousands(plan.known)) } else { String::new() };
-        say(format_args!("{}: {} to judge{known}", visible_line(&plan.model, 80), counted(plan.calls, "answer")));
+        let known = if plan.known > 0 { format!(", {} {done} before", thousands(plan.known)) } else { String::new() };
+        let due = counted(plan.calls, thing);
+        say(format_args!("{}: {due} to be {done}{known}", visible_line(&plan.model, 80)));
     }
     let ended = judging.execute(&mut |text| say(text), &mut Interrupts::signals()).await?;
-    Ok(Some(told(&ended)))
+    Ok(Some(told(&ended, V::THING)))
 }
 
 /// Says how it ended. The exit code.
-fn told(ended: &JudgeEnd) -> u8 {
+fn told(ended: &JudgeEnd, [thing, done]: [&str; 2]) -> u8 {
     ended.notes.iter().for_each(say);
     let unreadable = match ended.unreadable {
         0 => String::new(),
         n => format!(", {} of them unreadable", thousands(n)),
     };
-    say(format_args!("{} judged{unreadable}", counted(ended.judged, "answer")));
+    say(format_args!("{} {done}{unreadable}", counted(ended.judged, thing)));
     if let End::Stopped(reason) = &ended.end {
         say(format_args!("stopped: {}", visible_line(reason, 500)));
     }
     if ended.left > 0 {
         let how = if ended.budget_spent { "go on with a larger limit" } else { "go on" };
-        let left = counted(ended.left, "answer");
-        say(format_args!("{left} not judged yet; {how}: {}", again(ended.budget_spent)));
+        let left = counted(ended.left, thing);
+        say(format_args!("{left} not {done} yet; {how}: {}", again(ended.budget_spent)));
     }
     match ended.end {
         End::Interrupted => failure::INTERRUPTED,
@@ -192,7 +217,7 @@ fn again(spent: bool) -> String {
     words.join(" ")
 }
 
-fn dry_run(plans: &[JudgePlan], json: bool) -> anyhow::Result<()> {
+fn dry_run(plans: &[JudgePlan], done: &str, json: bool) -> anyhow::Result<()> {
     let mut out = stdout();
     if json {
         let plan = |plan: &JudgePlan| {
@@ -212,7 +237,7 @@ fn dry_run(plans: &[JudgePlan], json: bool) -> anyhow::Result<()> {
         );
         writeln!(
             out,
-            "{}: {}, {} judged before; about {} prompt tokens, at most {} of replies; {usd}",
+            "{}: {}, {} {done} before; about {} prompt tokens, at most {} of replies; {usd}",
             visible_line(&plan.model, 80),
             counted(plan.calls, "call"),
             thousands(plan.known),
@@ -263,7 +288,7 @@ pub(super) fn to_json(judged: &JudgedRun) -> Value {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_shipped_prompt_is_sound() {
-        assert!(super::prompt(None).is_ok());
+    fn the_shipped_prompts_are_sound() {
+        assert!(super::prompt::<super::Verdict>(None).is_ok() && super::prompt::<super::Reading>(None).is_ok());
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::cli::say::say;
 use crate::compare::{RESAMPLES, SEED};
+use crate::graded::judgements_of;
 use crate::label::{Annotations, Disagreement, Judged, Judgements, Table};
 use crate::report::View;
 use crate::report::agreement;
@@ -18,11 +19,18 @@ const NAMED: usize = 3;
 
 const HOW: Resampling = Resampling { level: LEVEL, resamples: RESAMPLES, seed: SEED };
 
-/// The judgements of a run, if there are any. What cannot be read is said.
-pub(super) fn annotations(run: &Path) -> anyhow::Result<Option<Annotations>> {
-    let annotations = Annotations::read(&RunFolder::open(run)?)?;
-    annotations.notes().for_each(say);
-    Ok(Some(annotations).filter(|annotations| !annotations.latest().is_empty()))
+/// The judgements of people and the readings of models, if there are any. What cannot be read is said, and what models read.
+pub(super) fn annotations(run: &Path) -> anyhow::Result<(Option<Annotations>, Vec<String>)> {
+    let (annotations, readings) = judgements_of(&RunFolder::open(run)?)?;
+    annotations.notes().chain(readings.notes()).for_each(say);
+    let read = |(name, read, unreadable, usd): (String, usize, usize, Option<f64>)| {
+        let lost =
+            if unreadable > 0 { format!(", {unreadable} of them unreadable, not measured") } else { String::new() };
+        let usd = usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
+        format!("{} read {}{lost}; {usd}", visible_line(&name, 80), counted(read, "failed episode"))
+    };
+    let notes = readings.readers().map(read).collect();
+    Ok((Some(annotations).filter(|annotations| !annotations.latest().is_empty()), notes))
 }
 
 /// Compares them with what the summary's items say.
@@ -68,6 +76,7 @@ pub(super) fn to_json(judgements: &Judgements, summary: &Summary) -> Value {
     let people = judgements.people.iter().map(|person| {
         json!({
             "by": person.by,
+            "model": person.is_model(),
             "episodes": person.episodes,
             "blind": person.blind,
             "classes": table(&person.classes),

@@ -22,11 +22,12 @@ pub(super) fn read(path: &Path) -> Result<Verdicts, StoreError> {
 
 /// A line for each judge that was asked about the episode's answer.
 pub(super) fn lines<'a>(verdicts: &'a Verdicts, trajectory: &'a Trajectory) -> impl Iterator<Item = String> + 'a {
-    let Trajectory { question, answers, answer, .. } = trajectory;
-    let answer = answer.as_deref().filter(|answer| Answer::is_there(Some(answer)));
+    let Trajectory { id, question, answers: golds, answer, .. } = trajectory.clone();
+    let text = answer.filter(|answer| Answer::is_there(Some(answer)));
+    let asked = text.map(|text| Answer { id, question, golds, text, right: false, episode: None });
     let each = verdicts.judges.iter().zip(verdicts.names());
     each.filter_map(move |(known, name)| {
-        let said = verdicts.of(&known.judge, question, answers, answer?)?;
+        let said = verdicts.of(&known.judge, asked.as_ref()?)?;
         let reason = said.reason.as_deref().map(|reason| format!(": {}", visible_line(reason, REASON)));
         Some(format!("{} says {}{}", visible_line(&name, 80), said.verdict.name(), reason.unwrap_or_default()))
     })

@@ -114,7 +114,7 @@ impl Sort {
 }
 
 fn item(graded: &Graded, fields: Option<&serde_json::Map<String, Value>>) -> Value {
-    let Graded { trajectory, score, assessment, metric } = graded;
+    let Graded { trajectory, score, assessment, metric, .. } = graded;
     let mut item = json!({
         "id": trajectory.id,
         "variant": trajectory.variant,

@@ -4,12 +4,14 @@ mod bad_input;
 mod frames;
 mod recorded;
 mod rendering;
+mod shared {
+    include!("../../../tests/it/common/shared.rs");
+}
 mod shipped;
 mod texts;
 mod words;
 
 use super::{PromptError, PromptSource, ProtocolTexts, RenderSettings, Rendered, load};
-use std::path::{Path, PathBuf};
 
 /// A sound prompt file with two exemplars.
 const SOUND: &str = r#"name = "trial"
@@ -100,20 +102,4 @@ fn render(source: &PromptSource, settings: &RenderSettings<'_>) -> Result<Render
 
 fn load_toml(text: &str) -> Result<PromptSource, PromptError> {
     load_bytes("trial.toml", "", text.as_bytes())
-}
-
-/// The shared material beside the repository; `None` where it is absent, which continuous integration refuses.
-fn shared(path: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    if root.is_dir() {
-        return Some(root.join(path));
-    }
-    assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "../shared must be here");
-    eprintln_skipped();
-    None
-}
-
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn eprintln_skipped() {
-    eprintln!("skipped: ../shared is not here");
 }

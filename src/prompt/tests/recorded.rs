@@ -13,8 +13,9 @@ fn paper_prompt(file: &Path, key: &str, instruction: Option<&Path>) -> Rendered 
 
 /// The paper's own examples, taken apart into our form and rendered, give the paper's text again.
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn our_layout_is_the_papers() {
-    let Some(data) = shared("data/prompts") else { return };
+    let data = shared::folder().join("data/prompts");
     let instruction = data.join("hotpotqa_instruction.txt");
     let paper = paper_prompt(&data.join("prompts_naive.json"), "webthink_simple6", Some(&instruction));
     let examples = paper.frame.prefix.split_once("\n\n").expect("an empty line after the instruction").1;

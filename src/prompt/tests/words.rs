@@ -6,9 +6,9 @@ use crate::prompt::RenderSettings;
 use crate::protocol::Frame;
 use serde_json::Value;
 
-fn golden(file: &str, line: usize) -> Option<Value> {
-    let text = std::fs::read_to_string(shared("golden/protocols")?.join(file)).unwrap();
-    Some(serde_json::from_str(text.lines().nth(line).unwrap()).unwrap())
+fn golden(file: &str, line: usize) -> Value {
+    let text = shared::text(&format!("golden/protocols/{file}"));
+    serde_json::from_str(text.lines().nth(line).unwrap()).unwrap()
 }
 
 /// The text between two pieces.
@@ -41,8 +41,9 @@ fn frame(texts: &str, section: &str) -> Frame {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn llama_index() {
-    let Some(line) = golden("llama_index.format.jsonl", 1) else { return };
+    let line = golden("llama_index.format.jsonl", 1);
     let text = line["result"][0]["content"].as_str().unwrap();
     let desc = between(text, "following tools:\n", "\n\n\n## Output Format");
     let ours = value("llama-index", "tool_desc");
@@ -54,8 +55,9 @@ fn llama_index() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn lagent() {
-    let Some(line) = golden("lagent.format.jsonl", 0) else { return };
+    let line = golden("lagent.format.jsonl", 0);
     let text = line["result"][0]["content"].as_str().unwrap();
     let (described, names) = (value("lagent", "tool_description"), value("lagent", "action_names"));
     let (system, expected) = recorded(
@@ -71,8 +73,9 @@ fn lagent() {
 }
 
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn qwen_agent() {
-    let Some(line) = golden("qwen_agent.traces.jsonl", 0) else { return };
+    let line = golden("qwen_agent.traces.jsonl", 0);
     let text = line["llm_inputs"][0][0]["content"].as_str().unwrap();
     let descs = between(text, "following tools:\n\n", "\n\nUse the following format");
     let names = between(text, "should be one of [", "]\n");

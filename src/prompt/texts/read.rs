@@ -4,9 +4,10 @@ use super::TextsFile;
 use super::form::{FORMS, KeyForm, SectionForm};
 use super::slots::Slotted;
 use crate::prompt::file::HELP;
-use crate::prompt::problems::{Fault, Problems, closest, quoted};
+use crate::prompt::problems::{Fault, Problems, quoted};
 use crate::prompt::reader::{Reader, Table};
 use crate::protocol::ToolTexts;
+use crate::types::text::closest;
 use std::collections::BTreeMap;
 
 /// Reads the text of the file that messages call `file`. All problems are found in one pass.

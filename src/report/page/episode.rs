@@ -2,11 +2,13 @@
 
 use super::rows::QuestionRow;
 use crate::graded::{Graded, Results};
+use crate::report::agreement::reading;
+use crate::report::trajectory::branch::{edited, origin, parent};
 use crate::report::trajectory::{calls, repairs, source, sum, votes};
 use crate::run::RunError;
 use crate::score::{Divergence, GoldEvidence, is_same_page, marks, search_missed};
 use crate::types::text::{cut, visible};
-use crate::types::{Step, Trajectory};
+use crate::types::{Branch, Step, Trajectory};
 use serde::Serialize;
 
 /// Steps of an episode that the page has; `show` prints all of them.
@@ -38,18 +40,34 @@ struct Episode {
     f1: Option<f64>,
     class: Option<&'static str>,
     evidence: Option<String>,
+    /// Why models find that it failed.
+    readings: Vec<String>,
     grounding: Option<&'static str>,
     votes: Option<String>,
     repairs: Option<String>,
     sum: String,
+    branch: Option<PageBranch>,
     steps: Vec<PageStep>,
     /// Steps that the page does not have.
     left_out: usize,
 }
 
+/// What an episode branches off.
+#[derive(Debug, Serialize)]
+struct PageBranch {
+    /// The key of the other episode: two with the same are a fork, where `at` is the same too.
+    key: String,
+    parent: String,
+    at: usize,
+    /// In words; absent for the control.
+    edited: Option<String>,
+}
+
 #[derive(Debug, Serialize)]
 struct PageStep {
     n: String,
+    /// `copied`, or what was edited there, in a branch.
+    origin: Option<String>,
     thought: Option<String>,
     action: Option<String>,
     observation: Option<Vec<(String, &'static str)>>,
@@ -104,7 +122,7 @@ fn optional(text: Option<&String>) -> Option<String> {
 
 impl Episode {
     fn of(graded: &Graded, evidence: Option<&GoldEvidence>) -> Self {
-        let Graded { trajectory, score, assessment, .. } = graded;
+        let Graded { trajectory, score, assessment, readings, .. } = graded;
         let failure = assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
         let grounding = assessment.as_ref().and_then(|assessment| assessment.grounding);
         Self {
@@ -117,13 +135,27 @@ impl Episode {
             f1: score.map(|score| score.f1),
             class: failure.map(|failure| failure.class.name()),
             evidence: failure.map(|failure| safe(&failure.described())),
+            readings: readings.iter().map(|one| safe(&reading(one))).collect(),
             grounding: grounding.map(crate::score::Grounding::name),
             votes: votes(trajectory).map(|text| safe(&text)),
             repairs: repairs(trajectory).map(|text| safe(&text)),
             sum: sum(trajectory),
-            steps: trajectory.steps.iter().take(STEPS).map(|step| PageStep::of(step, trajectory, evidence)).collect(),
+            branch: trajectory.branch.as_ref().map(PageBranch::of),
+            steps: (1..)
+                .zip(trajectory.steps.iter().take(STEPS))
+                .map(|(at, step)| PageStep {
+                    origin: origin(trajectory, at),
+                    ..PageStep::of(step, trajectory, evidence)
+                })
+                .collect(),
             left_out: trajectory.steps.len().saturating_sub(STEPS),
         }
+    }
+}
+
+impl PageBranch {
+    fn of(branch: &Branch) -> Self {
+        Self { key: safe(&branch.key), parent: parent(branch), at: branch.at, edited: edited(branch) }
     }
 }
 
@@ -138,6 +170,7 @@ impl PageStep {
         let http = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
         Self {
             n: format!("{sample}step {}", step.n),
+            origin: None,
             thought: optional(step.thought.as_ref()),
             action: optional(step.action_text.as_ref()),
             observation: step.observation.as_deref().map(|text| pieces(text, facts, &trajectory.answers)),

@@ -4,7 +4,7 @@ import { choice, copyText, counted, el, listed, shellWord } from "./dom.js";
 import { pairIndex, shownPair, variantsOf } from "./filter.js";
 import { judgeForm } from "./judge_form.js";
 import { mark, markOf } from "./rows.js";
-import { partInWords, trail } from "./trail.js";
+import { forkOf, partInWords, trail } from "./trail.js";
 
 /**
  * @typedef {object} Subject
@@ -212,6 +212,7 @@ function assessment(episode, hidden) {
     return [
         line,
         !hidden && episode.evidence ? el("p", { class: "evidence" }, episode.evidence) : null,
+        ...(hidden ? [] : episode.readings.map((text) => el("p", { class: "evidence", dir: "auto" }, text))),
         ...lines.map((text) => el("p", { class: "aside" }, text)),
         el("p", { class: "aside" }, episode.sum),
         episode.left_out > 0 ? el("p", { class: "notice" }, `${counted(episode.left_out, "more step")} not in this page; the command above prints all`) : null,
@@ -255,6 +256,20 @@ function sentence(left, right, where) {
 }
 
 /**
+ * What the sides branch off, and what was edited in each.
+ * @param {[string, Episode][]} sides
+ */
+function forkLine(sides) {
+    const fork = forkOf(sides.map(([, own]) => own));
+    if (!fork) {
+        return null;
+    }
+    const one = (/** @type {[string, Episode]} */ [name, { branch }]) => el("li", {}, el("b", {}, name), `: ${branch?.edited ?? "the unedited control"}`);
+    const line = el("p", {}, sides.length > 1 ? "Both branch" : "It branches", " off ", el("code", {}, fork.parent), `, at step ${fork.at}:`);
+    return el("div", { class: "fork" }, line, el("ul", {}, ...sides.map(one)));
+}
+
+/**
  * @param {Subject} subject
  * @param {[number, number]} pair
  */
@@ -264,10 +279,6 @@ function comparison(subject, [left, right]) {
     const key = el("p", { class: "key" }, "In what was read: ", el("mark", { class: "sentence" }, "gold sentence"), " ", el("mark", { class: "answer" }, "gold answer"));
     const [one, two] = [asked(left), right < 0 ? null : asked(right)];
     const where = one && two ? divergence(subject, left, right) : null;
-    if (one && two && !where) {
-        return [el("div", { class: "heads one" }, head(subject, [left, right], "left")), sentence(name(left), name(right), where), key, ...trail([[name(left), one]], null)];
-    }
-    const heads = el("div", { class: right < 0 ? "heads one" : "heads" }, head(subject, [left], "left"), right >= 0 && head(subject, [right], "right"));
     /** @type {[string, Episode][]} */
     const sides = [];
     for (const [v, episode] of /** @type {[number, Episode | null][]} */ ([[left, one], [right, two]])) {
@@ -275,7 +286,12 @@ function comparison(subject, [left, right]) {
             sides.push([name(v), episode]);
         }
     }
-    return [heads, where && sentence(name(left), name(right), where), key, ...trail(sides, where)];
+    if (one && two && !where) {
+        const heads = el("div", { class: "heads one" }, head(subject, [left, right], "left"));
+        return [heads, forkLine(sides), sentence(name(left), name(right), where), key, ...trail(sides.slice(0, 1), null)];
+    }
+    const heads = el("div", { class: right < 0 ? "heads one" : "heads" }, head(subject, [left], "left"), right >= 0 && head(subject, [right], "right"));
+    return [heads, forkLine(sides), where && sentence(name(left), name(right), where), key, ...trail(sides, where)];
 }
 
 /**

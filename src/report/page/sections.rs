@@ -182,7 +182,8 @@ fn kind(method: &str) -> &'static str {
 fn copies(html: &mut Html, part: &Part<'_>) {
     let Ok(comparison) = &part.group.comparison else { return };
     let Group { settings, corrected, .. } = part.group;
-    let compared = Compared { comparison, settings, corrected, flips: &[], warnings: &[], mde: false };
+    let compared =
+        Compared { comparison, settings, corrected, flips: &[], warnings: &[], holdout: &[], efforts: &[], mde: false };
     let sheet = sheet(&compared);
     html.element("div", &[("class", "buttons")], |html| {
         for name in ["LaTeX", "Markdown"] {
@@ -253,7 +254,9 @@ fn forest(html: &mut Html, figure: &FigureComparison, pairs: &[&Pair]) {
                 html.element("td", &[], |html| charts::pair(html, pair, &scale));
                 html.number(&pair.difference.map_or_else(dash, |found| difference(Unit::Share, found)));
                 html.number(&ends(pair.interval));
-                html.number(&pair.p_holm.map_or_else(dash, p_value));
+                let rule = pair.stopping.as_ref().map(|found| format!("e = {:.3}", found.e_value));
+                let stopped = if pair.stopped_by.is_some() { " (stopped)" } else { "" };
+                html.number(&rule.unwrap_or_else(|| pair.p_holm.map_or_else(dash, |p| p_value(p) + stopped)));
                 if figure.binary {
                     let counts = pair.tests.mcnemar.map(|test| [test.only_a, test.only_b]);
                     for at in [0, 1] {

@@ -86,15 +86,26 @@ function fold(label, own) {
 }
 
 /**
+ * What was edited at a step, else in what it differs from the other side's.
+ * @param {Step} step
+ * @param {string | null} part
+ */
+function words({ origin }, part) {
+    const said = origin ?? (part && partInWords(part));
+    return said ? el("span", { class: origin === "copied" ? "word copied" : "word" }, said) : null;
+}
+
+/**
  * @param {Step} step
  * @param {string | null} part in which this step differs from the other side's
  */
 export function stepCard(step, part) {
     const differs = (/** @type {string} */ own) => (part === own ? " differs" : "");
+    const word = words(step, part);
     return el(
         "article",
         { class: part ? "step divergent" : "step" },
-        el("div", { class: "step-head" }, el("h3", {}, step.n, part && " ", part && el("span", { class: "word" }, partInWords(part))), plain("p", "calls", step.calls)),
+        el("div", { class: "step-head" }, el("h3", {}, step.n, word && " ", word), plain("p", "calls", step.calls)),
         fold("Reasoning", step.reasoning),
         plain("p", `thought${differs("thought")}`, step.thought),
         plain("code", `action${differs("action")}`, step.action),
@@ -106,10 +117,18 @@ export function stepCard(step, part) {
 }
 
 /**
- * @param {number} shared
+ * The steps that are there once.
+ * @param {Step[]} steps the same on all sides
+ * @param {string | null} parent the episode that they are copied from
+ * @returns {HTMLElement | null}
  */
-function sharedTitle(shared) {
-    return shared === 1 ? "Step 1 is the same" : `Steps 1 to ${shared} are the same`;
+function sharedSteps(steps, parent) {
+    if (steps.length === 0) {
+        return null;
+    }
+    const [are, numbers] = steps.length === 1 ? ["is", "Step 1"] : ["are", `Steps 1 to ${steps.length}`];
+    const title = `${numbers} ${are} ${parent === null ? "the same" : `copied from ${parent}`}`;
+    return el("details", { class: "shared" }, el("summary", {}, title), ...steps.map((step) => stepCard(step, null)));
 }
 
 /**
@@ -127,6 +146,16 @@ function side(name, own, { shared, rows, part, at }) {
 }
 
 /**
+ * What all sides branch off, where that is the same step of the same episode.
+ * @param {Episode[]} sides
+ * @returns {Branch | null}
+ */
+export function forkOf(sides) {
+    const first = sides[0]?.branch ?? null;
+    return first && sides.every(({ branch }) => branch?.key === first.key && branch.at === first.at) ? first : null;
+}
+
+/**
  * @param {[string, Episode][]} sides one, or two that differ
  * @param {Divergence} divergence
  * @returns {HTMLElement[]}
@@ -136,16 +165,20 @@ export function trail(sides, divergence) {
     if (!left) {
         return [];
     }
+    const fork = forkOf(sides.map(([, own]) => own));
+    const copied = fork ? Math.max(0, fork.at - 1) : Infinity;
+    const parent = fork ? fork.parent : null;
     if (!right) {
-        const column = el("section", { class: "column alone", "aria-label": `Steps of ${left[0]}` }, ...left[1].steps.map((step) => stepCard(step, null)));
-        return [column];
+        const steps = left[1].steps;
+        const shared = fork ? Math.min(copied, steps.length) : 0;
+        const rest = steps.slice(shared).map((step) => stepCard(step, null));
+        const column = el("section", { class: "column alone", "aria-label": `Steps of ${left[0]}` }, ...rest);
+        return [sharedSteps(steps.slice(0, shared), parent), column].filter((block) => block !== null);
     }
     const [at, part] = divergence ?? [Infinity, ""];
-    const shared = Math.min(Math.max(0, at - 1), left[1].steps.length, right[1].steps.length);
+    const shared = Math.min(Math.max(0, at - 1), copied, left[1].steps.length, right[1].steps.length);
     const rows = Math.max(left[1].steps.length, right[1].steps.length) - shared;
-    const same = left[1].steps.slice(0, shared).map((step) => stepCard(step, null));
-    const folded = shared > 0 && el("details", { class: "shared" }, el("summary", {}, sharedTitle(shared)), ...same);
     const shape = { shared, rows, part, at };
-    const columns = rows > 0 && el("div", { class: "columns" }, side(left[0], left[1], shape), side(right[0], right[1], shape));
-    return [folded, columns].filter((block) => block !== false);
+    const columns = rows > 0 ? el("div", { class: "columns" }, side(left[0], left[1], shape), side(right[0], right[1], shape)) : null;
+    return [sharedSteps(left[1].steps.slice(0, shared), parent), columns].filter((block) => block !== null);
 }

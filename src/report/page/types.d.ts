@@ -51,6 +51,8 @@ interface Table {
 
 interface Step {
     n: string;
+    /** `copied`, or what was edited there, in a branch. */
+    origin: string | null;
     thought: string | null;
     action: string | null;
     observation: [string, string][] | null;
@@ -65,6 +67,15 @@ interface Step {
     reasoning: string | null;
 }
 
+/** What an episode branches off: two with the same key and step are a fork. */
+interface Branch {
+    key: string;
+    parent: string;
+    at: number;
+    /** In words; `null` for the control. */
+    edited: string | null;
+}
+
 interface Episode {
     key: string;
     right: boolean | null;
@@ -75,10 +86,12 @@ interface Episode {
     f1: number | null;
     class: string | null;
     evidence: string | null;
+    readings: string[];
     grounding: string | null;
     votes: string | null;
     repairs: string | null;
     sum: string;
+    branch: Branch | null;
     left_out: number;
     steps: Step[];
 }

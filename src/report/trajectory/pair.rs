@@ -1,12 +1,12 @@
 //! Two episodes of one question: steps that are the same once, then both side by side from where they diverge.
 
 use super::page::{BOLD, DIM, Page, YELLOW};
-use super::{Verdict, answer, end, gold, step_fields, verdict};
+use super::{Verdict, answer, branch, end, gold, step_fields, verdict};
 use crate::graded::Graded;
 use crate::report::view::View;
 use crate::score::{Divergence, Part};
-use crate::types::Trajectory;
 use crate::types::text::visible_line;
+use crate::types::{Branch, Trajectory};
 use std::fmt::Write as _;
 use textwrap::core::display_width;
 
@@ -41,6 +41,8 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
     gold(&mut page, a.trajectory);
     let diverged = Divergence::of(a.trajectory, b.trajectory);
     page.field("divergence", &divergence(diverged), if diverged.is_some() { YELLOW } else { DIM });
+    let fork = branch::fork(a.trajectory, b.trajectory);
+    page.optional("fork", fork.map(forked).as_deref(), YELLOW);
     page.blank();
     page.both(|page, side| head(page, side), a, b);
     let (first, second) = (&a.trajectory.steps, &b.trajectory.steps);
@@ -49,8 +51,11 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
         let number = at + 1;
         let here = diverged.filter(|at| at.step == number && at.part != Part::Answer);
         match (first.get(at), second.get(at)) {
-            (Some(step), Some(other)) if Part::of(step, other).is_none() => {
-                page.rule(&format!("step {number}, the same in both"));
+            (Some(step), Some(other))
+                if Part::of(step, other).is_none() && fork.is_none_or(|fork| number < fork.at) =>
+            {
+                let same = if fork.is_some() { "copied by both" } else { "the same in both" };
+                page.rule(&format!("step {number}, {same}"));
                 step_fields(&mut page, step);
             }
             (step, other) => {
@@ -60,6 +65,8 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
                 }
                 let shown = |page: &mut Page, side: Side<'_>| {
                     let step = if std::ptr::eq(side.trajectory, a.trajectory) { step } else { other };
+                    let origin = branch::origin(side.trajectory, number).filter(|_| step.is_some());
+                    page.optional("", origin.as_deref(), YELLOW);
                     match step {
                         Some(step) => step_fields(page, step),
                         None => page.field("", "(already ended)", DIM),
@@ -83,6 +90,11 @@ fn divergence(at: Option<Divergence>) -> String {
         Some(Divergence { part: Part::Answer, .. }) => "in the answer: all steps are the same".to_owned(),
         Some(Divergence { step, part }) => format!("at step {step}, in {}", what(part)),
     }
+}
+
+/// Where two branches of one episode begin.
+fn forked(branch: &Branch) -> String {
+    format!("both branch off {}, at step {}", branch::parent(branch), branch.at)
 }
 
 fn what(part: Part) -> &'static str {

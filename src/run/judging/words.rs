@@ -3,9 +3,9 @@
 use crate::experiment::{Setting, VARIANT_SETTINGS};
 use crate::run::error::{ErrorKind, RunError};
 
-/// An error in the words of the judge's flags, which are those of `run` with `judge` in front.
-pub(super) fn in_flags_of_the_judge(error: &RunError) -> RunError {
-    let (message, hint) = (flags_of_the_judge(&error.to_string()), flags_of_the_judge(error.hint()));
+/// An error in the words of the judge's flags, which are those of `run` with `judge` in front; `model` names the model.
+pub(super) fn in_flags_of_the_judge(error: &RunError, model: &str) -> RunError {
+    let (message, hint) = (flags_of_the_judge(&error.to_string(), model), flags_of_the_judge(error.hint(), model));
     match error.kind() {
         ErrorKind::Usage => RunError::usage(message, hint),
         ErrorKind::Input => RunError::input(message, hint),
@@ -13,7 +13,7 @@ pub(super) fn in_flags_of_the_judge(error: &RunError) -> RunError {
     }
 }
 
-pub(super) fn flags_of_the_judge(text: &str) -> String {
+pub(super) fn flags_of_the_judge(text: &str, model: &str) -> String {
     let others = [
         "--concurrency",
         "--requests-per-minute",
@@ -33,7 +33,7 @@ pub(super) fn flags_of_the_judge(text: &str) -> String {
         rest = &rest[at..];
         match flags.iter().find(|flag| rest.starts_with(flag.as_str())) {
             Some(flag) if flag == "--model" => {
-                said.push_str("--judge");
+                said.push_str(model);
                 rest = &rest[flag.len()..];
             }
             Some(flag) => {
@@ -67,7 +67,8 @@ mod tests {
             ),
             ("a -- b --out", "a -- b --out"),
         ] {
-            assert_eq!(flags_of_the_judge(run), judge);
+            assert_eq!(flags_of_the_judge(run, "--judge"), judge);
         }
+        assert_eq!(flags_of_the_judge("check --model, --base-url", "--classify"), "check --classify, --judge-base-url");
     }
 }

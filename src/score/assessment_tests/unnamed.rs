@@ -39,6 +39,29 @@ fn who_abstains_without_the_sentence_failed_to_look_it_up() {
 }
 
 #[test]
+fn a_page_says_first_what_its_subject_is() {
+    let page = step(Tool::Search, "Long Bridge", "Long Bridge is a Portuguese bridge by the sea.", Some("Long Bridge"));
+    let class = |claim: &str, gold: &str, answer| about(claim, gold, std::slice::from_ref(&page), answer).class;
+    let [yes, no] = [Some("SUPPORTS"), Some("REFUTES")];
+    // One word was changed, so the sentence that refutes was there; of two, who knows.
+    assert_eq!(class("Long Bridge is Chilean.", "REFUTES", NOT_ENOUGH), FailureClass::Reasoning);
+    assert_eq!(class("Long Bridge closed in May.", "REFUTES", NOT_ENOUGH), FailureClass::Lookup);
+    assert_eq!(class("Long Bridge is Chilean.", "SUPPORTS", NOT_ENOUGH), FailureClass::Lookup);
+    // The page is not that of the album.
+    assert_eq!(class("Long Bridge is an album.", "SUPPORTS", no), FailureClass::Search);
+    assert_eq!(class("Long Bridge is an old bridge.", "SUPPORTS", no), FailureClass::Reasoning);
+    assert_eq!(class("Long Bridge is an album.", "REFUTES", yes), FailureClass::Reasoning);
+    // Nothing more is known about the claim, and what was shown decides it.
+    assert_eq!(class("Long Bridge is a Chilean bridge.", "NOT ENOUGH INFO", no), FailureClass::Label);
+    assert_eq!(class("Long Bridge is a Portuguese bridge.", "NOT ENOUGH INFO", no), FailureClass::Reasoning);
+    assert_eq!(class("Long Bridge was painted.", "NOT ENOUGH INFO", no), FailureClass::Reasoning);
+    // A text without a word of the claim supports no verdict on it.
+    let astray = about("A&E was a root beer brand.", "NOT ENOUGH INFO", &[page], no);
+    assert_eq!(astray.class, FailureClass::Hallucination);
+    assert!(astray.evidence.ends_with("no text that was shown has a word of the question"), "{}", astray.evidence);
+}
+
+#[test]
 fn what_a_page_supports_it_names() {
     let denied = Some("REFUTES");
     let unseen = about("The Long Bridge was painted by Rosa Luna.", "SUPPORTS", &[bridge()], denied);

@@ -1,7 +1,7 @@
 //! Classes where the dataset names no evidence, or pages without their sentences: what was read decides.
 
 use super::{Case, Decided, FailureClass, is_abstention};
-use crate::score::claim::{is_shown, missing_name};
+use crate::score::claim::{Kind, is_shown, kind_read, missing_name};
 use crate::score::fever::{FEVER_LABELS, fever_label};
 use crate::score::normalize::normalize;
 use crate::score::observed::is_verdict;
@@ -33,9 +33,18 @@ impl Case<'_> {
             let nothing = self.nothing_usable();
             return nothing.unwrap_or_else(|| (FailureClass::Reasoning, format!("{GOLD}, and no answer was given")));
         };
-        let supports = normalize(answer) == "supports";
-        if supports && is_shown(&self.trajectory.question, self.seen) {
-            return (FailureClass::Label, format!("{GOLD}, but a text that was shown has the words of the claim"));
+        let question = &self.trajectory.question;
+        match &*normalize(answer) {
+            "supports" if is_shown(question, 0, self.seen) => {
+                return (FailureClass::Label, format!("{GOLD}, but a text that was shown has the words of the claim"));
+            }
+            "refutes" if matches!(kind_read(question, self.seen), Some(Kind::Partly | Kind::Other)) => {
+                return (
+                    FailureClass::Label,
+                    format!("{GOLD}, but a text that was shown says that it is something else"),
+                );
+            }
+            _ => {}
         }
         (FailureClass::Reasoning, format!("{GOLD}: the dataset names no evidence for {}", quoted(answer)))
     }
@@ -63,8 +72,12 @@ impl Case<'_> {
         let is_claim =
             self.trajectory.answers.iter().any(|gold| FEVER_LABELS.iter().any(|label| fever_label(gold, label)));
         let affirmed = self.trajectory.answers.iter().any(|gold| matches!(&*normalize(gold), "supports" | "yes"));
-        if gives_up && !is_shown(question, self.seen) {
+        // What refutes a claim has other words in a place; one changed word leaves the rest.
+        if gives_up && !is_shown(question, usize::from(!affirmed), self.seen) {
             return self.unread(&format!("{why}; no text that was shown has the words of the question"));
+        }
+        if affirmed && kind_read(question, self.seen) == Some(Kind::Other) {
+            return (FailureClass::Search, format!("{why}; no text that was shown says what the question says it is"));
         }
         // What a page supports, it names; what it refutes, it need not name.
         if let Some(name) = missing_name(question, self.seen).filter(|_| affirmed) {

@@ -9,6 +9,10 @@ pub(crate) mod rubble {
     include!("rubble.rs");
 }
 
+pub(crate) mod golden {
+    include!("golden.rs");
+}
+
 pub(crate) mod shared {
     include!("shared.rs");
 }

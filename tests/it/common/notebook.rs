@@ -1,5 +1,6 @@
 //! Recorded episodes in the form of the paper's notebooks, made up.
 
+use super::WorkDir;
 use serde_json::{Value, json};
 
 /// One line: a question that is answered by two steps, the last one as given; a text without `Finish[…]` runs out of steps.
@@ -24,4 +25,16 @@ pub(crate) fn episode(order: usize, last: &str, em: u8) -> String {
         "final_prompt_sha256": "0".repeat(64),
     });
     format!("{value}\n")
+}
+
+/// A folder with the imported run `r`: six right and six wrong episodes.
+pub(crate) fn half_right() -> WorkDir {
+    let dir = WorkDir::new();
+    let one = |n: usize| match n % 2 {
+        0 => episode(n, "Finish[Rome]", 1),
+        _ => episode(n, "Finish[Paris]", 0),
+    };
+    dir.write("e.jsonl", (0..12).map(one).collect::<String>());
+    dir.wikitrail(&["import", "react-notebook", "e.jsonl", "--out", "r"]).ok();
+    dir
 }

@@ -133,8 +133,9 @@ fn several_prompts_make_a_variant_each() {
 
 /// Two models and a text endpoint of one server, beside the baseline: killed, gone on with, and grown; every call counted.
 #[test]
+#[cfg_attr(not(shared), ignore = "needs ../shared")]
 fn the_mock_is_asked_for_what_is_new_and_nothing_else() {
-    let Some(shared) = common::shared() else { return };
+    let shared = common::shared();
     let (llm, wiki) = mockd::start(&shared);
     let bench = WorkDir::new();
     let server = format!(

@@ -1,0 +1,86 @@
+//! Runs that a rule could stop. What the rule found takes the place of a test whose number of questions was fixed before, and
+//! every other test of such a run says that it was not.
+
+use super::comparison::{MethodInterval, Pair, Tests};
+use super::{NamedFigure, Settings};
+use crate::types::{StopRule, Stopping};
+
+/// A run that a rule could stop, as far as its variants are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoppedRun {
+    pub rule: StopRule,
+    /// Names of the run's variants in the comparison.
+    pub variants: Vec<String>,
+    /// Names of the rule's two variants in the comparison; absent if one of them is not compared.
+    pub pair: Option<[String; 2]>,
+    /// What the rule found; absent where the folder does not hold the run's questions.
+    pub found: Option<Stopping>,
+}
+
+impl StoppedRun {
+    /// What the rule found about this pair, seen as `b − a`.
+    fn about(&self, a: &str, b: &str, figure: &NamedFigure) -> Option<Stopping> {
+        let [first, second] = self.pair.as_ref()?;
+        let found = self.found.as_ref().filter(|_| self.rule.metric == figure.name)?;
+        match () {
+            () if first == a && second == b => Some(found.clone()),
+            () if first == b && second == a => Some(found.swapped()),
+            () => None,
+        }
+    }
+
+    /// What is said of everything else of the run.
+    pub(super) fn note(&self) -> String {
+        let about = if self.found.is_some() {
+            format!("only what it says of {} and {} in {}", self.rule.a, self.rule.b, self.rule.label())
+        } else {
+            "the folder does not hold the run's questions, so that nothing".to_owned()
+        };
+        format!(
+            "the run of {} had the rule {}, which looks again and again: {about} is valid at its level; p and intervals of all \
+             others are not valid at their nominal level",
+            self.variants.join(", "),
+            self.rule
+        )
+    }
+}
+
+/// The pair as the rule of its run decides it, or with the rule that makes its p invalid.
+pub(super) fn ruled(pair: Pair, figure: &NamedFigure, settings: &Settings) -> Pair {
+    let of = |run: &&StoppedRun| run.variants.iter().any(|name| *name == pair.a || *name == pair.b);
+    if let Some(found) = settings.stopped.iter().find_map(|run| run.about(&pair.a, &pair.b, figure)) {
+        return sequential(pair, found);
+    }
+    let stopped_by = settings.stopped.iter().find(of).map(|run| run.rule.to_string());
+    Pair { stopped_by, ..pair }
+}
+
+/// No figure of a fixed number of questions is left.
+fn sequential(pair: Pair, found: Stopping) -> Pair {
+    let interval = (found.n > 0).then_some(MethodInterval {
+        method: "confidence sequence",
+        level: 1.0 - found.rule.alpha,
+        low: found.low,
+        high: found.high,
+    });
+    Pair {
+        n: found.n,
+        a_mean: found.a_mean,
+        b_mean: found.b_mean,
+        difference: found.difference,
+        se: None,
+        unpaired_se: None,
+        correlation: None,
+        interval,
+        intervals: interval.into_iter().collect(),
+        bootstrap: None,
+        tests: Tests::default(),
+        p: None,
+        p_holm: None,
+        mde: None,
+        questions_needed: None,
+        bounds: None,
+        stopping: Some(found),
+        ..pair
+    }
+}

@@ -1,0 +1,247 @@
+//! Whether a comparison looks at the holdout of a split, and the ledger of such looks beside its list of ids.
+
+use super::Source;
+use crate::dataset::{IdList, sha256_of_ids};
+use crate::run::RunError;
+use crate::store::{Skipped, StoreError, append_lines, read_lines, without_place};
+use crate::types::bounded::text_at_most;
+use crate::types::text::{counted, visible_line};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Version of the lines of a ledger.
+const LOOKS_VERSION: u32 = 1;
+
+/// Largest list of ids, in bytes, as for `--ids`.
+const MOST_IDS: u64 = 64 << 20;
+
+/// The list of a holdout whose questions are compared.
+#[derive(Debug)]
+pub(crate) struct Holdout {
+    path: PathBuf,
+    list: IdList,
+    /// Compared questions that are in the list, and others.
+    inside: usize,
+    outside: usize,
+}
+
+/// A line of the ledger: the first time that somebody saw the figures of some variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Look {
+    v: u32,
+    at: String,
+    wikitrail: String,
+    /// Of the list's ids: which holdout.
+    holdout_sha256: String,
+    /// Questions compared.
+    questions: usize,
+    metrics: Vec<String>,
+    variants: Vec<Seen>,
+}
+
+/// One variant of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Seen {
+    variant: String,
+    /// Start of its run: the same prompt, run again, is another draw.
+    started_at: String,
+    prompt_sha256: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    direct_prompt_sha256: Option<String>,
+}
+
+/// What the ledger says, this look included.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names in JSON")]
+pub(crate) struct Looks {
+    /// The list of ids.
+    pub(crate) list: String,
+    pub(crate) sha256: String,
+    pub(crate) ledger: String,
+    pub(crate) looks: usize,
+    /// When the first one was.
+    pub(crate) first: String,
+    /// Whether this comparison is one of them for the first time.
+    pub(crate) new: bool,
+    pub(crate) questions: usize,
+    /// Compared questions that are not in the holdout.
+    pub(crate) others: usize,
+    /// What went wrong, a sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Holdout {
+    /// The holdout whose questions these variants share: the list that was named, else one that a run was given and that
+    /// still is what it was.
+    ///
+    /// A run may come from somebody else, and its record say any path. Beside a file that the command does not name nothing is
+    /// written unless that file is the holdout of a split, with the ids and the dataset of the run.
+    pub(crate) fn of(sources: &[Source], named: Option<&Path>) -> Result<Option<Self>, RunError> {
+        let found = match named {
+            Some(path) => Some((path.to_owned(), named_list(path, sources)?)),
+            None => sources.iter().find_map(recorded),
+        };
+        let Some((path, list)) = found else { return Ok(None) };
+        let ids: HashSet<&str> = list.ids.iter().map(String::as_str).collect();
+        let (inside, outside): (Vec<&str>, Vec<&str>) = shared(sources).into_iter().partition(|id| ids.contains(id));
+        let (inside, outside) = (inside.len(), outside.len());
+        if inside == 0 && named.is_some() {
+            return Err(RunError::input(
+                format!("no compared question is in the holdout `{}`", path.display()),
+                "name the holdout.ids of the split whose questions these runs were asked",
+            ));
+        }
+        Ok((inside > 0).then_some(Self { path, list, inside, outside }))
+    }
+
+    /// The ids of its questions.
+    pub(crate) fn ids(&self) -> &[String] {
+        &self.list.ids
+    }
+
+    /// The digest of the dataset's file that it was drawn from.
+    pub(crate) fn dataset_sha256(&self) -> &str {
+        &self.list.dataset_sha256
+    }
+
+    /// Compared questions that are not in it.
+    pub(crate) fn others(&self) -> usize {
+        self.outside
+    }
+
+    /// Counts the looks, and notes this one where it shows a variant that no earlier one has shown.
+    pub(crate) fn look(&self, sources: &[Source], metrics: Vec<String>) -> Looks {
+        let ledger = self.path.with_extension("looks.jsonl");
+        let sha256 = self.list.sha256();
+        let mut warnings = Vec::new();
+        let known = read_lines(&ledger, parse).unwrap_or_else(|error| {
+            warnings.push(format!("earlier looks at the holdout cannot be counted: {error}"));
+            Default::default()
+        });
+        let left_out = |line: &Skipped| {
+            format!("a look at the holdout cannot be counted: {}:{}: {}", line.path.display(), line.line, line.reason)
+        };
+        warnings.extend(known.1.iter().map(left_out));
+        let (mut seen, mut first, mut looks) = (HashSet::new(), None, 0);
+        // Two processes may have noted one look at the same time.
+        for look in known.0.into_iter().filter(|look| look.holdout_sha256 == sha256) {
+            let before = seen.len();
+            seen.extend(look.variants);
+            if seen.len() > before {
+                looks += 1;
+                first.get_or_insert(look.at);
+            }
+        }
+        let variants: Vec<Seen> = sources.iter().filter_map(Seen::of).collect();
+        let new = variants.iter().any(|variant| !seen.contains(variant));
+        let at = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        let (list, questions) = (self.path.display().to_string(), self.inside);
+        let first = first.unwrap_or_else(|| at.clone());
+        if new {
+            looks += 1;
+            let wikitrail = env!("CARGO_PKG_VERSION").to_owned();
+            let look =
+                Look { v: LOOKS_VERSION, at, wikitrail, holdout_sha256: sha256.clone(), questions, metrics, variants };
+            if let Err(error) = append_lines(&ledger, &[look]) {
+                let hint = "later ones will not know of it";
+                warnings.push(format!("this look at the holdout was not noted: {error}; {hint}"));
+            }
+        }
+        if self.outside > 0 {
+            let (inside, outside) = (counted(self.inside, "question"), self.outside);
+            warnings.push(format!(
+                "{inside} of the holdout `{list}` and {outside} others are compared together: a winner that was chosen on the \
+                 others is flattered by them; name runs over the holdout alone, and the others with --dev"
+            ));
+        }
+        let ledger = ledger.display().to_string();
+        Looks { list, sha256, ledger, looks, first, new, questions, others: self.outside, warnings }
+    }
+}
+
+impl Looks {
+    /// For a person.
+    pub(crate) fn sentence(&self) -> String {
+        let day: String = self.first.chars().take(10).collect();
+        match self.looks {
+            1 => format!("holdout: looked at once for this family of prompts ({})", visible_line(&day, 20)),
+            n => format!(
+                "holdout: looked at {n} times for this family of prompts (first {}); a p-value after several looks is too small",
+                visible_line(&day, 20)
+            ),
+        }
+    }
+}
+
+impl Seen {
+    fn of(source: &Source) -> Option<Self> {
+        let origin = source.origin.as_ref()?;
+        Some(Self {
+            variant: origin.variant.name.clone(),
+            started_at: origin.manifest.started_at.clone(),
+            prompt_sha256: origin.variant.prompt_sha256.clone(),
+            direct_prompt_sha256: origin.variant.direct_prompt_sha256.clone(),
+        })
+    }
+}
+
+/// A line; one of a newer version is not read.
+fn parse(line: &[u8]) -> Result<Look, String> {
+    let look: Look = serde_json::from_slice(line).map_err(|error| without_place(&error))?;
+    if look.v > LOOKS_VERSION { Err(format!("format version {}", look.v)) } else { Ok(look) }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    // A pipe or a device may never end.
+    if !path.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    text_at_most(File::open(path)?, MOST_IDS)
+}
+
+fn named_list(path: &Path, sources: &[Source]) -> Result<IdList, RunError> {
+    let shown = path.display();
+    let text = read(path).map_err(|error| {
+        let hint = "--holdout takes the holdout.ids that `wikitrail dataset split` wrote";
+        RunError::input(StoreError::io("read", path)(error).to_string(), hint)
+    })?;
+    let Some(list) = IdList::parse(&text).filter(IdList::is_holdout) else {
+        return Err(RunError::input(
+            format!("`{shown}` is not the holdout of a split, or was changed since it was drawn"),
+            "name the holdout.ids that `wikitrail dataset split` wrote",
+        ));
+    };
+    let mut origins = sources.iter().filter_map(|source| source.origin.as_ref());
+    if origins.any(|origin| origin.manifest.dataset.sha256 != list.dataset_sha256) {
+        return Err(RunError::input(
+            format!("`{shown}` is the holdout of another dataset file than that of these runs (their SHA-256 differ)"),
+            "name the holdout of the file that the runs were asked from",
+        ));
+    }
+    Ok(list)
+}
+
+/// The list that a run was given, where it still is what it was.
+fn recorded(source: &Source) -> Option<(PathBuf, IdList)> {
+    let dataset = &source.origin.as_ref()?.manifest.dataset;
+    let path = PathBuf::from(dataset.ids_file.as_ref()?);
+    let list = IdList::parse(&read(&path).ok()?).filter(IdList::is_holdout)?;
+    let same = list.dataset_sha256 == dataset.sha256 && list.sha256() == sha256_of_ids(&dataset.selection.ids);
+    same.then_some((path, list))
+}
+
+/// The ids of the questions that all variants have, in order.
+fn shared(sources: &[Source]) -> Vec<&str> {
+    let of =
+        |source: &Source| -> HashSet<String> { source.episodes.iter().map(|episode| episode.id.clone()).collect() };
+    let Some((first, others)) = sources.split_first() else { return Vec::new() };
+    let others: Vec<HashSet<String>> = others.iter().map(of).collect();
+    let mut ids: Vec<&str> = first.episodes.iter().map(|episode| episode.id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids.retain(|id| others.iter().all(|other| other.contains(*id)));
+    ids
+}

@@ -1,0 +1,52 @@
+//! What an episode branches off, in words: the same in `show` and on the page.
+
+use crate::types::text::visible_line;
+use crate::types::{Branch, BranchEdit, Trajectory};
+
+/// Characters of an edit that a line shows; the step has the whole.
+const EDIT_CHARS: usize = 300;
+
+/// The branch of both, where two episodes go on from the same step of the same episode.
+pub(in crate::report) fn fork<'a>(a: &'a Trajectory, b: &Trajectory) -> Option<&'a Branch> {
+    let (one, other) = (a.branch.as_ref()?, b.branch.as_ref()?);
+    (one.key == other.key && one.at == other.at).then_some(one)
+}
+
+/// `r@main:q-1, repeat 0`: the episode that a branch goes off.
+pub(in crate::report) fn parent(branch: &Branch) -> String {
+    let Branch { run, variant, id, repeat, .. } = branch;
+    format!("{}, repeat {repeat}", visible_line(&format!("{run}@{variant}:{id}"), 200))
+}
+
+/// `action edited: search[Quokka]`; nothing for the control.
+pub(in crate::report) fn edited(branch: &Branch) -> Option<String> {
+    let edit = branch.edit.as_ref()?;
+    Some(visible_line(&format!("{}: {}", what(edit), edit.text), EDIT_CHARS))
+}
+
+/// What a branch says of the step at this place, from 1: that it is copied, or what was edited from there on.
+pub(in crate::report) fn origin(trajectory: &Trajectory, at: usize) -> Option<String> {
+    let branch = trajectory.branch.as_ref()?;
+    match at.cmp(&branch.at) {
+        std::cmp::Ordering::Less => Some("copied".to_owned()),
+        std::cmp::Ordering::Equal => branch.edit.as_ref().map(what),
+        std::cmp::Ordering::Greater => None,
+    }
+}
+
+/// The parts of an edit: what a step says is edited, what goes on from it is another one.
+fn what(edit: &BranchEdit) -> String {
+    let (others, parts): (Vec<&str>, Vec<&str>) =
+        edit.part.split('+').partition(|part| ["model", "prompt", "protocol"].contains(part));
+    let mut words: Vec<String> = others.iter().map(|part| format!("another {part}")).collect();
+    if !parts.is_empty() {
+        words.insert(0, format!("{} edited", parts.join(" and ")));
+    }
+    visible_line(&words.join(", "), 80)
+}
+
+/// The whole, as a line.
+pub(super) fn line(branch: &Branch) -> String {
+    let edit = edited(branch).unwrap_or_else(|| "the unedited control".to_owned());
+    format!("off {}, at step {}, {edit}", parent(branch), branch.at)
+}
