@@ -12,6 +12,7 @@ use crate::experiment::{Experiment, Output, VariantSpec};
 use crate::graded::{Graded, GradedRun, RunRef};
 use crate::protocol::{self, Options};
 use crate::run::branch::{CONTROL, EDITED, Edit, acting, forks};
+use crate::run::stopping::ordered;
 use crate::run::stored::Stored;
 use crate::score::{FailureClass, GoldEvidence, is_same_page, page_title};
 use crate::store::RunFolder;
@@ -321,6 +322,10 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
         // The step limit of the run: another one would be another edit.
         let recorded = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
         edited.settings.max_steps = edited.settings.max_steps.or(recorded.map(|variant| variant.max_steps));
+    }
+    // Two other variants are no longer what the run was to decide; its questions are still those in its order.
+    if experiment.stop_when.take().is_some() {
+        experiment.datasets[0] = ordered(&experiment.datasets[0]);
     }
     experiment.datasets[0].variants.clear();
     let mut experiment = Experiment {
