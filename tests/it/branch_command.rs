@@ -71,6 +71,14 @@ fn each_part_of_a_step_can_be_edited() {
     assert_eq!(action["steps"][1]["input"], "Carl Nielsen");
     assert_eq!(action["branch"]["edit"]["part"], "action");
     assert_eq!(action["branch"]["edit"]["text"], "search[Carl Nielsen]");
+    // Of the replies, only the edited one was written by nobody.
+    let calls = |target: &str| -> Vec<String> {
+        let shown = dir.wikitrail(&["show", target]).ok().stdout;
+        shown.lines().filter(|line| line.starts_with("calls")).map(str::to_owned).take(3).collect()
+    };
+    assert_eq!(calls("a@edited:sample-001")[..2].join("|").matches("copied").count(), 1);
+    assert!(calls("a@edited:sample-001")[1].ends_with("written by the edit"));
+    assert!(calls("a@control:sample-001")[0].ends_with("copied"));
     let thought = first("t", &["--thought", "I look for it."]);
     assert_eq!(
         (&thought["steps"][1]["thought"], &thought["steps"][1]["input"]),
@@ -97,6 +105,7 @@ fn each_part_of_a_step_can_be_edited() {
     let given = first("o", &["--observation-file", "page.txt"]);
     assert_eq!(given["steps"][1]["observation"], "George de Hevesy won it in 1943.");
     assert_eq!(given["steps"][1]["note"], "this observation was put there");
+    assert!(calls("o@edited:sample-001")[..2].iter().all(|line| line.ends_with("copied")));
     let both = first("b", &["--thought", "Now.", "--action", "Finish[1943]"]);
     assert_eq!((&both["answer"], &both["branch"]["edit"]["part"]), (&json!("1943"), &json!("thought+action")));
 }
