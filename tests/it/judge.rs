@@ -348,6 +348,10 @@ fn ctrl_c_keeps_every_verdict_and_the_same_command_asks_for_the_rest() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let id = child.id().to_string();
+    // The same command at once would ask and pay a second time.
+    let words = [&format!("another process (process {id}) is asking models"), "r/verdicts.jsonl", "what is left"];
+    dir.wikitrail(&flags).refused(1, &words);
+    dir.wikitrail(&[&flags[..], &["--dry-run"]].concat()).ok();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
     let output = child.wait_with_output().expect("it ends");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
