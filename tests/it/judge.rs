@@ -129,6 +129,7 @@ fn a_judge_does_not_know_the_variant_and_equal_answers_are_one_call() {
     }
     let scored = dir.wikitrail(&["score", "r"]).ok();
     assert!(scored.stdout.contains("judges answers of its own"), "{}", scored.stdout);
+    assert!(scored.stdout.contains("2 verdicts") && scored.stdout.contains("price unknown"), "{}", scored.stdout);
     let compared = dir.wikitrail(&["compare", "r", "--metric", "em,judge", "--json"]).json();
     let judge =
         compared["metrics"].as_array().expect("figures").iter().find(|figure| figure["metric"]["name"] == "judge");
