@@ -51,6 +51,19 @@ pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Resu
     Ok(PromptSource::File(Box::new(file)))
 }
 
+/// The source of a prompt, or of a file of protocol texts, as it stands: the bytes of its file, or the entry of a JSON file
+/// as an object with that key alone. Nothing but the entry is checked, so that a file with problems can be looked at.
+pub fn source(spec: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]>, PromptError> {
+    let Some((file, key)) = split_key(spec) else {
+        if !ends_with(spec, ".toml") {
+            return Err(PromptError::UnknownKind(spec.to_owned()));
+        }
+        return read(spec, builtin);
+    };
+    let json = read(file, builtin)?;
+    Ok(Cow::Owned(paper::entry_of(file, text_of(file, &json)?, key)?.into_bytes()))
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checked {
     Prompt(PromptSource),

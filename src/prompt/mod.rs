@@ -18,7 +18,7 @@ pub mod texts;
 pub use error::PromptError;
 pub use exemplar::{Exemplar, ExemplarStep};
 pub use file::{METHODS, PromptFile, QUESTION_LABELS, Texts};
-pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptSource, check, load};
+pub use load::{BuiltIn, Checked, MAX_FILE_BYTES, PromptSource, check, load, source};
 pub use paper::PaperText;
 pub(crate) use problems::{Fault, quoted};
 pub use problems::{Problem, Problems};

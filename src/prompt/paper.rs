@@ -4,6 +4,8 @@ use super::error::PromptError;
 use super::problems::quoted;
 use crate::types::text::closest;
 use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
 
 /// A finished prompt text, used byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,15 @@ pub(super) fn text_of(file: &str, json: &str, key: &str) -> Result<String, Promp
             suggestion: closest(key, texts.keys().map(String::as_str)).map(quoted),
         }),
     }
+}
+
+/// The entry of `key` as an object of its own, its value written as it is in the file.
+pub(super) fn entry_of(file: &str, json: &str, key: &str) -> Result<String, PromptError> {
+    text_of(file, json, key)?;
+    // What was read once reads again; of a repeated key, both take the last.
+    let raw: HashMap<String, Box<RawValue>> = serde_json::from_str(json).unwrap_or_default();
+    let text = raw.get(key).map_or("", |value| value.get());
+    Ok(format!("{{{}: {text}}}\n", Value::from(key)))
 }
 
 /// At most twenty keys, as a message lists them.

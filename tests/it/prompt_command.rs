@@ -1,6 +1,6 @@
 //! `prompt show`, `list` and `check` from outside: what is sent, to the last byte, and what is refused.
 
-use crate::common::wikitrail;
+use crate::common::{repository, wikitrail};
 use serde_json::Value;
 use std::path::Path;
 use wikitrail::protocol::IDS;
@@ -98,4 +98,31 @@ fn the_words_of_a_system_are_used_as_they_stand() {
     let check = wikitrail(dir.path(), &["prompt", "check", "words.toml", "prompts/protocols/zh.toml"]);
     let checked = "words.toml: ok, texts for lagent\nprompts/protocols/zh.toml: ok, texts for go-blog, ";
     assert!(check.stdout.starts_with(checked), "{}", check.stdout);
+}
+
+/// From an empty folder: nobody who installed only the program has the files.
+#[test]
+fn the_source_of_a_prompt_is_printed_as_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for prompt in PROMPTS.into_iter().chain(["prompts/protocols/en.toml"]) {
+        let printed = wikitrail(dir.path(), &["prompt", "show", prompt, "--source"]).ok();
+        assert_eq!((printed.stdout, printed.stderr), (repository(prompt), String::new()), "{prompt}");
+    }
+    // Line ends, a mark at the beginning and mistakes stay.
+    let own = "\u{feff}name = 1\r\nnam = 'x'\t# \u{1b}[2J é\r";
+    std::fs::write(dir.path().join("own.toml"), own).expect("written");
+    assert_eq!(wikitrail(dir.path(), &["prompt", "show", "own.toml", "--source"]).ok().stdout, own);
+    std::fs::write(dir.path().join("k.json"), r#"{"a\u0062": "x\u00e9\n", "other": "y"}"#).expect("written");
+    let entry = wikitrail(dir.path(), &["prompt", "show", "k.json#ab", "--source"]).ok().stdout;
+    assert_eq!(entry, "{\"ab\": \"x\\u00e9\\n\"}\n");
+    for (spec, message) in [
+        ("nowhere.toml", "cannot read prompt file `nowhere.toml`"),
+        ("k.json#abc", "has no key `abc`"),
+        ("own.md", "names neither"),
+    ] {
+        let refused = wikitrail(dir.path(), &["prompt", "show", "--source", spec]);
+        assert!(refused.code == Some(3) && refused.stderr.contains(message), "{}", refused.stderr);
+    }
+    let both = wikitrail(dir.path(), &["prompt", "show", PROMPTS[0], "--source", "--shots", "2"]);
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
 }
