@@ -1,5 +1,6 @@
-//! `prompt`: lists, shows and checks prompts.
+//! `prompt`: lists, shows, writes and checks prompts.
 
+mod new;
 mod show;
 
 pub(super) use show::write_prompt;
@@ -15,6 +16,8 @@ use std::io::Write as _;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
+    /// Write a prompt file to edit, made from another one.
+    New(new::Args),
     /// List the built-in prompts and protocol texts, and those in ./prompts.
     List(ListArgs),
     /// Print a prompt as the model sees it, or the first request for a question.
@@ -41,6 +44,7 @@ pub(super) struct CheckArgs {
 
 pub(super) fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
+        Command::New(args) => new::execute(&args),
         Command::List(args) => list(&args),
         Command::Show(args) => show::execute(&args),
         Command::Protocols(args) => protocols(&args),

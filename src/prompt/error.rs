@@ -80,6 +80,14 @@ pub enum PromptError {
     NoInstruction(String, &'static str),
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
     TooFewExemplars { file: String, wanted: usize, available: usize },
+    /// A prompt file is to be made from a finished text.
+    #[error("`{0}` is a finished text, without the parts that a prompt file has")]
+    NoParts(String),
+    /// A prompt file is to be made with more exemplars than there are.
+    #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
+    TooFewToKeep { file: String, wanted: usize, available: usize },
+    #[error("cannot make a prompt file from `{0}`: {1}")]
+    NotEditable(String, String),
     #[error("`{0}` is a finished text; its examples cannot be selected or reordered")]
     FinishedText(String),
     #[error("cannot fill in `instruction.{method}` of `{file}`: {reason}")]
@@ -95,7 +103,7 @@ impl PromptError {
             }
             Self::Read { .. } | Self::ReadInstruction { .. } => "check the path".into(),
             Self::TooLarge(..) => "a prompt has a few kilobytes; check that this is the right file".into(),
-            Self::Empty(..) => "prompts/README.md explains the contents of a prompt file".into(),
+            Self::Empty(..) => "`wikitrail prompt new FILE` writes a prompt file to edit".into(),
             Self::NotUtf8(..) => "save the file as UTF-8".into(),
             Self::UnknownKind(..) => {
                 "give a path ending in .toml, or FILE.json#KEY; `wikitrail prompt list` shows what is there".into()
@@ -120,6 +128,11 @@ impl PromptError {
             Self::FinishedForm(..) => "use a prompt file in TOML, or protocol react-paper or react-zh".into(),
             Self::NoInstruction(_, method) => format!("add `{method}` to the file's [instruction]"),
             Self::TooFewExemplars { available, .. } => format!("remove the shots, or request at most {available}"),
+            Self::NoParts(..) => {
+                "name a prompt file in TOML; `wikitrail prompt list` shows those that are built in".into()
+            }
+            Self::TooFewToKeep { available, .. } => format!("request at most {available}"),
+            Self::NotEditable(..) => "`wikitrail prompt check FILE` lists what is wrong with it".into(),
             Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),
             Self::Template { .. } => "`wikitrail prompt check FILE` shows the line".into(),
         };
