@@ -75,7 +75,7 @@ settings! {
 
     ["Agent"]
 
-    /// Prompt file (TOML), or a key of the paper's JSON. Several make a variant each.
+    /// Prompt file (TOML or plain text), or a key of the paper's JSON. Several make a variant each.
     prompt: String = Prompt, "FILE[#KEY]", {
         default: "prompts/hotpotqa.toml; prompts/fever.toml for claims", effect: Effect::Prompt,
         recorded: Some(|variant| Some(variant.prompt.clone())),

@@ -66,6 +66,7 @@ mod metric_command;
 mod mock_run;
 mod models_today;
 mod parse_command;
+mod plain_prompts;
 mod prices;
 mod prompt_command;
 mod protocol_golden;

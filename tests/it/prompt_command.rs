@@ -118,7 +118,7 @@ fn the_source_of_a_prompt_is_printed_as_it_is() {
     for (spec, message) in [
         ("nowhere.toml", "cannot read prompt file `nowhere.toml`"),
         ("k.json#abc", "has no key `abc`"),
-        ("own.md", "names neither"),
+        ("own.md", "is not a .toml file"),
     ] {
         let refused = wikitrail(dir.path(), &["prompt", "show", "--source", spec]);
         assert!(refused.code == Some(3) && refused.stderr.contains(message), "{}", refused.stderr);

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// Prompt file (TOML), or a key of the paper's JSON.
+    /// Prompt file (TOML or plain text), or a key of the paper's JSON.
     #[arg(value_name = "FILE[#KEY]")]
     prompt: String,
     /// File with the instruction before the exemplars of a JSON prompt [default: none].
