@@ -59,6 +59,7 @@ mod judge;
 mod key_leaks;
 mod layering;
 mod list_command;
+mod listed_variants;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_command;
 mod merge;
