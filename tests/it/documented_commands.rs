@@ -13,7 +13,7 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 16] = [
+const PAGES: [(&str, usize); 17] = [
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
@@ -24,6 +24,7 @@ const PAGES: [(&str, usize); 16] = [
     ("judge.md", 0),
     ("branch.md", 4),
     ("guide.md", 25),
+    ("settings.md", 1),
     ("exports.md", 6),
     ("reproduce.md", 3),
     ("cluster.md", 7),
