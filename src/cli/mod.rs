@@ -13,6 +13,7 @@ mod confirm;
 mod corpus;
 mod dataset;
 mod defaults;
+mod docs;
 mod examples;
 mod explicit_args;
 mod export;
@@ -127,6 +128,8 @@ enum Command {
     Models(models::Command),
     /// Show the settings that hold for all commands, and where each comes from.
     Config(config::Args),
+    /// Print a page of the documentation, or list the pages.
+    Docs(docs::Args),
     /// Print shell completions.
     Completions(completions::Args),
     /// Write the manual pages of all commands.
@@ -222,6 +225,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),
         Command::Config(args) => config::execute(&args),
+        Command::Docs(args) => docs::execute(&args),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
         Command::Models(command) => models::execute(&command, &mut stdout()).await,

@@ -95,7 +95,7 @@ impl PromptError {
             }
             Self::Read { .. } | Self::ReadInstruction { .. } => "check the path".into(),
             Self::TooLarge(..) => "a prompt has a few kilobytes; check that this is the right file".into(),
-            Self::Empty(..) => "prompts/README.md explains the contents of a prompt file".into(),
+            Self::Empty(..) => "`wikitrail docs prompts` explains the contents of a prompt file".into(),
             Self::NotUtf8(..) => "save the file as UTF-8".into(),
             Self::UnknownKind(..) => {
                 "give a path ending in .toml, or FILE.json#KEY; `wikitrail prompt list` shows what is there".into()
@@ -114,7 +114,7 @@ impl PromptError {
             Self::NoPlaceForExamples { .. } => "remove the shots, or add the slot".into(),
             Self::TextsNoPrompt(file) => format!("pass it next to a prompt: --texts {file}"),
             Self::NoTextsTaken(..) => "remove --texts; this protocol's words are in the prompt file".into(),
-            Self::NoSection { section, .. } => format!("add [{section}]; prompts/README.md lists its keys"),
+            Self::NoSection { section, .. } => format!("add [{section}]; `wikitrail docs prompts` lists its keys"),
             Self::NoProtocolText(..) => "load the protocol's own texts".into(),
             Self::NoSlotValue { .. } => "remove the slot from the text".into(),
             Self::FinishedForm(..) => "use a prompt file in TOML, or protocol react-paper or react-zh".into(),

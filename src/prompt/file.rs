@@ -14,7 +14,7 @@ pub const METHODS: [&str; 4] = ["react", "act", "cot", "standard"];
 pub const QUESTION_LABELS: [&str; 2] = ["Question", "Claim"];
 
 /// Where the format is explained.
-pub(super) const HELP: &str = "prompts/README.md explains the file key by key";
+pub(super) const HELP: &str = "`wikitrail docs prompts` explains the file key by key";
 
 /// A prompt file: instructions and solved examples. `prompts/README.md` explains each key.
 #[derive(Debug, Clone, PartialEq, Eq)]
