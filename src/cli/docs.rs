@@ -12,6 +12,7 @@ use std::io::Write as _;
 const PAGES: &[(&str, &str)] = &[
     ("guide", include_str!("../../docs/guide.md")),
     ("install", include_str!("../../docs/install.md")),
+    ("commands", include_str!("../../docs/commands.md")),
     ("settings", include_str!("../../docs/settings.md")),
     ("prompts", include_str!("../../prompts/README.md")),
     ("datasets", include_str!("../../datasets/README.md")),
