@@ -1,8 +1,11 @@
 //! Flags of settings, made from the settings' declarations.
 
+mod split;
+
 use crate::dataset::Format;
 use crate::experiment::{
-    Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings, extra,
+    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
+    extra, shown,
 };
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::error::ErrorKind;
@@ -10,9 +13,6 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::{Map, Value};
 use std::marker::PhantomData;
-
-/// Settings whose flags take several values, each of which makes a variant.
-const LISTED: [&str; 3] = ["prompt", "protocol", "method"];
 
 /// The flags that name a model of [`OfJudge`], one of which such a setting needs.
 pub(super) const ASKED: &str = "asked";
@@ -24,6 +24,9 @@ pub(super) trait Group: 'static {
 
     /// What the names of its flags begin with, where a command has them beside others.
     const PREFIX: &'static str = "";
+
+    /// Settings whose flags take several values, each of which makes a variant.
+    const LISTED: &'static [&'static str] = &["prompt", "protocol", "method"];
 
     /// Whether a setting belongs to it.
     fn has(_setting: &Setting) -> bool {
@@ -58,7 +61,9 @@ pub(super) struct OfDatasetFile;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfReproduction;
 
-impl Group for OfVariant {}
+impl Group for OfVariant {
+    const LISTED: &'static [&'static str] = &["model", "prompt", "protocol", "method"];
+}
 
 impl Group for OfModel {
     fn has(setting: &Setting) -> bool {
@@ -135,14 +140,21 @@ impl<G: Group> Typed<G> {
         self.lists.iter().filter_map(first).chain(self.settings.iter().cloned()).collect()
     }
 
-    /// Whether several values of a setting may be typed.
+    /// Whether values of a setting make variants: those of a model only if there are several.
     pub(super) fn is_list(&self, setting: &Setting) -> bool {
-        self.lists.iter().any(|(listed, _)| listed.name == setting.name)
+        let makes = |values: &[Value]| setting.name != "model" || values.len() > 1;
+        self.lists.iter().any(|(listed, values)| listed.name == setting.name && makes(values))
     }
 
-    /// The value of a setting, if it is a text.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.settings.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
+    /// The models that were typed.
+    pub(super) fn models(&self) -> Vec<Value> {
+        self.list("model")
+    }
+
+    /// Flags that were typed and hold for each of several models.
+    pub(super) fn shared_by_models(&self) -> Vec<String> {
+        let of_model = |setting: &Setting| setting.applies == Applies::Server || setting.name == "price";
+        self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
     }
 
     pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
@@ -163,6 +175,7 @@ impl Typed<OfVariant> {
     pub(super) fn listed(&self) -> Listed {
         Listed {
             base: self.settings.clone(),
+            models: self.models(),
             prompts: self.list("prompt"),
             protocols: self.list("protocol"),
             methods: self.list("method"),
@@ -197,7 +210,7 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         }
     };
     let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("expected {expected}"));
-    let several = LISTED.contains(&setting.name);
+    let several = G::LISTED.contains(&setting.name);
     match setting.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         Kind::Choice(words) => {
@@ -244,6 +257,21 @@ fn extra_value(setting: &Setting, id: &str, matches: &ArgMatches) -> Result<Valu
     })
 }
 
+/// Values that make a variant each, cut at commas where clap has not done so.
+fn listed(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::Error> {
+    let cut = |value: &Value| match (setting.name, value.as_str()) {
+        ("prompt", Some(text)) => split::prompts(text),
+        ("model", Some(text)) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        _ => vec![shown(value)],
+    };
+    let values: Vec<String> = typed.iter().flat_map(cut).collect();
+    if values.iter().any(|value| value.trim().is_empty()) {
+        let message = format!("{} has an empty value between commas\nhint: name one on each side\n", setting.flag());
+        return Err(clap::Error::raw(ErrorKind::ValueValidation, message));
+    }
+    Ok(values.into_iter().map(Value::from).collect())
+}
+
 impl<G: Group> Args for Typed<G> {
     fn augment_args(command: Command) -> Command {
         command.args(G::TABLE.iter().filter(|setting| G::has(setting)).map(arg::<G>))
@@ -264,8 +292,8 @@ impl<G: Group> FromArgMatches for Typed<G> {
             }
             let all = || matches.get_many::<Value>(id).into_iter().flatten().cloned().collect::<Vec<Value>>();
             let value = match setting.kind {
-                _ if LISTED.contains(&setting.name) => {
-                    typed.lists.push((setting, all()));
+                _ if G::LISTED.contains(&setting.name) => {
+                    typed.lists.push((setting, listed(setting, &all())?));
                     continue;
                 }
                 Kind::Switch => Value::Bool(matches.get_flag(id)),
@@ -296,7 +324,7 @@ impl<G: Group> FromArgMatches for Typed<G> {
 mod tests {
     use super::{OfDataset, OfVariant, Typed};
     use clap::Parser;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[derive(Debug, Parser)]
     struct Program {
@@ -321,6 +349,12 @@ mod tests {
         assert_eq!(variant.option.expect("options")["lagent.c"], "d");
         let listed = program.variant.listed();
         assert_eq!((listed.protocols, listed.methods.len()), (vec![json!("robust"), json!("lagent")], 1));
+        let lists = typed("x --model openai:a,baseline --prompt a.toml,p.json#k --prompt b.txt")
+            .expect("sound")
+            .variant
+            .listed();
+        assert_eq!(lists.models, ["openai:a", "baseline"].map(Value::from));
+        assert_eq!(lists.prompts, ["a.toml", "p.json#k", "b.txt"].map(Value::from));
         let dataset = program.dataset.dataset().expect("of its kinds");
         assert_eq!((dataset.limit, dataset.types.map(|types| types.len())), (Some(3), Some(2)));
     }
@@ -343,6 +377,8 @@ mod tests {
             "--model-timeout 0",
             "--server other",
             "--price 1",
+            "--prompt a.toml,",
+            "--model ,openai:a",
         ] {
             assert!(typed(&format!("x {bad}")).is_err(), "{bad}");
         }
