@@ -131,8 +131,8 @@ impl Viewer {
     fn annotate(&self, name: &str, bytes: &[u8]) -> Result<(), Refusal> {
         let bad = |sentence: String| Refusal(StatusCode::BAD_REQUEST, sentence);
         let run = self.run(name)?;
-        let annotation: Annotation =
-            serde_json::from_slice(bytes).map_err(|error| bad(format!("not a judgement: {}", json_error::in_line(&error))))?;
+        let annotation: Annotation = serde_json::from_slice(bytes)
+            .map_err(|error| bad(format!("not a judgement: {}", json_error::in_line(&error))))?;
         if let Some(fault) = annotation.fault() {
             return Err(bad(fault));
         }
