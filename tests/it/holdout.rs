@@ -182,7 +182,14 @@ fn a_rule_on_the_holdout_is_not_one_on_the_development_part() {
     run(
         &folder,
         "ruled",
-        &["--ids", "lists/holdout.ids", "--method", "standard,react", "--stop-when", "decided(em, standard, react, 0.2)"],
+        &[
+            "--ids",
+            "lists/holdout.ids",
+            "--method",
+            "standard,react",
+            "--stop-when",
+            "decided(em, standard, react, 0.2)",
+        ],
     );
     let held = holdout(&folder, &["ruled", "--dev", "dev", "--metric", "em,f1"]);
     let (em, f1) = (&held["pairs"][0], &held["pairs"][1]);
