@@ -54,7 +54,7 @@ pub(crate) fn import(files: &[PathBuf], out: &Path, command_line: Vec<String>) -
         let first = found.skipped.first().map_or_else(|| "they are empty".to_owned(), Clone::clone);
         return Err(RunError::input(
             format!("the files hold no recorded episode: {first}"),
-            "name files with one recorded episode per line, in the form of the paper's notebooks (docs/formats.md)",
+            "name files with one recorded episode per line, in the form of the paper's notebooks (`wikitrail docs formats`)",
         ));
     }
     let dataset = found.dataset_name();

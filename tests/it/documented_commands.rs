@@ -13,7 +13,7 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 18] = [
+const PAGES: [(&str, usize); 19] = [
     ("../README.md", 3),
     ("commands.md", 45),
     ("protocols.md", 10),
@@ -26,6 +26,7 @@ const PAGES: [(&str, usize); 18] = [
     ("judge.md", 0),
     ("branch.md", 4),
     ("guide.md", 25),
+    ("settings.md", 1),
     ("exports.md", 6),
     ("reproduce.md", 3),
     ("cluster.md", 7),
