@@ -124,9 +124,6 @@ cargo run --locked --release -- run
 step "simulated coverage, type-I error, power and stopping, short"
 scripts/simulate.sh --short
 
-step "README's other commands"
-scripts/readme.sh
-
 step "the Python package"
 scripts/python.sh
 

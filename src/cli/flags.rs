@@ -3,6 +3,7 @@
 mod split;
 
 use crate::dataset::Format;
+use crate::experiment::defaults::default_setting;
 use crate::experiment::{
     Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
     extra, shown,
@@ -18,7 +19,7 @@ use std::marker::PhantomData;
 pub(super) const ASKED: &str = "asked";
 
 /// A selection of settings.
-pub(super) trait Group: 'static {
+pub(super) trait Group: Clone + 'static {
     /// Where they are declared.
     const TABLE: &'static [Setting] = VARIANT_SETTINGS;
 
@@ -157,6 +158,35 @@ impl<G: Group> Typed<G> {
         self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
     }
 
+    /// Whether it has a value.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let settings = self.settings.iter().map(|assignment| assignment.setting);
+        settings.chain(self.lists.iter().map(|(setting, _)| *setting)).any(|setting| setting.name == name)
+    }
+
+    /// A setting's one value, where it is a text.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.settings.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
+    }
+
+    /// All values of a setting whose values are texts.
+    pub(super) fn texts(&self, name: &str) -> Vec<String> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        self.text(name).map(str::to_owned).into_iter().chain(self.list(name).iter().filter_map(text)).collect()
+    }
+
+    /// Gives a setting of the group a value; nothing where the group lacks it.
+    pub(super) fn set(&mut self, name: &str, text: &str) {
+        let Some(setting) = G::TABLE.iter().find(|setting| setting.name == name && G::has(setting)) else { return };
+        let value = if setting.kind == Kind::Urls { Value::from(vec![text]) } else { Value::from(text) };
+        self.settings.push(Assignment { setting, value, line: 0 });
+    }
+
+    /// Takes it back.
+    pub(super) fn unset(&mut self, name: &str) {
+        self.settings.retain(|assignment| assignment.setting.name != name);
+    }
+
     pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
         Ok(self.single().as_slice().try_into()?)
     }
@@ -198,6 +228,10 @@ fn id<G: Group>(name: &str) -> String {
 
 fn arg<G: Group>(setting: &'static Setting) -> Arg {
     let help = help(setting, G::default(setting));
+    let help = match default_setting(setting.name) {
+        Some(given) if G::PREFIX.is_empty() => format!("{help} [env: {}]", given.variable()),
+        _ => help,
+    };
     let arg = Arg::new(id::<G>(setting.name))
         .long(id::<G>(setting.name).replace('_', "-"))
         .value_name(setting.value_name)
@@ -228,7 +262,7 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
 }
 
 /// Whether a group has a setting of this name.
-fn named<G: Group>(name: &str) -> bool {
+pub(super) fn named<G: Group>(name: &str) -> bool {
     G::TABLE.iter().any(|setting| setting.name == name && G::has(setting))
 }
 

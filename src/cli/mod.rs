@@ -7,10 +7,13 @@ mod ask;
 mod branch;
 mod compare;
 mod completions;
+mod config;
 mod confirm;
 #[cfg(feature = "index")]
 mod corpus;
 mod dataset;
+mod defaults;
+mod docs;
 mod examples;
 mod explicit_args;
 mod export;
@@ -123,6 +126,10 @@ enum Command {
     /// Check which settings a model's server supports.
     #[command(subcommand)]
     Models(models::Command),
+    /// Show the settings that hold for all commands, and where each comes from.
+    Config(config::Args),
+    /// Print a page of the documentation, or list the pages.
+    Docs(docs::Args),
     /// Print shell completions.
     Completions(completions::Args),
     /// Write the manual pages of all commands.
@@ -217,6 +224,8 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Dataset(command) => dataset::execute(command).await,
         Command::Parse(args) => parse::execute(&args),
         Command::Prompt(command) => prompt::execute(command),
+        Command::Config(args) => config::execute(&args),
+        Command::Docs(args) => docs::execute(&args),
         Command::Completions(args) => completions::execute(&args),
         Command::Man(args) => man::execute(&args),
         Command::Models(command) => models::execute(&command, &mut stdout()).await,

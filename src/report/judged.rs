@@ -22,9 +22,9 @@ pub(crate) fn render(judges: &[JudgeFigures], pairs: &[TwoJudges], labels: bool)
         let _ = writeln!(text, "\n{a} against {b}: {}", agreement(&two.agreement));
     }
     text.push_str(if labels {
-        "corrected: PPI++ by labels that were drawn at random from right and wrong answers; docs/judge.md\n"
+        "corrected: PPI++ by labels that were drawn at random from right and wrong answers; `wikitrail docs judge`\n"
     } else {
-        "uncorrected: the judge's own errors are in these shares; labels by people correct them, docs/judge.md\n"
+        "uncorrected: the judge's own errors are in these shares; labels by people correct them, `wikitrail docs judge`\n"
     });
     text
 }
@@ -34,7 +34,8 @@ fn of_judge(text: &mut String, judge: &JudgeFigures) {
     let total: usize = judge.verdicts.iter().sum();
     let said = said(&judge.verdicts.map(|count| count as u64));
     let name = visible_line(&judge.name, NAME);
-    let _ = writeln!(text, "\n{name}: {} ({said}), {:.4} USD", counted(total, "verdict"), judge.cost_usd);
+    let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
+    let _ = writeln!(text, "\n{name}: {} ({said}), {usd}", counted(total, "verdict"));
     let chosen = match rule.judged {
         Chosen::All => "every answer".to_owned(),
         Chosen::WrongByEm => {

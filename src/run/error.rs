@@ -129,6 +129,7 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         | StoreError::Foreign { .. } => Input,
         StoreError::Io { .. }
         | StoreError::Locked { .. }
+        | StoreError::Asking { .. }
         | StoreError::ShardLocked { .. }
         | StoreError::OtherShards { .. } => Unexpected,
     };

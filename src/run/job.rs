@@ -15,8 +15,10 @@ use crate::experiment::{DatasetSpec, Experiment, VariantSpec};
 use crate::llm::{Budget, LearnedOptions};
 use crate::protocol::direct::gold_paragraphs;
 use crate::types::manifest::MANIFEST_VERSION;
-use crate::types::sha256_hex;
-use crate::types::{AnswerKind, DatasetRecord, ExperimentRecord, Manifest, PriceRecord, Question, Variant};
+use crate::types::text::printable;
+use crate::types::{
+    AnswerKind, DatasetRecord, ExperimentRecord, Fork, Manifest, PriceRecord, Question, Variant, sha256_hex,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,6 +62,7 @@ impl Job {
         let Asked { mut questions, mut record, notes } = Asked::of(ordered.as_ref().unwrap_or(spec), resumed)?;
         if !experiment.forks.is_empty() {
             questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
+            refuse_lost(&experiment.forks, &questions, &record)?;
             record.selection.ids = questions.iter().map(|question| question.id.clone()).collect();
             record.selected = questions.len();
         }
@@ -130,6 +133,17 @@ impl Job {
     }
 }
 
+/// The episodes to branch off were recorded; their questions come from the dataset, which may have changed since.
+fn refuse_lost(forks: &[Fork], questions: &[Question], record: &DatasetRecord) -> Result<(), RunError> {
+    match forks.iter().find(|fork| questions.iter().all(|question| question.id != fork.branch.id)) {
+        None => Ok(()),
+        Some(fork) => Err(RunError::input(
+            format!("question `{}` of the run is not in `{}`", printable(&fork.branch.id, 80), record.path),
+            "restore the dataset as it was when the run was made",
+        )),
+    }
+}
+
 /// The dataset's name, which names its run's folder where there are several.
 fn dataset_name(spec: &DatasetSpec) -> String {
     let of_file = || spec.path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
@@ -187,6 +201,7 @@ fn manifest(experiment: &Experiment, dataset: DatasetRecord, variants: Vec<Varia
         wikitrail: env!("CARGO_PKG_VERSION").to_owned(),
         git_revision: revision::git_revision(),
         command_line: experiment.output.command_line.clone(),
+        defaults: experiment.output.defaults.clone(),
         started_at: jiff::Timestamp::now().to_string(),
         ended_at: None,
         active_ms: 0,

@@ -34,7 +34,7 @@ pub(crate) use folder::RunFolder;
 pub(crate) use journal::{Journal, PaidByVariant};
 pub(crate) use lock::{Lock, WATCH};
 pub(crate) use read::{Records, Skipped};
-pub(crate) use side::{append_lines, carry_lines, read_lines, without_place};
+pub(crate) use side::{append_lines, carry_lines, read_lines};
 pub(crate) use union::{Keep, Union};
 
 use crate::tape::{FileError, NOT_OWN_HINT, is_not_own};
@@ -58,6 +58,8 @@ pub enum StoreError {
     Foreign { path: PathBuf, line: usize },
     #[error("`{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
     Locked { path: PathBuf, holder: Option<String> },
+    #[error("another process{} is asking models, and writes their answers to `{}`", holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default(), path.display())]
+    Asking { path: PathBuf, holder: Option<String> },
     #[error("shard {shard} of `{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
     ShardLocked { path: PathBuf, shard: Shard, holder: Option<String> },
     #[error("`{}` is being written in {} shards ({other} among them)", path.display(), other.count())]
@@ -93,6 +95,7 @@ impl StoreError {
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
             Self::Foreign { .. } => "name a new file; this one was not changed",
             Self::Locked { .. } => "wait for it to finish, or choose another path",
+            Self::Asking { .. } => "wait for it to finish; the same command then asks only what is left",
             Self::ShardLocked { .. } => {
                 "each shard is for one process; wait for it to end, or give this one a shard that nobody else has"
             }

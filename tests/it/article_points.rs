@@ -286,11 +286,11 @@ fn transcripts_of_a_chinese_question_have_chinese_labels() {
     assert!(english.lines().last().is_some_and(|line| line.starts_with("answer       ")), "{english}");
 }
 
-/// The questions of README.md and docs/methods.md.
+/// The questions of docs/commands.md and docs/methods.md.
 #[test]
 fn the_example_questions_have_sensible_answers() {
     let dir = WorkDir::new();
-    let pages = [crate::common::repository("README.md"), crate::common::repository("docs/methods.md")].concat();
+    let pages = [crate::common::repository("docs/commands.md"), crate::common::repository("docs/methods.md")].concat();
     let asked: Vec<&str> =
         pages.lines().filter(|line| line.starts_with("wikitrail ask \"") && !line.contains("--model")).collect();
     let answers = ["Lwów", "a French mathematician", "Blaise Pascal"];

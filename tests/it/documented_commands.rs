@@ -1,4 +1,4 @@
-//! Every command that a page of `docs` shows works, and prints what the page says that it prints.
+//! Every command that README.md or a page of `docs` shows works, and prints what the page says that it prints.
 //!
 //! Of a page, blocks of these kinds are read, in their order, in a folder of their own:
 //!
@@ -13,7 +13,9 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 16] = [
+const PAGES: [(&str, usize); 19] = [
+    ("../README.md", 3),
+    ("commands.md", 45),
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
@@ -24,6 +26,7 @@ const PAGES: [(&str, usize); 16] = [
     ("judge.md", 0),
     ("branch.md", 4),
     ("guide.md", 25),
+    ("settings.md", 1),
     ("exports.md", 6),
     ("reproduce.md", 3),
     ("cluster.md", 7),

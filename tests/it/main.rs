@@ -91,6 +91,7 @@ mod score_strict;
 mod serve_command;
 #[cfg(all(unix, feature = "serve"))]
 mod serve_support;
+mod settings_files;
 mod shards;
 mod shared_folder;
 mod show_command;

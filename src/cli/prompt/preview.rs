@@ -22,7 +22,7 @@ pub(super) struct How {
     /// Option of the protocol; may be repeated.
     #[arg(long, value_name = "K=V")]
     pub(super) option: Vec<String>,
-    /// File with protocol texts, such as prompts/protocols/en.toml [default: built in, in the prompt's language].
+    /// File with protocol texts, in the form of `wikitrail docs protocol-texts` [default: built in, in the prompt's language].
     #[arg(long, value_name = "FILE")]
     pub(super) texts: Option<String>,
     /// Prompting method; of two in a row, the first.

@@ -1,10 +1,11 @@
 //! `score --judge` and `score --classify`: models asked whether answers are right, or why episodes failed.
 
+use crate::cli::defaults::{self, Taking};
 use crate::cli::explicit_args::without_secrets;
 use crate::cli::failure::{self, Failure};
 use crate::cli::flags::{ASKED, OfJudge, Typed};
 use crate::cli::output_file::json_line;
-use crate::cli::run::{concurrency, usd};
+use crate::cli::run::usd;
 use crate::cli::say::say;
 use crate::compare::{RESAMPLES, SEED};
 use crate::experiment::{Concurrency, Limits, Pace, Recording};
@@ -12,7 +13,7 @@ use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
 use crate::judge::{Answer, Chosen, JudgePrompt, Menu, PromptFault, Reading, Rule, Verdict};
 use crate::report::console::stdout;
 use crate::report::intervals::LEVEL;
-use crate::report::judged;
+use crate::report::{View, judged, wrapped};
 use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary};
 use crate::stats::Resampling;
 use crate::store::RunFolder;
@@ -26,6 +27,8 @@ use std::path::{Path, PathBuf};
 
 /// Largest prompt of a judge, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
+/// The least amount in US dollars that has digits of its own.
+const LEAST_USD: f64 = 0.0001;
 const HOW: Resampling = Resampling { level: LEVEL, resamples: RESAMPLES, seed: SEED };
 
 #[derive(Debug, clap::Args)]
@@ -58,11 +61,11 @@ pub(super) struct JudgeArgs {
     /// Stop when the judges, earlier starts included, have been asked this often.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), requires = ASKED)]
     judge_max_calls: Option<u64>,
-    /// File of models' prices, in the form of src/llm/prices.toml [default: the shipped prices].
+    /// File of models' prices, in the form of `wikitrail docs prices` [default: the shipped prices] [env: `WIKITRAIL_PRICES`].
     #[arg(long, value_name = "FILE", conflicts_with = "judge_price", requires = ASKED)]
     judge_prices: Option<PathBuf>,
     /// Requests at once, as with `run --concurrency`.
-    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", value_parser = concurrency, requires = ASKED)]
+    #[arg(long, value_name = "N|auto[:N]", default_value = "auto", requires = ASKED)]
     judge_concurrency: Concurrency,
     /// Maximum requests to a judge's server in any minute, retries included [default: unlimited].
     #[arg(long, value_name = "N", requires = ASKED)]
@@ -98,6 +101,10 @@ impl JudgeArgs {
     }
 
     fn settings<V: Menu>(&self, models: &[String], rule: Rule) -> anyhow::Result<JudgeSettings<V>> {
+        let (person, mut prices) = (defaults::person()?, self.judge_prices.clone());
+        let mut taking = Taking::of(&person);
+        taking.prices(&mut prices, self.settings.has("price"))?;
+        taking.tell();
         Ok(JudgeSettings {
             models: models.to_vec(),
             settings: self.settings.variant()?,
@@ -107,7 +114,7 @@ impl JudgeArgs {
                 budget_usd: self.judge_budget_usd,
                 budget_tokens: self.judge_budget_tokens,
                 max_calls: self.judge_max_calls,
-                prices: self.judge_prices.clone(),
+                prices,
                 ..Limits::default()
             },
             pace: Pace {
@@ -231,21 +238,28 @@ fn dry_run(plans: &[JudgePlan], done: &str, json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     for plan in plans {
-        let usd = plan.usd.map_or_else(
-            || "price unknown".to_owned(),
-            |[least, most]| format!("between {least:.4} and {most:.4} USD"),
-        );
-        writeln!(
-            out,
-            "{}: {}, {} {done} before; about {} prompt tokens, at most {} of replies; {usd}",
-            visible_line(&plan.model, 80),
-            counted(plan.calls, "call"),
-            thousands(plan.known),
-            thousands(plan.usage.prompt_tokens),
-            thousands(plan.usage.completion_tokens)
-        )?;
+        out.write_all(wrapped(&planned(plan, done), View::of_stdout().width, "").as_bytes())?;
     }
     Ok(())
+}
+
+/// A judge's plan, in one line.
+fn planned(plan: &JudgePlan, done: &str) -> String {
+    let model = visible_line(&plan.model, 80);
+    let asked = format!("{model}: {}, {} {done} before", counted(plan.calls, "call"), thousands(plan.known));
+    if plan.calls == 0 {
+        return asked;
+    }
+    let usd = match plan.usd {
+        None => "price unknown".to_owned(),
+        Some([_, most]) if most < LEAST_USD => format!("less than {LEAST_USD} USD"),
+        Some([least, most]) => format!("between {least:.4} and {most:.4} USD"),
+    };
+    format!(
+        "{asked}; about {} prompt tokens, at most {} of replies; {usd}",
+        thousands(plan.usage.prompt_tokens),
+        thousands(plan.usage.completion_tokens)
+    )
 }
 
 /// What a reader should know of a run's verdicts.
