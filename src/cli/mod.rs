@@ -124,7 +124,7 @@ enum Command {
     Dataset(dataset::Command),
     /// Show how a protocol parses model replies.
     Parse(parse::Args),
-    /// Write, list, show and check prompts.
+    /// Write, list, show, check and compare prompts.
     #[command(subcommand)]
     Prompt(prompt::Command),
     /// Check which settings a model's server supports.

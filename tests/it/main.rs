@@ -68,6 +68,7 @@ mod metric_command;
 mod mock_run;
 mod models_today;
 mod parse_command;
+mod piped_dataset;
 mod plain_prompts;
 mod prices;
 mod prompt_command;
