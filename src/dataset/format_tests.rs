@@ -17,10 +17,10 @@ fn every_format_has_a_name_of_its_own() {
 }
 
 #[test]
-fn every_format_is_documented() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md")).expect("docs/commands.md");
+fn the_documentation_lists_every_format() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md")).expect("docs");
     let paragraph =
-        page.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
+        readme.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
     let paragraph = paragraph.to_lowercase().replace("json lines", "jsonl");
     for format in Format::ALL {
         assert!(paragraph.contains(format.name()), "docs/commands.md lacks {}", format.name());
