@@ -2,6 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
 
+#[cfg(unix)]
+mod action;
 mod adaptive_run;
 mod annotate_command;
 mod article_points;
