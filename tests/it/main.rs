@@ -75,6 +75,8 @@ mod prompt_command;
 mod protocol_golden;
 mod readers;
 mod recorded_episodes;
+#[cfg(unix)]
+mod release;
 mod replay;
 mod report_command;
 #[cfg(unix)]
