@@ -6,6 +6,7 @@ use super::estimate::Estimate;
 use super::job::Job;
 use super::plan::{Due, differences, differences_of_parts};
 use super::prices;
+use super::questions;
 use super::stopping::{self, Watch};
 use super::summary::{Part, Summary};
 use crate::experiment::{Output, defaults};
@@ -282,7 +283,7 @@ fn about(manifest: &Manifest) -> Option<String> {
     Some(format!(
         "{} of {}, {how} with {} over {} ({})",
         counted(dataset.selected, "question"),
-        dataset.path,
+        questions::shown(Path::new(&dataset.path)),
         each(|variant| &variant.model),
         each(|variant| &variant.wiki),
         each(|variant| variant.compat.name()),

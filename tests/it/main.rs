@@ -32,6 +32,7 @@ mod corpus_zim;
 mod dataset_command;
 mod dataset_files;
 mod dead_servers;
+mod demo_command;
 mod dialogue_properties;
 mod documentation;
 #[cfg(unix)]
@@ -69,6 +70,7 @@ mod metric_command;
 mod mock_run;
 mod models_today;
 mod parse_command;
+mod piped_dataset;
 mod plain_prompts;
 mod prices;
 mod prompt_command;

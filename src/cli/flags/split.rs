@@ -44,7 +44,7 @@ mod tests {
         assert_eq!(prompts("a.toml,b.toml"), ["a.toml", "b.toml"]);
         assert_eq!(prompts("a.toml,"), ["a.toml", ""]);
         let (own, key) = (path("a,b.toml"), path("k,k.json#x"));
-        assert_eq!(prompts(&own), [own.clone()]);
+        assert_eq!(prompts(&own), std::slice::from_ref(&own));
         std::fs::write(path("c.json"), r#"{"a,b": "x"}"#).expect("written");
         assert_eq!(prompts(&path("c.json#a,b")), [path("c.json#a,b")]);
         assert_eq!(prompts(&format!("x.toml,{own},{key},y.txt")), ["x.toml", &own, &key, "y.txt"]);

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, clap::Args)]
 pub(in crate::cli) struct Args {
     #[expect(clippy::doc_markdown, reason = "this is help text, not documentation")]
-    /// Dataset file: HotpotQA, FEVER, JSON Lines, CSV or TSV, also gzipped; or an experiment file (.toml), which names
-    /// datasets and variants itself.
+    /// Dataset file: HotpotQA, FEVER, JSON Lines, CSV or TSV, also gzipped; `-` for standard input; or an experiment file
+    /// (.toml), which names datasets and variants itself.
     #[arg(default_value = shipped::SAMPLE)]
     pub(super) dataset: PathBuf,
     #[command(flatten)]
