@@ -13,7 +13,7 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 20] = [
+const PAGES: &[(&str, usize)] = &[
     ("../README.md", 3),
     ("commands.md", 45),
     ("protocols.md", 10),
@@ -28,6 +28,10 @@ const PAGES: [(&str, usize); 20] = [
     ("branch.md", 4),
     ("guide.md", 25),
     ("settings.md", 1),
+    ("troubleshooting.md", 4),
+    ("for-a-paper.md", 8),
+    ("for-a-local-model.md", 1),
+    ("for-teaching.md", 12),
     ("exports.md", 6),
     ("reproduce.md", 3),
     ("cluster.md", 7),
