@@ -17,10 +17,10 @@ fn every_format_has_a_name_of_its_own() {
 }
 
 #[test]
-fn the_documentation_lists_every_format() {
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md")).expect("docs");
+fn every_format_is_documented() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md")).expect("docs/commands.md");
     let paragraph =
-        readme.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
+        page.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
     let paragraph = paragraph.to_lowercase().replace("json lines", "jsonl");
     for format in Format::ALL {
         assert!(paragraph.contains(format.name()), "docs/commands.md lacks {}", format.name());

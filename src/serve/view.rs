@@ -141,12 +141,16 @@ impl Viewer {
         let at = records.keys().position(|(key, ..)| key == annotation.key);
         let at = at.ok_or_else(|| bad("the run has no episode with this key".to_owned()))?;
         // What the episode is, the record says, and not whoever sends a judgement.
-        let Trajectory { id, variant, repeat, steps, .. } =
+        let Trajectory { id, variant, repeat, steps, started_at, .. } =
             records.trajectory(at).map_err(|error| failed(error.into()))?;
         if annotation.step.is_some_and(|step| step as usize > steps.len()) {
             return Err(bad(format!("the episode has {} steps", steps.len())));
         }
-        let annotation = Annotation { id, variant, repeat, ..annotation };
+        if annotation.started_at.as_ref().is_some_and(|judged| *judged != started_at) {
+            return Err(bad("the episode was run again since the page was read: load it again".to_owned()));
+        }
+        let started_at = Some(started_at).filter(|at| !at.is_empty());
+        let annotation = Annotation { id, variant, repeat, started_at, ..annotation };
         label::append(&folder, &[annotation]).map_err(|error| failed(error.into()))
     }
 }

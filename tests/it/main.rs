@@ -30,6 +30,7 @@ mod corpus_zim;
 mod dataset_command;
 mod dataset_files;
 mod dead_servers;
+mod demo_command;
 mod dialogue_properties;
 mod documentation;
 #[cfg(unix)]

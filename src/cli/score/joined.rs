@@ -51,8 +51,9 @@ pub(super) fn rows(
         }
     }
     names.note_coverage(metrics)?;
-    let named = metrics.iter().map(|metric| (metric.name.as_str(), metric.unit));
-    let named: Vec<(&str, Unit)> = named.chain(figures.iter().map(|figure| (figure.name, figure.unit()))).collect();
+    let of_files = metrics.iter().map(|metric| (metric.name.as_str(), metric.unit));
+    let columns: Vec<(&str, Unit)> =
+        of_files.chain(figures.iter().map(|figure| (figure.name, figure.unit()))).collect();
     let row = |variant: &String, (name, unit): (&str, Unit), values: &Values| {
         let of_variant = || values.iter().filter(|((of, _), _)| of == variant).map(|(_, values)| values);
         // Repeats of a question are not independent: its mean counts.
@@ -69,7 +70,7 @@ pub(super) fn rows(
             interval: mean.and_then(|mean| mean.t_interval(LEVEL)).map(|interval| within(unit, interval)),
         }
     };
-    let of_variant = |variant| named.iter().zip(&values).map(move |(name, values)| row(variant, *name, values));
+    let of_variant = |variant| columns.iter().zip(&values).map(move |(name, values)| row(variant, *name, values));
     Ok(variants.iter().flat_map(of_variant).collect())
 }
 
