@@ -110,7 +110,7 @@ fn follow(page: &str) -> usize {
 
 #[test]
 fn every_command_that_is_shown_works() {
-    for (name, least) in PAGES {
+    for &(name, least) in PAGES {
         let count = follow(&page(name));
         assert!(count >= least, "{name} shows {count} commands");
     }
