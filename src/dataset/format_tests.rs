@@ -19,8 +19,7 @@ fn every_format_has_a_name_of_its_own() {
 #[test]
 fn the_documentation_lists_every_format() {
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md")).expect("the page");
-    let paragraph =
-        page.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
+    let paragraph = page.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
     let paragraph = paragraph.to_lowercase().replace("json lines", "jsonl");
     for format in Format::ALL {
         assert!(paragraph.contains(format.name()), "docs/commands.md lacks {}", format.name());
