@@ -41,31 +41,44 @@ pub fn bytes_from(file: &str, mut reader: impl Read, size: u64) -> Result<Vec<u8
 
 /// The text of a file that is called `file`: unpacked where it is gzip, without byte order mark.
 pub fn text_of<'a>(file: &str, raw: &'a [u8]) -> Result<Cow<'a, str>, DatasetError> {
-    if let Some(encoding) = wide(raw) {
-        let (_, mark) = Encoding::for_bom(raw).unwrap_or((encoding, 0));
-        let text = encoding.decode_without_bom_handling_and_without_replacement(&raw[mark..]);
-        return text.ok_or_else(|| DatasetError::of_file(file, Problem::NotUtf16));
+    decoded(file, raw).map(|(text, _)| text)
+}
+
+/// The same, and the name of the encoding where it is not UTF-8.
+pub(super) fn decoded<'a>(file: &str, raw: &'a [u8]) -> Result<(Cow<'a, str>, Option<&'static str>), DatasetError> {
+    let bytes = if is_packed(raw) { Cow::Owned(unpacked(file, raw, MOST)?) } else { Cow::Borrowed(raw) };
+    if let Some(encoding) = wide(&bytes) {
+        let (_, mark) = Encoding::for_bom(&bytes).unwrap_or((encoding, 0));
+        let text = encoding.decode_without_bom_handling_and_without_replacement(&bytes[mark..]);
+        let text = text.ok_or_else(|| DatasetError::of_file(file, Problem::NotUtf16))?;
+        return Ok((Cow::Owned(text.into_owned()), Some(encoding.name())));
     }
-    if is_packed(raw) {
-        let mut text = String::from_utf8(unpacked(file, raw, MOST)?)
-            .map_err(|error| not_utf8(file, error.as_bytes(), error.utf8_error()))?;
-        if text.starts_with('\u{feff}') {
-            text.drain(..'\u{feff}'.len_utf8());
+    let text = match bytes {
+        Cow::Borrowed(raw) => {
+            let text = std::str::from_utf8(raw).map_err(|error| not_utf8(file, raw, error))?;
+            Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text))
         }
-        return Ok(Cow::Owned(text));
-    }
-    let text = std::str::from_utf8(raw).map_err(|error| not_utf8(file, raw, error))?;
-    Ok(Cow::Borrowed(text.strip_prefix('\u{feff}').unwrap_or(text)))
+        Cow::Owned(bytes) => {
+            let mut text =
+                String::from_utf8(bytes).map_err(|error| not_utf8(file, error.as_bytes(), error.utf8_error()))?;
+            if text.starts_with('\u{feff}') {
+                text.drain(..'\u{feff}'.len_utf8());
+            }
+            Cow::Owned(text)
+        }
+    };
+    Ok((text, None))
 }
 
 /// UTF-16, by the byte order mark with which spreadsheets save "Unicode text".
 fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
-    Encoding::for_bom(bytes).map(|(encoding, _)| encoding).filter(|encoding| *encoding != UTF_8)
+    let encoding = Encoding::for_bom(bytes).map(|(encoding, _)| encoding);
+    encoding.filter(|encoding| *encoding != UTF_8 && !is_utf32(bytes))
 }
 
-/// The name of an encoding that is not UTF-8.
-pub(super) fn encoding(bytes: &[u8]) -> Option<&'static str> {
-    wide(bytes).map(Encoding::name)
+/// UTF-32, by its byte order mark, whose first half is that of UTF-16 in one of the two orders.
+fn is_utf32(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xff, 0xfe, 0, 0]) || bytes.starts_with(&[0, 0, 0xfe, 0xff])
 }
 
 /// An empty buffer that need not grow for so many bytes and the end behind them, where there is memory for it.
@@ -86,7 +99,9 @@ fn unpacked(file: &str, raw: &[u8], most: u64) -> Result<Vec<u8>, DatasetError> 
     let size = raw.last_chunk().map_or(0, |size| u64::from(u32::from_le_bytes(*size)));
     let mut bytes = with_room_for(size.min(most));
     (&mut decoder).take(FIRST).read_to_end(&mut bytes).map_err(gzip)?;
-    refuse_binary(file, &bytes)?;
+    if wide(&bytes).is_none() {
+        refuse_binary(file, &bytes)?;
+    }
     fill_at_most(&mut bytes, decoder, most).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => DatasetError::of_file(file, Problem::TooLarge(error)),
         _ => gzip(error),
@@ -96,10 +111,13 @@ fn unpacked(file: &str, raw: &[u8], most: u64) -> Result<Vec<u8>, DatasetError> 
 
 /// Text has no NUL bytes; a device or a packed bomb often has nothing else.
 fn refuse_binary(file: &str, first: &[u8]) -> Result<(), DatasetError> {
-    match memchr::memchr(0, first) {
-        None => Ok(()),
-        Some(at) => Err(DatasetError::at_line(file, 1 + newlines(&first[..at]), Problem::Binary)),
+    if is_utf32(first) {
+        return Err(DatasetError::of_file(file, Problem::Utf32));
     }
+    let Some(at) = memchr::memchr(0, first) else { return Ok(()) };
+    // Of UTF-16 without a mark about every second byte is NUL, where the text is in a European language.
+    let wide = memchr::memchr_iter(0, first).count() > first.len() / 4;
+    Err(DatasetError::at_line(file, 1 + newlines(&first[..at]), Problem::Binary { wide }))
 }
 
 fn not_utf8(file: &str, bytes: &[u8], error: std::str::Utf8Error) -> DatasetError {
@@ -113,7 +131,7 @@ pub(super) fn newlines(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{bytes_of, unpacked};
+    use super::{bytes_of, decoded, unpacked};
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use std::io::Write as _;
@@ -134,6 +152,28 @@ mod tests {
         if cfg!(target_os = "linux") {
             let error = bytes_of(Path::new("/dev/zero")).expect_err("refused").to_string();
             assert_eq!(error, "`/dev/zero`, line 1: contains NUL bytes, so it is not text");
+        }
+    }
+
+    #[test]
+    fn wide_text_is_read_packed_too_and_what_is_not_text_gets_the_hint_that_helps() {
+        let units: Vec<u8> = "\u{feff}question\n\u{142}?\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for raw in [units.clone(), packed(&units)] {
+            let (text, name) = decoded("x.csv.gz", &raw).expect("text");
+            assert_eq!((&*text, name), ("question\n\u{142}?\n", Some("UTF-16BE")));
+        }
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("x.csv");
+        for (bytes, problem, hint) in [
+            (&b"question\nA\0?\n"[..], "line 2: contains NUL", "tr -d '\\000'"),
+            (b"q\0u\0e\0s\0t\0", "line 1: contains NUL", "iconv -f UTF-16 "),
+            (b"\xff\xfe\0\0q\0\0\0", ": this is UTF-32", "iconv -f UTF-32 "),
+            (b"\0\0\xfe\xff\0\0\0q", ": this is UTF-32", "iconv -f UTF-32 "),
+        ] {
+            std::fs::write(&path, bytes).expect("written");
+            for error in [bytes_of(&path).expect_err("refused"), decoded("x", &packed(bytes)).expect_err("refused")] {
+                assert!(error.to_string().contains(problem) && error.hint().contains(hint), "{error} {}", error.hint());
+            }
         }
     }
 }

@@ -34,8 +34,11 @@ pub enum Problem {
     Gzip(std::io::Error),
     #[error("{0}")]
     TooLarge(std::io::Error),
+    /// Whether there are so many of them that it may be UTF-16 without a byte order mark.
     #[error("contains NUL bytes, so it is not text")]
-    Binary,
+    Binary { wide: bool },
+    #[error("this is UTF-32, which is not read")]
+    Utf32,
     #[error("has no questions")]
     Empty,
     #[error("not UTF-8")]
@@ -51,6 +54,11 @@ pub enum Problem {
     Truncated,
     #[error("{0}")]
     Table(String),
+    /// A quoted cell takes rows after it, so that their number is not known.
+    #[error("{0}")]
+    Quote(String),
+    #[error("the column `{0}` appears twice")]
+    RepeatedColumn(String),
     /// A table has no column of the wanted name; with the columns there are.
     #[error("no column `{0}`; the columns are {names}{meant}", meant = meant(.0, .1), names = quoted(.1))]
     NoColumn(String, Vec<String>),
@@ -109,12 +117,18 @@ impl DatasetError {
             Problem::NotUtf8 => {
                 "convert the file to UTF-8: iconv -f LATIN1 -t UTF-8 FILE > NEW, or `CSV UTF-8` when you save"
             }
-            Problem::NotUtf16 | Problem::Binary => "convert the file to UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW",
+            Problem::NotUtf16 | Problem::Binary { wide: true } => {
+                "convert the file to UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW"
+            }
+            Problem::Binary { wide: false } => "remove them, if the rest is text: tr -d '\\000' < FILE > NEW",
+            Problem::Utf32 => "convert the file to UTF-8: iconv -f UTF-32 -t UTF-8 FILE > NEW",
             Problem::Html => "the download gave an error page: open it in a browser, and fetch the data itself",
             Problem::NotJson(_) => {
                 "a dataset is a JSON array, JSON Lines, or a table whose file name ends in .csv or .tsv"
             }
             Problem::Table(_) => "put double quotes around a cell that holds a separator, a quote or a line break",
+            Problem::Quote(_) => "close it with a double quote; a double quote inside a quoted cell is written twice",
+            Problem::RepeatedColumn(_) => "rename one of the two columns, or delete it",
             Problem::NoColumn(..) => "name the column with --question-column, --answer-column or --id-column",
             Problem::Field(..) => "fix the record, or skip bad records with --skip-bad",
             Problem::Duplicate(..) => "give each question a unique id, or skip repeated ones with --skip-bad",

@@ -26,6 +26,42 @@ fn cells(header: &str, separator: u8) -> Vec<String> {
     reader.headers().map(|cells| cells.iter().map(|cell| cell.trim().to_owned()).collect()).unwrap_or_default()
 }
 
+/// Where a table's header begins, after blank lines, rows of empty cells and the line `sep=;` of spreadsheets, and which
+/// separator that line names.
+pub(super) fn begin(text: &str) -> (usize, Option<u8>) {
+    let (mut begin, mut declared) = (0, None);
+    for line in text.split_inclusive('\n') {
+        let row = line.trim_end_matches(['\r', '\n']).trim_matches('"');
+        let named = row.get(..4).filter(|start| same("sep=", start)).map(|_| &row.as_bytes()[4..]);
+        match named {
+            Some([separator, rest @ ..]) if is_separator(*separator) && rest.iter().all(|byte| byte == separator) => {
+                declared = Some(*separator);
+            }
+            _ if row.bytes().all(|byte| byte == b'"' || byte.is_ascii_whitespace() || is_separator(byte)) => {}
+            _ => break,
+        }
+        begin += line.len();
+    }
+    (begin, declared)
+}
+
+fn is_separator(byte: u8) -> bool {
+    SEPARATORS.iter().any(|(separator, _)| *separator == byte)
+}
+
+/// The names of the columns. Cells without a name at the end of a header are none; of others all but the first are
+/// numbered.
+pub(super) fn names(cells: &csv::StringRecord) -> Vec<String> {
+    let mut names: Vec<String> = Vec::with_capacity(cells.len());
+    for (n, cell) in cells.iter().enumerate() {
+        let repeated = cell.trim().is_empty() && names.iter().any(String::is_empty);
+        names.push(if repeated { format!("column {}", n + 1) } else { cell.trim().to_owned() });
+    }
+    let unnamed = cells.iter().collect::<Vec<_>>().into_iter().rev().take_while(|cell| cell.trim().is_empty()).count();
+    names.truncate(cells.len() - unnamed);
+    names
+}
+
 /// What is said of a separator that the layout does not have.
 pub(super) fn said(separator: u8, layout: Layout) -> Option<String> {
     let (_, name) = SEPARATORS.into_iter().find(|(one, _)| *one == separator && separator != of_layout(layout))?;

@@ -101,13 +101,13 @@ pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetE
 /// Reads the bytes of the file `file`; its extension distinguishes tables from JSON.
 pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, DatasetError> {
     let sha256 = sha256_hex([raw]);
-    let text = bytes::text_of(file, raw)?;
+    let (text, encoding) = bytes::decoded(file, raw)?;
     let records = records::split(file, &text, options)?;
     drop(text);
     let mut reader = Reader::new(file, options, records.layout);
     (reader.faults, reader.shown) = (records.faults, records.format);
-    reader.notes =
-        bytes::encoding(raw).map(|name| format!("read as {name}")).into_iter().chain(records.notes).collect();
+    let encoding = encoding.map(|name| format!("read as {name}"));
+    reader.notes = encoding.into_iter().chain(records.notes).collect();
     for record in records.list {
         reader.record(record)?;
     }

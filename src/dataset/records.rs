@@ -3,10 +3,11 @@
 use super::bytes::newlines;
 use super::error::Problem;
 use super::fields::{Layout, Record, Records};
-use super::{DatasetError, Format, Place, ReadOptions, table};
+use super::{Columns, DatasetError, Format, Place, ReadOptions, table};
 use crate::types::excerpt;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Records, DatasetError> {
     let body = text.trim_start();
@@ -17,19 +18,19 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
         return table::split(file, text, layout, options);
     }
     match body.as_bytes()[0] {
-        b'[' => array(file, text, text.len() - body.len(), Layout::Array),
+        b'[' => array(file, text, text.len() - body.len(), Layout::Array, &options.columns),
         b'{' => match wrapped(text) {
             Some((start, verified)) => {
-                let mut records = array(file, text, start, Layout::Lines)?;
+                let mut records = array(file, text, start, Layout::Lines, &options.columns)?;
                 let counts = |record: &Record| record.get(VERIFIED) == Some(&Value::Bool(true));
                 records.list.retain(|record| !verified || counts(record));
                 Ok(records)
             }
-            None => lines(file, text),
+            None => lines(file, text, &options.columns),
         },
         b'<' => Err(DatasetError::at_line(file, 1, Problem::Html)),
         _ => {
-            if let Some(layout) = table::layout(file, body, &options.columns) {
+            if let Some(layout) = table::layout(file, text, &options.columns) {
                 return table::split(file, text, layout, options);
             }
             let line = 1 + newlines(&text.as_bytes()[..text.len() - body.len()]);
@@ -72,7 +73,9 @@ impl<'a> Cursor<'a> {
         Place { line: self.line, record: self.record }
     }
 
-    fn value(&mut self) -> Result<Value, DatasetError> {
+    /// The next value, and how it is written.
+    fn value(&mut self) -> Result<(Value, &'a str), DatasetError> {
+        let begin = self.at;
         let mut stream = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter::<Value>();
         let value = match stream.next() {
             Some(Ok(value)) => value,
@@ -81,7 +84,7 @@ impl<'a> Cursor<'a> {
         };
         let length = stream.byte_offset();
         self.advance(length);
-        Ok(value)
+        Ok((value, &self.text[begin..self.at]))
     }
 
     fn not_json(&self, reason: String) -> DatasetError {
@@ -101,13 +104,52 @@ fn json_error(file: &str, error: &serde_json::Error, place: Place) -> DatasetErr
     DatasetError::at_line(file, line, Problem::NotJson(reason))
 }
 
-fn record(file: &str, place: Place, value: Value) -> Result<Record, DatasetError> {
+/// A value as a record; `text` is how it is written.
+fn record(file: &str, place: Place, value: Value, text: &str, columns: &Columns) -> Result<Record, DatasetError> {
     match value {
-        Value::Object(fields) => Ok(Record { place, fields }),
+        Value::Object(mut fields) => {
+            keep_numbers(&mut fields, text, columns);
+            Ok(Record { place, fields })
+        }
         other => {
             let problem = format!("expected an object, found `{}`", excerpt(&other.to_string()));
             Err(DatasetError::at(file, place, Problem::Field("(record)".to_owned(), problem)))
         }
+    }
+}
+
+/// Where answers are, in any case of the letters.
+const ANSWERS: [&str; 3] = ["answer", "answers", "aliases"];
+
+/// Makes fractions and very large numbers among the answers the texts that they are written as: as numbers, `3.50` would
+/// become `3.5`, and of thirty digits seventeen would be left.
+fn keep_numbers(fields: &mut Map<String, Value>, text: &str, columns: &Columns) {
+    let is_answer = |name: &str| {
+        columns.answer.as_deref() == Some(name) || ANSWERS.iter().any(|ours| ours.eq_ignore_ascii_case(name))
+    };
+    let changes = |value: &Value| value.is_f64() || value.as_array().is_some_and(|list| list.iter().any(Value::is_f64));
+    let mut changing = fields.iter_mut().filter(|(name, value)| is_answer(name) && changes(value)).peekable();
+    if changing.peek().is_none() {
+        return;
+    }
+    let written: HashMap<String, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+    for (name, value) in changing {
+        if let Some(kept) = written.get(name).and_then(|raw| as_written(raw)) {
+            *value = kept;
+        }
+    }
+}
+
+/// A value whose numbers, also those in a list, are texts as they are written.
+pub(super) fn as_written(raw: &RawValue) -> Option<Value> {
+    let text = raw.get();
+    match text.as_bytes().first()? {
+        b'-' | b'0'..=b'9' => Some(Value::String(text.to_owned())),
+        b'[' => {
+            let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+            items.into_iter().map(as_written).collect()
+        }
+        _ => serde_json::from_str(text).ok(),
     }
 }
 
@@ -134,7 +176,7 @@ fn wrapped(text: &str) -> Option<(usize, bool)> {
 }
 
 /// The records of the list that begins at `start`; only the rest of a wrapper may follow it.
-fn array(file: &str, text: &str, start: usize, layout: Layout) -> Result<Records, DatasetError> {
+fn array(file: &str, text: &str, start: usize, layout: Layout, columns: &Columns) -> Result<Records, DatasetError> {
     let mut found = Records { layout, ..Records::default() };
     let mut cursor = Cursor::new(file, text);
     cursor.advance(start + 1);
@@ -144,8 +186,8 @@ fn array(file: &str, text: &str, start: usize, layout: Layout) -> Result<Records
             break;
         }
         let place = cursor.place();
-        let value = cursor.value()?;
-        found.push(record(file, place, value));
+        let (value, written) = cursor.value()?;
+        found.push(record(file, place, value, written, columns));
         cursor.skip_space();
         match cursor.peek() {
             Some(b',') => cursor.advance(1),
@@ -164,33 +206,34 @@ fn array(file: &str, text: &str, start: usize, layout: Layout) -> Result<Records
 }
 
 /// JSON Lines; where the first object spans several lines, objects one after the other.
-fn lines(file: &str, text: &str) -> Result<Records, DatasetError> {
+fn lines(file: &str, text: &str, columns: &Columns) -> Result<Records, DatasetError> {
     let first = text.trim_start().lines().next().unwrap_or_default();
     if serde_json::from_str::<Value>(first).is_err_and(|error| error.is_eof()) && text.trim().lines().count() > 1 {
-        return objects(file, text);
+        return objects(file, text, columns);
     }
     let mut found = Records::default();
     let lines = text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty());
     for (number, (line, text)) in lines.enumerate() {
-        found.push(record_of_line(file, Place { line: line + 1, record: number + 1 }, text));
+        let place = Place { line: line + 1, record: number + 1 };
+        found.push(record_of_line(file, place, text, columns));
     }
     Ok(found)
 }
 
 /// The record that is all of a line.
-pub(super) fn record_of_line(file: &str, place: Place, text: &str) -> Result<Record, DatasetError> {
+pub(super) fn record_of_line(file: &str, place: Place, text: &str, columns: &Columns) -> Result<Record, DatasetError> {
     let value = serde_json::from_str::<Value>(text).map_err(|error| json_error(file, &error, place))?;
-    record(file, place, value)
+    record(file, place, value, text, columns)
 }
 
-fn objects(file: &str, text: &str) -> Result<Records, DatasetError> {
+fn objects(file: &str, text: &str, columns: &Columns) -> Result<Records, DatasetError> {
     let mut found = Records::default();
     let mut cursor = Cursor::new(file, text);
     cursor.skip_space();
     while cursor.peek().is_some() {
         let place = cursor.place();
-        let value = cursor.value()?;
-        found.push(record(file, place, value));
+        let (value, written) = cursor.value()?;
+        found.push(record(file, place, value, written, columns));
         cursor.skip_space();
         cursor.record += 1;
     }

@@ -4,7 +4,7 @@ use super::bytes::MOST;
 use super::error::Problem;
 use super::fields::{Layout, Record};
 use super::records::record_of_line;
-use super::{DatasetError, Format, Place, ReadOptions};
+use super::{Columns, DatasetError, Format, Place, ReadOptions};
 use crate::types::Digester;
 use serde_json::Value;
 use std::fs::File;
@@ -17,6 +17,7 @@ const BLOCK: usize = 64 << 10;
 /// The lines of a file, as records or what is wrong with them.
 pub(super) struct Lines<'a> {
     name: &'a str,
+    columns: &'a Columns,
     file: BufReader<File>,
     bytes: Vec<u8>,
     /// Of the last line and of the last record.
@@ -27,7 +28,7 @@ pub(super) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// Opens a plain file that begins with a whole record on its first line; any other one is read as a whole.
-    pub(super) fn open(path: &Path, name: &'a str, options: &ReadOptions) -> Option<Self> {
+    pub(super) fn open(path: &Path, name: &'a str, options: &'a ReadOptions) -> Option<Self> {
         if matches!(options.format.and_then(Format::layout), Some(Layout::Csv | Layout::Tsv)) {
             return None;
         }
@@ -40,7 +41,7 @@ impl<'a> Lines<'a> {
         first.as_object().filter(|fields| !fields.contains_key("Data"))?;
         file.rewind().ok()?;
         let (bytes, at) = (Vec::new(), Place { line: 0, record: 0 });
-        Some(Self { name, file, bytes, at, digest: Digester::default(), broken: None })
+        Some(Self { name, columns: &options.columns, file, bytes, at, digest: Digester::default(), broken: None })
     }
 
     /// SHA-256 of what was read, or why it was not read to its end.
@@ -62,7 +63,7 @@ impl<'a> Lines<'a> {
             let text = text.lines().next().unwrap_or_default();
             if !text.trim().is_empty() {
                 self.at.record += 1;
-                return Ok(Some(record_of_line(self.name, self.at, text)));
+                return Ok(Some(record_of_line(self.name, self.at, text, self.columns)));
             }
         }
     }

@@ -3,9 +3,10 @@
 use super::bytes::newlines;
 use super::error::Problem;
 use super::fields::{Fault, Layout, Record, Records};
-use super::{Columns, DatasetError, Format, Place, ReadOptions, header, jsonl};
+use super::{Columns, DatasetError, Format, Place, ReadOptions, header, jsonl, records};
 use crate::types::{Question, excerpt};
 use serde_json::{Map, Value};
+use std::io::Read as _;
 
 pub(super) const CSV: Format = Format::general("csv", Layout::Csv, question);
 pub(super) const TSV: Format = Format::general("tsv", Layout::Tsv, question);
@@ -18,7 +19,8 @@ pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout
         Some((_, "tsv")) => return Some(Layout::Tsv),
         _ => {}
     }
-    match header::separator(text.lines().next()?, columns)? {
+    let (begin, declared) = header::begin(text);
+    match declared.or_else(|| header::separator(text[begin..].lines().next()?, columns))? {
         b'\t' => Some(Layout::Tsv),
         _ => Some(Layout::Csv),
     }
@@ -26,54 +28,79 @@ pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout
 
 /// Splits a table into records, each cell a text under its column's name.
 pub(super) fn split(file: &str, text: &str, layout: Layout, options: &ReadOptions) -> Result<Records, DatasetError> {
-    let columns = &options.columns;
-    let first = text.lines().next().unwrap_or_default();
-    let separator = header::separator(first, columns).unwrap_or(header::of_layout(layout));
-    let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(text.as_bytes());
-    let cells = reader.headers().map_err(|error| table_error(file, 1, &error))?;
-    let mut header: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
+    let (begin, declared) = header::begin(text);
+    let (before, text) = text.split_at(begin);
+    let mut lines = LineCounter { text, at: 0, line: 1 + newlines(before.as_bytes()) };
+    let first = text.lines().next().ok_or_else(|| DatasetError::of_file(file, Problem::Empty))?;
+    let separator = declared.or_else(|| header::separator(first, &options.columns));
+    let separator = separator.unwrap_or(header::of_layout(layout));
+    // A row may have empty cells more than the header: how many it may have is judged below.
+    let mut reader = csv::ReaderBuilder::new().flexible(true).delimiter(separator).from_reader(text.as_bytes());
+    let cells = reader.headers().map_err(|error| table_error(file, lines.line, &error))?;
+    if cells.iter().any(|cell| cell.contains('\n')) && is_open(text, separator) {
+        return Err(unclosed(file, lines.line));
+    }
+    let mut header = header::names(cells);
     let mut notes: Vec<String> = header::said(separator, layout).into_iter().collect();
-    let format = format(file, &mut header, layout, options, &mut notes)?;
-    if let Some(repeated) = header.iter().enumerate().find(|(n, name)| header[..*n].contains(name)) {
-        let reason = format!("the column `{}` appears twice", excerpt(repeated.1));
-        return Err(DatasetError::at_line(file, 1, Problem::Table(reason)));
-    }
+    let format = format(file, lines.line, &mut header, layout, options, &mut notes)?;
     let mut found = Records { layout, notes, format: Some(format), ..Records::default() };
-    let mut lines = LineCounter { text, at: 0, line: 1 };
-    for (number, row) in reader.records().enumerate() {
-        match row {
-            Ok(row) => {
-                let line = lines.line_of(row.position());
-                let cells = header.iter().zip(&row).filter(|(_, cell)| !cell.is_empty());
-                let fields: Map<String, Value> =
-                    cells.map(|(name, cell)| (name.clone(), Value::String(cell.to_owned()))).collect();
-                found.list.push(Record { place: Place { line, record: number + 1 }, fields });
-            }
-            Err(error) => {
-                let line = lines.line_of(error.position());
-                found.faults.push(table_error(file, line, &error));
-            }
+    let mut number = 0;
+    for row in reader.records() {
+        let row = row.map_err(|error| table_error(file, lines.line, &error))?;
+        if row.iter().all(|cell| cell.trim().is_empty()) {
+            continue;
         }
+        let line = lines.line_of(row.position());
+        number += 1;
+        if let Some(reason) = misfit(&header, &row) {
+            let breaks: usize = row.iter().map(|cell| newlines(cell.as_bytes())).sum();
+            if breaks > 0 {
+                let reason = format!(
+                    "the row goes on to line {} and {reason}: a quote in it may be closed too late",
+                    line + breaks
+                );
+                let open = is_open(&text[lines.at..], separator);
+                let late = DatasetError::at_line(file, line, Problem::Quote(reason));
+                return Err(if open { unclosed(file, line) } else { late });
+            }
+            let reason = format!("the row {reason}");
+            found.faults.push(DatasetError::at_line(file, line, Problem::Table(reason)));
+            continue;
+        }
+        let cells = header.iter().zip(&row).filter(|(_, cell)| !cell.is_empty());
+        let fields: Map<String, Value> =
+            cells.map(|(name, cell)| (name.clone(), Value::String(cell.to_owned()))).collect();
+        found.list.push(Record { place: Place { line, record: number }, fields });
     }
-    if let Some(fault) = found.list.last().and_then(|last| unclosed(file, last, &text[lines.at..])) {
-        found.list.pop();
-        found.faults.push(fault);
+    if number > 0 && is_open(&text[lines.at..], separator) {
+        return Err(unclosed(file, lines.line));
     }
     Ok(found)
+}
+
+/// What is wrong with the number of a row's cells; empty ones at its end are no fault, as spreadsheets write them.
+fn misfit(header: &[String], row: &csv::StringRecord) -> Option<String> {
+    let surplus = row.iter().skip(header.len()).any(|cell| !cell.trim().is_empty());
+    (surplus || row.len() < header.len())
+        .then(|| format!("has {} cells where the header has {}", row.len(), header.len()))
 }
 
 /// The format that a header shows, with the names in it made ours where it is not another dataset's.
 fn format(
     file: &str,
+    line: usize,
     header: &mut [String],
     layout: Layout,
     options: &ReadOptions,
     notes: &mut Vec<String>,
 ) -> Result<Format, DatasetError> {
     let columns = &options.columns;
+    if let Some((_, repeated)) = header.iter().enumerate().find(|(n, name)| header[..*n].contains(name)) {
+        return Err(DatasetError::at_line(file, line, Problem::RepeatedColumn(excerpt(repeated))));
+    }
     let record = |header: &[String]| {
         let fields = header.iter().map(|name| (name.clone(), Value::String(String::new()))).collect();
-        Record { place: Place { line: 1, record: 1 }, fields }
+        Record { place: Place { line, record: 1 }, fields }
     };
     if let Some(own) = options.format.filter(|format| !format.is_general()) {
         return Ok(own);
@@ -88,21 +115,24 @@ fn format(
     let question = Some(columns.question.as_deref().unwrap_or("question"));
     for column in [question, columns.answer.as_deref(), columns.id.as_deref()].into_iter().flatten() {
         if !header.iter().any(|name| name == column) {
-            return Err(DatasetError::at_line(file, 1, Problem::NoColumn(column.to_owned(), header.to_vec())));
+            return Err(DatasetError::at_line(file, line, Problem::NoColumn(column.to_owned(), header.to_vec())));
         }
     }
     options.format.map_or_else(|| Format::detect(file, &record(header), layout, columns), Ok)
 }
 
-/// A quoted cell without its closing quote takes all lines after it: the last row then holds a line end and an odd
-/// number of quotes.
-fn unclosed(file: &str, last: &Record, text: &str) -> Option<DatasetError> {
-    let swallowed = last.fields.values().any(|cell| cell.as_str().is_some_and(|cell| cell.contains('\n')));
-    if !swallowed || memchr::memchr_iter(b'"', text.as_bytes()).count().is_multiple_of(2) {
-        return None;
-    }
+/// Whether a quoted cell of a text's last row is not closed: a row after it would be a part of that cell.
+fn is_open(last: &str, separator: u8) -> bool {
+    let more = last.as_bytes().chain(&b"\nx"[..]);
+    let mut rows = csv::ReaderBuilder::new();
+    rows.has_headers(false).flexible(true).delimiter(separator);
+    rows.from_reader(more).byte_records().count() == 1
+}
+
+/// The rows that such a cell takes are not known, so the file is refused even where bad records are skipped.
+fn unclosed(file: &str, line: usize) -> DatasetError {
     let reason = "a quoted cell that begins here is not closed".to_owned();
-    Some(DatasetError::at_line(file, last.place.line, Problem::Table(reason)))
+    DatasetError::at_line(file, line, Problem::Quote(reason))
 }
 
 /// Counts the lines before each row: the reader's own count takes line ends and blank lines into the row after.
@@ -126,13 +156,7 @@ impl LineCounter<'_> {
 }
 
 fn table_error(file: &str, line: usize, error: &csv::Error) -> DatasetError {
-    let reason = match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("the row has {len} cells where the header has {expected_len}")
-        }
-        _ => excerpt(&error.to_string()),
-    };
-    DatasetError::at_line(file, line, Problem::Table(reason))
+    DatasetError::at_line(file, line, Problem::Table(excerpt(&error.to_string())))
 }
 
 /// A row as a question. The answer's cell may be a JSON list of answers.
@@ -168,7 +192,7 @@ fn json_list(cell: &str) -> Option<Value> {
     if !cell.starts_with('[') {
         return None;
     }
-    let items: Vec<Value> = serde_json::from_str(cell).ok()?;
-    let scalar = |item: &Value| item.is_string() || item.is_number() || item.is_boolean();
-    items.iter().all(scalar).then(|| Value::from(items))
+    let list = records::as_written(serde_json::from_str(cell).ok()?)?;
+    let scalar = |item: &Value| item.is_string() || item.is_boolean();
+    list.as_array()?.iter().all(scalar).then_some(list)
 }

@@ -301,8 +301,37 @@ fn a_quote_that_is_not_closed_is_found_where_it_begins() {
         message("t.csv", "question,answer\nA?,x\nB?,\"y\nC?,z\nD?,w\n"),
         "`t.csv`, line 3: a quoted cell that begins here is not closed"
     );
-    let sound = read("t.csv", "question,answer\nA?,a 5\" disk\nB?,\"two\nlines\"\n").unwrap();
-    assert_eq!(sound.questions[1].answers, ["two\nlines"]);
+    for last in ["B?,\"two\nlines\"\n", "a 5\" disk?,\"two\nlines\"", "B?,\"two\nlines\"\n\n"] {
+        let sound = read("t.csv", &format!("question,answer\nA?,a 5\" disk\n{last}")).unwrap();
+        assert_eq!(sound.questions[1].answers, ["two\nlines"]);
+    }
+    assert_eq!(
+        message("t.csv", "\n\"question,answer\nA?,x\n"),
+        "`t.csv`, line 2: a quoted cell that begins here is not closed"
+    );
+}
+
+#[test]
+fn numbers_that_are_answers_stay_as_they_are_written() {
+    let numbers = "[12345678901234567890123, 3.50, 1e3, -0, 7, \"x\", true]";
+    let expected = ["12345678901234567890123", "3.50", "1e3", "-0", "7", "x", "yes"];
+    let object = format!("{{\"question\": \"A?\", \"score\": 3.50, \"Answer\": {numbers}}}");
+    for text in [object.clone(), format!("[{object}]"), object.replacen(',', ",\n", 1)] {
+        let question = read("t.json", &text).unwrap().questions.remove(0);
+        assert_eq!(question.answers, expected, "{text}");
+        assert_eq!(question.meta["score"], 3.5);
+    }
+    for (text, expected) in [("12345678901234567890123", "12345678901234567890123"), ("3.50", "3.50"), ("1867", "1867")]
+    {
+        let options = ReadOptions {
+            columns: Columns { answer: Some("gold".into()), ..Columns::default() },
+            ..ReadOptions::default()
+        };
+        let line = format!("{{\"question\": \"A?\", \"gold\": {text}}}\n");
+        assert_eq!(load("t.jsonl", line.as_bytes(), &options).unwrap().questions[0].answers, [expected]);
+    }
+    let table = format!("question,answer\nA?,\"{}\"\n", numbers.replace('"', "\"\""));
+    assert_eq!(read("t.csv", &table).unwrap().questions[0].answers, expected);
 }
 
 #[test]

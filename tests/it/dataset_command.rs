@@ -162,14 +162,77 @@ fn info_counts_repeated_ids_and_answers_that_look_like_several() {
     let table = "id,question,answer\n1,Who?,Lw\u{f3}w|Lviv\n1,When?,x\n2,What?,\"[\"\"a\"\", \"\"b|c\"\"]\"\n";
     std::fs::write(dir.path().join("q.csv"), table).expect("written");
     let info = wikitrail(dir.path(), &["dataset", "info", "q.csv", "--json"]).json();
-    assert_eq!([&info["repeated_ids"], &info["several_in_one"], &info["questions"]], [1, 1, 2]);
+    assert_eq!([&info["repeated_ids"], &info["several_in_one"], &info["questions"]], [1, 2, 2]);
     let shown = wikitrail(dir.path(), &["dataset", "info", "q.csv"]).ok().stdout;
     assert!(
         shown.contains("repeated ids       1; `run` refuses the file")
-            && shown.contains("answers with |     1 answer: "),
+            && shown.contains("answers with |     2 questions: "),
         "{shown}"
     );
     wikitrail(dir.path(), &["run", "q.csv"]).refused(3, &["the id `1` was already used", "--skip-bad"]);
+}
+
+/// Answers that are read as they are written, but are hardly meant so.
+#[test]
+fn info_counts_lists_and_truth_values_that_are_texts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let table = "id,question,answer,aliases\n1,Who?,\"['Lviv', 'Lw\u{f3}w']\",\n2,What?,\"[\"\"a\"\", null]\",\n\
+                 3,When?,x,y|z\n4,Is it?,TRUE,\n5,Was it?,False,\n6,How?,[sic],\n7,Which?,\"[\"\"a\"\", true]\",\n";
+    std::fs::write(dir.path().join("q.csv"), table).expect("written");
+    let info = wikitrail(dir.path(), &["dataset", "info", "q.csv", "--json"]).json();
+    assert_eq!([&info["lists_as_text"], &info["truth_as_text"], &info["several_in_one"]], [2, 2, 1]);
+    let shown = wikitrail(dir.path(), &["dataset", "info", "q.csv"]).ok().stdout;
+    for line in
+        ["lists as text      2 questions: ", "true or false      2 questions: ", "answers with |     1 question: "]
+    {
+        assert!(shown.contains(line), "{shown}");
+    }
+    std::fs::write(dir.path().join("q.jsonl"), "{\"question\": \"Is it?\", \"answer\": true}\n").expect("written");
+    let info = wikitrail(dir.path(), &["dataset", "info", "q.jsonl", "--json"]).json();
+    assert_eq!((&info["truth_as_text"], &info["answer_kinds"]), (&json!(0), &json!({"yesno": 1})));
+}
+
+/// What spreadsheets leave around a table, and a quote that takes rows, which nothing skips.
+#[test]
+fn a_table_is_read_through_its_debris_but_not_past_an_open_quote() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let debris = "\u{feff}\n,,,\nsep=;\n\n\"id\";question;answer;;\n1;Who?;a;;\n;;\n;;;;\n2;What?;b\n3;Why?;c;;;;\n\n4;How?;d;;x\n";
+    std::fs::write(dir.path().join("q.csv"), debris).expect("written");
+    wikitrail(dir.path(), &["dataset", "info", "q.csv"])
+        .refused(3, &["`q.csv`, line 12: the row has 5 cells where the header has 3"]);
+    std::fs::write(dir.path().join("q.csv"), debris.replace(";x", ";")).expect("written");
+    let rows = wikitrail(dir.path(), &["dataset", "convert", "q.csv"]).lines();
+    let read: Vec<_> = rows.iter().map(|row| [&row["id"], &row["answers"][0], &row["index"]]).collect();
+    assert_eq!(json!(read), json!([["1", "a", 0], ["2", "b", 1], ["3", "c", 2], ["4", "d", 3]]));
+    assert_eq!(rows[0]["meta"], json!(null));
+    let mut rows: Vec<String> = (0..200).map(|n| format!("q{n},Question {n}?,answer {n},t")).collect();
+    let write = |rows: &[String]| {
+        std::fs::write(dir.path().join("open.csv"), format!("id,question,answer,type\n{}\n", rows.join("\n")))
+            .expect("written");
+    };
+    for cell in
+        ["\"q70,Question?,answer,t", "q70,\"Question?,answer,t", "q70,Question?,\"answer,t", "q70,Question?,answer,\"t"]
+    {
+        cell.clone_into(&mut rows[70]);
+        write(&rows);
+        for flags in [&["dataset", "info", "open.csv"][..], &["run", "open.csv", "--skip-bad", "--dry-run"]] {
+            wikitrail(dir.path(), flags).refused(
+                3,
+                &[
+                    "`open.csv`, line 72: a quoted cell that begins here is not closed",
+                    "hint: close it with a double quote",
+                ],
+            );
+        }
+    }
+    rows[80] = "q80,Question?,\"answer\",t".to_owned();
+    rows[70] = "q70,\"Question?,answer,t".to_owned();
+    write(&rows);
+    wikitrail(dir.path(), &["run", "open.csv", "--skip-bad", "--dry-run"])
+        .refused(3, &["line 72: the row goes on to line 82 and has 3 cells where the header has 4"]);
+    std::fs::write(dir.path().join("twice.csv"), "question,answer,note,note\nQ?,a,b,c\n").expect("written");
+    wikitrail(dir.path(), &["dataset", "info", "twice.csv"])
+        .refused(3, &["line 1: the column `note` appears twice", "hint: rename one of the two columns"]);
 }
 
 #[test]

@@ -53,8 +53,12 @@ struct Info<'q> {
     unanswerable: usize,
     /// With more than one gold answer.
     several_answers: usize,
-    /// With one gold answer that looks like several: it holds a `|`.
+    /// With a gold answer, or an alias, that looks like several: it holds a `|`.
     several_in_one: usize,
+    /// With a gold answer that is the text of a list, as Python writes it or with a `null`.
+    lists_as_text: usize,
+    /// With the gold answer `true` or `false`, in any case of its letters.
+    truth_as_text: usize,
     /// With paragraphs of their own.
     with_context: usize,
     supporting_facts: Facts,
@@ -123,7 +127,13 @@ fn gather<'q>(file: String, dataset: &'q Dataset, prompts: &[String]) -> anyhow:
         hidden_answers: count(|question| question.answers.is_empty()),
         unanswerable: count(|question| !question.answerable),
         several_answers: count(|question| question.answers.len() > 1),
-        several_in_one: count(|question| matches!(&question.answers[..], [one] if one.contains('|'))),
+        several_in_one: count(|question| question.answers.iter().any(|answer| answer.contains('|'))),
+        lists_as_text: count(|question| question.answers.iter().any(|answer| is_list(answer))),
+        truth_as_text: count(|question| {
+            question
+                .gold()
+                .is_some_and(|gold| ["true", "false"].iter().any(|word| gold.trim().eq_ignore_ascii_case(word)))
+        }),
         with_context: count(|question| !question.context.is_empty()),
         supporting_facts: facts(questions),
         with_evidence_sets: count(|question| !question.evidence_sets.is_empty()),
@@ -138,6 +148,12 @@ fn counts<'q>(questions: &'q [Question], of: impl Fn(&'q Question) -> &'q str) -
         *counts.entry(of(question)).or_default() += 1;
     }
     counts
+}
+
+/// Whether an answer looks like a list that was not read as one.
+fn is_list(answer: &str) -> bool {
+    let answer = answer.trim();
+    answer.starts_with('[') && answer.ends_with(']') && answer.contains(['\'', '"', ','])
 }
 
 fn kind_name(kind: AnswerKind) -> &'static str {
@@ -232,12 +248,26 @@ fn write_text(info: &Info<'_>, out: &mut dyn Write) -> io::Result<()> {
             format!("{}; `run` refuses the file unless --skip-bad leaves them out", info.repeated_ids),
         )?;
     }
-    if info.several_in_one > 0 {
-        let count = counted(info.several_in_one, "answer");
-        row(
+    for (name, count, what) in [
+        (
             "answers with |",
-            format!("{count}: each is one text; several are a JSON list, such as [\"Lviv\", \"Lwów\"]"),
-        )?;
+            info.several_in_one,
+            "an answer or alias with it is one text; several are a JSON list, such as [\"Lviv\", \"Lwów\"]",
+        ),
+        (
+            "lists as text",
+            info.lists_as_text,
+            "the answer is one text, brackets included; a list is JSON, such as [\"Lviv\", \"Lwów\"], of texts, without null",
+        ),
+        (
+            "true or false",
+            info.truth_as_text,
+            "the answer is that word, which `yes` or `no` does not match; write yes and no if models answer so",
+        ),
+    ] {
+        if count > 0 {
+            row(name, format!("{}: {what}", counted(count, "question")))?;
+        }
     }
     write_duplicates(&info.duplicates, out)?;
     info.leakage.iter().try_for_each(|leakage| write_leakage(leakage, out))
