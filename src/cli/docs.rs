@@ -30,6 +30,7 @@ const PAGES: &[(&str, &str)] = &[
     ("methods", include_str!("../../docs/methods.md")),
     ("experiments", include_str!("../../docs/experiments.md")),
     ("compare", include_str!("../../docs/compare.md")),
+    ("ci", include_str!("../../docs/ci.md")),
     ("statistics", include_str!("../../docs/statistics.md")),
     ("metrics", include_str!("../../docs/metrics.md")),
     ("report", include_str!("../../docs/report.md")),

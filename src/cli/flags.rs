@@ -5,8 +5,7 @@ mod split;
 use crate::dataset::Format;
 use crate::experiment::defaults::default_setting;
 use crate::experiment::{
-    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
-    extra, shown,
+    Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings, extra,
 };
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::error::ErrorKind;
@@ -147,17 +146,6 @@ impl<G: Group> Typed<G> {
         self.lists.iter().any(|(listed, values)| listed.name == setting.name && makes(values))
     }
 
-    /// The models that were typed.
-    pub(super) fn models(&self) -> Vec<Value> {
-        self.list("model")
-    }
-
-    /// Flags that were typed and hold for each of several models.
-    pub(super) fn shared_by_models(&self) -> Vec<String> {
-        let of_model = |setting: &Setting| setting.applies == Applies::Server || setting.name == "price";
-        self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
-    }
-
     /// Whether it has a value.
     pub(super) fn has(&self, name: &str) -> bool {
         let settings = self.settings.iter().map(|assignment| assignment.setting);
@@ -291,21 +279,6 @@ fn extra_value(setting: &Setting, id: &str, matches: &ArgMatches) -> Result<Valu
     })
 }
 
-/// Values that make a variant each, cut at commas where clap has not done so.
-fn listed(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::Error> {
-    let cut = |value: &Value| match (setting.name, value.as_str()) {
-        ("prompt", Some(text)) => split::prompts(text),
-        ("model", Some(text)) => text.split(',').map(|name| name.trim().to_owned()).collect(),
-        _ => vec![shown(value)],
-    };
-    let values: Vec<String> = typed.iter().flat_map(cut).collect();
-    if values.iter().any(|value| value.trim().is_empty()) {
-        let message = format!("{} has an empty value between commas\nhint: name one on each side\n", setting.flag());
-        return Err(clap::Error::raw(ErrorKind::ValueValidation, message));
-    }
-    Ok(values.into_iter().map(Value::from).collect())
-}
-
 impl<G: Group> Args for Typed<G> {
     fn augment_args(command: Command) -> Command {
         command.args(G::TABLE.iter().filter(|setting| G::has(setting)).map(arg::<G>))
@@ -327,7 +300,7 @@ impl<G: Group> FromArgMatches for Typed<G> {
             let all = || matches.get_many::<Value>(id).into_iter().flatten().cloned().collect::<Vec<Value>>();
             let value = match setting.kind {
                 _ if G::LISTED.contains(&setting.name) => {
-                    typed.lists.push((setting, listed(setting, &all())?));
+                    typed.lists.push((setting, split::listed(setting, &all())?));
                     continue;
                 }
                 Kind::Switch => Value::Bool(matches.get_flag(id)),

@@ -1,6 +1,6 @@
 //! Records and typed access to their fields, with errors that name the field and show the value.
 
-use super::{DatasetError, Place};
+use super::{DatasetError, Format, Place};
 use crate::types::excerpt;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -17,6 +17,8 @@ pub(super) struct Records {
     /// Lines that hold no record, where the rest of the file can still be read.
     pub(super) faults: Vec<DatasetError>,
     pub(super) layout: Layout,
+    /// The format that a table's header shows; of other files the first record shows it.
+    pub(super) format: Option<Format>,
     /// What a person should know of how the file was read.
     pub(super) notes: Vec<String>,
 }
@@ -67,6 +69,15 @@ impl Record {
 
     pub(super) fn require(&self, field: &str) -> Result<&Value, Fault> {
         self.get(field).ok_or_else(|| Fault::missing(field))
+    }
+
+    /// How a field is spelled here: as it is, else in the only other case of its letters that there is.
+    pub(super) fn spelled<'a>(&'a self, field: &'a str) -> &'a str {
+        if self.fields.contains_key(field) {
+            return field;
+        }
+        let mut alike = self.fields.keys().filter(|name| name.eq_ignore_ascii_case(field));
+        alike.next().filter(|_| alike.next().is_none()).map_or(field, String::as_str)
     }
 
     /// The first of these fields that is there, else the last one.
@@ -147,6 +158,11 @@ impl First<'_> {
     /// Whether it has the field, even if null.
     pub(super) fn has(&self, field: &str) -> bool {
         self.record.fields.contains_key(field)
+    }
+
+    /// Whether it has the field in whatever case of its letters.
+    pub(super) fn has_in_any_case(&self, field: &str) -> bool {
+        self.record.fields.keys().any(|name| name.eq_ignore_ascii_case(field))
     }
 
     /// Whether it has all of these fields, and no other.

@@ -4,7 +4,7 @@
 
 use super::error::Problem;
 use super::fields::{Fault, First, Layout, Record};
-use super::{Columns, DatasetError, fever, hotpotqa, jsonl, kilt, musique, plain, table, triviaqa, wiki2};
+use super::{Columns, DatasetError, fever, header, hotpotqa, jsonl, kilt, musique, plain, table, triviaqa, wiki2};
 use crate::types::Question;
 use std::fmt;
 use std::path::Path;
@@ -116,7 +116,7 @@ impl Format {
         if let Some(format) = Self::ALL.into_iter().rev().find(|format| (format.looks_like)(&first)) {
             return Ok(format);
         }
-        if general != jsonl::FORMAT || first.has("question") || first.has("answer") {
+        if general != jsonl::FORMAT || header::has_ours(&record.fields, columns) {
             return Ok(general);
         }
         let keys = record.fields.keys().cloned().collect();
@@ -130,6 +130,17 @@ impl Format {
         }
         let named = first.get("dataset").and_then(|name| name.as_str());
         named.map_or_else(|| stem(file), str::to_owned)
+    }
+
+    /// Whether a table of this header names its columns as this dataset does, and not as we do.
+    pub(super) fn names_columns(self, file: &str, header: &Record, layout: Layout) -> bool {
+        (self == plain::SIMPLEQA || self == plain::FRAMES)
+            && (self.looks_like)(&First { record: header, layout, file: &file.to_ascii_lowercase() })
+    }
+
+    /// Whether records are read under names that users may give.
+    pub(super) fn is_general(self) -> bool {
+        matches!(self.read, Read::General(..))
     }
 
     pub(super) fn question(self, record: &Record, columns: &Columns) -> Result<Question, Fault> {

@@ -17,8 +17,8 @@ fn every_format_has_a_name_of_its_own() {
 }
 
 #[test]
-fn every_format_is_documented() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md")).expect("docs/commands.md");
+fn the_documentation_lists_every_format() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md")).expect("the page");
     let paragraph =
         page.split("\n- ").find(|part| part.starts_with("**Datasets**")).expect("a paragraph on datasets");
     let paragraph = paragraph.to_lowercase().replace("json lines", "jsonl");
@@ -168,6 +168,51 @@ fn tables_of_other_datasets() {
     assert!(message("x.tsv", &tsv.replace("\"[\"\"A\"\", \"\"B\"\"]\"", "A")).contains("field `possible_answers`"));
     let (format, question) = first("x.csv", "metadata,problem,answer\n{},Q?,A\n");
     assert_eq!((format, question.question.as_str(), question.gold()), ("simpleqa", "Q?", Some("A")));
+}
+
+/// A dataset is recognised by the fields that only it has: an extra column of a name that it uses changes nothing.
+#[test]
+fn a_question_wins_over_what_other_datasets_call_it() {
+    for (file, text) in [
+        ("x.csv", "id,question,answer,problem\n7,Q?,A,other\n"),
+        ("x.csv", "id,Question,Answer,Prompt\n7,Q?,A,other\n"),
+        ("x.csv", "id,problem,answer\n7,Q?,A\n"),
+        ("x.csv", "ID,Prompt,Answer\n7,Q?,A\n"),
+        ("x.json", r#"[{"id": "7", "question": "Q?", "answer": "A", "problem": "other"}]"#),
+        ("x.jsonl", r#"{"ID": "7", "Question": "Q?", "Answer": "A", "Prompt": "other"}"#),
+        ("x.jsonl", r#"{"ID": 7, "prompt": "Q?", "Answer": "A"}"#),
+    ] {
+        let (format, question) = first(file, text);
+        assert_eq!((format, question.id.as_str()), (if file == "x.csv" { "csv" } else { "jsonl" }, "7"), "{text}");
+        assert_eq!((question.question.as_str(), question.gold()), ("Q?", Some("A")), "{text}");
+        assert_eq!(question.dataset, "x", "{text}");
+    }
+    let (format, question) = first("x.csv", "ID,Question,Answer,Prompt,wiki_links\n7,Q?,A,other,u\n");
+    assert_eq!((format, question.id.as_str(), question.question.as_str()), ("frames", "7", "Q?"));
+    let message = message("x.csv", "id,Prompt,label\n7,Q?,A\n");
+    assert!(message.starts_with("`x.csv`, line 1: no column `question`; the columns are `id`, `Prompt`"), "{message}");
+}
+
+#[test]
+fn keys_of_json_are_read_in_any_case() {
+    let text = r#"{"ID": "x7", "Question": "a?", "Answer": "b", "Aliases": ["c"], "Type": "t", "Extra": 1}"#;
+    let dataset = read("x.jsonl", text).unwrap();
+    let question = &dataset.questions[0];
+    assert_eq!((dataset.format.name(), question.id.as_str(), question.kind.as_deref()), ("jsonl", "x7", Some("t")));
+    assert_eq!((question.answers.join("|").as_str(), question.meta.keys().next().unwrap().as_str()), ("b|c", "Extra"));
+    assert_eq!(
+        dataset.notes,
+        ["case is ignored in the names of keys: `Question` is `question`, `Answer` is `answer`, `ID` is `id`, \
+          `Type` is `type`, `Aliases` is `aliases`"]
+    );
+    let plain = r#"[{"Question": "Q?", "Answer": "A"}]"#;
+    assert_eq!((first("bamboogle.json", plain).0, first("mine.json", plain).0), ("bamboogle", "jsonl"));
+    let both = first("x.jsonl", r#"{"Question": "no", "question": "Q?", "answer": "A"}"#).1;
+    assert_eq!((both.question.as_str(), both.meta["Question"].as_str()), ("Q?", Some("no")));
+    let format = ReadOptions { format: Format::parse("bamboogle"), ..ReadOptions::default() };
+    let forced = load("x.jsonl", text.as_bytes(), &format).unwrap();
+    assert_eq!((forced.questions[0].id.as_str(), forced.questions[0].answers.len()), ("x7", 2));
+    assert_eq!(forced.questions[0].meta["Type"], "t");
 }
 
 #[test]

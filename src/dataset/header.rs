@@ -3,10 +3,11 @@
 use super::Columns;
 use super::fields::Layout;
 use crate::types::excerpt;
+use serde_json::{Map, Value};
 
 /// Names of columns that we read; other cases of their letters are read too.
 const OURS: [&str; 7] = ["question", "answer", "answers", "id", "type", "level", "aliases"];
-/// What other datasets call the question. Their readers know the names of their other columns.
+/// What other datasets call the question. Where there is a column `question`, these are not it.
 const OF_DATASETS: [&str; 2] = ["Prompt", "problem"];
 /// Separators that are tried, the usual one first, and how they are called.
 const SEPARATORS: [(u8, &str); 4] = [(b',', "`,`"), (b'\t', "tabs"), (b';', "`;`"), (b'|', "`|`")];
@@ -36,28 +37,80 @@ pub(super) fn of_layout(layout: Layout) -> u8 {
     if layout == Layout::Tsv { b'\t' } else { b',' }
 }
 
-/// Whether a dataset has its own names for the columns.
-pub(super) fn is_of_dataset(header: &[String], columns: &Columns) -> bool {
-    columns.question.is_none() && OF_DATASETS.iter().any(|name| header.iter().any(|cell| cell == name))
+/// Gives columns such as `Question` our names. Returns what was renamed, in sentences.
+pub(super) fn rename(header: &mut [String], columns: &Columns) -> Vec<String> {
+    let names: Vec<&str> = header.iter().map(String::as_str).collect();
+    let renamed = renamed(&names, columns);
+    let notes = sentences(&names, &renamed, "columns");
+    for (at, ours) in renamed {
+        ours.clone_into(&mut header[at]);
+    }
+    notes
 }
 
-/// Gives columns such as `Question` our names. Returns what was renamed, in a sentence.
-pub(super) fn rename(header: &mut [String], columns: &Columns) -> Option<String> {
-    let named = |ours: &str| match ours {
-        "question" => columns.question.is_some(),
-        "answer" | "answers" => columns.answer.is_some(),
-        "id" => columns.id.is_some(),
+/// The same for the keys of a JSON record.
+pub(super) fn rename_keys(fields: &mut Map<String, Value>, columns: &Columns) -> Vec<String> {
+    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+    let renamed = renamed(&names, columns);
+    if renamed.is_empty() {
+        return Vec::new();
+    }
+    let notes = sentences(&names, &renamed, "keys");
+    let name = |(at, (key, value))| {
+        let ours = renamed.iter().find(|(renamed, _)| *renamed == at);
+        (ours.map_or(key, |(_, ours)| (*ours).to_owned()), value)
+    };
+    *fields = std::mem::take(fields).into_iter().enumerate().map(name).collect();
+    notes
+}
+
+/// Whether keys of these names are a question's or an answer's.
+pub(super) fn has_ours(fields: &Map<String, Value>, columns: &Columns) -> bool {
+    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+    let wanted = |name: &str| matches!(name, "question" | "answer");
+    names.iter().any(|name| wanted(name)) || renamed(&names, columns).iter().any(|(_, ours)| wanted(ours))
+}
+
+/// Which names get one of ours: those that differ from it in case only, and without a `question` what another dataset
+/// calls it, if there are answers too. A name that is not unique, or that the user gave, is left as it is.
+fn renamed(names: &[&str], columns: &Columns) -> Vec<(usize, &'static str)> {
+    let Columns { question, answer, id, kind, level } = columns;
+    let given = [question, answer, id, kind, level].map(Option::as_deref);
+    let replaced = |ours: &str| match ours {
+        "question" => question.is_some(),
+        "answer" | "answers" => answer.is_some(),
+        "id" => id.is_some(),
+        "type" => kind.is_some(),
+        "level" => level.is_some(),
         _ => false,
     };
-    let mut renamed = Vec::new();
-    for ours in OURS.into_iter().filter(|ours| !named(ours)) {
-        let alike: Vec<usize> = (0..header.len()).filter(|at| same(ours, &header[*at])).collect();
-        if let ([at], false) = (&alike[..], header.iter().any(|cell| cell == ours)) {
-            renamed.push(format!("`{}` is `{ours}`", header[*at]));
-            ours.clone_into(&mut header[*at]);
-        }
+    let only = |wanted: &[&str]| {
+        let alike = |name: &str| wanted.iter().any(|wanted| same(wanted, name)) && !given.contains(&Some(name));
+        let mut alike = (0..names.len()).filter(|at| alike(names[*at]));
+        alike.next().filter(|_| alike.next().is_none())
+    };
+    let mut found: Vec<(usize, &'static str)> = OURS
+        .into_iter()
+        .filter(|ours| !replaced(ours) && !names.contains(ours))
+        .filter_map(|ours| Some((only(&[ours])?, ours)))
+        .collect();
+    let has = |ours: &str| names.iter().any(|name| same(ours, name));
+    if question.is_none() && !has("question") && (answer.is_some() || has("answer") || has("answers")) {
+        found.extend(only(&OF_DATASETS).map(|at| (at, "question")));
     }
-    (!renamed.is_empty()).then(|| format!("case is ignored in the names of columns: {}", renamed.join(", ")))
+    found
+}
+
+/// What is said of renamed columns or keys.
+fn sentences(names: &[&str], renamed: &[(usize, &str)], what: &str) -> Vec<String> {
+    let (cases, other): (Vec<(usize, &str)>, Vec<(usize, &str)>) =
+        renamed.iter().copied().partition(|(at, ours)| same(names[*at], ours));
+    let case = |(at, ours): &(usize, &str)| format!("`{}` is `{ours}`", names[*at]);
+    let cases: Vec<String> = cases.iter().map(case).collect();
+    let case = (!cases.is_empty()).then(|| format!("case is ignored in the names of {what}: {}", cases.join(", ")));
+    let read = |(at, ours): &(usize, &str)| format!("no `{ours}`: `{}` is read as it", names[*at]);
+    let other = other.iter().map(read);
+    case.into_iter().chain(other).collect()
 }
 
 /// What is said of a table without a column of answers.
@@ -74,6 +127,6 @@ pub(super) fn without_answers(header: &[String], columns: &Columns) -> Option<St
     Some(format!("no column `answer`: nothing can be scored unless --answer-column names it{unused}"))
 }
 
-fn same(name: &str, cell: &str) -> bool {
+pub(super) fn same(name: &str, cell: &str) -> bool {
     name.eq_ignore_ascii_case(cell)
 }

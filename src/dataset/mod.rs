@@ -91,7 +91,7 @@ pub fn load_file(path: &Path, options: &ReadOptions) -> Result<Dataset, DatasetE
     let mut reader = Reader::new(&file, options, Layout::Lines);
     for record in &mut lines {
         match record {
-            Ok(record) => reader.record(&record)?,
+            Ok(record) => reader.record(record)?,
             Err(fault) => reader.faults.push(fault),
         }
     }
@@ -104,11 +104,12 @@ pub fn load(file: &str, raw: &[u8], options: &ReadOptions) -> Result<Dataset, Da
     let text = bytes::text_of(file, raw)?;
     let records = records::split(file, &text, options)?;
     drop(text);
-    let mut reader = Reader { faults: records.faults, ..Reader::new(file, options, records.layout) };
+    let mut reader = Reader::new(file, options, records.layout);
+    (reader.faults, reader.shown) = (records.faults, records.format);
     reader.notes =
         bytes::encoding(raw).map(|name| format!("read as {name}")).into_iter().chain(records.notes).collect();
     for record in records.list {
-        reader.record(&record)?;
+        reader.record(record)?;
     }
     reader.dataset(sha256)
 }
@@ -117,6 +118,8 @@ struct Reader<'a> {
     file: &'a str,
     options: &'a ReadOptions,
     layout: Layout,
+    /// What a table's header shows.
+    shown: Option<Format>,
     /// Absent before the first record.
     format: Option<Format>,
     /// The dataset's name.
@@ -135,7 +138,7 @@ impl<'a> Reader<'a> {
     fn new(file: &'a str, options: &'a ReadOptions, layout: Layout) -> Self {
         let (questions, faults, bad, notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (format, name, seen) = (None, String::new(), HashMap::new());
-        Self { file, options, layout, format, name, seen, questions, faults, bad, notes }
+        Self { file, options, layout, shown: None, format, name, seen, questions, faults, bad, notes }
     }
 
     /// What was read. A fault is an error, unless bad records are skipped.
@@ -154,16 +157,22 @@ impl<'a> Reader<'a> {
         Ok(Dataset { name, format, questions, sha256, skipped, notes })
     }
 
-    fn record(&mut self, record: &Record) -> Result<(), DatasetError> {
+    fn record(&mut self, mut record: Record) -> Result<(), DatasetError> {
         let (file, columns) = (self.file, &self.options.columns);
+        let is_first = self.format.is_none();
         let format = if let Some(format) = self.format {
             format
         } else {
-            let detect = || Format::detect(file, record, self.layout, columns);
-            let format = self.options.format.map_or_else(detect, Ok)?;
-            self.name = format.dataset_name(file, record);
+            let detect = || Format::detect(file, &record, self.layout, columns);
+            let format = self.options.format.or(self.shown).map_or_else(detect, Ok)?;
+            self.name = format.dataset_name(file, &record);
             *self.format.insert(format)
         };
+        if format == jsonl::FORMAT {
+            let notes = header::rename_keys(&mut record.fields, columns);
+            self.notes.extend(notes.into_iter().filter(|_| is_first));
+        }
+        let record = &record;
         match format.question(record, columns) {
             Ok(question) => self.question(format, question, record),
             Err(fault) => {

@@ -20,13 +20,17 @@ pub(super) const NQ_OPEN: Format = Format::of_dataset(
     |record| question(record, "id", "question", record.texts("answer")?, &["answer"]),
 );
 
-/// `SimpleQA`: a table with `problem` and `answer`, or records of `question, answer, aliases`, which only the file's name
-/// distinguishes from other datasets.
+/// `SimpleQA`: `metadata, problem, answer`, in its verified part `original_index, problem, answer, …`, or records of
+/// `question, answer, aliases`, which only the file's name distinguishes from other datasets.
 pub(super) const SIMPLEQA: Format = Format::of_dataset(
     "simpleqa",
-    |first| (first.has("problem") && first.has("answer")) || aliased(first, "simpleqa"),
+    |first| {
+        let marked = ["metadata", "original_index"].iter().any(|field| first.has(field)) || first.named("simpleqa");
+        let own = first.has("problem") && first.has("answer") && !first.has_in_any_case("question");
+        (own && marked) || aliased(first, "simpleqa")
+    },
     |record| {
-        let text = record.first_of(&["problem", "question"]);
+        let text = record.first_of(&[record.spelled("question"), record.spelled("problem")]);
         question(record, "id", text, answers(record, "answer", "aliases")?, &["answer", "aliases"])
     },
 );
@@ -47,28 +51,33 @@ pub(super) const POPQA: Format = Format::of_dataset(
     },
 );
 
-/// FRAMES: `Prompt` (in some files `Question`), `Answer`, `wiki_links`, `reasoning_types`; the last is the type.
+/// FRAMES: `Prompt` (in some files `Question`), `Answer`, and `wiki_links` or `reasoning_types`; the last is the type.
 pub(super) const FRAMES: Format = Format::of_dataset(
     "frames",
     |first| {
         let marked = first.has("wiki_links") || first.has("reasoning_types");
-        first.has("Answer") && (first.has("Prompt") || (first.has("Question") && marked))
+        marked && first.has("Answer") && (first.has("Prompt") || first.has("Question"))
     },
     |record| {
-        let text = record.first_of(&["Prompt", "Question"]);
+        let text = record.first_of(&[record.spelled("question"), record.spelled("Prompt")]);
         let answers = answers(record, "Answer", "answer")?;
         let question = question(record, "id", text, answers, &["Answer", "answer", "reasoning_types"])?;
         Ok(Question { kind: record.optional_string("reasoning_types")?, ..question })
     },
 );
 
-/// Bamboogle: `Question, Answer`, in some files with the two hops as `Q1, A1, Q2, A2`.
+/// Bamboogle: `Question, Answer` with the two hops as `Q1, A1, Q2, A2`. Without them only the file's name distinguishes it
+/// from other files, and any other field shows that it is one of those.
 pub(super) const BAMBOOGLE: Format = Format::of_dataset(
     "bamboogle",
-    |first| first.has("Question") && first.text("Answer"),
+    |first| {
+        let own = first.record.fields.keys().all(|field| BAMBOOGLE_FIELDS.contains(&field.as_str()));
+        own && first.has("Question") && first.text("Answer") && (first.has("Q1") || first.named("bamboogle"))
+    },
     |record| {
-        let known = ["Answer", "Q1", "A1", "Q2", "A2"];
-        let mut question = question(record, "id", "Question", record.texts("Answer")?, &known)?;
+        let answers = answers(record, record.spelled("Answer"), record.spelled("aliases"))?;
+        let known = [&BAMBOOGLE_FIELDS[..], &[record.spelled("aliases"), record.spelled("Answer")]].concat();
+        let mut question = question(record, "id", "Question", answers, &known)?;
         for (q, a) in [("Q1", "A1"), ("Q2", "A2")] {
             if let Some(hop) = record.get(q) {
                 question.decomposition.push(json!({"question": hop, "answer": record.get(a)}));
@@ -77,6 +86,7 @@ pub(super) const BAMBOOGLE: Format = Format::of_dataset(
         Ok(question)
     },
 );
+const BAMBOOGLE_FIELDS: [&str; 6] = ["Question", "Answer", "Q1", "A1", "Q2", "A2"];
 
 /// `StrategyQA`: `qid, term, description, question, answer: bool, facts, decomposition, evidence`; the answer becomes `yes`
 /// or `no`.
@@ -100,6 +110,7 @@ pub(super) const STRATEGYQA: Format = Format::of_dataset(
 
 /// A question of these fields; those that are not `known` go to `meta`.
 fn question(record: &Record, id: &str, text: &str, answers: Vec<String>, known: &[&str]) -> Result<Question, Fault> {
+    let (id, text) = (record.spelled(id), record.spelled(text));
     let mut question = Question::new(record.id(id)?, record.question(text)?, answers);
     question.meta = record.rest(&[&[id, text], known].concat());
     Ok(question)

@@ -14,7 +14,7 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
         return Err(DatasetError::of_file(file, Problem::Empty));
     }
     if let Some(layout @ (Layout::Csv | Layout::Tsv)) = options.format.and_then(Format::layout) {
-        return table::split(file, text, layout, &options.columns);
+        return table::split(file, text, layout, options);
     }
     match body.as_bytes()[0] {
         b'[' => array(file, text, text.len() - body.len(), Layout::Array),
@@ -30,7 +30,7 @@ pub(super) fn split(file: &str, text: &str, options: &ReadOptions) -> Result<Rec
         b'<' => Err(DatasetError::at_line(file, 1, Problem::Html)),
         _ => {
             if let Some(layout) = table::layout(file, body, &options.columns) {
-                return table::split(file, text, layout, &options.columns);
+                return table::split(file, text, layout, options);
             }
             let line = 1 + newlines(&text.as_bytes()[..text.len() - body.len()]);
             let start = body.lines().next().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::fields::{Layout, Record};
-use super::{Columns, DatasetError, bytes, table};
+use super::{Columns, DatasetError, ReadOptions, bytes, table};
 use crate::types::excerpt;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ pub fn read_scores(file: &str, raw: &[u8], texts: &[String]) -> Result<ScoreTabl
     let layout =
         if file.trim_end_matches(".gz").to_ascii_lowercase().ends_with(".tsv") { Layout::Tsv } else { Layout::Csv };
     let columns = Columns { question: Some("id".to_owned()), ..Columns::default() };
-    let records = table::split(file, &text, layout, &columns)?;
+    let records = table::split(file, &text, layout, &ReadOptions { columns, ..ReadOptions::default() })?;
     if let Some(fault) = records.faults.into_iter().next() {
         return Err(fault);
     }

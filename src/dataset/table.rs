@@ -3,7 +3,7 @@
 use super::bytes::newlines;
 use super::error::Problem;
 use super::fields::{Fault, Layout, Record, Records};
-use super::{Columns, DatasetError, Format, Place, header, jsonl};
+use super::{Columns, DatasetError, Format, Place, ReadOptions, header, jsonl};
 use crate::types::{Question, excerpt};
 use serde_json::{Map, Value};
 
@@ -25,34 +25,20 @@ pub(super) fn layout(file: &str, text: &str, columns: &Columns) -> Option<Layout
 }
 
 /// Splits a table into records, each cell a text under its column's name.
-pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -> Result<Records, DatasetError> {
+pub(super) fn split(file: &str, text: &str, layout: Layout, options: &ReadOptions) -> Result<Records, DatasetError> {
+    let columns = &options.columns;
     let first = text.lines().next().unwrap_or_default();
     let separator = header::separator(first, columns).unwrap_or(header::of_layout(layout));
     let mut reader = csv::ReaderBuilder::new().delimiter(separator).from_reader(text.as_bytes());
-    let mut header: Vec<String> = reader
-        .headers()
-        .map_err(|error| table_error(file, 1, &error))?
-        .iter()
-        .map(|cell| cell.trim().to_owned())
-        .collect();
-    // FRAMES and SimpleQA call the question otherwise; the reader of the format names what is missing beside it.
-    let known = header::is_of_dataset(&header, columns);
+    let cells = reader.headers().map_err(|error| table_error(file, 1, &error))?;
+    let mut header: Vec<String> = cells.iter().map(|cell| cell.trim().to_owned()).collect();
     let mut notes: Vec<String> = header::said(separator, layout).into_iter().collect();
-    if !known {
-        notes.extend(header::rename(&mut header, columns));
-        notes.extend(header::without_answers(&header, columns));
-    }
-    let wanted = (!known).then(|| columns.question.as_deref().unwrap_or("question"));
-    for column in [wanted, columns.answer.as_deref(), columns.id.as_deref()].into_iter().flatten() {
-        if !header.iter().any(|name| name == column) {
-            return Err(DatasetError::at_line(file, 1, Problem::NoColumn(column.to_owned(), header)));
-        }
-    }
+    let format = format(file, &mut header, layout, options, &mut notes)?;
     if let Some(repeated) = header.iter().enumerate().find(|(n, name)| header[..*n].contains(name)) {
         let reason = format!("the column `{}` appears twice", excerpt(repeated.1));
         return Err(DatasetError::at_line(file, 1, Problem::Table(reason)));
     }
-    let mut found = Records { layout, notes, ..Records::default() };
+    let mut found = Records { layout, notes, format: Some(format), ..Records::default() };
     let mut lines = LineCounter { text, at: 0, line: 1 };
     for (number, row) in reader.records().enumerate() {
         match row {
@@ -74,6 +60,38 @@ pub(super) fn split(file: &str, text: &str, layout: Layout, columns: &Columns) -
         found.faults.push(fault);
     }
     Ok(found)
+}
+
+/// The format that a header shows, with the names in it made ours where it is not another dataset's.
+fn format(
+    file: &str,
+    header: &mut [String],
+    layout: Layout,
+    options: &ReadOptions,
+    notes: &mut Vec<String>,
+) -> Result<Format, DatasetError> {
+    let columns = &options.columns;
+    let record = |header: &[String]| {
+        let fields = header.iter().map(|name| (name.clone(), Value::String(String::new()))).collect();
+        Record { place: Place { line: 1, record: 1 }, fields }
+    };
+    if let Some(own) = options.format.filter(|format| !format.is_general()) {
+        return Ok(own);
+    }
+    let named = columns.question.is_some() || columns.answer.is_some() || options.format.is_some();
+    let raw = record(header);
+    if let Some(own) = Format::ALL.into_iter().find(|own| !named && own.names_columns(file, &raw, layout)) {
+        return Ok(own);
+    }
+    notes.extend(header::rename(header, columns));
+    notes.extend(header::without_answers(header, columns));
+    let question = Some(columns.question.as_deref().unwrap_or("question"));
+    for column in [question, columns.answer.as_deref(), columns.id.as_deref()].into_iter().flatten() {
+        if !header.iter().any(|name| name == column) {
+            return Err(DatasetError::at_line(file, 1, Problem::NoColumn(column.to_owned(), header.to_vec())));
+        }
+    }
+    options.format.map_or_else(|| Format::detect(file, &record(header), layout, columns), Ok)
 }
 
 /// A quoted cell without its closing quote takes all lines after it: the last row then holds a line end and an odd

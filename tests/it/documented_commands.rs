@@ -13,13 +13,14 @@ use crate::common::{Ran, repository, shell};
 use std::path::Path;
 
 /// Pages of commands, and how many each shows at least.
-const PAGES: [(&str, usize); 23] = [
+const PAGES: [(&str, usize); 24] = [
     ("../README.md", 3),
     ("commands.md", 45),
     ("protocols.md", 10),
     ("methods.md", 10),
     ("experiments.md", 4),
     ("compare.md", 8),
+    ("ci.md", 4),
     ("report.md", 6),
     ("annotation.md", 3),
     // All of its commands need a server or a person.

@@ -2,6 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "figures for whoever runs a test with --nocapture")]
 
+#[cfg(unix)]
+mod action;
 mod adaptive_run;
 mod annotate_command;
 mod article_points;
@@ -75,6 +77,8 @@ mod prompt_command;
 mod protocol_golden;
 mod readers;
 mod recorded_episodes;
+#[cfg(unix)]
+mod release;
 mod replay;
 mod report_command;
 #[cfg(unix)]
