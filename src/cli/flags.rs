@@ -1,5 +1,6 @@
 //! Flags of settings, made from the settings' declarations.
 
+use super::suggested::Suggested;
 use crate::dataset::Format;
 use crate::experiment::defaults::default_setting;
 use crate::experiment::{
@@ -238,9 +239,21 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         // They are read later: a message of this place would repeat them, and they may hold a secret.
         Kind::Headers => arg.value_parser(value_parser!(String)).action(ArgAction::Append),
         Kind::Body => arg.value_parser(value_parser!(String)),
+        Kind::Reasoning => arg.value_parser(Suggested { parser: checked, words: reasoning }).hide_possible_values(true),
+        _ if setting.name == "format" => {
+            arg.value_parser(Suggested { parser: checked, words: formats }).hide_possible_values(true)
+        }
         _ if several => arg.value_parser(checked).action(ArgAction::Append),
         _ => arg.value_parser(checked),
     }
+}
+
+fn reasoning() -> Vec<&'static str> {
+    vec!["off", "low", "medium", "high"]
+}
+
+fn formats() -> Vec<&'static str> {
+    Format::ALL.iter().map(|format| format.name()).collect()
 }
 
 /// Whether a group has a setting of this name.
