@@ -1,6 +1,7 @@
 //! `branch`: recorded episodes with one step edited, beside a control without the edit from the same step.
 
 mod at;
+mod chosen;
 mod repair;
 
 use super::confirm::{Origin, confirm};
@@ -8,24 +9,17 @@ use super::defaults;
 use super::explicit_args::{ExplicitArgs, started, without_secrets};
 use super::failure::{self, Failure};
 use super::run::{self, Shown, carry_out};
-use super::say::say;
 use crate::experiment::{Experiment, Output, VariantSpec};
-use crate::graded::{Graded, GradedRun, RunRef};
-use crate::protocol::{self, Options};
-use crate::run::branch::{CONTROL, EDITED, Edit, acting, forks};
-use crate::run::stored::Stored;
-use crate::score::{FailureClass, GoldEvidence, is_same_page, page_title};
-use crate::store::RunFolder;
-use crate::types::bounded::text_at_most;
-use crate::types::text::{counted, visible_line};
-use crate::types::{Fork, Manifest, Pairs, Tool, Trajectory};
-use at::{At, Right, at};
-use std::collections::BTreeMap;
-use std::fs::File;
+use crate::graded::RunRef;
+use crate::protocol;
+use crate::run::branch::{CONTROL, EDITED, refuse_other_edit};
+use crate::run::stopping::ordered;
+use crate::score::FailureClass;
+use crate::types::text::visible_line;
+use crate::types::{Manifest, Pairs, Tool};
+use at::{At, at};
+use chosen::Chosen;
 use std::path::PathBuf;
-
-/// Longest observation that is read from a file, in bytes.
-const MOST_OBSERVED: u64 = 1 << 20;
 
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
@@ -123,162 +117,17 @@ pub(super) async fn execute(args: &Args) -> anyhow::Result<u8> {
         let hint = "a branch is a run of its own: name a new folder with --out, or add --resume to go on with this one";
         return Err(Failure::usage(message, hint));
     }
+    refuse_own(args, &chosen)?;
     let experiment = experiment(args, &run, &chosen)?;
+    if args.resume {
+        refuse_other_edit(&args.out, &chosen.forks)?;
+    }
     let shown = Shown { json: false, quiet: args.quiet, figures: false, report: None };
     let code = carry_out(&experiment, shown).await?;
     if code == failure::OK || code == failure::NOT_MEASURED {
         repair::print(&args.out, &chosen.classes, args.json)?;
     }
     Ok(code)
-}
-
-/// The episodes that are branched off.
-struct Chosen {
-    variant: String,
-    manifest: Manifest,
-    forks: Vec<Fork>,
-    /// The failure class of each question's episode, `right` and `not scored` among them.
-    classes: BTreeMap<String, &'static str>,
-}
-
-impl Chosen {
-    fn of(args: &Args, run: &RunRef, id: Option<&str>) -> anyhow::Result<Self> {
-        let source = GradedRun::open(&run.path)?;
-        source.notes.iter().for_each(say);
-        let Some(manifest) = source.manifest.clone() else {
-            return Err(Failure::usage(
-                "a file of trajectories cannot be branched off",
-                "name a folder that `run` wrote",
-            ));
-        };
-        refuse_foreign(run, &manifest)?;
-        let variant = only_variant(&source, run)?;
-        let right = args.right(run, &variant)?;
-        let stored = Stored::of(&RunFolder::open(&run.path)?, &manifest)?;
-        let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), 0);
-        for graded in source.episodes() {
-            let graded = graded?;
-            let trajectory = &graded.trajectory;
-            let asked =
-                trajectory.variant == variant && trajectory.measured() && id.is_none_or(|id| trajectory.id == id);
-            if !asked || classes.contains_key(&trajectory.id) || !args.wants(&graded) {
-                continue;
-            }
-            let approach = stored.approach(trajectory)?;
-            acting(trajectory, approach)?;
-            let evidence = source.evidence.get(&trajectory.id);
-            let cut = args.at.place(trajectory, &right)?.zip(args.edit(trajectory, evidence)?);
-            let Some((at, edit)) = cut else {
-                left_out += 1;
-                continue;
-            };
-            let path = run.path.display().to_string();
-            forked.extend(forks(&path, trajectory, approach, at, &edit)?);
-            classes.insert(trajectory.id.clone(), class_of(&graded));
-        }
-        if left_out > 0 {
-            say(format_args!("note: {} left out: no such step, or nothing to put there", counted(left_out, "episode")));
-        }
-        if forked.is_empty() {
-            let hint = "`wikitrail show RUN` lists its episodes; --at, --wrong and --class exclude some";
-            return Err(Failure::bad_input(
-                format!("`{}` has no episode that can be edited so", visible_line(&args.target, 200)),
-                hint,
-            ));
-        }
-        Ok(Self { variant, manifest, forks: forked, classes })
-    }
-}
-
-/// The variant that is named, else the only one.
-fn only_variant(source: &GradedRun, run: &RunRef) -> anyhow::Result<String> {
-    source.check_variant(run)?;
-    let variants = source.manifest.as_ref().map_or(&[][..], |manifest| &manifest.variants);
-    match (&run.variant, variants) {
-        (Some(name), _) => Ok(name.clone()),
-        (None, [one]) => Ok(one.name.clone()),
-        (None, _) => {
-            let message = format!("`{}` has several variants", run.path.display());
-            Err(Failure::usage(message, format!("name one as RUN@VARIANT: {}", source.variants())))
-        }
-    }
-}
-
-fn class_of(graded: &Graded) -> &'static str {
-    let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
-    match (failure, graded.score) {
-        (Some(failure), _) => failure.class.name(),
-        (None, Some(_)) => "right",
-        (None, None) => "not scored",
-    }
-}
-
-impl Args {
-    fn wants(&self, graded: &Graded) -> bool {
-        let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
-        (!self.wrong || failure.is_some())
-            && self.class.is_none_or(|class| failure.is_some_and(|failure| failure.class == class))
-    }
-
-    /// The episodes that `--at parting` needs.
-    fn right(&self, run: &RunRef, variant: &str) -> anyhow::Result<Right> {
-        match (self.at, &self.from) {
-            (At::Parting, from) => Right::read(from.as_ref(), run, variant),
-            (_, None) => Ok(Right::default()),
-            (_, Some(_)) => Err(Failure::usage(
-                "only `--at parting` compares with another run",
-                "remove --from, or use --at parting",
-            )),
-        }
-    }
-
-    /// What is put there; nothing where the rule has nothing to put.
-    fn edit(&self, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> anyhow::Result<Option<Edit>> {
-        match self.with.as_deref() {
-            Some("gold-page") => Ok(evidence.and_then(|evidence| gold_page(trajectory, evidence)).map(|title| Edit {
-                action: Some((Tool::Search, title)),
-                by: "gold-page".to_owned(),
-                ..Edit::default()
-            })),
-            Some(rule) => Ok(Some(Edit { observation: Some(String::new()), by: rule.to_owned(), ..Edit::default() })),
-            None => self.typed().map(Some),
-        }
-    }
-
-    fn typed(&self) -> anyhow::Result<Edit> {
-        let observation = self.observation_file.as_ref().map(|path| {
-            File::open(path).and_then(|file| text_at_most(file, MOST_OBSERVED)).map_err(|error| {
-                Failure::bad_input(format!("cannot read `{}`: {error}", path.display()), "check the path")
-            })
-        });
-        let thought = self.thought.clone().or(self.drop_thought.then(String::new));
-        let edit = Edit {
-            thought,
-            action: self.action.clone(),
-            observation: observation.transpose()?,
-            model: self.model.clone(),
-            prompt: self.prompt.clone(),
-            protocol: self.protocol.as_ref().and_then(|id| protocol::find(id, &Options::default())).transpose()?,
-            by: "hand".to_owned(),
-        };
-        if edit.is_nothing() {
-            return Err(Failure::usage(
-                "nothing is edited",
-                "add --thought, --drop-thought, --action, --observation-file, --model, --prompt, --protocol or --with",
-            ));
-        }
-        Ok(edit)
-    }
-}
-
-/// The first gold page that was not opened, else the first.
-fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String> {
-    let pages = &evidence.groups().first()?.pages;
-    let opened = |page: &&String| {
-        let provenances = trajectory.steps.iter().filter_map(|step| step.provenance.as_ref());
-        provenances.into_iter().any(|provenance| is_same_page(page, &provenance.title))
-    };
-    pages.iter().find(|page| !opened(page)).or(pages.first()).map(|page| page_title(page))
 }
 
 /// Only what `run` made can be made again.
@@ -325,6 +174,10 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
         let recorded = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant);
         edited.settings.max_steps = edited.settings.max_steps.or(recorded.map(|variant| variant.max_steps));
     }
+    // Two other variants are no longer what the run was to decide; its questions are still those in its order.
+    if experiment.stop_when.take().is_some() {
+        experiment.datasets[0] = ordered(&experiment.datasets[0]);
+    }
     experiment.datasets[0].variants.clear();
     let mut experiment = Experiment {
         name: None,
@@ -345,6 +198,25 @@ fn experiment(args: &Args, run: &RunRef, chosen: &Chosen) -> anyhow::Result<Expe
     experiment.recording.record = None;
     confirm(&mut experiment, &Origin::Found(&run.path), &ExplicitArgs::default(), &person, args.confirm)?;
     Ok(experiment)
+}
+
+/// An edit to what the run has is none.
+fn refuse_own(args: &Args, chosen: &Chosen) -> anyhow::Result<()> {
+    let Some(own) = chosen.manifest.variants.iter().find(|variant| variant.name == chosen.variant) else {
+        return Ok(());
+    };
+    let edits = [
+        ("--model", &args.model, Some(&own.model)),
+        ("--prompt", &args.prompt, Some(&own.prompt)),
+        // The options of the run's protocol are not those that it has by itself.
+        ("--protocol", &args.protocol, Some(&own.protocol).filter(|_| own.options.is_empty())),
+    ];
+    let same = edits.iter().find(|(_, typed, own)| typed.is_some() && typed.as_ref() == *own);
+    same.map_or(Ok(()), |(flag, typed, _)| {
+        let value = visible_line(typed.as_deref().unwrap_or_default(), 200);
+        let message = format!("{flag} {value} changes nothing: the run has it already");
+        Err(Failure::usage(message, format!("leave {flag} out, or name another one")))
+    })
 }
 
 fn only(specs: &[VariantSpec]) -> Option<VariantSpec> {

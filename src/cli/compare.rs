@@ -196,9 +196,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let columns: Vec<Variant> = sources.iter().zip(&names).map(column).collect();
     let mut warnings = differences::warnings(&sources, &names);
     warnings.extend(absent);
-    for warning in &warnings {
-        say(format_args!("warning: {}", visible_line(warning, 500)));
-    }
+    warn(&warnings);
     let stopped = graded::stopped(&sources, &names)?;
     let settings = Settings { stopped, ..args.settings(pairs, &joined) };
     let comparison = compare(&columns, &settings).map_err(|error| explain(error, &sources))?;
@@ -210,7 +208,9 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     let flips =
         if args.flips() { flipped::lists(&sources, &columns, &comparison, args.stale_gold, most)? } else { Vec::new() };
     let settings = differences::of(&sources);
-    let holdout = OverHoldout::of(args, &joined, &sources, &comparison, &mut warnings)?;
+    let said = warnings.len();
+    let mut holdout = OverHoldout::of(args, &joined, &sources, &comparison, &mut warnings)?;
+    warn(&warnings[said..]);
     let corrected = verdicts.corrected(&comparison, &sources, &names, args.level);
     let efforts = if args.mde { efforts(&columns, &comparison, questions_of(&sources)) } else { Vec::new() };
     let compared = Compared {
@@ -225,6 +225,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     };
     let labelled = sources.iter().zip(&names);
     output::write(args, format, &sheet(&compared), || json(args, &compared, labelled, &judged, holdout.to_json()))?;
+    holdout.finish(args, format);
     let mut code = failure::OK;
     for (text, judged) in judged.iter().filter(|(_, judged)| judged.holds) {
         let values: Vec<String> = judged.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -232,6 +233,12 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
         code = failure::DIFFERENCE;
     }
     Ok(code)
+}
+
+fn warn(warnings: &[String]) {
+    for warning in warnings {
+        say(format_args!("warning: {}", visible_line(warning, 500)));
+    }
 }
 
 /// Questions in the dataset of the runs, where it is one.

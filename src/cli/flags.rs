@@ -1,10 +1,14 @@
 //! Flags of settings, made from the settings' declarations.
 
+mod given;
+mod split;
+
 use super::suggested::Suggested;
 use crate::dataset::Format;
 use crate::experiment::defaults::default_setting;
 use crate::experiment::{
-    Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings, extra,
+    Applies, Assignment, DATASET_SETTINGS, DatasetSettings, Kind, Listed, Setting, VARIANT_SETTINGS, VariantSettings,
+    extra, shown,
 };
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::error::ErrorKind;
@@ -12,9 +16,6 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::{Map, Value};
 use std::marker::PhantomData;
-
-/// Settings whose flags take several values, each of which makes a variant.
-const LISTED: [&str; 3] = ["prompt", "protocol", "method"];
 
 /// The flags that name a model of [`OfJudge`], one of which such a setting needs.
 pub(super) const ASKED: &str = "asked";
@@ -26,6 +27,9 @@ pub(super) trait Group: Clone + 'static {
 
     /// What the names of its flags begin with, where a command has them beside others.
     const PREFIX: &'static str = "";
+
+    /// Settings whose flags take several values, each of which makes a variant.
+    const LISTED: &'static [&'static str] = &["prompt", "protocol", "method"];
 
     /// Whether a setting belongs to it.
     fn has(_setting: &Setting) -> bool {
@@ -60,7 +64,9 @@ pub(super) struct OfDatasetFile;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfReproduction;
 
-impl Group for OfVariant {}
+impl Group for OfVariant {
+    const LISTED: &'static [&'static str] = &["model", "prompt", "protocol", "method"];
+}
 
 impl Group for OfModel {
     fn has(setting: &Setting) -> bool {
@@ -137,38 +143,21 @@ impl<G: Group> Typed<G> {
         self.lists.iter().filter_map(first).chain(self.settings.iter().cloned()).collect()
     }
 
-    /// Whether several values of a setting may be typed.
+    /// Whether values of a setting make variants: those of a model only if there are several.
     pub(super) fn is_list(&self, setting: &Setting) -> bool {
-        self.lists.iter().any(|(listed, _)| listed.name == setting.name)
+        let makes = |values: &[Value]| setting.name != "model" || values.len() > 1;
+        self.lists.iter().any(|(listed, values)| listed.name == setting.name && makes(values))
     }
 
-    /// The value of a setting, if it is a text.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.settings.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
+    /// The models that were typed.
+    pub(super) fn models(&self) -> Vec<Value> {
+        self.list("model")
     }
 
-    /// Whether it has a value.
-    pub(super) fn has(&self, name: &str) -> bool {
-        let settings = self.settings.iter().map(|assignment| assignment.setting);
-        settings.chain(self.lists.iter().map(|(setting, _)| *setting)).any(|setting| setting.name == name)
-    }
-
-    /// All values of a setting whose values are texts.
-    pub(super) fn texts(&self, name: &str) -> Vec<String> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        self.text(name).map(str::to_owned).into_iter().chain(self.list(name).iter().filter_map(text)).collect()
-    }
-
-    /// Gives a setting of the group a value; nothing where the group lacks it.
-    pub(super) fn set(&mut self, name: &str, text: &str) {
-        let Some(setting) = G::TABLE.iter().find(|setting| setting.name == name && G::has(setting)) else { return };
-        let value = if setting.kind == Kind::Urls { Value::from(vec![text]) } else { Value::from(text) };
-        self.settings.push(Assignment { setting, value, line: 0 });
-    }
-
-    /// Takes it back.
-    pub(super) fn unset(&mut self, name: &str) {
-        self.settings.retain(|assignment| assignment.setting.name != name);
+    /// Flags that were typed and hold for each of several models.
+    pub(super) fn shared_by_models(&self) -> Vec<String> {
+        let of_model = |setting: &Setting| setting.applies == Applies::Server || setting.name == "price";
+        self.settings.iter().map(|typed| typed.setting).filter(|setting| of_model(setting)).map(Setting::flag).collect()
     }
 
     pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
@@ -189,6 +178,7 @@ impl Typed<OfVariant> {
     pub(super) fn listed(&self) -> Listed {
         Listed {
             base: self.settings.clone(),
+            models: self.models(),
             prompts: self.list("prompt"),
             protocols: self.list("protocol"),
             methods: self.list("method"),
@@ -227,7 +217,7 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         }
     };
     let checked = move |text: &str| setting.parse(text).map_err(|expected| format!("expected {expected}"));
-    let several = LISTED.contains(&setting.name);
+    let several = G::LISTED.contains(&setting.name);
     match setting.kind {
         Kind::Switch => arg.action(ArgAction::SetTrue),
         Kind::Choice(words) => {
@@ -239,21 +229,15 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         // They are read later: a message of this place would repeat them, and they may hold a secret.
         Kind::Headers => arg.value_parser(value_parser!(String)).action(ArgAction::Append),
         Kind::Body => arg.value_parser(value_parser!(String)),
-        Kind::Reasoning => arg.value_parser(Suggested { parser: checked, words: reasoning }).hide_possible_values(true),
+        Kind::Reasoning => {
+            arg.value_parser(Suggested { parser: checked, words: given::reasoning }).hide_possible_values(true)
+        }
         _ if setting.name == "format" => {
-            arg.value_parser(Suggested { parser: checked, words: formats }).hide_possible_values(true)
+            arg.value_parser(Suggested { parser: checked, words: given::formats }).hide_possible_values(true)
         }
         _ if several => arg.value_parser(checked).action(ArgAction::Append),
         _ => arg.value_parser(checked),
     }
-}
-
-fn reasoning() -> Vec<&'static str> {
-    vec!["off", "low", "medium", "high"]
-}
-
-fn formats() -> Vec<&'static str> {
-    Format::ALL.iter().map(|format| format.name()).collect()
 }
 
 /// Whether a group has a setting of this name.
@@ -286,6 +270,21 @@ fn extra_value(setting: &Setting, id: &str, matches: &ArgMatches) -> Result<Valu
     })
 }
 
+/// Values that make a variant each, cut at commas where clap has not done so.
+fn listed(setting: &Setting, typed: &[Value]) -> Result<Vec<Value>, clap::Error> {
+    let cut = |value: &Value| match (setting.name, value.as_str()) {
+        ("prompt", Some(text)) => split::prompts(text),
+        ("model", Some(text)) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        _ => vec![shown(value)],
+    };
+    let values: Vec<String> = typed.iter().flat_map(cut).collect();
+    if values.iter().any(|value| value.trim().is_empty()) {
+        let message = format!("{} has an empty value between commas\nhint: name one on each side\n", setting.flag());
+        return Err(clap::Error::raw(ErrorKind::ValueValidation, message));
+    }
+    Ok(values.into_iter().map(Value::from).collect())
+}
+
 impl<G: Group> Args for Typed<G> {
     fn augment_args(command: Command) -> Command {
         command.args(G::TABLE.iter().filter(|setting| G::has(setting)).map(arg::<G>))
@@ -306,8 +305,8 @@ impl<G: Group> FromArgMatches for Typed<G> {
             }
             let all = || matches.get_many::<Value>(id).into_iter().flatten().cloned().collect::<Vec<Value>>();
             let value = match setting.kind {
-                _ if LISTED.contains(&setting.name) => {
-                    typed.lists.push((setting, all()));
+                _ if G::LISTED.contains(&setting.name) => {
+                    typed.lists.push((setting, listed(setting, &all())?));
                     continue;
                 }
                 Kind::Switch => Value::Bool(matches.get_flag(id)),
@@ -338,7 +337,7 @@ impl<G: Group> FromArgMatches for Typed<G> {
 mod tests {
     use super::{OfDataset, OfVariant, Typed};
     use clap::Parser;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     #[derive(Debug, Parser)]
     struct Program {
@@ -363,6 +362,12 @@ mod tests {
         assert_eq!(variant.option.expect("options")["lagent.c"], "d");
         let listed = program.variant.listed();
         assert_eq!((listed.protocols, listed.methods.len()), (vec![json!("robust"), json!("lagent")], 1));
+        let lists = typed("x --model openai:a,baseline --prompt a.toml,p.json#k --prompt b.txt")
+            .expect("sound")
+            .variant
+            .listed();
+        assert_eq!(lists.models, ["openai:a", "baseline"].map(Value::from));
+        assert_eq!(lists.prompts, ["a.toml", "p.json#k", "b.txt"].map(Value::from));
         let dataset = program.dataset.dataset().expect("of its kinds");
         assert_eq!((dataset.limit, dataset.types.map(|types| types.len())), (Some(3), Some(2)));
     }
@@ -385,6 +390,8 @@ mod tests {
             "--model-timeout 0",
             "--server other",
             "--price 1",
+            "--prompt a.toml,",
+            "--model ,openai:a",
         ] {
             assert!(typed(&format!("x {bad}")).is_err(), "{bad}");
         }

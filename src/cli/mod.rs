@@ -121,7 +121,7 @@ enum Command {
     Dataset(dataset::Command),
     /// Show how a protocol parses model replies.
     Parse(parse::Args),
-    /// List, show and check prompts.
+    /// Write, list, show and check prompts.
     #[command(subcommand)]
     Prompt(prompt::Command),
     /// Check which settings a model's server supports.

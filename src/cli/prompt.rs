@@ -1,5 +1,6 @@
-//! `prompt`: lists, shows and checks prompts.
+//! `prompt`: lists, shows, writes and checks prompts.
 
+mod new;
 mod show;
 
 pub(super) use show::write_prompt;
@@ -15,6 +16,8 @@ use std::io::Write as _;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
+    /// Write a prompt file to edit, made from another one.
+    New(new::Args),
     /// List the built-in prompts and protocol texts, and those in ./prompts.
     List(ListArgs),
     /// Print a prompt as the model sees it, or the first request for a question.
@@ -34,13 +37,14 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    /// Prompt files (TOML), keys of the paper's JSON, or files of protocol texts.
+    /// Prompt files (TOML or plain text), keys of the paper's JSON, or files of protocol texts.
     #[arg(required = true, value_name = "FILE[#KEY]")]
     prompts: Vec<String>,
 }
 
 pub(super) fn execute(command: Command) -> anyhow::Result<u8> {
     match command {
+        Command::New(args) => new::execute(&args),
         Command::List(args) => list(&args),
         Command::Show(args) => show::execute(&args),
         Command::Protocols(args) => protocols(&args),
@@ -65,7 +69,11 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
                 });
                 (format!("{name:<28} {language:<3} {label:<9} {:>12}  {origin}", counted(exemplars, "exemplar")), line)
             }
-            Ok(Checked::Prompt(PromptSource::Text(_))) => continue,
+            Ok(Checked::Prompt(source @ PromptSource::Text(_))) => {
+                let line =
+                    json!({ "prompt": name, "name": source.name(), "language": source.language(), "origin": origin });
+                (format!("{name:<28} {:<3} text                    {origin}", source.language()), line)
+            }
             Ok(Checked::Texts(file)) => {
                 let (language, sections) =
                     (file.language.as_deref().unwrap_or("-"), file.sections().collect::<Vec<_>>());
@@ -88,12 +96,12 @@ fn list(args: &ListArgs) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// TOML files in a folder below the current one, sorted by name.
+/// Prompts in a folder below the current one, sorted by name.
 fn in_folder(folder: &str) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| std::path::Path::new(name).extension().is_some_and(|end| end == "toml"))
+        .filter(|name| std::path::Path::new(name).extension().is_some_and(|end| end == "toml" || end == "txt"))
         .map(|name| format!("{folder}/{name}"))
         .collect();
     names.sort();
@@ -143,7 +151,10 @@ fn check(args: &CheckArgs) -> anyhow::Result<u8> {
             Ok(Checked::Prompt(PromptSource::File(file))) => {
                 writeln!(out, "{name}: ok, {}", counted(file.exemplars.len(), "exemplar"))?;
             }
-            Ok(Checked::Prompt(PromptSource::Text(_))) => writeln!(out, "{name}: ok, a finished text")?,
+            Ok(Checked::Prompt(PromptSource::Text(text))) => {
+                let place = if text.is_plain() && !text.has_question() { "; the question follows it" } else { "" };
+                writeln!(out, "{name}: ok, a finished text{place}")?;
+            }
             Ok(Checked::Texts(file)) => {
                 writeln!(out, "{name}: ok, texts for {}", file.sections().collect::<Vec<_>>().join(", "))?;
             }

@@ -125,6 +125,7 @@ impl Args {
             experiment
         } else {
             let path = self.dataset.clone();
+            self.say_what_models_share();
             Experiment {
                 datasets: vec![DatasetSpec { path, settings: self.data.dataset()?, ..DatasetSpec::default() }],
                 variants: self.variant.listed().variants().map_err(crate::run::RunError::from)?,
@@ -153,6 +154,15 @@ impl Args {
         rule.map_err(|error| Failure::usage(format!("--stop-when: {error}"), error.hint))
     }
 
+    /// Of several models, some flags may be meant for one of them.
+    fn say_what_models_share(&self) {
+        let (models, flags) = (self.variant.models().len(), self.variant.shared_by_models());
+        if models > 1 && !flags.is_empty() {
+            let hold = if flags.len() == 1 { "holds" } else { "hold" };
+            say(format_args!("note: {} {hold} for each of the {models} models", flags.join(", ")));
+        }
+    }
+
     /// Flags of what the file itself says would be two answers to one question. What it leaves open may be typed, but for
     /// settings of which several may be typed, and those of datasets.
     fn refuse_flags_of_the_file(&self) -> anyhow::Result<()> {
@@ -174,6 +184,11 @@ impl Args {
         }
         let in_file = "[settings] or [matrix]";
         if let Some(setting) = typed.iter().find(|setting| self.variant.is_list(setting)) {
+            if setting.name == "model" {
+                let hint =
+                    format!("set `model` in [matrix] of {}, or run a dataset with flags", self.dataset.display());
+                return Err(Failure::usage("--model names several models, and an experiment file takes one", hint));
+            }
             return Err(refuse(setting, in_file));
         }
         let file = ExperimentFile::load(&self.dataset)?;

@@ -8,11 +8,11 @@ use super::failure::{self, Failure};
 use super::output_file::json_line;
 use super::say::say;
 use crate::graded::{Graded, GradedRun, RunRef, check_one};
-use crate::report::View;
 use crate::report::agreement::reading;
 use crate::report::console::stdout;
 use crate::report::trajectory::pair::{Side, render_pair};
 use crate::report::trajectory::{heading, render};
+use crate::report::{View, wrapped};
 use crate::score::{Divergence, FailureClass};
 use crate::store::{Records, RunFolder};
 use crate::types::text::{shell_word, visible_line};
@@ -174,10 +174,10 @@ fn show(args: &Args, run: &RunRef, id: &str, view: &View) -> anyhow::Result<u8> 
         }
         out.write_all(render(&graded.trajectory, Some(&graded.into()), view).as_bytes())?;
         for line in judges::lines(&verdicts, &graded.trajectory) {
-            writeln!(out, "{line}")?;
+            out.write_all(wrapped(&line, view.width, "").as_bytes())?;
         }
         for one in &graded.readings {
-            writeln!(out, "{}", reading(one))?;
+            out.write_all(wrapped(&reading(one), view.width, "").as_bytes())?;
         }
     }
     if let [_, _, ..] = &names(run, &found)[..] {

@@ -1,6 +1,7 @@
 //! What is left of a difference on questions that nobody looked at while prompts were chosen.
 
-use super::number::{difference, end, p_equals};
+use super::number::{difference, end, p_equals, percent};
+use super::stopped::SEQUENCE;
 use super::{Comparison, MethodInterval, NamedFigure, Pair, Unit};
 use crate::types::text::counted;
 use serde::Serialize;
@@ -15,20 +16,25 @@ pub(crate) struct Optimism {
     /// The difference on the holdout, `b − a`: the one that counts.
     pub holdout: Part,
     pub development: Part,
-    /// How much larger the difference was on the development part; absent where one of them was not measured.
+    /// How much larger the lead was on the development part, of the variant that had it there; absent where one of them was
+    /// not measured.
     pub optimism: Option<f64>,
     /// The sentence; names in it are not escaped.
     pub sentence: String,
 }
 
 /// The difference on one part.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub n: usize,
     pub difference: Option<f64>,
     pub interval: Option<MethodInterval>,
     /// The p of the test that decides, after Holm's correction.
     pub p_holm: Option<f64>,
+    /// The rule that could stop the run, where it was about other variants: then interval and p are not valid at their nominal
+    /// level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<String>,
 }
 
 /// Every pair of the comparison on the holdout, beside what it was on the development part. Variants have the same names in
@@ -37,9 +43,10 @@ pub(crate) fn optimism(holdout: &Comparison, development: &Comparison) -> Vec<Op
     let mut found = Vec::new();
     for figure in &holdout.figures {
         let Some(other) = development.figure(&figure.figure.name) else { continue };
+        let corrected = figure.pairs.iter().filter(|pair| pair.p.is_some()).count();
         for pair in &figure.pairs {
             let same = other.pairs.iter().find(|other| (&other.a, &other.b) == (&pair.a, &pair.b));
-            found.extend(same.map(|same| Optimism::of(&figure.figure, (pair, same), figure.pairs.len())));
+            found.extend(same.map(|same| Optimism::of(&figure.figure, (pair, same), corrected)));
         }
     }
     found
@@ -47,14 +54,13 @@ pub(crate) fn optimism(holdout: &Comparison, development: &Comparison) -> Vec<Op
 
 impl Optimism {
     fn of(figure: &NamedFigure, (holdout, development): (&Pair, &Pair), pairs: usize) -> Self {
-        let (holdout_part, development) = (Part::of(holdout), Part::of(development));
         let mut found = Self {
             metric: figure.clone(),
             a: holdout.a.clone(),
             b: holdout.b.clone(),
-            holdout: holdout_part,
-            development,
-            optimism: development.difference.zip(holdout_part.difference).map(|(before, after)| before - after),
+            holdout: Part::of(holdout),
+            development: Part::of(development),
+            optimism: development.difference.zip(holdout.difference).map(|(before, after)| lost(before, after)),
             sentence: String::new(),
         };
         found.sentence = found.said(if pairs > 1 { " after Holm" } else { "" });
@@ -73,10 +79,19 @@ impl Optimism {
         };
         let interval = holdout.interval.map_or_else(String::new, |interval| {
             let ends = [interval.low, interval.high].map(|at| shown(end(metric.unit, at)));
-            if interval.is_bounded() { format!(" [{}, {}]", ends[0], ends[1]) } else { " [unbounded]".to_owned() }
+            let ends = if interval.is_bounded() { ends.join(", ") } else { "unbounded".to_owned() };
+            let name = match interval.method {
+                SEQUENCE => format!(", {} % {SEQUENCE}", percent(interval.level)),
+                _ => String::new(),
+            };
+            format!("{name} [{ends}]")
         });
         let p = holdout.p_holm.map_or_else(String::new, |p| format!(", {}{corrected}", p_equals(p)));
-        let here = format!("holdout: {b} − {a} {} {of}{interval}{p} on {}", shown(found), questions(holdout));
+        let valid = match &holdout.stopped_by {
+            Some(rule) => format!(" (not valid at its nominal level, as the run had the rule {rule})"),
+            None => String::new(),
+        };
+        let here = format!("holdout: {b} − {a} {} {of}{interval}{p}{valid} on {}", shown(found), questions(holdout));
         match development.difference.zip(self.optimism) {
             Some((before, optimism)) => format!(
                 "{here}; on the {} of the development part it was {} (optimism {})",
@@ -91,6 +106,26 @@ impl Optimism {
 
 impl Part {
     fn of(pair: &Pair) -> Self {
-        Self { n: pair.n, difference: pair.difference, interval: pair.interval, p_holm: pair.p_holm }
+        let stopped_by = pair.stopped_by.clone();
+        Self { n: pair.n, difference: pair.difference, interval: pair.interval, p_holm: pair.p_holm, stopped_by }
+    }
+}
+
+/// What a lead on the development part lost on the holdout. Without a lead, any difference is a loss of it: below 0.
+fn lost(before: f64, after: f64) -> f64 {
+    if before == 0.0 { -after.abs() } else { (before - after) * before.signum() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lost;
+
+    #[test]
+    fn optimism_is_that_of_whoever_led_and_does_not_depend_on_the_order() {
+        for (before, after, optimism) in [(4.0, 1.0, 3.0), (-4.0, -1.0, 3.0), (4.0, -1.0, 5.0), (-1.0, -4.0, -3.0)] {
+            assert!((lost(before, after) - optimism).abs() < 1e-12, "{before} {after}");
+            assert!((lost(-before, -after) - optimism).abs() < 1e-12, "{before} {after}");
+        }
+        assert!((lost(0.0, 2.0) + 2.0).abs() < 1e-12);
     }
 }

@@ -3,7 +3,7 @@
 use super::comparison::{Bounds, DecisiveP, MethodInterval, Pair, Tests};
 use super::pairing::{Extremes, Values};
 use super::sample::Sample;
-use super::stopped::ruled;
+use super::stopped::{about, ruled};
 use super::{NamedFigure, Settings, Variant, Verdict};
 use crate::stats::{Decision, Reach, Rule, holm, pearson, wilcoxon};
 
@@ -17,7 +17,10 @@ pub(super) fn pairs(
 ) -> Vec<Pair> {
     let positions = positions(variants, settings);
     let Settings { level, alpha, power, resamples, seed, .. } = *settings;
-    let rule = Rule { level, alpha, power, pairs: positions.len(), resamples, seed };
+    // A rule's pair has no p, and so none to correct.
+    let of_rule = |(a, b): &(usize, usize)| about(&variants[*a].name, &variants[*b].name, figure, settings).is_some();
+    let corrected = positions.iter().filter(|pair| !of_rule(pair)).count();
+    let rule = Rule { level, alpha, power, pairs: corrected.max(1), resamples, seed };
     let mut pairs: Vec<Pair> = positions
         .into_iter()
         .map(|(a, b)| Pair {

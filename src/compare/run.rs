@@ -168,11 +168,10 @@ fn notes(
             figure.n
         ));
     }
-    if let Some(figure) = figures.iter().find(|figure| figure.pairs.len() > 1) {
-        notes.push(format!(
-            "Holm's correction covers the {} pairs of a figure, not several figures",
-            figure.pairs.len()
-        ));
+    // The pair of a rule has no p to correct.
+    let corrected = |figure: &FigureComparison| figure.pairs.iter().filter(|pair| pair.stopping.is_none()).count();
+    if let Some(most) = figures.iter().map(corrected).max().filter(|most| *most > 1) {
+        notes.push(format!("Holm's correction covers the {most} pairs of a figure, not several figures"));
     }
     if in_parts {
         notes.push("parts are not corrected for their number: they suggest where to look and prove nothing".to_owned());

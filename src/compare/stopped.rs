@@ -5,6 +5,9 @@ use super::comparison::{MethodInterval, Pair, Tests};
 use super::{NamedFigure, Settings};
 use crate::types::{StopRule, Stopping};
 
+/// The method of an interval that holds at any time.
+pub(super) const SEQUENCE: &str = "confidence sequence";
+
 /// A run that a rule could stop, as far as its variants are compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoppedRun {
@@ -18,6 +21,11 @@ pub struct StoppedRun {
 }
 
 impl StoppedRun {
+    /// Whether any of these variants is of the run.
+    pub(crate) fn has<'n>(&self, mut variants: impl Iterator<Item = &'n str>) -> bool {
+        variants.any(|name| self.variants.iter().any(|of_run| of_run == name))
+    }
+
     /// What the rule found about this pair, seen as `b − a`.
     fn about(&self, a: &str, b: &str, figure: &NamedFigure) -> Option<Stopping> {
         let [first, second] = self.pair.as_ref()?;
@@ -47,18 +55,23 @@ impl StoppedRun {
 
 /// The pair as the rule of its run decides it, or with the rule that makes its p invalid.
 pub(super) fn ruled(pair: Pair, figure: &NamedFigure, settings: &Settings) -> Pair {
-    let of = |run: &&StoppedRun| run.variants.iter().any(|name| *name == pair.a || *name == pair.b);
-    if let Some(found) = settings.stopped.iter().find_map(|run| run.about(&pair.a, &pair.b, figure)) {
+    let of = |run: &&StoppedRun| run.has([pair.a.as_str(), pair.b.as_str()].into_iter());
+    if let Some(found) = about(&pair.a, &pair.b, figure, settings) {
         return sequential(pair, found);
     }
     let stopped_by = settings.stopped.iter().find(of).map(|run| run.rule.to_string());
     Pair { stopped_by, ..pair }
 }
 
+/// What a rule found about this pair, seen as `b − a`.
+pub(super) fn about(a: &str, b: &str, figure: &NamedFigure, settings: &Settings) -> Option<Stopping> {
+    settings.stopped.iter().find_map(|run| run.about(a, b, figure))
+}
+
 /// No figure of a fixed number of questions is left.
 fn sequential(pair: Pair, found: Stopping) -> Pair {
     let interval = (found.n > 0).then_some(MethodInterval {
-        method: "confidence sequence",
+        method: SEQUENCE,
         level: 1.0 - found.rule.alpha,
         low: found.low,
         high: found.high,

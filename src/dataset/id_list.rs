@@ -40,6 +40,11 @@ impl IdList {
         (list.sha256() == sha256).then_some(list)
     }
 
+    /// Whether a file says that it is a holdout, as it was drawn or not.
+    pub fn names_holdout(text: &str) -> bool {
+        text.strip_prefix("# ").and_then(|rest| rest.strip_prefix(HOLDOUT)).is_some_and(|rest| rest.starts_with(':'))
+    }
+
     /// Whether these are the questions that nobody looks at until the end.
     pub fn is_holdout(&self) -> bool {
         self.title.split_once(':').is_some_and(|(name, _)| name == HOLDOUT)

@@ -1,6 +1,7 @@
 //! An experiment file, from its text to an [`Experiment`].
 
 use super::expand::{DatasetDraft, Draft};
+use super::matrix::Find;
 use super::model::{DatasetSpec, Experiment, FileText, VariantSpec};
 use super::problem::ProblemKind;
 use super::published::{self, Published};
@@ -24,7 +25,7 @@ const HELP: &str = "`wikitrail docs experiments` explains the file key by key";
 /// How often a question may be asked under one variant.
 const MAX_REPEATS: u64 = 1000;
 
-/// An experiment file, checked as far as that goes without opening another file.
+/// An experiment file, checked as far as that goes without opening another file but those of prompts, for their names.
 #[derive(Debug, Clone)]
 pub struct ExperimentFile {
     /// The file as it was named.
@@ -120,11 +121,23 @@ impl ExperimentFile {
             return Err(ExperimentError::TooLarge(shown));
         }
         let text = std::str::from_utf8(&bytes).map_err(|_| ExperimentError::NotText(shown.clone()))?;
-        Ok(Self::parse(&shown, text.trim_start_matches('\u{feff}'))?)
+        let find = |spec: &str| found(&shown, spec);
+        Ok(Self::read(&shown, text.trim_start_matches('\u{feff}'), &Names::Own(&find))?)
     }
 
-    /// Reads an experiment; `path` is its name for messages. An error lists everything that is wrong.
+    /// Reads an experiment; `path` is its name for messages. An error lists everything that is wrong. No other file is
+    /// opened: prompts are called by the names of their files.
     pub fn parse(path: &str, text: &str) -> Result<Self, Problems> {
+        Self::read(path, text, &Names::OfFiles)
+    }
+
+    /// Reads the experiment that a run's folder holds, whose variants are called as they were when it ran. Nothing that it
+    /// names is opened.
+    pub fn recorded(path: &str, text: &str, names: &[&str]) -> Result<Self, Problems> {
+        Self::read(path, text, &Names::Recorded(names))
+    }
+
+    fn read(path: &str, text: &str, known: &Names<'_>) -> Result<Self, Problems> {
         let (mut notes, tree) = Notes::parse(path, text, HELP)?;
         let root = Notes::root(tree.get_ref());
         let entries = notes.entries(&root);
@@ -145,7 +158,8 @@ impl ExperimentFile {
                 notes.note(1, ProblemKind::MissingKey(needed.to_owned()));
             }
         }
-        let variants = variants::read(&mut notes, &entries);
+        let mut variants = variants::read(&mut notes, &entries, known.find());
+        known.give(&mut variants.kept);
         let names: Vec<&str> = variants.kept.iter().map(|variant| variant.name.as_str()).collect();
         let pairs = planned::read(&mut notes, find("baseline"), find("contrasts"), &names);
         let stop_when = find("stop_when").and_then(|entry| planned::stop_when(&mut notes, entry, &names));
@@ -216,8 +230,7 @@ impl ExperimentFile {
     /// A path of the file: as it is found from the working folder, else from the file's own folder. A path that is found
     /// in neither stays as it is; it may be a shipped file.
     pub fn resolved(&self, path: &str) -> String {
-        let beside = Path::new(&self.path).parent().map(|folder| folder.join(path)).unwrap_or_default();
-        if Path::new(path).exists() || !beside.exists() { path.to_owned() } else { beside.display().to_string() }
+        resolved(&self.path, path)
     }
 
     /// The dataset's settings with every path as it is found from here.
@@ -233,13 +246,7 @@ impl ExperimentFile {
         let Some(value) = assignment.value.as_str() else { return };
         let found = match assignment.setting.kind {
             Kind::Path => self.resolved(value),
-            Kind::Prompt => {
-                let (path, key) = match value.find(".json#") {
-                    Some(at) => value.split_at(at + ".json".len()),
-                    None => (value, ""),
-                };
-                format!("{}{key}", self.resolved(path))
-            }
+            Kind::Prompt => found(&self.path, value),
             Kind::Source => match value.strip_prefix("corpus:") {
                 Some(folder) => format!("corpus:{}", self.resolved(folder)),
                 None => return,
@@ -277,6 +284,48 @@ impl ExperimentFile {
     fn place(&self, line: usize) -> String {
         format!("{}:{line}", self.path)
     }
+}
+
+/// How variants are called that the file does not name itself.
+enum Names<'n> {
+    /// By their prompts' own names, whose files are opened where this finds them.
+    Own(&'n dyn Fn(&str) -> String),
+    /// By the names of their prompts' files.
+    OfFiles,
+    /// As they were when the experiment ran.
+    Recorded(&'n [&'n str]),
+}
+
+impl Names<'_> {
+    fn find(&self) -> Find<'_> {
+        match self {
+            Self::Own(find) => Some(*find),
+            Self::OfFiles | Self::Recorded(_) => None,
+        }
+    }
+
+    fn give(&self, variants: &mut [Draft]) {
+        let Self::Recorded(names) = self else { return };
+        // Of another number, they are not these.
+        if names.len() == variants.len() {
+            variants.iter_mut().zip(*names).for_each(|(variant, name)| (*name).clone_into(&mut variant.name));
+        }
+    }
+}
+
+/// A path in the file `file`, as it is found from here.
+fn resolved(file: &str, path: &str) -> String {
+    let beside = Path::new(file).parent().map(|folder| folder.join(path)).unwrap_or_default();
+    if Path::new(path).exists() || !beside.exists() { path.to_owned() } else { beside.display().to_string() }
+}
+
+/// The same for a prompt, which may be a key of its file.
+fn found(file: &str, prompt: &str) -> String {
+    let (path, key) = match prompt.find(".json#") {
+        Some(at) => prompt.split_at(at + ".json".len()),
+        None => (prompt, ""),
+    };
+    format!("{}{key}", resolved(file, path))
 }
 
 /// A variant with the values given for all variants, as far as it uses them.

@@ -1,12 +1,16 @@
 //! The matrix of an experiment file: its dimensions, and the template of the variants' names.
 
-use super::expand::{Choice, Dimension, Naming, short};
+use super::expand::{Choice, Dimension, Naming};
+use super::naming;
 use super::problem::ProblemKind;
 use super::reader::{Entry, Notes, Table};
 use super::setting::{Assignment, Setting};
 use super::settings::{VARIANT_SETTINGS, variant_setting};
 use crate::prompt::quoted;
 use crate::types::text::closest;
+
+/// How a prompt's path is found from here, where its file may be opened for its name.
+pub(super) type Find<'f> = Option<&'f dyn Fn(&str) -> String>;
 
 pub(super) fn setting_names() -> Vec<&'static str> {
     VARIANT_SETTINGS.iter().filter(|setting| !setting.only_typed).map(|setting| setting.name).collect()
@@ -30,14 +34,14 @@ pub(super) fn settings(notes: &mut Notes<'_>, table: &Table<'_>, besides: &[&'st
 }
 
 /// Reads `[matrix]`.
-pub(super) fn dimensions(notes: &mut Notes<'_>, table: &Table<'_>) -> Vec<Dimension> {
+pub(super) fn dimensions(notes: &mut Notes<'_>, table: &Table<'_>, find: Find<'_>) -> Vec<Dimension> {
     let mut dimensions: Vec<Dimension> = Vec::new();
     for entry in notes.entries(table) {
         let Some(key) = variant_setting(entry.key) else {
             notes.unknown_key(table, entry, &setting_names());
             continue;
         };
-        let choices = choices(notes, &table.path(key.name), key, entry);
+        let choices = choices(notes, &table.path(key.name), key, entry, find);
         dimensions.push(Dimension { setting: key, line: entry.line, choices });
     }
     for (i, dimension) in dimensions.iter().enumerate() {
@@ -52,7 +56,7 @@ pub(super) fn dimensions(notes: &mut Notes<'_>, table: &Table<'_>) -> Vec<Dimens
     dimensions
 }
 
-fn choices(notes: &mut Notes<'_>, path: &str, key: &'static Setting, entry: Entry<'_>) -> Vec<Choice> {
+fn choices(notes: &mut Notes<'_>, path: &str, key: &'static Setting, entry: Entry<'_>, find: Find<'_>) -> Vec<Choice> {
     let Some(items) = entry.value.get_ref().as_array() else {
         notes.wrong_type(path, entry.value, "a list of values");
         return Vec::new();
@@ -60,15 +64,25 @@ fn choices(notes: &mut Notes<'_>, path: &str, key: &'static Setting, entry: Entr
     if items.is_empty() {
         notes.note(entry.line, ProblemKind::Empty(path.to_owned()));
     }
-    let mut choices: Vec<Choice> = Vec::new();
+    let (mut read, mut unnamed) = (Vec::new(), Vec::new());
     for (i, item) in items.iter().enumerate() {
         let path = format!("{path}[{}]", i + 1);
         let choice = if item.get_ref().is_table() {
             named(notes, path, key, item)
         } else {
-            notes.setting(&path, key, item).map(|setting| Choice { name: short(&setting), settings: vec![setting] })
+            notes.setting(&path, key, item).map(|setting| {
+                unnamed.push(setting.clone());
+                Choice { name: String::new(), settings: vec![setting] }
+            })
         };
-        let Some(choice) = choice else { continue };
+        read.extend(choice.map(|choice| (item, choice)));
+    }
+    let mut names = naming::names(&unnamed, find).into_iter();
+    let mut choices: Vec<Choice> = Vec::new();
+    for (item, mut choice) in read {
+        if choice.name.is_empty() {
+            choice.name = names.next().unwrap_or_default();
+        }
         if choices.iter().any(|other| other.name == choice.name) {
             let kind = ProblemKind::ValueTwice { dimension: key.name, name: choice.name.clone() };
             notes.note(notes.line_of(item), kind);

@@ -6,6 +6,7 @@
 //! | `setting` | what a declaration says, and what follows from it |
 //! | `model` | the experiment as plain data |
 //! | `expand` | from settings and dimensions to variants |
+//! | `naming` | what prompts and models are called in the names of variants |
 //! | `product` | variants from what flags list |
 //! | `file` | an experiment file, from its text to the model |
 //! | `reader` | the TOML tree with its lines |
@@ -26,6 +27,7 @@ pub mod extra;
 mod file;
 mod matrix;
 mod model;
+mod naming;
 mod planned;
 mod problem;
 mod product;

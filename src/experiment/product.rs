@@ -1,7 +1,8 @@
-//! Variants from what flags list: every combination of the prompts, protocols and methods.
+//! Variants from what flags list: every combination of the models, prompts, protocols and methods.
 
-use super::expand::{Choice, Dimension, Draft, Naming, expand, short};
+use super::expand::{Choice, Dimension, Draft, Naming, expand};
 use super::model::VariantSpec;
+use super::naming;
 use super::setting::{Applies, Assignment, Kind, Setting};
 use super::settings::{VariantSettings, variant_setting};
 use crate::protocol;
@@ -12,6 +13,8 @@ use serde_json::Value;
 pub struct Listed {
     /// Settings of all variants.
     pub base: Vec<Assignment>,
+    /// Models, as `--model` takes them; none means the default.
+    pub models: Vec<Value>,
     /// Prompts, as `--prompt` takes them; none means the default.
     pub prompts: Vec<Value>,
     /// Ids of protocols; none means the default.
@@ -31,6 +34,9 @@ pub enum ProductError {
     OtherProtocol { option: String, id: String },
     #[error("--option `{option}` does not name its protocol, and several are run")]
     WhoseOption { option: String, id: String },
+    /// A flag about a server, for models of several providers: their keys and addresses differ.
+    #[error("{} holds for every model, and `{one}` and `{other}` have different providers", .setting.flag())]
+    Providers { setting: &'static Setting, one: String, other: String },
     /// A value that is not of its setting's kind.
     #[error("{0}")]
     Value(#[from] serde_json::Error),
@@ -40,12 +46,18 @@ impl ProductError {
     pub fn hint(&self) -> String {
         match self {
             Self::Twice(_) => {
-                "list each prompt, protocol and method once; in an experiment file you choose the names".to_owned()
+                "list each model, prompt, protocol and method once; in an experiment file you choose the names"
+                    .to_owned()
             }
             Self::Unused(setting) => unused_hint(setting).to_owned(),
             Self::OtherProtocol { id, .. } => format!("add --protocol {id}, or remove the option"),
             Self::WhoseOption { option, id } => {
                 format!("write --option PROTOCOL.NAME=VALUE, such as {id}.{option}")
+            }
+            Self::Providers { .. } => {
+                "compare them in an experiment file, where each model has settings of its own; a key is \
+                found by its provider's usual variable"
+                    .to_owned()
             }
             Self::Value(_) => "see `wikitrail run --help`".to_owned(),
         }
@@ -66,6 +78,7 @@ impl Listed {
     /// The variants. A direct method is the same under every protocol, and so becomes one variant.
     pub fn variants(&self) -> Result<Vec<VariantSpec>, ProductError> {
         self.check_options()?;
+        self.check_providers()?;
         let drafts = self.drafts()?;
         self.check_used(&drafts)?;
         let typed = |draft: Draft| {
@@ -77,6 +90,7 @@ impl Listed {
 
     fn drafts(&self) -> Result<Vec<Draft>, ProductError> {
         let lists = [
+            ("model", &self.models, self.models.len() > 1),
             ("prompt", &self.prompts, self.prompts.len() > 1),
             ("protocol", &self.protocols, self.protocols.len() > 1),
             ("method", &self.methods, self.methods.len() > 1),
@@ -86,13 +100,15 @@ impl Listed {
             let Some(setting) = variant_setting(name) else { continue };
             let assign = |value: &Value| Assignment { setting, value: value.clone(), line: 0 };
             if several {
-                let choice = |value: &Value| Choice { name: short(&assign(value)), settings: vec![assign(value)] };
-                dimensions.push(Dimension { setting, line: 0, choices: values.iter().map(choice).collect() });
+                let values: Vec<Assignment> = values.iter().map(assign).collect();
+                let names = naming::names(&values, Some(&str::to_owned));
+                let choices = names.into_iter().zip(values).map(|(name, value)| Choice { name, settings: vec![value] });
+                dimensions.push(Dimension { setting, line: 0, choices: choices.collect() });
             } else {
                 base.extend(values.iter().map(assign));
             }
         }
-        for list in [&self.prompts, &self.protocols, &self.methods] {
+        for list in [&self.models, &self.prompts, &self.protocols, &self.methods] {
             if let Some((_, twice)) = list.iter().enumerate().find(|(i, value)| list[..*i].contains(value)) {
                 return Err(ProductError::Twice(super::shown(twice)));
             }
@@ -121,6 +137,21 @@ impl Listed {
             }
         }
         Ok(())
+    }
+
+    /// A key or an address of one provider is not sent to another.
+    fn check_providers(&self) -> Result<(), ProductError> {
+        let provider = |model: &&str| model.split_once(':').map_or("", |(provider, _)| provider).to_owned();
+        let remote = || self.models.iter().filter_map(Value::as_str).filter(|model| *model != "baseline");
+        let Some(one) = remote().next() else { return Ok(()) };
+        let Some(other) = remote().find(|model| provider(model) != provider(&one)) else { return Ok(()) };
+        let of_server = ["base_url", "server", "key_env", "key_file", "extra_header", "extra_body"];
+        match self.base.iter().find(|assignment| of_server.contains(&assignment.setting.name)) {
+            None => Ok(()),
+            Some(Assignment { setting, .. }) => {
+                Err(ProductError::Providers { setting, one: one.to_owned(), other: other.to_owned() })
+            }
+        }
     }
 
     /// Refuses a setting that makes no difference: whoever gives it expects another run.
@@ -154,6 +185,7 @@ mod tests {
         };
         Listed {
             base: base.iter().map(assign).collect(),
+            models: Vec::new(),
             prompts: values(prompts),
             protocols: values(protocols),
             methods: values(methods),
@@ -177,6 +209,28 @@ mod tests {
     }
 
     #[test]
+    fn models_make_variants_and_share_what_is_typed() {
+        let of = |models: &[&str], base: &[(&str, Value)]| Listed {
+            models: models.iter().map(|model| Value::from(*model)).collect(),
+            ..listed(&[], &[], &["react", "cot"], base)
+        };
+        let url = [("base_url", json!(["http://h"]))];
+        let variants = of(&["baseline", "openai:org/small"], &url).variants().expect("sound");
+        let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+        assert_eq!(names, ["baseline/react", "baseline/cot", "small/react", "small/cot"]);
+        let urls: Vec<bool> = variants.iter().map(|variant| variant.settings.base_url.is_some()).collect();
+        assert_eq!(urls, [false, false, true, true]);
+        assert_eq!(of(&["openai:a", "gemini:b"], &[]).variants().expect("sound").len(), 4);
+        let refused = of(&["baseline", "openai:a", "gemini:b"], &[("key_env", json!("KEY"))]).variants();
+        let message = "--key-env holds for every model, and `openai:a` and `gemini:b` have different providers";
+        assert_eq!(refused.expect_err(message).to_string(), message);
+        assert_eq!(
+            of(&["openai:a", "openai:a"], &[]).variants().expect_err("twice").to_string(),
+            "variant `openai:a` is listed twice"
+        );
+    }
+
+    #[test]
     fn what_makes_no_difference_is_refused() {
         for (listed, message) in [
             (listed(&[], &[], &["react"], &[("samples", json!(3))]), "no variant uses --samples"),
@@ -184,7 +238,7 @@ mod tests {
             (listed(&[], &[], &[], &[("oracle_context", json!(true))]), "no variant uses --oracle-context"),
             (listed(&[], &[], &[], &[("completions", json!(true))]), "no variant uses --completions"),
             (listed(&[], &[], &[], &[("wiki_url", json!("http://h"))]), "no variant uses --wiki-url"),
-            (listed(&["a/x.toml", "b/x.toml"], &[], &[], &[]), "variant `x` is listed twice"),
+            (listed(&["a/x.toml", "a/x.toml"], &[], &[], &[]), "variant `a/x.toml` is listed twice"),
             (listed(&[], &[], &["cot", "cot"], &[]), "variant `cot` is listed twice"),
             (
                 listed(&[], &["robust", "lagent"], &[], &[("option", json!({"labels": "v0.1"}))]),

@@ -75,7 +75,7 @@ settings! {
 
     ["Agent"]
 
-    /// Prompt file (TOML), or a key of the paper's JSON. Several make a variant each.
+    /// Prompt file (TOML or plain text), or a key of the paper's JSON. Several joined by commas make a variant each.
     prompt: String = Prompt, "FILE[#KEY]", {
         default: "prompts/hotpotqa.toml; prompts/fever.toml for claims", effect: Effect::Prompt,
         recorded: Some(|variant| Some(variant.prompt.clone())),
@@ -197,7 +197,7 @@ settings! {
     ["Model"]
 
     /// The model: `baseline` (rules, no key, no network), `openai:NAME` for a server that speaks OpenAI's API,
-    /// `anthropic:NAME` or `gemini:NAME`.
+    /// `anthropic:NAME` or `gemini:NAME`. Several joined by commas make a variant each; other flags hold for all of them.
     model: String = Text, "PROVIDER:NAME", {
         default: "baseline",
         recorded: Some(|variant| Some(variant.model.clone())),

@@ -215,7 +215,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("[matrix]\nmodel = [{ name = \"a\" }]", "x.toml:4: missing key `matrix.model[1].model`"),
     ("[matrix]\nmodel = [{ model = \"baseline\" }]", "x.toml:4: missing key `matrix.model[1].name`"),
     (
-        "[matrix]\nmodel = [\"openai:a/m\", \"openai:b/m\"]",
+        "[matrix]\nmodel = [\"openai:a/m\", \"openai:a/m\"]",
         "two values of `matrix.model` have the short name `m`\nhint: name one of them: { name = \"short\", model = … }",
     ),
     ("[settings]\nmethod = \"cot\"\n[matrix]\nmethod = [\"cot\"]", "x.toml:6: `method` is set here and in [settings]"),

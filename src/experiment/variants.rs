@@ -2,7 +2,7 @@
 
 use super::MAX_VARIANTS;
 use super::expand::{Combination, Dimension, Draft, Expanded, Naming, expand, over, used};
-use super::matrix::{dimensions, setting_names, settings};
+use super::matrix::{Find, dimensions, setting_names, settings};
 use super::problem::ProblemKind;
 use super::reader::{Entry, Notes, Table};
 use super::setting::{Assignment, Kind, Setting, shown};
@@ -40,8 +40,8 @@ struct Included {
 }
 
 /// Reads `settings`, `matrix`, `include`, `exclude` and `names`.
-pub(super) fn read(notes: &mut Notes<'_>, entries: &[Entry<'_>]) -> Expanded {
-    let mut parts = Parts::read(notes, entries);
+pub(super) fn read(notes: &mut Notes<'_>, entries: &[Entry<'_>], find: Find<'_>) -> Expanded {
+    let mut parts = Parts::read(notes, entries, find);
     // Half a matrix would only make more problems of the same kind.
     if !notes.is_clean() {
         return Expanded::default();
@@ -77,12 +77,12 @@ pub(super) fn read(notes: &mut Notes<'_>, entries: &[Entry<'_>]) -> Expanded {
 }
 
 impl Parts {
-    fn read(notes: &mut Notes<'_>, entries: &[Entry<'_>]) -> Self {
+    fn read(notes: &mut Notes<'_>, entries: &[Entry<'_>], found: Find<'_>) -> Self {
         let find = |key: &str| entries.iter().copied().find(|entry| entry.key == key);
         let mut table = |key: &str| find(key).and_then(|entry| notes.table(key.to_owned(), entry.value));
         let (base, matrix) = (table("settings"), table("matrix"));
         let base = base.map(|table| settings(notes, &table, &[])).unwrap_or_default();
-        let dimensions = matrix.as_ref().map(|table| dimensions(notes, table)).unwrap_or_default();
+        let dimensions = matrix.as_ref().map(|table| dimensions(notes, table, found)).unwrap_or_default();
         for dimension in &dimensions {
             if base.iter().any(|assignment| assignment.sets(dimension.setting)) {
                 let other = "[settings]".to_owned();

@@ -71,6 +71,9 @@ pub(crate) struct Looks {
     pub(crate) others: usize,
     /// What went wrong, a sentence each.
     pub(crate) warnings: Vec<String>,
+    /// The line to note.
+    #[serde(skip)]
+    pending: Option<Look>,
 }
 
 impl Holdout {
@@ -97,6 +100,30 @@ impl Holdout {
         Ok((inside > 0).then_some(Self { path, list, inside, outside }))
     }
 
+    /// Says that a run was asked the questions of a list that cannot be used here, and so may be of a holdout whose looks are
+    /// not counted.
+    pub(crate) fn unusable(sources: &[Source]) -> Option<String> {
+        let lost = |source: &Source| {
+            let path = PathBuf::from(source.origin.as_ref()?.manifest.dataset.ids_file.as_ref()?);
+            if recorded(source).is_some() {
+                return None;
+            }
+            let shown = visible_line(&path.display().to_string(), 200);
+            let why = match read(&path) {
+                Err(_) => "cannot be read here",
+                Ok(text) if IdList::names_holdout(&text) => {
+                    "was changed since it was drawn, or is of another dataset file"
+                }
+                Ok(_) => return None,
+            };
+            Some(format!(
+                "`{shown}`, the list of the run's questions, {why}: if they are the holdout of a split, --holdout FILE names \
+                 its list, and this look is counted"
+            ))
+        };
+        sources.iter().find_map(lost)
+    }
+
     /// The ids of its questions.
     pub(crate) fn ids(&self) -> &[String] {
         &self.list.ids
@@ -112,7 +139,7 @@ impl Holdout {
         self.outside
     }
 
-    /// Counts the looks, and notes this one where it shows a variant that no earlier one has shown.
+    /// Counts the looks, this one included where it shows a variant that no earlier one has shown.
     pub(crate) fn look(&self, sources: &[Source], metrics: Vec<String>) -> Looks {
         let ledger = self.path.with_extension("looks.jsonl");
         let sha256 = self.list.sha256();
@@ -121,10 +148,7 @@ impl Holdout {
             warnings.push(format!("earlier looks at the holdout cannot be counted: {error}"));
             Default::default()
         });
-        let left_out = |line: &Skipped| {
-            format!("a look at the holdout cannot be counted: {}:{}: {}", line.path.display(), line.line, line.reason)
-        };
-        warnings.extend(known.1.iter().map(left_out));
+        warnings.extend(uncounted(&known.1));
         let (mut seen, mut first, mut looks) = (HashSet::new(), None, 0);
         // Two processes may have noted one look at the same time.
         for look in known.0.into_iter().filter(|look| look.holdout_sha256 == sha256) {
@@ -140,16 +164,10 @@ impl Holdout {
         let at = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         let (list, questions) = (self.path.display().to_string(), self.inside);
         let first = first.unwrap_or_else(|| at.clone());
-        if new {
-            looks += 1;
-            let wikitrail = env!("CARGO_PKG_VERSION").to_owned();
-            let look =
-                Look { v: LOOKS_VERSION, at, wikitrail, holdout_sha256: sha256.clone(), questions, metrics, variants };
-            if let Err(error) = append_lines(&ledger, &[look]) {
-                let hint = "later ones will not know of it";
-                warnings.push(format!("this look at the holdout was not noted: {error}; {hint}"));
-            }
-        }
+        looks += usize::from(new);
+        let wikitrail = env!("CARGO_PKG_VERSION").to_owned();
+        let look =
+            Look { v: LOOKS_VERSION, at, wikitrail, holdout_sha256: sha256.clone(), questions, metrics, variants };
         if self.outside > 0 {
             let (inside, outside) = (counted(self.inside, "question"), self.outside);
             warnings.push(format!(
@@ -158,11 +176,29 @@ impl Holdout {
             ));
         }
         let ledger = ledger.display().to_string();
-        Looks { list, sha256, ledger, looks, first, new, questions, others: self.outside, warnings }
+        let pending = new.then_some(look);
+        Looks { list, sha256, ledger, looks, first, new, questions, others: self.outside, warnings, pending }
     }
 }
 
+/// The lines of a ledger that are not looks, in one sentence.
+fn uncounted(lines: &[Skipped]) -> Option<String> {
+    let first = lines.first()?;
+    let place = format!("{}:{}: {}", first.path.display(), first.line, first.reason);
+    Some(match lines.len() {
+        1 => format!("a look at the holdout cannot be counted: {place}"),
+        n => format!("{n} looks at the holdout cannot be counted, the first at {place}"),
+    })
+}
+
 impl Looks {
+    /// Adds the line of a new look to the ledger; says what kept it from that.
+    pub(crate) fn note(&mut self) -> Option<String> {
+        let look = self.pending.take()?;
+        let error = append_lines(Path::new(&self.ledger), &[look]).err()?;
+        Some(format!("this look at the holdout was not noted: {error}; later ones will not know of it"))
+    }
+
     /// For a person.
     pub(crate) fn sentence(&self) -> String {
         let day: String = self.first.chars().take(10).collect();

@@ -65,7 +65,8 @@ pub(crate) struct JudgeFigures {
     pub(crate) known: KnownJudge,
     /// Verdicts in the file: correct, incorrect, not attempted, unreadable.
     pub(crate) verdicts: [usize; 4],
-    pub(crate) cost_usd: f64,
+    /// Absent where the price of a verdict is not known.
+    pub(crate) cost_usd: Option<f64>,
     /// Distinct answers by exact match (wrong, right) and by verdict.
     pub(crate) em: [[u64; 4]; 2],
     /// How many distinct answers exact match calls right.
@@ -240,7 +241,7 @@ impl JudgedRun {
                 known: known.clone(),
                 verdicts: self.verdicts.counts(&known.judge),
                 // The sum of no numbers is -0.
-                cost_usd: self.verdicts.by(&known.judge).filter_map(|one| one.cost_usd).fold(0.0, |sum, usd| sum + usd),
+                cost_usd: self.verdicts.by(&known.judge).try_fold(0.0, |sum, one| Some(sum + one.cost_usd?)),
                 em,
                 right: distinct.iter().filter(|episode| episode.right && !episode.answer.is_empty()).count() as u64,
                 agreement: Agreement::of(&pairs, &clusters(&ids), 2, how),

@@ -26,7 +26,7 @@ pub enum ModelError {
     #[error("{0}")]
     Tape(TapeError),
     /// The budget is spent, so the request was not sent.
-    #[error("the run's budget of {limit} {} is spent ({spent} with what is in flight)", which.unit())]
+    #[error("the budget of {limit} {} is spent ({spent} with what is in flight)", which.unit())]
     Budget { which: BudgetKind, spent: String, limit: String },
     /// The request was not sent, or a model without a server failed.
     #[error("{0}")]

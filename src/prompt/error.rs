@@ -18,7 +18,7 @@ pub enum PromptError {
     /// The file is not UTF-8; the line of the first invalid byte, from 1.
     #[error("`{0}` is not UTF-8 text: line {1} has an invalid byte")]
     NotUtf8(String, usize),
-    #[error("`{0}` names neither a .toml file nor a key of a .json file")]
+    #[error("`{0}` is not a .toml file, a .txt file or a key of a .json file")]
     UnknownKind(String),
     /// A TOML prompt was given an instruction file.
     #[error("`{0}` has its own [instruction] and does not take the instruction file `{1}`")]
@@ -76,10 +76,26 @@ pub enum PromptError {
     NoSlotValue { protocol: &'static str, slot: String, key: &'static str, file: String },
     #[error("`{0}` is a finished text, and protocol `{1}` needs the parts of a prompt")]
     FinishedForm(String, &'static str),
+    #[error("`{0}` is a plain text, and protocol `{1}` says in words of its own how a step is written")]
+    PlainForm(String, &'static str),
+    #[error("`{0}` has the placeholder {{tools}}, and method `{1}` uses no tools")]
+    NoTools(String, &'static str),
+    #[error("`{0}` ends in `{1}`, which is written after it anyway")]
+    EndsInLabel(String, String),
+    #[error("`{file}` has {reason}")]
+    Plain { file: String, reason: String },
     #[error("`{0}` has no instruction for method `{1}`")]
     NoInstruction(String, &'static str),
     #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
     TooFewExemplars { file: String, wanted: usize, available: usize },
+    /// A prompt file is to be made from a finished text.
+    #[error("`{0}` is a finished text, without the parts that a prompt file has")]
+    NoParts(String),
+    /// A prompt file is to be made with more exemplars than there are.
+    #[error("`{file}` has {available} exemplars, fewer than the {wanted} requested")]
+    TooFewToKeep { file: String, wanted: usize, available: usize },
+    #[error("cannot make a prompt file from `{0}`: {1}")]
+    NotEditable(String, String),
     #[error("`{0}` is a finished text; its examples cannot be selected or reordered")]
     FinishedText(String),
     #[error("cannot fill in `instruction.{method}` of `{file}`: {reason}")]
@@ -95,10 +111,11 @@ impl PromptError {
             }
             Self::Read { .. } | Self::ReadInstruction { .. } => "check the path".into(),
             Self::TooLarge(..) => "a prompt has a few kilobytes; check that this is the right file".into(),
-            Self::Empty(..) => "`wikitrail docs prompts` explains the contents of a prompt file".into(),
+            Self::Empty(..) => "`wikitrail prompt new FILE` writes a prompt file to edit".into(),
             Self::NotUtf8(..) => "save the file as UTF-8".into(),
             Self::UnknownKind(..) => {
-                "give a path ending in .toml, or FILE.json#KEY; `wikitrail prompt list` shows what is there".into()
+                "give a path ending in .toml or .txt, or FILE.json#KEY; `wikitrail prompt list` shows what is there"
+                    .into()
             }
             Self::InstructionNotTaken(..) => "remove --instruction, or change the file's [instruction]".into(),
             Self::Invalid(problems) => problems.hint(),
@@ -118,8 +135,19 @@ impl PromptError {
             Self::NoProtocolText(..) => "load the protocol's own texts".into(),
             Self::NoSlotValue { .. } => "remove the slot from the text".into(),
             Self::FinishedForm(..) => "use a prompt file in TOML, or protocol react-paper or react-zh".into(),
+            Self::PlainForm(_, protocol) => format!(
+                "use --protocol robust, react-paper, react-zh or tools; or write its words in the form of prompts/protocols/en.toml, for --protocol {protocol} --texts FILE"
+            ),
+            Self::NoTools(..) => "remove {tools}, or use method react or act".into(),
+            Self::EndsInLabel(..) => "end the text before it".into(),
+            Self::Plain { .. } => "a plain text may have the placeholders {question}, once, and {tools}".into(),
             Self::NoInstruction(_, method) => format!("add `{method}` to the file's [instruction]"),
             Self::TooFewExemplars { available, .. } => format!("remove the shots, or request at most {available}"),
+            Self::NoParts(..) => {
+                "name a prompt file in TOML; `wikitrail prompt list` shows those that are built in".into()
+            }
+            Self::TooFewToKeep { available, .. } => format!("request at most {available}"),
+            Self::NotEditable(..) => "`wikitrail prompt check FILE` lists what is wrong with it".into(),
             Self::FinishedText(..) => "remove shots and order, or use a prompt file in TOML".into(),
             Self::Template { .. } => "`wikitrail prompt check FILE` shows the line".into(),
         };

@@ -2,7 +2,8 @@
 
 use super::error::PromptError;
 use super::file::PromptFile;
-use super::paper::{self, PaperText};
+use super::finished::{self, FinishedText};
+use super::plain::Plain;
 use super::texts::{self, TextsFile};
 use std::borrow::Cow;
 use std::fs::File;
@@ -19,23 +20,24 @@ pub type BuiltIn<'a> = &'a dyn Fn(&str) -> Option<&'static [u8]>;
 pub enum PromptSource {
     /// A prompt file of our own form.
     File(Box<PromptFile>),
-    /// A finished text of the paper.
-    Text(PaperText),
+    /// A finished text: one of the paper's, or a plain one.
+    Text(FinishedText),
 }
 
-/// Reads and checks the prompt that `spec` names: a path that ends in `.toml`, or `FILE.json#KEY` of the paper's
-/// files, whose text is used verbatim after the text of the file `instruction`.
+/// Reads and checks the prompt that `spec` names: a path that ends in `.toml`; one that ends in `.txt`, of a plain text; or
+/// `FILE.json#KEY` of the paper's files, whose text is used verbatim after the text of the file `instruction`.
 ///
 /// `builtin` provides files that are not on disk. A byte order mark is dropped; finished texts and instruction files
 /// are otherwise used byte for byte.
 pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Result<PromptSource, PromptError> {
     if let Some((file, key)) = split_key(spec) {
         let json = read(file, builtin)?;
-        let text = paper::text_of(file, text_of(file, &json)?, key)?;
+        let text = finished::text_of(file, text_of(file, &json)?, key)?;
         let text = instruction.map(read_instruction).transpose()?.unwrap_or_default() + &text;
-        return Ok(PromptSource::Text(PaperText { spec: spec.to_owned(), text }));
+        return Ok(PromptSource::Text(FinishedText { spec: spec.to_owned(), text, plain: None }));
     }
-    if !ends_with(spec, ".toml") {
+    let is_plain = ends_with(spec, ".txt");
+    if !is_plain && !ends_with(spec, ".toml") {
         return Err(PromptError::UnknownKind(spec.to_owned()));
     }
     let bytes = read(spec, builtin)?;
@@ -44,11 +46,28 @@ pub fn load(spec: &str, instruction: Option<&str>, builtin: BuiltIn<'_>) -> Resu
     }
     // A checkout with Windows line ends is the same prompt and must have the same digest.
     let text = text_of(spec, &bytes)?.replace("\r\n", "\n");
+    if is_plain {
+        let plain = Some(Plain::parse(spec, &text, builtin)?);
+        return Ok(PromptSource::Text(FinishedText { spec: spec.to_owned(), text, plain }));
+    }
     if texts::holds_texts(&text) {
         return Err(PromptError::TextsNoPrompt(spec.to_owned()));
     }
     let file = PromptFile::parse(spec, &text).map_err(PromptError::Invalid)?;
     Ok(PromptSource::File(Box::new(file)))
+}
+
+/// The source of a prompt, or of a file of protocol texts, as it stands: the bytes of its file, or the entry of a JSON file
+/// as an object with that key alone. Nothing but the entry is checked, so that a file with problems can be looked at.
+pub fn source(spec: &str, builtin: BuiltIn<'_>) -> Result<Cow<'static, [u8]>, PromptError> {
+    let Some((file, key)) = split_key(spec) else {
+        if !ends_with(spec, ".toml") && !ends_with(spec, ".txt") {
+            return Err(PromptError::UnknownKind(spec.to_owned()));
+        }
+        return read(spec, builtin);
+    };
+    let json = read(file, builtin)?;
+    Ok(Cow::Owned(finished::entry_of(file, text_of(file, &json)?, key)?.into_bytes()))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,15 +149,15 @@ impl PromptSource {
         }
     }
 
-    /// Language of the texts; a finished text counts as English.
+    /// Language of the texts; a text of the paper's counts as English.
     pub fn language(&self) -> &str {
         match self {
             Self::File(file) => &file.language,
-            Self::Text(_) => "en",
+            Self::Text(text) => text.language(),
         }
     }
 
-    /// The prompt's short name: the file's own, or `FILE.json#KEY`.
+    /// The prompt's short name: the file's own, or `FILE.json#KEY` or `FILE.txt` as it was named.
     pub fn name(&self) -> &str {
         match self {
             Self::File(file) => &file.name,

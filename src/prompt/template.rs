@@ -35,7 +35,7 @@ pub(super) fn fill(template: &str, values: Values<'_>) -> Result<String, String>
     Ok(format!("{}\n", text.trim_end_matches(['\n', '\r'])))
 }
 
-fn list(tools: &ToolTexts, language: &str) -> String {
+pub(super) fn list(tools: &ToolTexts, language: &str) -> String {
     let is_chinese = language.starts_with("zh");
     let texts = [&tools.search, &tools.lookup, &tools.finish];
     let lines = PLACEHOLDERS.iter().zip(texts).enumerate().map(|(at, ((tool, english, chinese), text))| {

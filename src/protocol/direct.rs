@@ -76,7 +76,8 @@ impl Dialogue for Direct {
                 let _ = writeln!(self.asked, "{}: {}", paragraph.title, paragraph.sentences.concat());
             }
         }
-        self.asked += &question_line(&self.episode.setup.question_label, &question.question);
+        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
+        self.asked += &frame.asked(&question.question, || question_line(question_label, &question.question));
         self.ask(if self.reasons { THOUGHT } else { ANSWER })
     }
 

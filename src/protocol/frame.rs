@@ -18,6 +18,9 @@ pub struct Frame {
     /// Text after the question, before the first reply.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub suffix: Arc<str>,
+    /// Whether the question itself stands between the two, in place of the protocol's line with its label.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub around: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<Arc<str>>,
     /// Solved examples as turns of a conversation.
@@ -30,10 +33,28 @@ pub struct Frame {
     pub texts: BTreeMap<String, Arc<str>>,
 }
 
+/// What marks the place of the question in a stored text.
+const QUESTION: &str = "{question}";
+
 impl Frame {
     /// A frame that is one text before the question.
     pub fn text(prefix: impl Into<Prefix>) -> Self {
         Self { prefix: prefix.into(), ..Self::default() }
+    }
+
+    /// A frame with a text on both sides of the question.
+    pub fn around(prefix: impl Into<Prefix>, suffix: impl Into<Arc<str>>) -> Self {
+        Self { prefix: prefix.into(), suffix: suffix.into(), around: true, ..Self::default() }
+    }
+
+    /// What follows the prefix to put a question: the question with the text behind it, or else the protocol's `line`.
+    pub(super) fn asked(&self, question: &str, line: impl FnOnce() -> String) -> String {
+        if self.around { format!("{question}{}", self.suffix) } else { line() }
+    }
+
+    /// The message that puts a question: with the text on both sides of it, or else the protocol's `message`.
+    pub(super) fn message(&self, question: &str, message: impl FnOnce() -> String) -> String {
+        if self.around { format!("{}{question}{}", &*self.prefix, self.suffix) } else { message() }
     }
 
     /// The text for an occasion; empty where there is none.
@@ -48,10 +69,15 @@ impl Frame {
         slots.iter().fold(words, |words, (slot, value)| words.replace(&format!("{{{slot}}}"), value))
     }
 
-    /// The form that is stored and hashed: the bare text for [`Layout::Text`], indented JSON otherwise.
+    /// The form that is stored and hashed: the text for [`Layout::Text`], with `{question}` where the question stands between
+    /// two parts of it; otherwise indented JSON, also of a text that would be read as another one.
     pub fn stored(&self, layout: Layout) -> String {
         if layout == Layout::Text {
-            return self.prefix.to_string();
+            let place = if self.around { QUESTION } else { "" };
+            let text = format!("{}{place}{}", &*self.prefix, self.suffix);
+            if Self::of_text(&text) == *self {
+                return text;
+            }
         }
         // Strings and lists of strings always serialise.
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
@@ -59,6 +85,56 @@ impl Frame {
 
     /// Reads the form that [`stored`](Self::stored) writes.
     pub fn read(stored: &str, layout: Layout) -> Result<Self, serde_json::Error> {
-        if layout == Layout::Text { Ok(Self::text(stored)) } else { serde_json::from_str(stored) }
+        if layout == Layout::Text { Ok(Self::of_text(stored)) } else { serde_json::from_str(stored) }
+    }
+
+    fn of_text(stored: &str) -> Self {
+        let json =
+            || serde_json::from_str::<Self>(stored).ok().filter(|frame| !frame.prefix.is_empty() || frame.around);
+        if let Some(frame) = Some(stored).filter(|text| text.starts_with('{')).and_then(|_| json()) {
+            return frame;
+        }
+        match stored.split_once(QUESTION) {
+            Some((prefix, suffix)) => Self::around(prefix, suffix),
+            None => Self::text(stored),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Frame, Layout};
+
+    #[test]
+    fn stored_texts_are_read_as_what_they_were() {
+        for (frame, stored) in [
+            (Frame::text("One\n"), "One\n"),
+            (Frame::around("Q: ", "\nGo on.\n"), "Q: {question}\nGo on.\n"),
+            (Frame::around("", ""), "{question}"),
+            // A mark behind the place is a text.
+            (Frame::around("Q: ", " {question}"), "Q: {question} {question}"),
+            (Frame::text("{\"a\": 1}"), "{\"a\": 1}"),
+        ] {
+            assert_eq!(frame.stored(Layout::Text), stored);
+            assert_eq!(Frame::read(stored, Layout::Text).expect("sound"), frame);
+        }
+        // These would be read as something else.
+        for frame in
+            [Frame::text("a {question} b"), Frame::around("{question} ", ""), Frame::text("{\"prefix\":\"x\"}")]
+        {
+            let stored = frame.stored(Layout::Text);
+            assert!(stored.starts_with("{\n"), "{stored}");
+            assert_eq!(Frame::read(&stored, Layout::Text).expect("sound"), frame);
+        }
+    }
+
+    #[test]
+    fn a_question_stands_in_the_text_or_on_the_protocols_line() {
+        let line = || "Question: Who?\n".to_owned();
+        assert_eq!(Frame::text("x").asked("Who?", line), "Question: Who?\n");
+        assert_eq!(Frame::text("x").message("Who?", line), "Question: Who?\n");
+        let around = Frame::around("Say: ", " Now.");
+        assert_eq!(around.asked("Who?", line), "Who? Now.");
+        assert_eq!(around.message("Who?", line), "Say: Who? Now.");
     }
 }

@@ -121,7 +121,8 @@ impl ReactPaper {
 
 impl Dialogue for ReactPaper {
     fn begin(&mut self, question: &Question) -> Turn {
-        self.transcript = question_line(&self.episode.setup.question_label, &question.question);
+        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
+        self.transcript = frame.asked(&question.question, || question_line(question_label, &question.question));
         self.next()
     }
 

@@ -71,7 +71,8 @@ impl ReactZh {
 
 impl Dialogue for ReactZh {
     fn begin(&mut self, question: &Question) -> Turn {
-        self.transcript = Script.question(&self.episode.setup.question_label, &question.question);
+        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
+        self.transcript = frame.asked(&question.question, || Script.question(question_label, &question.question));
         self.ask()
     }
 

@@ -43,10 +43,13 @@ pub(crate) fn sheet(compared: &Compared<'_>) -> Sheet {
     blocks.extend(settings_table(&names, settings));
     for figure in &comparison.figures {
         blocks.push(means(figure, &comparison.variants));
-        blocks.extend(overall(figure));
+        blocks.extend(overall(figure, comparison));
         blocks.push(pairs(figure));
         blocks.extend(corrected::blocks(compared, &figure.figure.name));
-        blocks.extend(mde.then(|| power(figure, comparison.settings.power)));
+        if *mde {
+            blocks.push(power(figure, comparison.settings.power));
+            blocks.extend(without_power(figure));
+        }
         blocks.extend(planned(figure, efforts));
         let sentences = figure.pairs.iter().map(|pair| pair.verdict.sentence.clone()).collect();
         blocks.push(Block::Lines { title: format!("{}, verdicts", figure.figure.label()), lines: sentences });
@@ -130,13 +133,18 @@ fn means(figure: &FigureComparison, columns: &[VariantSummary]) -> Block {
     Block::Table(Grid { id: "means", title, header, rows: figure.means.iter().zip(columns).map(row).collect() })
 }
 
-fn overall(figure: &FigureComparison) -> Option<Block> {
+fn overall(figure: &FigureComparison, comparison: &Comparison) -> Option<Block> {
     let test = figure.cochran_q?;
+    let mut p = Cell::figure("p", test.p, p_value(test.p));
+    let variants = || comparison.variants.iter().map(|variant| variant.name.as_str());
+    if comparison.settings.stopped.iter().any(|run| run.has(variants())) {
+        mark_stopped(&mut p);
+    }
     let cells = vec![
         Cell::text("Cochran's Q"),
         Cell::figure("cochran_q", test.q, format!("{:.3}", test.q)),
         Cell::count("freedom", test.freedom),
-        Cell::figure("p", test.p, p_value(test.p)),
+        p,
     ];
     let header = headings("test", &["statistic", "df", "p"]);
     let key = Key { metric: figure.figure.name.clone(), ..Key::default() };
@@ -147,16 +155,23 @@ fn overall(figure: &FigureComparison) -> Option<Block> {
 fn pairs(figure: &FigureComparison) -> Block {
     let unit = figure.figure.unit;
     let points = if unit == Unit::Share { "points" } else { "difference" };
-    let level = figure.pairs.iter().find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
+    // A rule has a level of its own.
+    let fixed = figure.pairs.iter().filter(|pair| pair.stopping.is_none());
+    let level = fixed.chain(&figure.pairs).find_map(|pair| pair.interval).map_or(0.95, |interval| interval.level);
     let difference = format!("{points} [{} %]", percent(level));
     let mut header = headings("b − a", &[&difference, "p", "p Holm"]);
     if figure.binary {
         header.extend([Heading::numbers("only a"), Heading::numbers("only b")]);
     }
     let row = |pair: &Pair| {
+        let mut change = change(unit, pair.difference, pair.se, pair.interval);
+        if let Some(own) = pair.interval.map(|interval| interval.level).filter(|own| percent(*own) != percent(level)) {
+            change.text = format!("{} at {} %", change.text, percent(own));
+            change.figures.push(("level", own));
+        }
         let mut cells = vec![
             Cell::text(format!("{} − {}", pair.b, pair.a)),
-            change(unit, pair.difference, pair.se, pair.interval),
+            change,
             evidence(pair),
             pair.p_holm.map_or_else(Cell::nothing, |p| Cell::figure("p_holm", p, p_value(p))),
         ];
@@ -187,10 +202,15 @@ fn evidence(pair: &Pair) -> Cell {
     let Some(p) = pair.p else { return Cell::nothing() };
     let mut cell = Cell::figure("p", p.value, p_value(p.value));
     if pair.stopped_by.is_some() {
-        cell.text += " (stopped)";
-        cell.figures.push(("stopped_by_rule", 1.0));
+        mark_stopped(&mut cell);
     }
     cell
+}
+
+/// A rule could stop the run, so that this p is not valid at its nominal level.
+fn mark_stopped(p: &mut Cell) {
+    p.text += " (stopped)";
+    p.figures.push(("stopped_by_rule", 1.0));
 }
 
 /// The difference that this many questions can detect, and the number of questions needed to detect the difference found.
@@ -211,6 +231,15 @@ fn power(figure: &FigureComparison, power: f64) -> Block {
     };
     let title = format!("{}, minimum detectable difference at {} % power", figure.figure.label(), percent(power));
     Block::Table(Grid { id: "power", title, header, rows: figure.pairs.iter().map(row).collect() })
+}
+
+/// Why a pair has neither of the two.
+fn without_power(figure: &FigureComparison) -> Option<Block> {
+    let of_rule = figure.pairs.iter().filter(|pair| pair.stopping.is_some());
+    let why = "a rule decided when to stop, and both figures are those of a number of questions that was fixed before";
+    let lines: Vec<String> = of_rule.map(|pair| format!("{} − {}: {why}", pair.b, pair.a)).collect();
+    let title = format!("{}, without a minimum detectable difference", figure.figure.label());
+    (!lines.is_empty()).then_some(Block::Lines { title, lines })
 }
 
 /// What it takes to see differences that these questions need not show.

@@ -34,7 +34,8 @@ fn of_judge(text: &mut String, judge: &JudgeFigures) {
     let total: usize = judge.verdicts.iter().sum();
     let said = said(&judge.verdicts.map(|count| count as u64));
     let name = visible_line(&judge.name, NAME);
-    let _ = writeln!(text, "\n{name}: {} ({said}), {:.4} USD", counted(total, "verdict"), judge.cost_usd);
+    let usd = judge.cost_usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
+    let _ = writeln!(text, "\n{name}: {} ({said}), {usd}", counted(total, "verdict"));
     let chosen = match rule.judged {
         Chosen::All => "every answer".to_owned(),
         Chosen::WrongByEm => {

@@ -25,7 +25,7 @@ pub(crate) use summary::{JoinedRow, RunSummary, SummaryRow};
 pub(crate) use trajectory::live::Live;
 #[cfg(feature = "index")]
 pub(crate) use view::yellow;
-pub(crate) use view::{View, labelled};
+pub(crate) use view::{View, labelled, wrapped};
 
 pub(crate) use crate::types::text::{counted, thousands, visible};
 #[cfg(feature = "index")]

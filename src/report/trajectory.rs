@@ -24,7 +24,8 @@ pub(crate) fn render(trajectory: &Trajectory, verdict: Option<&Verdict<'_>>, vie
     }
     for (step, at) in trajectory.steps.iter().zip(1..) {
         page.blank();
-        show_step(&mut page, step, branch::origin(trajectory, at).as_deref());
+        let origin = branch::origin(trajectory, at);
+        show_step(&mut page, step, origin.as_deref(), branch::is_written(trajectory, at));
     }
     page.blank();
     end(&mut page, trajectory);
@@ -60,19 +61,20 @@ fn gold(page: &mut Page, trajectory: &Trajectory) {
     }
 }
 
-fn show_step(page: &mut Page, step: &Step, origin: Option<&str>) {
+/// `is_written` says whether an edit wrote the copied replies.
+fn show_step(page: &mut Page, step: &Step, origin: Option<&str>, is_written: bool) {
     let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
     let origin = origin.map(|origin| format!(", {origin}")).unwrap_or_default();
     page.rule(&format!("{sample}step {}{origin}", step.n));
-    step_fields(page, step);
+    step_fields(page, step, is_written);
 }
 
-fn step_fields(page: &mut Page, step: &Step) {
+fn step_fields(page: &mut Page, step: &Step, is_written: bool) {
     page.optional("thought", step.thought.as_deref(), PLAIN);
     page.optional("action", step.action_text.as_deref().map(str::trim), CYAN);
     after_action(page, step, step.observation.as_deref());
     if !step.calls.is_empty() {
-        page.field("calls", &calls(step), DIM);
+        page.field("calls", &calls(step, is_written), DIM);
     }
 }
 
@@ -97,8 +99,8 @@ pub(in crate::report) fn source(provenance: &Provenance) -> String {
     }
 }
 
-/// Duration, tokens and end of each model call of a step.
-pub(in crate::report) fn calls(step: &Step) -> String {
+/// Duration, tokens and end of each model call of a step. `is_written` says whether an edit wrote the copied replies.
+pub(in crate::report) fn calls(step: &Step, is_written: bool) -> String {
     let parts: Vec<String> = step
         .calls
         .iter()
@@ -120,8 +122,7 @@ pub(in crate::report) fn calls(step: &Step) -> String {
                 let _ = write!(text, ", {}", counted(call.attempts, "attempt"));
             }
             if call.copied {
-                // Nobody was ever asked for a reply that an edit wrote.
-                text.push_str(if call.attempts == 0 { ", written by the edit" } else { ", copied" });
+                text.push_str(if is_written { ", written by the edit" } else { ", copied" });
             }
             if call.cached {
                 text.push_str(", cached");

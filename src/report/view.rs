@@ -1,6 +1,7 @@
 //! Width and colours of the terminal.
 
 use super::console::stdout_is_terminal;
+use crate::types::text::visible_line;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct View {
@@ -33,6 +34,21 @@ pub(crate) fn labelled(label: &str, text: &str, labels: usize, width: usize) -> 
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     let lines = textwrap::wrap(text, options);
     if lines.is_empty() { begin.trim_end().to_owned() + "\n" } else { lines.join("\n") + "\n" }
+}
+
+/// A line, wrapped between words. A command stays on one line, so that it can be copied.
+pub(crate) fn wrapped(line: &str, width: usize, indent: &str) -> String {
+    let line = visible_line(line, 2000);
+    if line.trim_start().starts_with("wikitrail ") {
+        return format!("{indent}{line}\n");
+    }
+    let after = format!("{indent}  ");
+    let options = textwrap::Options::new(width)
+        .initial_indent(indent)
+        .subsequent_indent(&after)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(&line, options).iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 
 /// A word that needs attention, for standard output.

@@ -3,8 +3,10 @@
 use super::error::RunError;
 use crate::agent::{Acting, Approach};
 use crate::protocol::{Kind, Protocol};
+use crate::store::RunFolder;
 use crate::types::text::visible_line;
 use crate::types::{Branch, BranchEdit, Call, Fork, Message, Step, Tool, Trajectory};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The variants of a branch.
@@ -27,7 +29,26 @@ pub(crate) struct Edit {
 
 impl Edit {
     pub(crate) fn is_nothing(&self) -> bool {
-        !self.is_of_the_step() && self.model.is_none() && self.prompt.is_none() && self.protocol.is_none()
+        !self.is_of_the_step() && !self.goes_on_otherwise()
+    }
+
+    /// Why this edit changes nothing at a step, if so: a control beside it would be the same episode.
+    pub(crate) fn idle(&self, step: &Step) -> Option<&'static str> {
+        let ends = self.action.as_ref().map_or(step.tool, |(tool, _)| Some(*tool)) == Some(Tool::Finish);
+        if ends && self.observation.is_some() {
+            return Some("the step gives the answer, and no tool answers there");
+        }
+        let text = |text: Option<&String>| text.map_or("", |text| text.trim()).to_owned();
+        let same = !self.goes_on_otherwise()
+            && self.thought.as_ref().is_none_or(|thought| text(Some(thought)) == text(step.thought.as_ref()))
+            && self.action.as_ref().is_none_or(|edited| Some(edited) == action(step).as_ref())
+            && self.observation.as_ref().is_none_or(|given| Some(given) == step.observation.as_ref());
+        same.then_some("the step is like that without the edit")
+    }
+
+    /// Whether something else than the run's own goes on from the step.
+    fn goes_on_otherwise(&self) -> bool {
+        self.model.is_some() || self.prompt.is_some() || self.protocol.is_some()
     }
 
     fn is_of_the_step(&self) -> bool {
@@ -48,6 +69,54 @@ impl Edit {
         let (names, texts): (Vec<&str>, Vec<String>) = parts.into_iter().unzip();
         BranchEdit::new(&names.join("+"), texts.join("\n"))
     }
+}
+
+/// Refuses to go on with branches that differ from these, by what differs. Other questions and other settings of a run are
+/// refused where any run is resumed.
+pub(crate) fn refuse_other_edit(out: &Path, forks: &[Fork]) -> Result<(), RunError> {
+    let folder = RunFolder::at(out);
+    if !folder.exists() {
+        return Ok(());
+    }
+    for recorded in folder.records()?.iter() {
+        let recorded = recorded?;
+        let Some(was) = recorded.branch else { continue };
+        let planned = forks.iter().find(|fork| fork.arm == recorded.variant && fork.branch.id == was.id);
+        let differing = planned.map(|fork| differences(&was, &fork.branch)).unwrap_or_default();
+        if !differing.is_empty() {
+            let id = visible_line(&was.id, 80);
+            let message = format!(
+                "`{}` holds another branch of question `{id}`:\n  {}",
+                visible_line(&out.display().to_string(), 200),
+                differing.join("\n  ")
+            );
+            return Err(RunError::input(message, "repeat the command that it was started with, or name another --out"));
+        }
+    }
+    Ok(())
+}
+
+/// What differs, as `name: was X, now Y`.
+fn differences(was: &Branch, now: &Branch) -> Vec<String> {
+    let differ = |name: &str, was: &str, now: &str| {
+        let shown = |text: &str| format!("`{}`", visible_line(text, 200));
+        (was != now).then(|| format!("{}: was {}, now {}", visible_line(name, 80), shown(was), shown(now)))
+    };
+    let edit = |branch: &Branch| branch.edit.clone().unwrap_or_else(|| BranchEdit::new("", String::new()));
+    let (old, new) = (edit(was), edit(now));
+    let text = if old.part == new.part { differ(&new.part, &old.text, &new.text) } else { None };
+    let episode = [
+        differ("run", &was.run, &now.run).filter(|_| was.key != now.key),
+        differ("variant", &was.variant, &now.variant),
+        differ("repeat", &was.repeat.to_string(), &now.repeat.to_string()),
+        differ("--at", &was.at.to_string(), &now.at.to_string()),
+        differ("edit", &old.part, &new.part),
+        text,
+    ];
+    let mut found: Vec<String> = episode.into_iter().flatten().collect();
+    // The run was made again in the same place.
+    found.extend(differ("episode", &was.key, &now.key).filter(|_| found.is_empty()));
+    found
 }
 
 /// The part of an agent that has steps to branch off.

@@ -130,6 +130,7 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         | StoreError::Packed { .. } => Input,
         StoreError::Io { .. }
         | StoreError::Locked { .. }
+        | StoreError::Asking { .. }
         | StoreError::ShardLocked { .. }
         | StoreError::OtherShards { .. } => Unexpected,
     };

@@ -15,8 +15,10 @@ use crate::experiment::{DatasetSpec, Experiment, VariantSpec};
 use crate::llm::{Budget, LearnedOptions};
 use crate::protocol::direct::gold_paragraphs;
 use crate::types::manifest::MANIFEST_VERSION;
-use crate::types::sha256_hex;
-use crate::types::{AnswerKind, DatasetRecord, ExperimentRecord, Manifest, PriceRecord, Question, Variant};
+use crate::types::text::printable;
+use crate::types::{
+    AnswerKind, DatasetRecord, ExperimentRecord, Fork, Manifest, PriceRecord, Question, Variant, sha256_hex,
+};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,6 +62,7 @@ impl Job {
         let Asked { mut questions, mut record, notes } = Asked::of(ordered.as_ref().unwrap_or(spec), resumed)?;
         if !experiment.forks.is_empty() {
             questions.retain(|question| experiment.forks.iter().any(|fork| fork.branch.id == question.id));
+            refuse_lost(&experiment.forks, &questions, &record)?;
             record.selection.ids = questions.iter().map(|question| question.id.clone()).collect();
             record.selected = questions.len();
         }
@@ -127,6 +130,17 @@ impl Job {
     pub(super) fn prices(&self) -> BTreeMap<&str, &PriceRecord> {
         let variants = self.manifest.variants.iter();
         variants.filter_map(|variant| Some((variant.name.as_str(), variant.price.as_ref()?))).collect()
+    }
+}
+
+/// The episodes to branch off were recorded; their questions come from the dataset, which may have changed since.
+fn refuse_lost(forks: &[Fork], questions: &[Question], record: &DatasetRecord) -> Result<(), RunError> {
+    match forks.iter().find(|fork| questions.iter().all(|question| question.id != fork.branch.id)) {
+        None => Ok(()),
+        Some(fork) => Err(RunError::input(
+            format!("question `{}` of the run is not in `{}`", printable(&fork.branch.id, 80), record.path),
+            "restore the dataset as it was when the run was made",
+        )),
     }
 }
 

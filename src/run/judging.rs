@@ -16,7 +16,7 @@ use crate::judge::{
     key,
 };
 use crate::llm::{Budgeted, Model, ModelError, Price, Spent, in_episode};
-use crate::store::RunFolder;
+use crate::store::{Lock, RunFolder};
 use crate::types::text::{counted, cut, printable};
 use crate::types::{Completion, Decoding, PriceRecord, Request, RequestOption, Usage, sha256_hex};
 use futures_util::StreamExt as _;
@@ -92,18 +92,23 @@ pub(crate) struct Judging<V = Verdict> {
     rule: Rule,
     ready: Vec<Ready>,
     known: Verdicts<V>,
+    /// Two processes at once would ask and pay for the same.
+    _lock: Option<Lock>,
 }
 
 impl<V: Menu> Judging<V> {
-    /// Builds the judges and chooses what they are asked; `answers` are those of the run. Sends nothing and writes nothing.
+    /// Builds the judges and chooses what they are asked; `answers` are those of the run. Sends nothing, and writes nothing
+    /// but a lock.
     pub(crate) fn prepare(folder: RunFolder, answers: &[Answer], judges: &JudgeSettings<V>) -> Result<Self, RunError> {
         let JudgeSettings { limits, pace, recording, .. } = judges.clone();
         let output = Output { dry_run: judges.dry_run, ..Output::default() };
         let experiment = Experiment { limits, pace, recording, output, ..Experiment::default() };
+        // Before anything is read: what another process is writing would not be known.
+        let lock = if judges.dry_run { None } else { Some(Lock::of_file(&V::file(&folder))?) };
         let known = Verdicts::read(&folder)?;
         let pool = Pool::new(&experiment).map_err(|error| in_flags_of_the_judge(&error, V::FLAG))?;
         let (prompt, rule) = (judges.prompt.clone(), judges.rule);
-        let mut judging = Self { folder, pool, prompt, rule, ready: Vec::new(), known };
+        let mut judging = Self { folder, pool, prompt, rule, ready: Vec::new(), known, _lock: lock };
         let chosen = due(answers.iter().cloned(), rule);
         for model in &judges.models {
             let settings = VariantSettings { model: Some(model.clone()), ..judges.settings.clone() };

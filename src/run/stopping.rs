@@ -254,7 +254,7 @@ pub(super) fn remember(watch: Option<&Watch>, folder: &RunFolder, manifest: &mut
 }
 
 /// The dataset in random order: in that of a file, easy questions may come first.
-pub(super) fn ordered(spec: &DatasetSpec) -> DatasetSpec {
+pub(crate) fn ordered(spec: &DatasetSpec) -> DatasetSpec {
     let mut spec = spec.clone();
     if spec.settings.shuffle_like_paper.is_none() {
         spec.settings.shuffle.get_or_insert(SEED);

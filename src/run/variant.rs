@@ -84,7 +84,8 @@ impl<'a> Builder<'a> {
         let method = find_method(settings.method.as_deref().unwrap_or(Method::React.name()))?;
         // Chat models run ahead and answer in prose, which our own protocol is made for. A finished text of the paper's
         // has the paper's form, so it goes with the paper's protocol.
-        let ours = ModelSettings(settings).is_chat() && matches!(prompt, PromptSource::File(_));
+        let of_paper = matches!(&prompt, PromptSource::Text(text) if !text.is_plain());
+        let ours = ModelSettings(settings).is_chat() && !of_paper;
         let usual = if ours { protocol::robust::ID } else { protocol::react_paper::ID };
         let options = Options(settings.option.clone().unwrap_or_default());
         let protocol = find_protocol(settings.protocol.as_deref().unwrap_or(usual), &options)?;
@@ -106,6 +107,12 @@ impl<'a> Builder<'a> {
             return Err(RunError::usage(
                 format!("--oracle-context is about direct methods, and `{}` uses tools", method.name()),
                 "direct methods are standard, cot and cot-sc; the back-offs have a direct part",
+            ));
+        }
+        if is_on(settings.oracle_context) && matches!(&prompt, PromptSource::Text(text) if text.has_question()) {
+            return Err(RunError::usage(
+                format!("`{prompt_name}` says where the question stands, and has no place for --oracle-context"),
+                "the gold paragraphs are shown before the question: use a prompt file (TOML), or a text without {question}",
             ));
         }
         Ok(Self { settings, claims, prompt, prompt_name, method, protocol, options, order })

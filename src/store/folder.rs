@@ -32,9 +32,9 @@ pub(super) const JOURNAL: &str = "journal";
 /// What people said of the episodes.
 const ANNOTATIONS: &str = "annotations.jsonl";
 /// What models said of the answers.
-const VERDICTS: &str = "verdicts.jsonl";
+pub(super) const VERDICTS: &str = "verdicts.jsonl";
 /// Why models find that episodes failed.
-const CLASSIFICATIONS: &str = "classifications.jsonl";
+pub(super) const CLASSIFICATIONS: &str = "classifications.jsonl";
 
 impl RunFolder {
     /// The experiment that the run belongs to.

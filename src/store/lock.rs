@@ -3,11 +3,14 @@
 //! A process that writes all of it locks `.lock` for itself. A shard shares that lock, so that nobody writes all of the
 //! folder meanwhile, and locks `.lock.<i>-of-<n>` for itself. Two shards never wait for one another.
 //!
+//! Who asks models about a run locks `.lock.verdicts` or `.lock.classifications` for itself, and nothing else.
+//!
 //! Between machines, locks are as good as the file system. Therefore a shard's lock file names process and machine, is
 //! touched now and then, and is emptied at the end. Whoever finds the name of another machine in it watches whether it is
 //! still touched, before it takes the shard for itself.
 
 use super::StoreError;
+use super::folder::{CLASSIFICATIONS, VERDICTS};
 use crate::tape::{check_own, open_own};
 use crate::types::Shard;
 use std::fs::{self, File, TryLockError};
@@ -27,6 +30,9 @@ const MOST: u64 = 200;
 const NAMED: usize = 7;
 
 const NAME: &str = ".lock";
+
+/// The files that models' answers are appended to.
+const ASKED: [&str; 2] = [VERDICTS, CLASSIFICATIONS];
 
 /// The lock on a run's folder or on one shard of it, released on drop.
 #[derive(Debug)]
@@ -57,6 +63,26 @@ impl Lock {
             None => Self::whole(folder, path, file),
             Some(shard) => Self::of_shard(folder, shard, &path, file),
         }
+    }
+
+    /// Locks a file of a run for a process that appends to it for as long as it asks models, beside which runs, readers and
+    /// people may go on. A file system without locks has this one for itself.
+    pub(crate) fn of_file(file: &Path) -> Result<Self, StoreError> {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let path = file.with_file_name(format!("{NAME}.{stem}"));
+        let mut lock = Self { shard: None, file: open(&path)?, path, _common: None, before: None, touching: None };
+        match lock.file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let holder = read(&lock.file).ok().filter(|holder| !holder.is_empty());
+                return Err(StoreError::Asking { path: file.to_owned(), holder });
+            }
+            Err(TryLockError::Error(source)) if !has_no_locks(&source) => {
+                return Err(StoreError::Io { action: "lock", path: lock.path.clone(), source });
+            }
+            _ => {}
+        }
+        let _ = write(&mut lock.file, &format!("process {}", std::process::id()));
+        Ok(lock)
     }
 
     fn whole(folder: &Path, path: PathBuf, mut file: File) -> Result<Self, StoreError> {
@@ -213,9 +239,11 @@ fn in_name(name: &str) -> Option<Shard> {
     Shard::in_name(name.strip_prefix(NAME)?.strip_prefix('.')?)
 }
 
-/// Whether a file is the lock of a folder or of a shard.
+/// Whether a file is the lock of a folder, of a shard, or of a file that models' answers are appended to.
 pub(super) fn is_lock(name: &str) -> bool {
-    name == NAME || in_name(name).is_some()
+    let of_file =
+        |of: &str| name.strip_prefix(NAME).and_then(|rest| rest.strip_prefix('.')) == of.strip_suffix(".jsonl");
+    name == NAME || in_name(name).is_some() || ASKED.into_iter().any(of_file)
 }
 
 fn names(shards: &[Shard]) -> String {
@@ -279,7 +307,8 @@ mod tests {
         assert!(error.contains("in 3 shards (1/3 among them)"), "{error}");
         let error = take("").expect_err("held").to_string();
         assert!(error.contains("(shards 1/3, 2/3)"), "{error}");
-        assert!([".lock", ".lock.1-of-3"].into_iter().all(is_lock) && !is_lock(".lock.3") && !is_lock(".lockfile"));
+        assert!([".lock", ".lock.1-of-3", ".lock.verdicts"].into_iter().all(is_lock));
+        assert!(![".lock.3", ".lockfile", ".lock.verdicts.jsonl"].into_iter().any(is_lock));
         assert!(matches!(hold_still(dir.path()), Err(StoreError::Locked { .. })));
         drop(first);
         drop(take("1/3").expect("free again"));
@@ -292,6 +321,22 @@ mod tests {
         assert!(still.is_some() && take("1/3").is_err());
         drop(still);
         take("1/4").expect("nobody writes 3 shards any more");
+    }
+
+    #[test]
+    fn of_two_that_ask_models_about_a_run_the_second_learns_of_the_first() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let take = |name: &str| Lock::of_file(&dir.path().join(name));
+        let held = take("verdicts.jsonl").expect("free");
+        let error = take("verdicts.jsonl").expect_err("held").to_string();
+        let words = format!("another process (process {}) is asking models", std::process::id());
+        assert!(error.starts_with(&words) && error.ends_with("verdicts.jsonl`"), "{error}");
+        // Neither another question nor a run is kept from going on.
+        drop((take("classifications.jsonl").expect("free"), Lock::take(dir.path(), None).expect("free")));
+        drop(held);
+        drop(take("verdicts.jsonl").expect("free again"));
+        let names = fs::read_dir(dir.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name());
+        assert!(names.map(|name| name.into_string().expect("text")).all(|name| is_lock(&name)));
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub enum StoreError {
     Packed { path: PathBuf },
     #[error("`{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
     Locked { path: PathBuf, holder: Option<String> },
+    #[error("another process{} is asking models, and writes their answers to `{}`", holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default(), path.display())]
+    Asking { path: PathBuf, holder: Option<String> },
     #[error("shard {shard} of `{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
     ShardLocked { path: PathBuf, shard: Shard, holder: Option<String> },
     #[error("`{}` is being written in {} shards ({other} among them)", path.display(), other.count())]
@@ -102,6 +104,7 @@ impl StoreError {
             Self::Packed { .. } => "unpack it with gunzip, and remove the packed file",
             Self::Foreign { .. } => "name a new file; this one was not changed",
             Self::Locked { .. } => "wait for it to finish, or choose another path",
+            Self::Asking { .. } => "wait for it to finish; the same command then asks only what is left",
             Self::ShardLocked { .. } => {
                 "each shard is for one process; wait for it to end, or give this one a shard that nobody else has"
             }

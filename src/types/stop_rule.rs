@@ -162,7 +162,7 @@ impl Stopping {
     /// What the rule says, with these names of its variants. They are not escaped.
     pub fn sentence(&self, a: &str, b: &str) -> String {
         let Self { rule, planned, looked, e_value, low, high, .. } = self;
-        let points = |share: f64| format!("{:.1}", 100.0 * share + 0.0).replace('-', "−");
+        let points = |share: f64| format!("{:.1}", 100.0 * share + 0.0);
         let level = 100.0 * (1.0 - rule.alpha);
         let sequence = |low: f64, high: f64| {
             let level = format!("{level:.4}");
@@ -182,7 +182,9 @@ impl Stopping {
         } else {
             let questions = counted(*planned, "question");
             let so_far = if looked < planned { format!("{looked} of {questions}") } else { questions };
-            let (of, limit) = (rule.label(), rule.limit());
+            let of = rule.label();
+            let limit = format!("{:.2}", rule.limit());
+            let limit = limit.trim_end_matches('0').trim_end_matches('.');
             format!(
                 "not decided after {so_far}: the difference {b} − {a} is {} points {of}, {} ({limit} decides)",
                 points(difference),

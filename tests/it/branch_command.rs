@@ -71,6 +71,14 @@ fn each_part_of_a_step_can_be_edited() {
     assert_eq!(action["steps"][1]["input"], "Carl Nielsen");
     assert_eq!(action["branch"]["edit"]["part"], "action");
     assert_eq!(action["branch"]["edit"]["text"], "search[Carl Nielsen]");
+    // Of the replies, only the edited one was written by nobody.
+    let calls = |target: &str| -> Vec<String> {
+        let shown = dir.wikitrail(&["show", target]).ok().stdout;
+        shown.lines().filter(|line| line.starts_with("calls")).map(str::to_owned).take(3).collect()
+    };
+    assert_eq!(calls("a@edited:sample-001")[..2].join("|").matches("copied").count(), 1);
+    assert!(calls("a@edited:sample-001")[1].ends_with("written by the edit"));
+    assert!(calls("a@control:sample-001")[0].ends_with("copied"));
     let thought = first("t", &["--thought", "I look for it."]);
     assert_eq!(
         (&thought["steps"][1]["thought"], &thought["steps"][1]["input"]),
@@ -97,6 +105,7 @@ fn each_part_of_a_step_can_be_edited() {
     let given = first("o", &["--observation-file", "page.txt"]);
     assert_eq!(given["steps"][1]["observation"], "George de Hevesy won it in 1943.");
     assert_eq!(given["steps"][1]["note"], "this observation was put there");
+    assert!(calls("o@edited:sample-001")[..2].iter().all(|line| line.ends_with("copied")));
     let both = first("b", &["--thought", "Now.", "--action", "Finish[1943]"]);
     assert_eq!((&both["answer"], &both["branch"]["edit"]["part"]), (&json!("1943"), &json!("thought+action")));
 }
@@ -112,11 +121,24 @@ fn what_cannot_be_branched_off_is_refused_with_its_reason() {
     };
     let with = ["--with", "empty", "--out", "x"];
     refused(2, "nothing is edited", &["r:sample-001", "--at", "2", "--out", "x"]);
-    refused(3, "has no episode that can be edited so", &[&["r:sample-001", "--at", "40"][..], &with].concat());
+    let no_step = "`r:sample-001` cannot be edited so: no action at step 40";
+    refused(3, no_step, &[&["r:sample-001", "--at", "40"][..], &with].concat());
+    refused(3, "so (60: no action at step 40)", &[&["r", "--at", "40"][..], &with].concat());
+    let unknown = "`r` has no episode of question `nothing`";
+    refused(3, unknown, &[&["r:nothing", "--at", "2"][..], &with].concat());
+    let right = ["r:sample-003", "--wrong", "--at", "1"];
+    refused(3, "was not measured, or --wrong or --class excludes it", &[&right[..], &with].concat());
     refused(3, "is neither an episode nor a run", &[&["nothing:a", "--at", "1"][..], &with].concat());
     refused(2, "`r` exists", &["r:sample-001", "--at", "1", "--with", "empty", "--out", "r"]);
     dir.wikitrail(&["run", "--quiet", "--limit", "3", "--method", "react,cot", "--out", "m"]).ok();
     refused(2, "has several variants", &[&["m", "--at", "1"][..], &with].concat());
+    let same = ["r:sample-001", "--at", "2", "--action", "Search[Jørn Utzon]", "--out", "x"];
+    refused(3, "cannot be edited so: the step is like that without the edit", &same);
+    for (flag, value) in [("--model", "baseline"), ("--protocol", "react-paper"), ("--prompt", "prompts/hotpotqa.toml")]
+    {
+        let own = ["r", "--at", "1", flag, value, "--out", "x"];
+        refused(2, &format!("{flag} {value} changes nothing"), &own);
+    }
     refused(2, "variant `cot` has no steps to branch off", &[&["m@cot", "--at", "last-search"][..], &with].concat());
     // The corpus says something else than it did.
     let path = dir.path("r/trajectories.jsonl");

@@ -36,6 +36,11 @@ fn run(dir: &WorkDir, server: &Server, questions: usize, methods: &str) {
     dir.run(&flags).ok();
 }
 
+/// Whether every line fits into 80 columns.
+fn narrow(text: &str) -> bool {
+    text.lines().all(|line| line.chars().count() <= 80)
+}
+
 /// The command that asks `openai:c`, and more of it.
 fn classify<'a>(base: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["score", "r", "--classify", "openai:c", "--judge-base-url", base], more].concat()
@@ -68,6 +73,9 @@ fn failed_episodes_are_read_once_and_stand_beside_the_rules() {
     let base = base(&server);
     let planned = dir.wikitrail(&classify(&base, &["--judge-price", "1/2", "--dry-run"])).ok();
     assert!(planned.stdout.starts_with("openai:c: 9 calls, 0 classified before; about "), "{}", planned.stdout);
+    assert!(narrow(&planned.stdout) && planned.stdout.contains(" USD"), "{}", planned.stdout);
+    let planned = dir.wikitrail(&classify(&base, &["--judge-price", "0.000001/0.000001", "--dry-run"])).ok();
+    assert!(planned.stdout.contains("less than 0.0001 USD"), "{}", planned.stdout);
     assert!(asked(&server).is_empty() && !dir.path("r/classifications.jsonl").exists());
     let scored = dir.wikitrail(&classify(&base, &["--judge-price", "1/2"])).ok();
     assert!(scored.stderr.contains("9 episodes classified"), "{}", scored.stderr);
@@ -94,6 +102,8 @@ fn failed_episodes_are_read_once_and_stand_beside_the_rules() {
     // What was read is not read again, and no figure of the episodes has changed.
     dir.wikitrail(&classify(&base, &[])).ok();
     assert_eq!((asked(&server).len(), readings(&dir).len()), (9, 9));
+    let planned = dir.wikitrail(&classify(&base, &["--judge-price", "1/2", "--dry-run"])).ok();
+    assert_eq!(planned.stdout, "openai:c: 0 calls, 9 classified before\n");
     let after = dir.wikitrail(&["score", "r", "--json"]).json();
     assert_eq!(before["variants"], after["variants"]);
     assert_eq!(after["annotations"]["people"][0]["model"], json!(true));
@@ -131,6 +141,7 @@ fn readings_are_shown_exported_and_merged_like_those_of_people() {
     assert!(scored.stdout.contains("how often this model is right is not known"), "two models are no person");
     let shown = dir.wikitrail(&["show", "r@cot", "d-3"]).ok();
     assert!(shown.stdout.contains("model:openai:c says search: The agent wrote CLASS: label"), "{}", shown.stdout);
+    assert!(narrow(&shown.stdout), "{}", shown.stdout);
     dir.wikitrail(&["report", "r", "--out", "page.html"]).ok();
     let page = dir.read("page.html");
     let packed = page.split_once("data-chunk=\"0\">").and_then(|(_, rest)| rest.split_once("</script>"));
@@ -152,6 +163,7 @@ fn unreadable_is_not_measured_and_a_budget_and_a_recording_hold() {
     let ran = dir.wikitrail(&classify(&base, &["--judge-max-calls", "2", "--judge-concurrency", "1"]));
     assert_eq!(ran.code, Some(4), "{}", ran.stderr);
     assert!(ran.stderr.contains("4 episodes not classified yet"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("stopped: the budget of 2 model calls is spent"), "{}", ran.stderr);
     assert!(ran.stderr.contains("--judge-max-calls LARGER"), "{}", ran.stderr);
     let ran = dir.wikitrail(&classify(&base, &["--judge-record", "tape.jsonl", "--judge-cache", "cache"])).ok();
     assert!(ran.stdout.contains("model:openai:c read 6 failed episodes, 1 of them unreadable"), "{}", ran.stdout);
@@ -162,6 +174,16 @@ fn unreadable_is_not_measured_and_a_budget_and_a_recording_hold() {
     let ran = dir.wikitrail(&classify(&base, &["--judge-replay", "tape.jsonl"]));
     assert_eq!((ran.code, readings(&dir).len(), asked(&server).len()), (Some(4), 4, 6), "{}", ran.stderr);
     assert!(ran.stderr.contains("not classified: "), "{}", ran.stderr);
+}
+
+#[test]
+fn a_model_that_never_replied_has_read_nothing_and_costs_nothing() {
+    let (served, dir) = (server(thirds), WorkDir::new());
+    run(&dir, &served, 3, "cot");
+    let refusing = Server::start(|_, _, stream| server::refuse(stream, &json!({"error": {"message": "no"}})));
+    let ran = dir.wikitrail(&classify(&base(&refusing), &[]));
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert!(ran.stdout.contains("model:openai:c has read no failed episode yet\n"), "{}", ran.stdout);
 }
 
 #[test]

@@ -129,6 +129,7 @@ fn a_judge_does_not_know_the_variant_and_equal_answers_are_one_call() {
     }
     let scored = dir.wikitrail(&["score", "r"]).ok();
     assert!(scored.stdout.contains("judges answers of its own"), "{}", scored.stdout);
+    assert!(scored.stdout.contains("2 verdicts") && scored.stdout.contains("price unknown"), "{}", scored.stdout);
     let compared = dir.wikitrail(&["compare", "r", "--metric", "em,judge", "--json"]).json();
     let judge =
         compared["metrics"].as_array().expect("figures").iter().find(|figure| figure["metric"]["name"] == "judge");
@@ -348,6 +349,10 @@ fn ctrl_c_keeps_every_verdict_and_the_same_command_asks_for_the_rest() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let id = child.id().to_string();
+    // The same command at once would ask and pay a second time.
+    let words = [&format!("another process (process {id}) is asking models"), "r/verdicts.jsonl", "what is left"];
+    dir.wikitrail(&flags).refused(1, &words);
+    dir.wikitrail(&[&flags[..], &["--dry-run"]].concat()).ok();
     assert!(std::process::Command::new("kill").args(["-INT", &id]).status().expect("kill").success());
     let output = child.wait_with_output().expect("it ends");
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

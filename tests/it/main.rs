@@ -59,6 +59,7 @@ mod judge;
 mod key_leaks;
 mod layering;
 mod list_command;
+mod listed_variants;
 #[cfg(all(unix, feature = "mcp"))]
 mod mcp_command;
 mod merge;
@@ -66,6 +67,7 @@ mod metric_command;
 mod mock_run;
 mod models_today;
 mod parse_command;
+mod plain_prompts;
 mod prices;
 mod prompt_command;
 mod protocol_golden;

@@ -1,6 +1,6 @@
 //! `prompt show`, `list` and `check` from outside: what is sent, to the last byte, and what is refused.
 
-use crate::common::wikitrail;
+use crate::common::{WorkDir, repository, shell, wikitrail};
 use serde_json::Value;
 use std::path::Path;
 use wikitrail::protocol::IDS;
@@ -98,4 +98,83 @@ fn the_words_of_a_system_are_used_as_they_stand() {
     let check = wikitrail(dir.path(), &["prompt", "check", "words.toml", "prompts/protocols/zh.toml"]);
     let checked = "words.toml: ok, texts for lagent\nprompts/protocols/zh.toml: ok, texts for go-blog, ";
     assert!(check.stdout.starts_with(checked), "{}", check.stdout);
+}
+
+/// From an empty folder: nobody who installed only the program has the files.
+#[test]
+fn the_source_of_a_prompt_is_printed_as_it_is() {
+    let dir = tempfile::tempdir().expect("a folder");
+    for prompt in PROMPTS.into_iter().chain(["prompts/protocols/en.toml"]) {
+        let printed = wikitrail(dir.path(), &["prompt", "show", prompt, "--source"]).ok();
+        assert_eq!((printed.stdout, printed.stderr), (repository(prompt), String::new()), "{prompt}");
+    }
+    // Line ends, a mark at the beginning and mistakes stay.
+    let own = "\u{feff}name = 1\r\nnam = 'x'\t# \u{1b}[2J é\r";
+    std::fs::write(dir.path().join("own.toml"), own).expect("written");
+    assert_eq!(wikitrail(dir.path(), &["prompt", "show", "own.toml", "--source"]).ok().stdout, own);
+    std::fs::write(dir.path().join("k.json"), r#"{"a\u0062": "x\u00e9\n", "other": "y"}"#).expect("written");
+    let entry = wikitrail(dir.path(), &["prompt", "show", "k.json#ab", "--source"]).ok().stdout;
+    assert_eq!(entry, "{\"ab\": \"x\\u00e9\\n\"}\n");
+    for (spec, message) in [
+        ("nowhere.toml", "cannot read prompt file `nowhere.toml`"),
+        ("k.json#abc", "has no key `abc`"),
+        ("own.md", "is not a .toml file"),
+    ] {
+        let refused = wikitrail(dir.path(), &["prompt", "show", "--source", spec]);
+        assert!(refused.code == Some(3) && refused.stderr.contains(message), "{}", refused.stderr);
+    }
+    let both = wikitrail(dir.path(), &["prompt", "show", PROMPTS[0], "--source", "--shots", "2"]);
+    assert_eq!(both.code, Some(2), "{}", both.stderr);
+}
+
+#[test]
+fn a_new_prompt_is_sound_and_explains_itself() {
+    let dir = WorkDir::new();
+    for (from, exemplars) in [(None, "6"), (Some("prompts/fever.toml"), "0"), (Some("prompts/hotpotqa-zh.toml"), "2")] {
+        let file = format!("it's {exemplars}.toml");
+        let mut args = vec!["prompt", "new", &file, "--exemplars", exemplars];
+        args.extend(from.iter().flat_map(|from| ["--from", from]));
+        let said = dir.wikitrail(&args).ok().stderr;
+        let (_, next) = said.split_once("next:\n").expect("commands");
+        assert_eq!(next.lines().count(), 2, "{next}");
+        let check = shell(dir.root(), next.lines().next().expect("a command").trim()).ok().stdout;
+        let count = if exemplars == "1" { "exemplar" } else { "exemplars" };
+        assert_eq!(check, format!("{file}: ok, {exemplars} {count}\n"));
+        let text = dir.read(&file);
+        assert!(
+            text.contains(&format!("\nname = \"it's {exemplars}\"\n")) && text.contains("# [[exemplar]] "),
+            "{text}"
+        );
+    }
+    let run = dir.wikitrail(&["prompt", "new", "mine.toml"]).ok().stderr;
+    assert!(run.ends_with("next:\n  wikitrail prompt check mine.toml\n  wikitrail run --prompt mine.toml\n"), "{run}");
+    assert_eq!(dir.read("mine.toml"), repository(PROMPTS[0]).replace("name = \"hotpotqa\"", "name = \"mine\""));
+    let claims = dir.wikitrail(&["prompt", "new", "claims.toml", "--from", PROMPTS[1]]).ok().stderr;
+    assert!(claims.ends_with("wikitrail run datasets/sample-claims.jsonl --prompt claims.toml\n"), "{claims}");
+    assert_eq!(dir.run(&["--prompt", "mine.toml", "--limit", "2", "--out", "r"]).ok().code, Some(0));
+}
+
+#[test]
+fn what_cannot_become_a_prompt_file_is_refused() {
+    let dir = WorkDir::new();
+    dir.write("there.toml", "x");
+    dir.write("k.json", r#"{"k": "Find it.\n"}"#);
+    dir.write("bad.toml", "name = 1\n");
+    for (args, code, words) in [
+        (&["there.toml"][..], 2, &["`there.toml` exists already", "hint: name another file"][..]),
+        (&["new.txt"], 2, &["`new.txt` does not end in .toml", "hint: name a file such as my.toml"]),
+        (&["new.toml", "--exemplars", "7"], 3, &["has 6 exemplars, fewer than the 7", "hint: request at most 6"]),
+        (
+            &["new.toml", "--from", "k.json#k"],
+            3,
+            &["`k.json#k` is a finished text", "hint: name a prompt file in TOML"],
+        ),
+        (&["new.toml", "--from", "prompts/protocols/en.toml"], 3, &["contains protocol texts, not a prompt"]),
+        (&["new.toml", "--from", "bad.toml"], 3, &["bad.toml:1: `name` must be a string"]),
+        (&["new.toml", "--from", "nowhere.toml"], 3, &["cannot read prompt file `nowhere.toml`"]),
+        (&["no/new.toml"], 1, &["cannot write `no/new.toml`", "hint: check that the folder exists"]),
+    ] {
+        dir.wikitrail(&[&["prompt", "new"], args].concat()).refused(code, words);
+        assert!(!dir.path("new.toml").exists() && dir.read("there.toml") == "x", "{args:?}");
+    }
 }

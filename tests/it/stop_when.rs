@@ -266,3 +266,32 @@ fn comparisons_say_what_the_rule_found_and_that_nothing_else_is_valid() {
     bench.dir.wikitrail(&["merge", "r", "--out", "m"]).ok();
     assert_eq!(bench.stopping("m"), found);
 }
+
+/// Each interval has its own level, and everything else of the run is marked.
+#[test]
+fn the_pair_of_the_rule_is_not_like_the_others() {
+    let dir = WorkDir::new();
+    let rule = "decided(em, standard, react, 0.45)";
+    dir.run(&["--method", "standard,cot,react", "--stop-when", rule, "--quiet", "--out", "r"]).ok();
+    let table = dir.wikitrail(&["compare", "r", "--metric", "em", "--mde"]).ok().stdout;
+    let text = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "points [95 %]",
+        "] at 55 % e = ",
+        "(2.22 decides)",
+        "(stopped)",
+        "Holm's correction covers the 2 pairs",
+        "react − standard: a rule decided when to stop",
+    ] {
+        // Only a run that was not decided says what would have decided it.
+        assert!(
+            text.contains(words) || words.contains("decides") && text.contains("stopped after"),
+            "{words}: {table}"
+        );
+    }
+    assert!(table.lines().any(|line| line.contains("Cochran's Q") && line.contains("(stopped)")), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    let csv = dir.wikitrail(&["compare", "r", "--metric", "em", "--format", "csv"]).ok().stdout;
+    let has = |start: &str| csv.lines().any(|line| line.contains(start));
+    assert!(has("stopped_by_rule") && has("level,0.55"), "{csv}");
+}

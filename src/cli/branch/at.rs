@@ -1,6 +1,6 @@
 //! The step where episodes branch off.
 
-use super::only_variant;
+use super::chosen::only_variant;
 use crate::cli::failure::Failure;
 use crate::graded::{GradedRun, RunRef};
 use crate::score::Divergence;
@@ -26,21 +26,23 @@ pub(super) fn at(text: &str) -> Result<At, String> {
 }
 
 impl At {
-    /// The step, as its place among all; nothing where an episode has no such step.
-    pub(super) fn place(self, trajectory: &Trajectory, right: &Right) -> anyhow::Result<Option<usize>> {
+    /// The step, as its place among all, or why an episode has none.
+    pub(super) fn place(self, trajectory: &Trajectory, right: &Right) -> anyhow::Result<Result<usize, String>> {
         let place = match self {
-            Self::Step(step) => Some(step),
+            Self::Step(step) => Ok(step),
             Self::LastSearch => {
-                trajectory.steps.iter().rposition(|step| step.tool == Some(Tool::Search)).map(|at| at + 1)
+                let last = trajectory.steps.iter().rposition(|step| step.tool == Some(Tool::Search));
+                last.map(|at| at + 1).ok_or_else(|| "no search".to_owned())
             }
-            Self::Parting => {
-                let other = right.of(&trajectory.id)?;
-                other.and_then(|other| Divergence::of(trajectory, &other)).map(|found| found.step)
-            }
+            Self::Parting => match right.of(&trajectory.id)? {
+                None => Err(format!("`{}` has no right episode of the question", right.name)),
+                Some(other) => Divergence::of(trajectory, &other)
+                    .map(|found| found.step)
+                    .ok_or_else(|| format!("all steps are those of the right episode in `{}`", right.name)),
+            },
         };
-        let exists =
-            |place: &usize| trajectory.steps.get(place.wrapping_sub(1)).is_some_and(|step| step.tool.is_some());
-        Ok(place.filter(exists))
+        let acts = |step: &usize| trajectory.steps.get(step.wrapping_sub(1)).is_some_and(|step| step.tool.is_some());
+        Ok(place.and_then(|step| Some(step).filter(acts).ok_or_else(|| format!("no action at step {step}"))))
     }
 }
 
@@ -48,6 +50,8 @@ impl At {
 #[derive(Default)]
 pub(super) struct Right {
     run: Option<GradedRun>,
+    /// Whose they are, as `RUN@VARIANT`.
+    name: String,
     /// Where each question's is.
     places: BTreeMap<String, usize>,
 }
@@ -68,14 +72,15 @@ impl Right {
                 places.entry(graded.trajectory.id).or_insert(place);
             }
         }
+        let name = visible_line(&format!("{}@{other}", path.display()), 200);
         if places.is_empty() {
-            let message = format!("`{}@{}` has no right episode", path.display(), visible_line(&other, 80));
+            let message = format!("`{name}` has no right episode");
             return Err(Failure::bad_input(
                 message,
                 "`--at parting` compares with right episodes: name others with --from",
             ));
         }
-        Ok(Self { run: Some(source), places })
+        Ok(Self { run: Some(source), name, places })
     }
 
     fn of(&self, id: &str) -> anyhow::Result<Option<Trajectory>> {

@@ -1,10 +1,10 @@
 //! What a comparison over a holdout says beside its tables: how often it was looked at, and the development part.
 
-use super::Args;
+use super::{Args, Format};
 use crate::cli::failure::Failure;
 use crate::cli::say::say;
 use crate::compare::{Comparison, Optimism, Settings, Variant, compare, optimism};
-use crate::graded::{Holdout, JoinedMetric, Looks, Source, counterparts};
+use crate::graded::{self, Holdout, JoinedMetric, Looks, Source, counterparts};
 use crate::types::text::visible_line;
 use serde_json::{Value, json};
 
@@ -17,7 +17,6 @@ pub(super) struct OverHoldout {
 }
 
 impl OverHoldout {
-    /// Notes the look, which is the last thing that can fail.
     pub(super) fn of(
         args: &Args,
         joined: &[JoinedMetric],
@@ -27,6 +26,7 @@ impl OverHoldout {
     ) -> anyhow::Result<Self> {
         let Some(holdout) = Holdout::of(sources, args.holdout.as_deref())? else {
             if args.dev.is_empty() {
+                warnings.extend(Holdout::unusable(sources));
                 return Ok(Self::default());
             }
             return Err(Failure::bad_input(
@@ -40,13 +40,19 @@ impl OverHoldout {
             beside_development(args, joined, sources, comparison, &holdout)?
         };
         let looks = holdout.look(sources, args.figures(joined));
-        for warning in &looks.warnings {
-            say(format_args!("warning: {}", visible_line(warning, 500)));
-        }
         warnings.extend(looks.warnings.iter().cloned());
-        let found = Self { looks: Some(looks), optimism };
-        found.lines().iter().for_each(|line| say(visible_line(line, 500)));
-        Ok(found)
+        Ok(Self { looks: Some(looks), optimism })
+    }
+
+    /// Notes the look in the ledger, once somebody can see the figures, and says what the written comparison does not show on
+    /// the terminal.
+    pub(super) fn finish(&mut self, args: &Args, format: Format) {
+        if args.out.is_some() || format != Format::Table {
+            self.lines().iter().for_each(|line| say(visible_line(line, 500)));
+        }
+        if let Some(warning) = self.looks.as_mut().and_then(Looks::note) {
+            say(format_args!("warning: {}", visible_line(&warning, 500)));
+        }
     }
 
     /// For a person, a sentence each.
@@ -81,11 +87,13 @@ fn beside_development(
         ));
     }
     let (development, figures) = super::loaded(args, &args.dev, joined)?;
-    let names = comparison.variants.iter().map(|variant| variant.name.as_str());
+    let names: Vec<String> = comparison.variants.iter().map(|variant| variant.name.clone()).collect();
     let same = counterparts(sources, &development, holdout)?;
     let columns: Vec<Variant> =
-        same.iter().zip(names).map(|(source, name)| source.column(name, &figures, &args.fields())).collect();
-    let settings = Settings { breakdowns: Vec::new(), ..comparison.settings.clone() };
+        same.iter().zip(&names).map(|(source, name)| source.column(name, &figures, &args.fields())).collect();
+    // A rule that could stop a run on one part says nothing about the other.
+    let stopped = graded::stopped(&same, &names)?;
+    let settings = Settings { breakdowns: Vec::new(), stopped, ..comparison.settings.clone() };
     let development = compare(&columns, &settings).map_err(|error| super::explain(error, &same))?;
     Ok(optimism(comparison, &development))
 }

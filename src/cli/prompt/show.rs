@@ -6,7 +6,7 @@ use crate::experiment::shipped;
 use crate::prompt::{self, PromptSource, RenderSettings, Rendered, texts};
 use crate::protocol::direct::Direct;
 use crate::protocol::{self, Dialogue, Protocol, Setup, Turn};
-use crate::report::console::{stderr, stdout};
+use crate::report::console::{binary_stdout, stderr, stdout, stdout_is_terminal};
 use crate::report::counted;
 use crate::run::{find_method, find_protocol};
 use crate::types::{Decoding, Method, Prompt, Question, Request};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// Prompt file (TOML), or a key of the paper's JSON.
+    /// Prompt file (TOML or plain text), or a key of the paper's JSON.
     #[arg(value_name = "FILE[#KEY]")]
     prompt: String,
     /// File with the instruction before the exemplars of a JSON prompt [default: none].
@@ -47,6 +47,10 @@ pub(in crate::cli) struct Args {
     /// Step limit in the texts [default: the protocol's].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     max_steps: Option<u16>,
+    /// Print the prompt's source as it is: the file, also a built-in one, or the entry of a JSON file.
+    #[arg(long, conflicts_with_all = ["instruction", "protocol", "option", "texts", "method", "question", "question_label", "shots",
+        "max_steps", "json"])]
+    source: bool,
     /// Print the text or messages, their digest and length as JSON.
     #[arg(long)]
     json: bool,
@@ -62,12 +66,29 @@ struct Preview {
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
+    if args.source {
+        print_source(&args.prompt)?;
+        return Ok(failure::OK);
+    }
     let shown = rendered(args)?;
     match &args.question {
         Some(question) => print_request(args, &shown, &request(args, &shown, question)?)?,
         None => print_frame(args, &shown)?,
     }
     Ok(failure::OK)
+}
+
+/// Byte for byte, but for what a terminal would obey.
+fn print_source(prompt: &str) -> anyhow::Result<()> {
+    let source = prompt::source(prompt, &shipped::file)?;
+    if stdout_is_terminal() {
+        stdout().write_all(&source)?;
+    } else {
+        let mut out = binary_stdout();
+        out.write_all(&source)?;
+        out.flush()?;
+    }
+    Ok(())
 }
 
 fn rendered(args: &Args) -> anyhow::Result<Preview> {

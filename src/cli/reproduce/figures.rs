@@ -57,7 +57,9 @@ impl Reproduction {
             ));
         };
         let stored = run.path().join(RunFolder::EXPERIMENT);
-        let experiment = ExperimentFile::parse(&stored.display().to_string(), text.trim_start_matches('\u{feff}'))?;
+        let names: Vec<&str> = manifest.variants.iter().map(|variant| variant.name.as_str()).collect();
+        let text = text.trim_start_matches('\u{feff}');
+        let experiment = ExperimentFile::recorded(&stored.display().to_string(), text, &names)?;
         // Of several datasets, each has a folder in the experiment's.
         let several = !record.datasets.is_empty();
         let around = if several && run.path() == folder {

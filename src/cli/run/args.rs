@@ -83,7 +83,7 @@ impl Args {
     /// Whether episodes wait for a model, as far as the flags say; an experiment's file may name models of its own.
     pub(in crate::cli) fn waits(&self) -> bool {
         let offline = self.dry_run || self.recording.replay.is_some();
-        self.variant.text("model").is_some_and(|model| model != "baseline") && !offline
+        self.variant.models().iter().any(|model| model != "baseline") && !offline
     }
 }
 

@@ -13,7 +13,7 @@ use crate::graded::{GradedRun, JudgedRun, answers, failed_episodes};
 use crate::judge::{Answer, Chosen, JudgePrompt, Menu, PromptFault, Reading, Rule, Verdict};
 use crate::report::console::stdout;
 use crate::report::intervals::LEVEL;
-use crate::report::judged;
+use crate::report::{View, judged, wrapped};
 use crate::run::{End, Interrupts, JudgeEnd, JudgePlan, JudgeSettings, Judging, Summary};
 use crate::stats::Resampling;
 use crate::store::RunFolder;
@@ -27,6 +27,8 @@ use std::path::{Path, PathBuf};
 
 /// Largest prompt of a judge, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
+/// The least amount in US dollars that has digits of its own.
+const LEAST_USD: f64 = 0.0001;
 const HOW: Resampling = Resampling { level: LEVEL, resamples: RESAMPLES, seed: SEED };
 
 #[derive(Debug, clap::Args)]
@@ -236,21 +238,28 @@ fn dry_run(plans: &[JudgePlan], done: &str, json: bool) -> anyhow::Result<()> {
         return Ok(());
     }
     for plan in plans {
-        let usd = plan.usd.map_or_else(
-            || "price unknown".to_owned(),
-            |[least, most]| format!("between {least:.4} and {most:.4} USD"),
-        );
-        writeln!(
-            out,
-            "{}: {}, {} {done} before; about {} prompt tokens, at most {} of replies; {usd}",
-            visible_line(&plan.model, 80),
-            counted(plan.calls, "call"),
-            thousands(plan.known),
-            thousands(plan.usage.prompt_tokens),
-            thousands(plan.usage.completion_tokens)
-        )?;
+        out.write_all(wrapped(&planned(plan, done), View::of_stdout().width, "").as_bytes())?;
     }
     Ok(())
+}
+
+/// A judge's plan, in one line.
+fn planned(plan: &JudgePlan, done: &str) -> String {
+    let model = visible_line(&plan.model, 80);
+    let asked = format!("{model}: {}, {} {done} before", counted(plan.calls, "call"), thousands(plan.known));
+    if plan.calls == 0 {
+        return asked;
+    }
+    let usd = match plan.usd {
+        None => "price unknown".to_owned(),
+        Some([_, most]) if most < LEAST_USD => format!("less than {LEAST_USD} USD"),
+        Some([least, most]) => format!("between {least:.4} and {most:.4} USD"),
+    };
+    format!(
+        "{asked}; about {} prompt tokens, at most {} of replies; {usd}",
+        thousands(plan.usage.prompt_tokens),
+        thousands(plan.usage.completion_tokens)
+    )
 }
 
 /// What a reader should know of a run's verdicts.

@@ -24,10 +24,14 @@ pub(super) fn annotations(run: &Path) -> anyhow::Result<(Option<Annotations>, Ve
     let (annotations, readings) = judgements_of(&RunFolder::open(run)?)?;
     annotations.notes().chain(readings.notes()).for_each(say);
     let read = |(name, read, unreadable, usd): (String, usize, usize, Option<f64>)| {
+        let name = visible_line(&name, 80);
+        if read == 0 {
+            return format!("{name} has read no failed episode yet");
+        }
         let lost =
             if unreadable > 0 { format!(", {unreadable} of them unreadable, not measured") } else { String::new() };
         let usd = usd.map_or_else(|| "price unknown".to_owned(), |usd| format!("{usd:.4} USD"));
-        format!("{} read {}{lost}; {usd}", visible_line(&name, 80), counted(read, "failed episode"))
+        format!("{name} read {}{lost}; {usd}", counted(read, "failed episode"))
     };
     let notes = readings.readers().map(read).collect();
     Ok((Some(annotations).filter(|annotations| !annotations.latest().is_empty()), notes))

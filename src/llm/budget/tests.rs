@@ -73,7 +73,7 @@ async fn calls_are_never_exceeded_not_even_by_those_in_flight() {
     assert_eq!(results.iter().filter(|result| refused(result) == Some(BudgetKind::Calls)).count(), 7);
     assert_eq!(bench.asked.load(Ordering::SeqCst), 3);
     let Err(error) = &results[9] else { panic!("the last is refused") };
-    assert_eq!(error.to_string(), "the run's budget of 3 model calls is spent (3 with what is in flight)");
+    assert_eq!(error.to_string(), "the budget of 3 model calls is spent (3 with what is in flight)");
     assert!(error.hint().is_some_and(|hint| hint.contains("--max-calls")));
 }
 

@@ -2,6 +2,7 @@
 
 mod direct;
 mod examples;
+mod finished;
 mod named;
 mod numbered;
 
@@ -76,7 +77,7 @@ pub struct Rendered {
 /// Renders a prompt for one of the methods standard, cot, act and react.
 ///
 /// All methods use the same exemplars in the protocol's syntax and omit parts of them. `texts` is the protocol's section.
-/// A finished text stays unchanged.
+/// A text of the paper's stays unchanged.
 pub fn render(
     source: &PromptSource,
     texts: &ProtocolTexts,
@@ -93,14 +94,8 @@ pub fn render(
     let layout = if direct { Layout::Text } else { protocol.layout() };
     let file = match source {
         PromptSource::File(file) => file,
-        PromptSource::Text(paper) => {
-            if settings.shots.is_some() || settings.order != ExemplarOrder::File {
-                return Err(PromptError::FinishedText(paper.spec.clone()));
-            }
-            if !direct && protocol.layout() != Layout::Text {
-                return Err(PromptError::FinishedForm(paper.spec.clone(), protocol.id()));
-            }
-            return Ok(Rendered::new(Frame::text(paper.text.as_str()), layout, None));
+        PromptSource::Text(text) => {
+            return Ok(Rendered::new(finished::frame(text, texts, settings)?, layout, None));
         }
     };
     let job = Job { file, texts, settings, exemplars: chosen(file, settings)? };

@@ -78,7 +78,7 @@ fn missing_and_superfluous_files() {
     assert!(error.to_string().starts_with("cannot read instruction file `no/such.txt`: "), "{error}");
     assert_eq!(error.hint().unwrap(), "check the path");
     let error = load("hotpot", None, &no_builtin).unwrap_err();
-    assert_eq!(error.to_string(), "`hotpot` names neither a .toml file nor a key of a .json file");
+    assert_eq!(error.to_string(), "`hotpot` is not a .toml file, a .txt file or a key of a .json file");
     let error = load("none.toml", Some("i.txt"), &|_: &str| Some(SOUND.as_bytes())).unwrap_err();
     assert!(error.to_string().ends_with("does not take the instruction file `i.txt`"), "{error}");
 }

@@ -10,7 +10,7 @@ mod slots;
 use form::SectionForm;
 pub(super) use form::{KeyForm, TEMPLATE_ENDING};
 pub(super) use read::{find_slot, read_text};
-pub(super) use slots::{Slotted, Style};
+pub(super) use slots::{Slotted, Style, braced};
 
 use super::error::PromptError;
 use super::load::{BuiltIn, read, text_of};

@@ -3,12 +3,14 @@
 use super::TextsFile;
 use super::form::{FORMS, KeyForm, SectionForm};
 use super::slots::Slotted;
-use crate::prompt::file::HELP;
 use crate::prompt::problems::{Fault, Problems, quoted};
 use crate::prompt::reader::{Reader, Table};
 use crate::protocol::ToolTexts;
 use crate::types::text::closest;
 use std::collections::BTreeMap;
+
+/// Where the format is shown, for somebody who has only the program.
+const HELP: &str = "`wikitrail prompt show prompts/protocols/en.toml --source` is such a file with all its keys";
 
 /// Reads the text of the file that messages call `file`. All problems are found in one pass.
 pub(super) fn parse(file: &str, text: &str) -> Result<TextsFile, Problems> {

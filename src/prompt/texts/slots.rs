@@ -1,4 +1,4 @@
-//! Texts with slots in each system's syntax: `{name}`, `{{.Name}}` or `{{ name }}`.
+//! Texts with slots in each system's syntax: `{name}`, `{{.Name}}` or `{{ name }}`; and plain texts with `{name}`.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::prompt) enum Style {
@@ -8,18 +8,23 @@ pub(in crate::prompt) enum Style {
     Go,
     /// As the instructions of a prompt file have them: `{{ name }}`.
     Instruction,
+    /// As a plain text has them: `{name}`, and `{{name}}` for the text `{name}`; other braces are themselves.
+    Plain,
 }
 
 impl Style {
     /// What the files call a slot of this style.
     pub(super) fn noun(self) -> &'static str {
-        if self == Self::Instruction { "placeholder" } else { "slot" }
+        match self {
+            Self::Instruction | Self::Plain => "placeholder",
+            Self::Python | Self::Go => "slot",
+        }
     }
 
     /// Names for a message, as they are written.
     pub(super) fn list(self, names: &[&str]) -> String {
         let written = |name: &&str| match self {
-            Self::Python => format!("{{{name}}}"),
+            Self::Python | Self::Plain => format!("{{{name}}}"),
             Self::Go => format!("{{{{.{name}}}}}"),
             Self::Instruction => format!("{{{{ {name} }}}}"),
         };
@@ -61,6 +66,7 @@ impl Slotted {
     fn cut(text: &str, style: Style) -> Result<Self, BadSlot> {
         match style {
             Style::Python => python(text),
+            Style::Plain => Ok(plain(text)),
             Style::Go => double_braces(text, ".", "`{{` without the name of a slot after it, such as `{{.ToolDesc}}`"),
             Style::Instruction => {
                 if let Some(at) = text.find("{%").or_else(|| text.find("{#")) {
@@ -145,6 +151,67 @@ fn python(text: &str) -> Result<Slotted, BadSlot> {
     Ok(slotted)
 }
 
+/// A word in braces: `{word}`, or `{{word}}` with the braces doubled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::prompt) struct Braced<'t> {
+    /// Where its first brace stands.
+    pub(in crate::prompt) at: usize,
+    pub(in crate::prompt) name: &'t str,
+    pub(in crate::prompt) doubled: bool,
+}
+
+impl Braced<'_> {
+    fn braces(&self) -> usize {
+        1 + usize::from(self.doubled)
+    }
+
+    fn end(&self) -> usize {
+        self.at + self.name.len() + 2 * self.braces()
+    }
+}
+
+/// The words in braces in the order of the text. A word begins with a letter: `{2}` is none.
+pub(in crate::prompt) fn braced(text: &str) -> impl Iterator<Item = Braced<'_>> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        while let Some(at) = text.get(from..)?.find('{').map(|at| from + at) {
+            let doubled = text[at..].starts_with("{{");
+            let inner = text[at..].trim_start_matches('{');
+            // Of more braces than two, the last two belong to the word.
+            let opened = text.len() - inner.len();
+            let at = opened - (opened - at).min(1 + usize::from(doubled));
+            let name = &inner[..inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len())];
+            let closed = |braces: &str| inner[name.len()..].starts_with(braces);
+            from = opened;
+            if name.starts_with(|c: char| c.is_ascii_digit()) || name.is_empty() || !closed("}") {
+                continue;
+            }
+            // A single brace at one of the ends is itself.
+            let doubled = doubled && closed("}}");
+            let at = if doubled { at } else { opened - 1 };
+            let word = Braced { at, name, doubled };
+            from = word.end();
+            return Some(word);
+        }
+        None
+    })
+}
+
+fn plain(text: &str) -> Slotted {
+    let (mut slotted, mut from) = (Slotted::default(), 0);
+    for word in braced(text) {
+        slotted.text(&text[from..word.at]);
+        if word.doubled {
+            slotted.text(&text[word.at + 1..word.end() - 1]);
+        } else {
+            slotted.0.push(Piece::Slot(word.name.to_owned()));
+        }
+        from = word.end();
+    }
+    slotted.text(&text[from..]);
+    slotted
+}
+
 /// Slots in double braces, white space inside allowed, with `dot` before the name; other braces are text.
 fn double_braces(text: &str, dot: &str, reason: &str) -> Result<Slotted, BadSlot> {
     let mut slotted = Slotted::default();
@@ -182,6 +249,10 @@ mod tests {
         assert_eq!(filled("{a} {{\"b\": {{}}}}}}{a}", Style::Python), "{x} {\"b\": {}}}{x}");
         assert_eq!(filled("{{.A}} {\"b\": {}} {{ .A }}", Style::Go), "{x} {\"b\": {}} {x}");
         assert_eq!(filled("{{ A }} {a} }} {\n{{a}}", Style::Instruction), "{x} {a} }} {\n{x}");
+        assert_eq!(
+            filled("{a} {{a}} {{{a}}} {{a} {a}} {{{{a} } {\"b\": {0}}", Style::Plain),
+            "{x} {a} {{a}} {{x} {x}} {{{{x} } {\"b\": {0}}"
+        );
         assert_eq!(filled("", Style::Python), "");
     }
 

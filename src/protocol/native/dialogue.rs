@@ -173,8 +173,9 @@ impl ToolCalls {
 
 impl Dialogue for ToolCalls {
     fn begin(&mut self, question: &Question) -> Turn {
-        let label = &self.episode.setup.question_label;
-        let question = Message::user(self.native.question(label, &question.question));
+        let Setup { frame, question_label, .. } = self.episode.setup.as_ref();
+        let question = &question.question;
+        let question = Message::user(frame.message(question, || self.native.question(question_label, question)));
         self.messages = self.episode.before_question();
         self.question = self.messages.len();
         self.messages.push(question);

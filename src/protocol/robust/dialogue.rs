@@ -52,7 +52,8 @@ enum Waiting {
 impl Robust {
     pub(super) fn new(setup: &Arc<Setup>, version: u32) -> Self {
         let frame = &setup.frame;
-        let placeholders = Placeholders::shown(frame.system.iter().chain(frame.texts.values()).map(AsRef::as_ref));
+        let texts = frame.system.iter().chain(frame.texts.values()).map(AsRef::as_ref);
+        let placeholders = Placeholders::shown(texts.chain([&*frame.prefix, &*frame.suffix]));
         Self {
             episode: Episode::new(setup),
             messages: Vec::new(),
@@ -147,7 +148,8 @@ impl Robust {
 impl Dialogue for Robust {
     fn begin(&mut self, question: &Question) -> Turn {
         let Setup { frame, history, question_label, .. } = self.episode.setup.as_ref();
-        let question = Message::user(Form::default().question(question_label, &question.question));
+        let question = &question.question;
+        let question = Message::user(frame.message(question, || Form::default().question(question_label, question)));
         let system = frame.system.clone().filter(|text| !text.is_empty()).map(Message::system);
         self.messages = shared(system.into_iter().chain(frame.examples.iter().chain(history).cloned()).collect());
         self.question = Some((self.messages.len(), question.clone()));

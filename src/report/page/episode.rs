@@ -3,7 +3,7 @@
 use super::rows::QuestionRow;
 use crate::graded::{Graded, Results};
 use crate::report::agreement::reading;
-use crate::report::trajectory::branch::{edited, origin, parent};
+use crate::report::trajectory::branch::{edited, is_written, origin, parent};
 use crate::report::trajectory::{calls, repairs, source, sum, votes};
 use crate::run::RunError;
 use crate::score::{Divergence, GoldEvidence, is_same_page, marks, search_missed};
@@ -143,10 +143,7 @@ impl Episode {
             branch: trajectory.branch.as_ref().map(PageBranch::of),
             steps: (1..)
                 .zip(trajectory.steps.iter().take(STEPS))
-                .map(|(at, step)| PageStep {
-                    origin: origin(trajectory, at),
-                    ..PageStep::of(step, trajectory, evidence)
-                })
+                .map(|(at, step)| PageStep::of(step, at, trajectory, evidence))
                 .collect(),
             left_out: trajectory.steps.len().saturating_sub(STEPS),
         }
@@ -160,7 +157,7 @@ impl PageBranch {
 }
 
 impl PageStep {
-    fn of(step: &Step, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> Self {
+    fn of(step: &Step, at: usize, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> Self {
         let sample = step.sample.map(|number| format!("sample {number}, ")).unwrap_or_default();
         // The title of a search that missed is its query.
         let read = step.provenance.as_ref().filter(|_| !search_missed(step));
@@ -170,7 +167,7 @@ impl PageStep {
         let http = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
         Self {
             n: format!("{sample}step {}", step.n),
-            origin: None,
+            origin: origin(trajectory, at),
             thought: optional(step.thought.as_ref()),
             action: optional(step.action_text.as_ref()),
             observation: step.observation.as_deref().map(|text| pieces(text, facts, &trajectory.answers)),
@@ -181,7 +178,7 @@ impl PageStep {
             source: step.provenance.as_ref().map(|read| safe(&source(read))),
             note: optional(step.note.as_ref()),
             discarded: optional(step.discarded.as_ref()),
-            calls: Some(calls(step)).filter(|text| !text.is_empty()),
+            calls: Some(calls(step, is_written(trajectory, at))).filter(|text| !text.is_empty()),
             reasoning: Some(safe(&reasoning.join("\n\n"))).filter(|text| !text.is_empty()),
         }
     }

@@ -1,7 +1,7 @@
 //! A report on a terminal.
 
 use super::{Block, Grid, Row, Sheet};
-use crate::report::layout;
+use crate::report::{layout, wrapped};
 use crate::types::text::visible_line;
 use std::fmt::Write as _;
 
@@ -37,19 +37,4 @@ fn table(grid: &Grid, width: usize) -> String {
     let rows: Vec<Vec<String>> = grid.rows.iter().map(row).collect();
     let title = if grid.title.is_empty() { String::new() } else { wrapped(&format!("{}:", grid.title), width, "") };
     format!("{title}{}\n", layout::table(&grid.header, &rows, width))
-}
-
-/// The line, wrapped between words. A command stays on one line, so that it can be copied.
-fn wrapped(line: &str, width: usize, indent: &str) -> String {
-    let line = visible_line(line, 2000);
-    if line.trim_start().starts_with("wikitrail ") {
-        return format!("{indent}{line}\n");
-    }
-    let after = format!("{indent}  ");
-    let options = textwrap::Options::new(width)
-        .initial_indent(indent)
-        .subsequent_indent(&after)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    textwrap::wrap(&line, options).iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }

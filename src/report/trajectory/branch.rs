@@ -34,6 +34,16 @@ pub(in crate::report) fn origin(trajectory: &Trajectory, at: usize) -> Option<St
     }
 }
 
+/// Whether nobody was ever asked for the copied replies of the step at this place: an edit of thought or action writes those
+/// of its step, and another protocol those of all copied ones.
+pub(in crate::report) fn is_written(trajectory: &Trajectory, at: usize) -> bool {
+    let edited = trajectory.branch.as_ref().and_then(|branch| Some((branch.at, branch.edit.as_ref()?)));
+    edited.is_some_and(|(edited, edit)| {
+        let has = |part| edit.part.split('+').any(|own| own == part);
+        has("protocol") || at == edited && (has("thought") || has("action"))
+    })
+}
+
 /// The parts of an edit: what a step says is edited, what goes on from it is another one.
 fn what(edit: &BranchEdit) -> String {
     let (others, parts): (Vec<&str>, Vec<&str>) =

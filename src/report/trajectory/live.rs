@@ -74,7 +74,7 @@ impl Live {
             after_action(&mut page, step, observation);
         } else {
             page.blank();
-            show_step(&mut page, step, None);
+            show_step(&mut page, step, None, false);
             if step.tool.is_none() {
                 step.calls.iter().for_each(|call| page.field("reply", call.completion.trim(), PLAIN));
             }

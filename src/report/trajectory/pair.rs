@@ -56,7 +56,7 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
             {
                 let same = if fork.is_some() { "copied by both" } else { "the same in both" };
                 page.rule(&format!("step {number}, {same}"));
-                step_fields(&mut page, step);
+                step_fields(&mut page, step, branch::is_written(a.trajectory, number));
             }
             (step, other) => {
                 match here {
@@ -68,7 +68,7 @@ pub(crate) fn render_pair(a: Side<'_>, b: Side<'_>, view: &View) -> String {
                     let origin = branch::origin(side.trajectory, number).filter(|_| step.is_some());
                     page.optional("", origin.as_deref(), YELLOW);
                     match step {
-                        Some(step) => step_fields(page, step),
+                        Some(step) => step_fields(page, step, branch::is_written(side.trajectory, number)),
                         None => page.field("", "(already ended)", DIM),
                     }
                 };

@@ -37,6 +37,65 @@ fn what_cannot_be_repeated_or_has_no_steps_is_refused() {
     refused(&imported, &["r", "--at", "1"], &["no `wikitrail run` wrote it"]);
 }
 
+#[test]
+fn a_run_that_stops_when_decided_can_be_branched_off() {
+    let dir = WorkDir::new();
+    let rule = "decided(em, react, cot)";
+    let flags = ["run", "--quiet", "--method", "react,cot", "--stop-when", rule, "--limit", "20", "--out", "r"];
+    dir.wikitrail(&flags).ok();
+    let head = format!("name = \"e\"\ndataset = \"datasets/sample.jsonl\"\nstop_when = \"{rule}\"\n");
+    dir.write("e.toml", format!("{head}[matrix]\nmethod = [\"react\", \"cot\"]\n"));
+    dir.wikitrail(&["run", "e.toml", "--quiet", "--limit", "20", "--out", "f"]).ok();
+    for (target, out) in [("r@react", "b"), ("f@react", "c")] {
+        let ran = dir.wikitrail(&["branch", target, "--wrong", "--at", "1", "--with", "empty", "--out", out]).ok();
+        assert!(!ran.stderr.contains("decided"), "{}", ran.stderr);
+        assert_eq!(common::manifest(dir.path(out))["stop_when"], Value::Null);
+        // The run's questions are a random part of the dataset, and every wrong one is branched off.
+        let run = target.split('@').next().expect("a run");
+        let ids = |of: &str, keep: &dyn Fn(&Value) -> bool| -> BTreeSet<String> {
+            common::records(dir.path(of)).iter().filter(|one| keep(one)).map(|one| one["id"].to_string()).collect()
+        };
+        let shown = dir.wikitrail(&["show", target, "--wrong", "--json"]).ok().lines();
+        let wrong: BTreeSet<String> = shown.iter().map(|one| one["id"].to_string()).collect();
+        assert!(wrong.len() > 3 && wrong.is_subset(&ids(run, &|one| one["variant"] == "react")), "{wrong:?}");
+        assert_eq!(ids(out, &|one| one["variant"] == "edited"), wrong);
+    }
+}
+
+#[test]
+fn an_answer_has_no_observation_to_empty() {
+    let dir = run();
+    let ran = dir.wikitrail(&["branch", "r", "--wrong", "--at", "3", "--with", "empty", "--out", "b"]).ok();
+    let before = common::records(dir.path("r"));
+    let wrong: BTreeSet<String> = dir
+        .wikitrail(&["show", "r", "--wrong", "--json"])
+        .ok()
+        .lines()
+        .iter()
+        .map(|one| one["id"].to_string())
+        .collect();
+    let wrong: Vec<&Value> = before.iter().filter(|record| wrong.contains(&record["id"].to_string())).collect();
+    let ends = wrong.iter().filter(|record| record["steps"][2]["tool"] == "finish").count();
+    assert!(ends > 0 && ends < wrong.len());
+    let note = format!("note: {ends} episodes left out: the step gives the answer, and no tool answers there");
+    assert!(ran.stderr.contains(&note), "{note}: {}", ran.stderr);
+    let records = common::records(dir.path("b"));
+    let edited = of(&records, "edited");
+    assert!(edited.iter().all(|record| record["steps"][2]["tool"] != "finish"));
+    assert_eq!(edited.len() + ends, wrong.len());
+}
+
+#[test]
+fn a_question_that_has_left_the_dataset_is_named() {
+    let dir = WorkDir::new();
+    dir.write("d.csv", "id,question,answer\na,Who was first?,x\nb,Who was last?,y\n");
+    dir.wikitrail(&["run", "d.csv", "--quiet", "--out", "r"]).ok();
+    dir.write("d.csv", "id,question,answer\na,Who was first?,x\n");
+    let ran = dir.wikitrail(&["branch", "r", "--at", "1", "--with", "empty", "--out", "x"]);
+    ran.refused(3, &["question `b` of the run is not in `d.csv`", "restore the dataset"]);
+    assert!(!dir.path("x").exists());
+}
+
 /// What an episode is, without times.
 fn timeless(records: &[Value]) -> BTreeSet<String> {
     let one = |record: &Value| {
@@ -72,9 +131,16 @@ fn an_interrupted_branch_is_resumed_with_each_repeat_once() {
     assert_eq!(resumed["repair"], whole["repair"]);
     assert_eq!(timeless(&common::records(dir.path("b"))), timeless(&records));
     // Another edit is another branch.
-    let other = ["branch", "r", "--class", "lookup", "--at", "1", "--with", "empty", "--repeats", "3", "--quiet"];
-    let ran = dir.wikitrail(&[&other[..], &["--out", "b", "--resume"]].concat());
-    assert!(ran.code != Some(0) && ran.stderr.contains("error: "), "{:?} {}", ran.code, ran.stderr);
+    let other = |edit: &[&str], words: &[&str]| {
+        let set = ["branch", "r", "--class", "lookup", "--repeats", "3", "--quiet", "--out", "b", "--resume"];
+        let ran = dir.wikitrail(&[&set[..], edit].concat());
+        ran.refused(3, &[&["`b` holds another branch of question `"], words].concat());
+    };
+    other(&["--at", "1", "--with", "empty"], &["--at: was `", "`, now `1`"]);
+    other(&["--at", "last-search", "--action", "Search[x]"], &["edit: was `observation`, now `action`"]);
+    dir.write("page.txt", "Something else.");
+    let given = ["--at", "last-search", "--observation-file", "page.txt"];
+    other(&given, &["observation: was ``, now `Something else.`"]);
     assert_eq!(timeless(&common::records(dir.path("b"))), timeless(&records));
 }
 

@@ -19,7 +19,8 @@ pub(super) fn read(messages: &[Message], labels: &Labels<'_>) -> Transcript {
             Role::System => {}
             Role::User if answered => {
                 let text = &message.content;
-                let (question, is_claim) = labels.question(text).unwrap_or((text, false));
+                let (question, is_claim) =
+                    labels.question(text).or_else(|| labels.inside(text)).unwrap_or((text, false));
                 history.ask(question, is_claim);
                 answered = false;
             }

@@ -85,6 +85,12 @@ impl<'a> Labels<'a> {
         Some((line, claim, &text[start + line.len()..]))
     }
 
+    /// The last question with a label inside a message, where a plain text stands around it, and whether it is a claim.
+    pub(super) fn inside<'t>(&self, message: &'t str) -> Option<(&'t str, bool)> {
+        let (question, claim, _) = self.labelled(message).filter(|_| !self.raw)?;
+        Some((question, claim)).filter(|_| !question.trim().is_empty())
+    }
+
     /// What follows the label of a question at the start of a message, and whether it is a claim.
     pub(super) fn question<'t>(&self, message: &'t str) -> Option<(&'t str, bool)> {
         let message = message.trim_start();

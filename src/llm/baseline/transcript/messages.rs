@@ -56,7 +56,8 @@ fn user(text: &str, labels: &Labels<'_>, history: &mut History) {
     } else if let Some((question, is_claim)) = labels.question(text) {
         history.ask(without_tail(question, labels), is_claim);
     } else if labels.raw || !history.asked() || history.finished() {
-        history.ask(without_tail(text, labels), false);
+        let (question, is_claim) = labels.inside(text).unwrap_or((text, false));
+        history.ask(without_tail(question, labels), is_claim);
     } else if history.waits() {
         history.fail();
     } else {

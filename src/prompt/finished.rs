@@ -1,17 +1,39 @@
-//! The paper's prompt files: JSON objects of finished texts.
+//! Finished texts as prompts: the paper's, under the keys of JSON objects, and plain ones.
 
 use super::error::PromptError;
+use super::plain::{Plain, QUESTION};
 use super::problems::quoted;
-use crate::types::text::closest;
+use crate::types::text::{closest, is_chinese};
 use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
 
-/// A finished prompt text, used byte for byte.
+/// A finished prompt text: one of the paper's, used byte for byte, or a plain one, whose placeholders are filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PaperText {
-    /// `FILE.json#KEY`, as it was named.
+pub struct FinishedText {
+    /// `FILE.json#KEY` or `FILE.txt`, as it was named.
     pub spec: String,
-    /// The instruction file's text, directly followed by the key's text.
+    /// The file's text; of a key, directly after that of the instruction file.
     pub text: String,
+    /// A plain text by its placeholders.
+    pub(super) plain: Option<Plain>,
+}
+
+impl FinishedText {
+    /// Whether it is a plain text, which fits conversations too.
+    pub fn is_plain(&self) -> bool {
+        self.plain.is_some()
+    }
+
+    /// Whether it says itself where the question stands.
+    pub fn has_question(&self) -> bool {
+        self.plain.as_ref().is_some_and(|plain| plain.slotted.has(QUESTION))
+    }
+
+    /// A plain text in Chinese characters counts as Chinese, everything else as English.
+    pub(super) fn language(&self) -> &'static str {
+        if self.is_plain() && is_chinese(&self.text) { "zh" } else { "en" }
+    }
 }
 
 /// Reads the text under `key` from the JSON object `json`; `file` names it in messages.
@@ -36,6 +58,15 @@ pub(super) fn text_of(file: &str, json: &str, key: &str) -> Result<String, Promp
             suggestion: closest(key, texts.keys().map(String::as_str)).map(quoted),
         }),
     }
+}
+
+/// The entry of `key` as an object of its own, its value written as it is in the file.
+pub(super) fn entry_of(file: &str, json: &str, key: &str) -> Result<String, PromptError> {
+    text_of(file, json, key)?;
+    // What was read once reads again; of a repeated key, both take the last.
+    let raw: HashMap<String, Box<RawValue>> = serde_json::from_str(json).unwrap_or_default();
+    let text = raw.get(key).map_or("", |value| value.get());
+    Ok(format!("{{{}: {text}}}\n", Value::from(key)))
 }
 
 /// At most twenty keys, as a message lists them.

@@ -1,0 +1,225 @@
+//! The episodes that are branched off, what is edited in each, and why others are left out.
+
+use super::at::{At, Right};
+use super::{Args, refuse_foreign};
+use crate::cli::failure::Failure;
+use crate::cli::say::say;
+use crate::graded::{Graded, GradedRun, RunRef};
+use crate::protocol::{self, Options};
+use crate::run::branch::{Edit, acting, forks};
+use crate::run::stored::Stored;
+use crate::score::{GoldEvidence, is_same_page, page_title};
+use crate::store::RunFolder;
+use crate::types::bounded::text_at_most;
+use crate::types::text::{counted, shell_word, visible_line};
+use crate::types::{Fork, Manifest, Tool, Trajectory};
+use std::collections::BTreeMap;
+use std::fs::File;
+
+/// Longest observation that is read from a file, in bytes.
+const MOST_OBSERVED: u64 = 1 << 20;
+
+/// The episodes that are branched off.
+pub(super) struct Chosen {
+    pub(super) variant: String,
+    pub(super) manifest: Manifest,
+    pub(super) forks: Vec<Fork>,
+    /// The failure class of each question's episode, `right` and `not scored` among them.
+    pub(super) classes: BTreeMap<String, &'static str>,
+}
+
+impl Chosen {
+    pub(super) fn of(args: &Args, run: &RunRef, id: Option<&str>) -> anyhow::Result<Self> {
+        let source = GradedRun::open(&run.path)?;
+        source.notes.iter().for_each(say);
+        let Some(manifest) = source.manifest.clone() else {
+            return Err(Failure::usage(
+                "a file of trajectories cannot be branched off",
+                "name a folder that `run` wrote",
+            ));
+        };
+        refuse_foreign(run, &manifest)?;
+        let variant = only_variant(&source, run)?;
+        let right = args.right(run, &variant)?;
+        let stored = Stored::of(&RunFolder::open(&run.path)?, &manifest)?;
+        let (mut forked, mut classes, mut left_out) = (Vec::new(), BTreeMap::new(), LeftOut::default());
+        for graded in source.episodes() {
+            let graded = graded?;
+            let trajectory = &graded.trajectory;
+            if trajectory.variant != variant || id.is_some_and(|id| trajectory.id != id) {
+                continue;
+            }
+            left_out.found = true;
+            if !trajectory.measured() || classes.contains_key(&trajectory.id) || !args.wants(&graded) {
+                continue;
+            }
+            let approach = stored.approach(trajectory)?;
+            acting(trajectory, approach)?;
+            let cut = args.cut(trajectory, &right, source.evidence.get(&trajectory.id))?;
+            let (at, edit) = match cut {
+                Ok(cut) => cut,
+                Err(why) => {
+                    *left_out.reasons.entry(why).or_default() += 1;
+                    continue;
+                }
+            };
+            let path = run.path.display().to_string();
+            forked.extend(forks(&path, trajectory, approach, at, &edit)?);
+            classes.insert(trajectory.id.clone(), class_of(&graded));
+        }
+        if forked.is_empty() {
+            return Err(left_out.failure(run, id));
+        }
+        left_out.lines().for_each(say);
+        Ok(Self { variant, manifest, forks: forked, classes })
+    }
+}
+
+/// The episodes that are not branched off although the flags ask for them.
+#[derive(Default)]
+struct LeftOut {
+    /// Whether there is any episode of the variant and the id.
+    found: bool,
+    /// How many for which reason.
+    reasons: BTreeMap<String, usize>,
+}
+
+impl LeftOut {
+    fn lines(&self) -> impl Iterator<Item = String> {
+        self.reasons.iter().map(|(why, n)| format!("note: {} left out: {why}", counted(*n, "episode")))
+    }
+
+    /// The error of a command that leaves all of them out.
+    fn failure(&self, run: &RunRef, id: Option<&str>) -> anyhow::Error {
+        let (name, path) = (visible_line(&run.typed(), 200), shell_word(&run.path.display().to_string()));
+        let list = format!("`wikitrail show {path}` lists the run's episodes");
+        let message = match (id, self.reasons.iter().next()) {
+            (Some(id), _) if !self.found => format!("`{name}` has no episode of question `{}`", visible_line(id, 200)),
+            (Some(id), Some((why, _))) => {
+                format!("`{}` cannot be edited so: {why}", visible_line(&format!("{name}:{id}"), 300))
+            }
+            (Some(id), None) => {
+                let target = visible_line(&format!("{name}:{id}"), 300);
+                format!("`{target}` was not measured, or --wrong or --class excludes it")
+            }
+            (None, None) => format!("`{name}` has no measured episode that --wrong and --class ask for"),
+            (None, Some(_)) => {
+                let reasons: Vec<String> = self.reasons.iter().map(|(why, n)| format!("{n}: {why}")).collect();
+                format!("`{name}` has no episode that can be edited so ({})", reasons.join("; "))
+            }
+        };
+        let hint = if self.reasons.is_empty() { list } else { format!("name another step or edit; {list}") };
+        Failure::bad_input(message, hint)
+    }
+}
+
+/// The variant that is named, else the only one.
+pub(super) fn only_variant(source: &GradedRun, run: &RunRef) -> anyhow::Result<String> {
+    source.check_variant(run)?;
+    let variants = source.manifest.as_ref().map_or(&[][..], |manifest| &manifest.variants);
+    match (&run.variant, variants) {
+        (Some(name), _) => Ok(name.clone()),
+        (None, [one]) => Ok(one.name.clone()),
+        (None, _) => {
+            let message = format!("`{}` has several variants", run.path.display());
+            Err(Failure::usage(message, format!("name one as RUN@VARIANT: {}", source.variants())))
+        }
+    }
+}
+
+fn class_of(graded: &Graded) -> &'static str {
+    let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
+    match (failure, graded.score) {
+        (Some(failure), _) => failure.class.name(),
+        (None, Some(_)) => "right",
+        (None, None) => "not scored",
+    }
+}
+
+impl Args {
+    fn wants(&self, graded: &Graded) -> bool {
+        let failure = graded.assessment.as_ref().and_then(|assessment| assessment.failure.as_ref());
+        (!self.wrong || failure.is_some())
+            && self.class.is_none_or(|class| failure.is_some_and(|failure| failure.class == class))
+    }
+
+    /// The episodes that `--at parting` needs.
+    fn right(&self, run: &RunRef, variant: &str) -> anyhow::Result<Right> {
+        match (self.at, &self.from) {
+            (At::Parting, from) => Right::read(from.as_ref(), run, variant),
+            (_, None) => Ok(Right::default()),
+            (_, Some(_)) => Err(Failure::usage(
+                "only `--at parting` compares with another run",
+                "remove --from, or use --at parting",
+            )),
+        }
+    }
+
+    /// The step and its edit, or why the episode is left out.
+    fn cut(
+        &self,
+        trajectory: &Trajectory,
+        right: &Right,
+        evidence: Option<&GoldEvidence>,
+    ) -> anyhow::Result<Result<(usize, Edit), String>> {
+        let at = match self.at.place(trajectory, right)? {
+            Ok(at) => at,
+            Err(why) => return Ok(Err(why)),
+        };
+        let Some(edit) = self.edit(trajectory, evidence)? else {
+            return Ok(Err("no gold page is known".to_owned()));
+        };
+        Ok(match trajectory.steps.get(at - 1).and_then(|step| edit.idle(step)) {
+            Some(why) => Err(why.to_owned()),
+            None => Ok((at, edit)),
+        })
+    }
+
+    /// What is put there; nothing where the rule has nothing to put.
+    fn edit(&self, trajectory: &Trajectory, evidence: Option<&GoldEvidence>) -> anyhow::Result<Option<Edit>> {
+        match self.with.as_deref() {
+            Some("gold-page") => Ok(evidence.and_then(|evidence| gold_page(trajectory, evidence)).map(|title| Edit {
+                action: Some((Tool::Search, title)),
+                by: "gold-page".to_owned(),
+                ..Edit::default()
+            })),
+            Some(rule) => Ok(Some(Edit { observation: Some(String::new()), by: rule.to_owned(), ..Edit::default() })),
+            None => self.typed().map(Some),
+        }
+    }
+
+    fn typed(&self) -> anyhow::Result<Edit> {
+        let observation = self.observation_file.as_ref().map(|path| {
+            File::open(path).and_then(|file| text_at_most(file, MOST_OBSERVED)).map_err(|error| {
+                Failure::bad_input(format!("cannot read `{}`: {error}", path.display()), "check the path")
+            })
+        });
+        let thought = self.thought.clone().or(self.drop_thought.then(String::new));
+        let edit = Edit {
+            thought,
+            action: self.action.clone(),
+            observation: observation.transpose()?,
+            model: self.model.clone(),
+            prompt: self.prompt.clone(),
+            protocol: self.protocol.as_ref().and_then(|id| protocol::find(id, &Options::default())).transpose()?,
+            by: "hand".to_owned(),
+        };
+        if edit.is_nothing() {
+            return Err(Failure::usage(
+                "nothing is edited",
+                "add --thought, --drop-thought, --action, --observation-file, --model, --prompt, --protocol or --with",
+            ));
+        }
+        Ok(edit)
+    }
+}
+
+/// The first gold page that was not opened, else the first.
+fn gold_page(trajectory: &Trajectory, evidence: &GoldEvidence) -> Option<String> {
+    let pages = &evidence.groups().first()?.pages;
+    let opened = |page: &&String| {
+        let provenances = trajectory.steps.iter().filter_map(|step| step.provenance.as_ref());
+        provenances.into_iter().any(|provenance| is_same_page(page, &provenance.title))
+    };
+    pages.iter().find(|page| !opened(page)).or(pages.first()).map(|page| page_title(page))
+}
