@@ -1,7 +1,8 @@
 //! Judgements from elsewhere: what a page saved, what another program or a table holds.
 
 use super::{ANNOTATION_VERSION, Annotation, AnnotationClass, Annotations};
-use crate::store::{Records, StoreError, without_place};
+use crate::store::{Records, StoreError};
+use crate::types::json_error;
 use crate::types::text::printable;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
@@ -180,7 +181,7 @@ type Rows = Vec<(usize, Result<Row, String>)>;
 
 fn of_json(text: &str) -> Rows {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    let row = |line: &str| serde_json::from_str(line).map_err(|error| without_place(&error));
+    let row = |line: &str| serde_json::from_str(line).map_err(|error| json_error::in_line(&error));
     lines.map(|(number, line)| (number + 1, row(line))).collect()
 }
 

@@ -63,7 +63,7 @@ fn bad_lines_are_named_and_the_rest_is_read() {
     assert_eq!(read.latest().iter().map(|one| &*one.by).collect::<Vec<_>>(), ["anna", "ben"]);
     let notes: Vec<String> = read.notes().collect();
     let parts = [
-        "expected ident",
+        "not valid JSON",
         "unknown class `lop`",
         "format version 2",
         "not a name",

@@ -13,6 +13,7 @@ use crate::report::page::{Episodes, Limits, Live, index, page};
 use crate::run::RunError;
 use crate::store::RunFolder;
 use crate::types::Trajectory;
+use crate::types::json_error;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -131,7 +132,7 @@ impl Viewer {
         let bad = |sentence: String| Refusal(StatusCode::BAD_REQUEST, sentence);
         let run = self.run(name)?;
         let annotation: Annotation =
-            serde_json::from_slice(bytes).map_err(|error| bad(format!("not a judgement: {error}")))?;
+            serde_json::from_slice(bytes).map_err(|error| bad(format!("not a judgement: {}", json_error::in_line(&error))))?;
         if let Some(fault) = annotation.fault() {
             return Err(bad(fault));
         }

@@ -6,6 +6,7 @@ use super::line::{self, BadEntry, Entry, Head, LONGEST_HEADER};
 use super::miss::{self, Miss, Nearest, Why};
 use super::scope::{self, Counter};
 use crate::types::bounded::{read_line, too_long};
+use crate::types::json_error;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -186,7 +187,8 @@ impl Recording {
             BadEntry::Newer(found) => line::newer(&self.path, found),
             BadEntry::Bad(reason) => bad(reason),
         })?;
-        serde_json::from_str(entry.answer.get()).map_err(|error| bad(format!("not an answer: {error}")))
+        serde_json::from_str(entry.answer.get())
+            .map_err(|error| bad(format!("not an answer: {}", json_error::in_line(&error))))
     }
 
     fn miss(&self, asked: &Asked, why: Why) -> TapeError {

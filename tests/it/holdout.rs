@@ -91,7 +91,8 @@ fn a_recorded_path_steers_no_write() {
     for (name, error) in [
         ("bare.ids", "is not the holdout of a split"),
         ("other.ids", "is the holdout of another dataset file"),
-        ("none.ids", "cannot read `none.ids`"),
+        ("none.ids", "cannot read `none.ids`: No such file"),
+        ("lists", "cannot read `lists`: it is not a regular file"),
         ("lists2.ids", "no compared question is in the holdout"),
     ] {
         compare(&folder, &["hold", "--holdout", name]).refused(3, &[error, "hint: "]);
