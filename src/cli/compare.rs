@@ -14,12 +14,14 @@ use super::failure::{self, Failure};
 use super::metric_files::MetricFiles;
 use super::output_file;
 use super::say::say;
+use super::suggested::Suggested;
 use crate::compare::{CompareError, EXPENSES, NamedFigure, RESAMPLES, SEED, Settings, Variant, compare, efforts};
 use crate::graded::{self, EpisodeName, Field, JoinedMetric, Setting, Source, Wanted, differences, folder_name};
 use crate::report::comparison::{Compared, sheet};
 use crate::score::{Figure, figure};
 use crate::types::Pairs;
 use crate::types::text::visible_line;
+use clap::builder::StringValueParser;
 use holdout::OverHoldout;
 use output::Format;
 use serde_json::{Value, json};
@@ -41,7 +43,7 @@ pub(super) struct Args {
     #[arg(long, value_names = ["A", "B"], num_args = 2, conflicts_with = "baseline")]
     contrast: Vec<String>,
     /// Figures to compare, such as em, f1, steps, calls, tokens or cost.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "em,f1", value_parser = figures(), hide_possible_values = true)]
     metric: Vec<String>,
     #[command(flatten)]
     metrics: MetricFiles,
@@ -98,6 +100,12 @@ const FLIPS: usize = 20;
 /// How many are listed.
 fn most(text: &str) -> Result<usize, String> {
     if text == "all" { Ok(usize::MAX) } else { text.parse().map_err(|_| "a number or `all` is expected".to_owned()) }
+}
+
+/// Any text; completions offer the figures.
+fn figures() -> Suggested<StringValueParser> {
+    let words = || figure::ALL.iter().map(|figure| figure.name).collect();
+    Suggested { parser: StringValueParser::new(), words }
 }
 
 impl Args {

@@ -234,7 +234,7 @@ impl<'d> Taking<'d> {
 
 /// Whether pages come from a site.
 fn is_live<G: Group>(typed: &Typed<G>) -> bool {
-    typed.text("wiki").is_some_and(|wiki| !wiki.starts_with("corpus:"))
+    typed.texts("wiki").iter().any(|wiki| !wiki.starts_with("corpus:"))
 }
 
 /// The models that are going to answer.

@@ -1,11 +1,10 @@
 //! `docs`: the pages of the documentation, which are part of the program.
 
 use super::failure::{self, Failure};
+use super::suggested::Suggested;
 use crate::report::console::stdout;
 use crate::types::text::{closest, excerpt, visible_line};
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Arg, Command};
-use std::ffi::OsStr;
+use clap::builder::StringValueParser;
 use std::io::Write as _;
 
 /// The pages by name.
@@ -54,24 +53,8 @@ const PAGES: &[(&str, &str)] = &[
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The page, or a section of it as PAGE#SECTION; without one, the pages are listed.
-    #[arg(value_name = "PAGE[#SECTION]", value_parser = Names, hide_possible_values = true)]
+    #[arg(value_name = "PAGE[#SECTION]", value_parser = pages(), hide_possible_values = true)]
     page: Option<String>,
-}
-
-/// Any text; completions offer the pages.
-#[derive(Debug, Clone)]
-struct Names;
-
-impl TypedValueParser for Names {
-    type Value = String;
-
-    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
-        StringValueParser::new().parse_ref(command, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(names().map(PossibleValue::new)))
-    }
 }
 
 pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
@@ -83,7 +66,11 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<u8> {
     Ok(failure::OK)
 }
 
-/// Names of the pages, for completions and messages.
+/// A page or its section; completions offer the pages.
+fn pages() -> Suggested<StringValueParser> {
+    Suggested { parser: StringValueParser::new(), words: || names().collect() }
+}
+
 fn names() -> impl Iterator<Item = &'static str> {
     PAGES.iter().map(|(name, _)| *name)
 }

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::say::say;
 use crate::net::redact;
 use crate::types::Manifest;
-use crate::types::text::visible_line;
+use crate::types::text::{shell_word, visible_line};
 use crate::wiki::RetrieverAddress;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command};
@@ -22,7 +22,11 @@ const OF_A_START: [&str; 7] = ["resume", "out", "shard", "dry_run", "json", "qui
 
 /// The arguments of a command that were typed, as opposed to those that have their default.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ExplicitArgs(Vec<Argument>);
+pub(super) struct ExplicitArgs {
+    typed: Vec<Argument>,
+    /// Whether those of an earlier start are among them.
+    completed: bool,
+}
 
 /// An argument by its name, such as `max_steps`.
 #[derive(Debug, Clone)]
@@ -88,17 +92,27 @@ impl ExplicitArgs {
                 values: raw.into_iter().flatten().map(OsString::from).collect(),
             }
         };
-        Self(command.get_arguments().filter(|known| typed(known.get_id().as_str())).map(argument).collect())
+        let all = command.get_arguments().filter(|known| typed(known.get_id().as_str()));
+        Self { typed: all.map(argument).collect(), completed: false }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|argument| argument.name == name)
+        self.typed.iter().any(|argument| argument.name == name)
+    }
+
+    /// The command line for the manifest: as typed, or completed by that of the start that is resumed.
+    pub(super) fn command_line(&self, name: &str) -> Vec<String> {
+        if !self.completed {
+            return without_secrets(std::env::args_os());
+        }
+        let program = std::env::args_os().next().unwrap_or_else(|| "wikitrail".into());
+        without_secrets([program, name.into()].into_iter().chain(self.typed.iter().flat_map(Argument::words)))
     }
 
     /// The words that resume what was started with these: what is typed now takes the place of what was typed then.
     fn resumed(mut self, typed: &Self) -> Vec<OsString> {
-        self.0.retain(|argument| !OF_A_START.contains(&argument.name.as_str()) && !typed.has(&argument.name));
-        self.0.iter().chain(&typed.0).flat_map(Argument::words).collect()
+        self.typed.retain(|argument| !OF_A_START.contains(&argument.name.as_str()) && !typed.has(&argument.name));
+        self.typed.iter().chain(&typed.typed).flat_map(Argument::words).collect()
     }
 }
 
@@ -131,7 +145,8 @@ pub(super) trait Resumable: Args {
 /// folder holds no run.
 pub(super) fn resumed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Result<Option<A>> {
     let Some((args, explicit)) = completed::<A>(folder, typed)? else { return Ok(None) };
-    let words = without_secrets(explicit.0.iter().flat_map(Argument::words)).join(" ");
+    let words = without_secrets(explicit.typed.iter().flat_map(Argument::words));
+    let words = words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
     say(format_args!("resuming: wikitrail {} {}", A::NAME, visible_line(&words, LONGEST_COMMAND)));
     Ok(Some(args.with(explicit)))
 }
@@ -145,7 +160,8 @@ pub(super) fn started<A: Resumable>(folder: &Path) -> anyhow::Result<Option<A>> 
 fn completed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Result<Option<(A, ExplicitArgs)>> {
     let Some(manifest) = recorded(folder)? else { return Ok(None) };
     let failure = |reason: String, hint: &str| {
-        let command = visible_line(&manifest.command_line.join(" "), LONGEST_COMMAND);
+        let words: Vec<String> = manifest.command_line.iter().map(|word| shell_word(word)).collect();
+        let command = visible_line(&words.join(" "), LONGEST_COMMAND);
         let message = format!("the command that started `{}` cannot be resumed: {reason}", folder.display());
         Failure::usage(message, format!("{hint}; it was: {command}"))
     };
@@ -161,7 +177,8 @@ fn completed<A: Resumable>(folder: &Path, typed: &ExplicitArgs) -> anyhow::Resul
     let parse = |words: Vec<OsString>| -> Result<(A, ExplicitArgs), clap::Error> {
         let command = A::command();
         let matches = command.clone().try_get_matches_from(words)?;
-        Ok((A::from_arg_matches(&matches)?, ExplicitArgs::of(&command, &matches)))
+        let explicit = ExplicitArgs { completed: true, ..ExplicitArgs::of(&command, &matches) };
+        Ok((A::from_arg_matches(&matches)?, explicit))
     };
     let words = manifest.command_line.iter().skip(2).map(OsString::from).collect();
     let (_, started) = parse(words).map_err(refused)?;

@@ -1,7 +1,9 @@
 //! Flags of settings, made from the settings' declarations.
 
+mod given;
 mod split;
 
+use super::suggested::Suggested;
 use crate::dataset::Format;
 use crate::experiment::defaults::default_setting;
 use crate::experiment::{
@@ -146,35 +148,6 @@ impl<G: Group> Typed<G> {
         self.lists.iter().any(|(listed, values)| listed.name == setting.name && makes(values))
     }
 
-    /// Whether it has a value.
-    pub(super) fn has(&self, name: &str) -> bool {
-        let settings = self.settings.iter().map(|assignment| assignment.setting);
-        settings.chain(self.lists.iter().map(|(setting, _)| *setting)).any(|setting| setting.name == name)
-    }
-
-    /// A setting's one value, where it is a text.
-    pub(super) fn text(&self, name: &str) -> Option<&str> {
-        self.settings.iter().find(|assignment| assignment.setting.name == name)?.value.as_str()
-    }
-
-    /// All values of a setting whose values are texts.
-    pub(super) fn texts(&self, name: &str) -> Vec<String> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        self.text(name).map(str::to_owned).into_iter().chain(self.list(name).iter().filter_map(text)).collect()
-    }
-
-    /// Gives a setting of the group a value; nothing where the group lacks it.
-    pub(super) fn set(&mut self, name: &str, text: &str) {
-        let Some(setting) = G::TABLE.iter().find(|setting| setting.name == name && G::has(setting)) else { return };
-        let value = if setting.kind == Kind::Urls { Value::from(vec![text]) } else { Value::from(text) };
-        self.settings.push(Assignment { setting, value, line: 0 });
-    }
-
-    /// Takes it back.
-    pub(super) fn unset(&mut self, name: &str) {
-        self.settings.retain(|assignment| assignment.setting.name != name);
-    }
-
     pub(super) fn variant(&self) -> anyhow::Result<VariantSettings> {
         Ok(self.single().as_slice().try_into()?)
     }
@@ -244,6 +217,12 @@ fn arg<G: Group>(setting: &'static Setting) -> Arg {
         // They are read later: a message of this place would repeat them, and they may hold a secret.
         Kind::Headers => arg.value_parser(value_parser!(String)).action(ArgAction::Append),
         Kind::Body => arg.value_parser(value_parser!(String)),
+        Kind::Reasoning => {
+            arg.value_parser(Suggested { parser: checked, words: given::reasoning }).hide_possible_values(true)
+        }
+        _ if setting.name == "format" => {
+            arg.value_parser(Suggested { parser: checked, words: given::formats }).hide_possible_values(true)
+        }
         _ if several => arg.value_parser(checked).action(ArgAction::Append),
         _ => arg.value_parser(checked),
     }

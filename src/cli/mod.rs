@@ -43,6 +43,7 @@ mod score_files;
 #[cfg(feature = "serve")]
 mod serve;
 mod show;
+mod suggested;
 mod threads;
 #[cfg(feature = "serve")]
 mod view;

@@ -6,7 +6,7 @@ mod json;
 
 use super::confirm::{Origin, confirm};
 use super::defaults::{self, Takes, Taking};
-use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
+use super::explicit_args::{ExplicitArgs, Resumable, resumed};
 use super::failure::{self, Failure};
 use super::flags::{self, OfReproduction, Typed};
 use super::run::{self, LimitArgs, PaceArgs, RecordingArgs, Shown};
@@ -199,7 +199,7 @@ impl Args {
             results: None,
             defaults: self.given.1.clone(),
             resume: self.resume,
-            command_line: without_secrets(std::env::args_os()),
+            command_line: self.explicit.command_line(Self::NAME),
             dry_run: self.dry_run,
             shard: None,
         };

@@ -9,7 +9,7 @@ pub(super) use args::{Args, LimitArgs, PaceArgs, RecordingArgs, usd};
 
 use super::confirm::{Origin, confirm};
 use super::defaults;
-use super::explicit_args::{ExplicitArgs, Resumable, resumed, without_secrets};
+use super::explicit_args::{ExplicitArgs, Resumable, resumed};
 use super::failure::{self, Failure};
 use super::say::say;
 use super::{report, score};
@@ -142,7 +142,7 @@ impl Args {
             results: self.given.0.clone(),
             defaults: self.given.1.clone(),
             resume: self.resume,
-            command_line: without_secrets(std::env::args_os()),
+            command_line: self.explicit.command_line(Self::NAME),
             dry_run: self.dry_run,
             shard: self.shard.as_deref().map(|text| shard::shard(text, |name| std::env::var(name).ok())).transpose()?,
         };

@@ -11,6 +11,7 @@ use super::metric_files::MetricFiles;
 use super::output_file::json_line;
 use super::say::say;
 use super::score_files;
+use super::suggested::Suggested;
 use crate::graded::{JudgedRun, check_one};
 use crate::label::Judgements;
 use crate::report::console::stdout;
@@ -18,6 +19,7 @@ use crate::report::{JoinedRow, RunSummary, SummaryRow, View, counted, thousands}
 use crate::run::{Spending, Summary, UnfinishedShard};
 use crate::score::Metric;
 use crate::types::text::shell_word;
+use clap::builder::StringValueParser;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +32,7 @@ pub(super) struct Args {
     #[arg(required_unless_present = "gold", conflicts_with = "gold")]
     run: Option<PathBuf>,
     /// Metric of a run: hotpot, aliases, fever, paper, cjk, strategyqa or rougel [default: the dataset's]; metrics of files are listed below.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = metrics(), hide_possible_values = true)]
     metric: Option<String>,
     #[command(flatten)]
     metrics: MetricFiles,
@@ -141,7 +143,8 @@ pub(super) fn print(summary: &Summary, beside: Beside, how: Print) -> anyhow::Re
     notes.extend(readers);
     let people = judgements.map(|judgements| people::text(&judgements, summary)).unwrap_or_default();
     let below = judged.as_ref().map(judge::text).unwrap_or_default() + &people;
-    let report = RunSummary { title, rows, joined, wall_ms, notes, below, next };
+    let accuracy = Metric::parse(metric).is_some_and(Metric::is_accuracy);
+    let report = RunSummary { title, accuracy, rows, joined, wall_ms, notes, below, next };
     if how == Print::Lines {
         out.write_all(report.lines().as_bytes())?;
         out.flush()?;
@@ -263,6 +266,12 @@ fn next_steps(summary: &Summary) -> Vec<String> {
     }
     lines.push(format!("wikitrail export {run} --format csv --rows questions --out questions.csv"));
     lines
+}
+
+/// Any text; completions offer the metrics of runs.
+fn metrics() -> Suggested<StringValueParser> {
+    let words = || Metric::ALL.iter().map(|metric| metric.name()).collect();
+    Suggested { parser: StringValueParser::new(), words }
 }
 
 fn parse_metric(name: &str) -> anyhow::Result<Metric> {

@@ -30,9 +30,11 @@ fn of_shares(mean: f64, variance: f64, n: u64) -> Option<Interval> {
 }
 
 /// The names of these scores' intervals, on one line.
-pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore>) -> &'static str {
+pub(super) fn caption<'a>(mut scores: impl Iterator<Item = &'a RunScore>, accuracy: bool) -> &'static str {
     if scores.any(|score| score.questions.is_some()) {
         "intervals: Student's t over the means of each question's repeats, 95 %"
+    } else if accuracy {
+        "intervals: Wilson's, 95 %"
     } else {
         "intervals: Wilson's for EM, Student's t for F1, 95 %"
     }

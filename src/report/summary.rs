@@ -22,6 +22,8 @@ const NAME: usize = 80;
 pub(crate) struct RunSummary {
     /// Line above the table, such as the run's folder.
     pub title: String,
+    /// Whether EM is an accuracy and F1 says the same.
+    pub accuracy: bool,
     pub rows: Vec<SummaryRow>,
     /// Metrics from files.
     pub joined: Vec<JoinedRow>,
@@ -55,7 +57,7 @@ impl RunSummary {
             "{}\n{}\n{}\n{}\n{}\n",
             visible_line(&self.title, 200),
             self.scores(&names, width),
-            caption(self.rows.iter().map(|row| &row.score)),
+            caption(self.rows.iter().map(|row| &row.score), self.accuracy),
             self.costs(&names, width),
             self.times(),
         );
@@ -79,16 +81,15 @@ impl RunSummary {
     }
 
     fn scores(&self, names: &[String], width: usize) -> String {
-        let mut header = headings("variant", &["n", "EM % [95 %]", "F1 % [95 %]"]);
+        let figures: &[&str] =
+            if self.accuracy { &["n", "accuracy % [95 %]"] } else { &["n", "EM % [95 %]", "F1 % [95 %]"] };
+        let mut header = headings("variant", figures);
         header.push(Heading::words("outcomes"));
         let row = |(name, SummaryRow { score, .. }): (&String, &SummaryRow)| {
-            vec![
-                name.clone(),
-                thousands(score.scored),
-                estimate(score.em, em_interval(score)),
-                estimate(score.f1, f1_interval(score)),
-                outcomes(score),
-            ]
+            let mut cells = vec![name.clone(), thousands(score.scored), estimate(score.em, em_interval(score))];
+            cells.extend((!self.accuracy).then(|| estimate(score.f1, f1_interval(score))));
+            cells.push(outcomes(score));
+            cells
         };
         table(&header, &names.iter().zip(&self.rows).map(row).collect::<Vec<_>>(), width)
     }
@@ -101,10 +102,14 @@ impl RunSummary {
             let (name, score) = (name(row), &row.score);
             let space = " ".repeat(longest - name.width());
             let em = estimate(score.em, em_interval(score));
-            let f1 = score.f1.map_or_else(dash, percent);
             let joined = self.joined.iter().filter(|joined| joined.variant == row.variant).map(joined::short);
             let joined: String = joined.collect();
-            format!("{name}{space}  EM {em}  F1 {f1}{joined}  n {}\n", thousands(score.scored))
+            let figures = if self.accuracy {
+                format!("accuracy {em}")
+            } else {
+                format!("EM {em}  F1 {}", score.f1.map_or_else(dash, percent))
+            };
+            format!("{name}{space}  {figures}{joined}  n {}\n", thousands(score.scored))
         };
         self.rows.iter().map(line).collect()
     }

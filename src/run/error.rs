@@ -126,7 +126,8 @@ pub(crate) fn classify(error: &(dyn Error + 'static)) -> Option<(ErrorKind, Opti
         | StoreError::BadManifest { .. }
         | StoreError::BadQuestion { .. }
         | StoreError::Newer { .. }
-        | StoreError::Foreign { .. } => Input,
+        | StoreError::Foreign { .. }
+        | StoreError::Packed { .. } => Input,
         StoreError::Io { .. }
         | StoreError::Locked { .. }
         | StoreError::Asking { .. }

@@ -176,10 +176,9 @@ impl OutputPlan {
         }
         let selected = recorded.as_ref().map(|recorded| recorded.dataset.selected);
         if let Some(recorded) = recorded {
-            // The first start stays on record; what may have grown is the selection.
+            // The first start stays on record, but for its command: the selection may have grown.
             let manifest = &mut job.manifest;
             manifest.started_at = recorded.started_at;
-            manifest.command_line = recorded.command_line;
             manifest.defaults = recorded.defaults;
             manifest.active_ms = recorded.active_ms;
             manifest.limit_history = recorded.limit_history;
@@ -219,7 +218,6 @@ impl OutputPlan {
         }
         if let Some(before) = self.folder.shard(shard)? {
             let manifest = &mut job.manifest;
-            manifest.command_line = before.command_line;
             manifest.started_at = before.started_at;
             manifest.active_ms = before.active_ms;
             manifest.limit_history = before.limit_history;

@@ -307,7 +307,7 @@ impl Summary {
         while let Some(word) = typed.next() {
             let flag = word.split('=').next().unwrap_or_default();
             match word.as_str() {
-                "--resume" => {}
+                "--resume" | "--quiet" | "-q" => {}
                 "--confirm" if server.is_some() => {}
                 "--out" | "--shard" => drop(typed.next()),
                 _ if ["--out", "--shard"].contains(&flag) => {}

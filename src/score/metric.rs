@@ -43,6 +43,11 @@ impl Metric {
     }
 
     /// The metric of that name, in any case.
+    /// Whether it says right or wrong and nothing between, so that F1 is the same as EM.
+    pub fn is_accuracy(self) -> bool {
+        matches!(self, Self::Fever | Self::StrategyQa)
+    }
+
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.name().eq_ignore_ascii_case(name.trim()))
     }

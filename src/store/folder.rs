@@ -293,7 +293,7 @@ impl RunFolder {
         let paths = parts.iter().map(|part| self.lines(TRAJECTORIES, part));
         let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
         paths.sort();
-        Ok(paths)
+        if paths.is_empty() { StoreError::refuse_packed(&self.path, &self.names()?).map(|()| paths) } else { Ok(paths) }
     }
 
     pub(super) fn lines(&self, stem: &str, part: &str) -> PathBuf {

@@ -56,6 +56,8 @@ pub enum StoreError {
     Newer { path: PathBuf, found: u64, known: u32 },
     #[error("`{}` is not a trajectory file: line {line} is not a trajectory", path.display())]
     Foreign { path: PathBuf, line: usize },
+    #[error("`{}` is packed", path.display())]
+    Packed { path: PathBuf },
     #[error("`{}` is being written by another process{}", path.display(), holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default())]
     Locked { path: PathBuf, holder: Option<String> },
     #[error("another process{} is asking models, and writes their answers to `{}`", holder.as_deref().map(|pid| format!(" ({pid})")).unwrap_or_default(), path.display())]
@@ -67,6 +69,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Refuses a folder whose records somebody has packed: they would be missing without a word.
+    fn refuse_packed(folder: &std::path::Path, names: &[String]) -> Result<(), Self> {
+        let is_packed = |name: &&String| name.starts_with(folder::TRAJECTORIES) && name.ends_with(".jsonl.gz");
+        names.iter().find(is_packed).map_or(Ok(()), |name| Err(Self::Packed { path: folder.join(name) }))
+    }
+
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
@@ -93,6 +101,7 @@ impl StoreError {
                 "restore questions.jsonl; without the file, the dataset that the manifest names is read"
             }
             Self::Newer { .. } => "use the version of wikitrail that wrote it, or a newer one",
+            Self::Packed { .. } => "unpack it with gunzip, and remove the packed file",
             Self::Foreign { .. } => "name a new file; this one was not changed",
             Self::Locked { .. } => "wait for it to finish, or choose another path",
             Self::Asking { .. } => "wait for it to finish; the same command then asks only what is left",

@@ -67,6 +67,21 @@ fn completions_of_every_shell_know_every_command_and_flag() {
     assert_eq!(run(&["completions", "dos"]).code, Some(2));
 }
 
+/// Values that are offered where others may be typed too.
+#[test]
+fn completions_know_formats_metrics_figures_and_pages() {
+    let script = wikitrail(&["completions", "bash"]);
+    for (flag, word) in
+        [("--format", "kilt"), ("--metric", "rougel"), ("--metric", "bad_calls"), ("--reasoning", "medium")]
+    {
+        let offered = script
+            .split(&format!("{flag})"))
+            .any(|rest| rest.lines().nth(1).is_some_and(|line| line.contains("compgen -W") && line.contains(word)));
+        assert!(offered, "{flag} {word}");
+    }
+    assert!(script.contains("experiments compare statistics"));
+}
+
 #[test]
 fn every_command_has_a_manual_page_with_all_its_flags() {
     let dir = tempfile::tempdir().expect("a folder");

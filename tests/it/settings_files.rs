@@ -118,6 +118,20 @@ fn a_run_takes_what_no_flag_says_and_its_manifest_holds_it() {
     assert!(ours.requests().len() > before + 2);
 }
 
+/// Each of several models gets the server that is meant for its provider, or none does.
+#[test]
+fn several_models_share_a_server_only_if_it_is_meant_for_all() {
+    let bench = Bench::new("model = \"openai:own\"\nbase_url = \"http://127.0.0.1:9/v1\"\n");
+    let planned = |models: &str, out: &str| {
+        let ran = bench.ran(&["run", "--limit", "1", "--model", models, "--out", out, "--dry-run", "--json"], &[]);
+        ran.json()
+    };
+    assert!(planned("openai:a,openai:b", "o").to_string().contains("openai:b"));
+    let mixed = ["run", "--limit", "1", "--model", "openai:a,anthropic:b", "--out", "o", "--model-attempts", "1"];
+    let ran = bench.ran(&mixed, &[("ANTHROPIC_API_KEY", "")]);
+    assert!(ran.stderr.contains("no key for https://api.anthropic.com"), "{}", ran.stderr);
+}
+
 #[test]
 fn an_experiment_file_goes_before_settings() {
     let (ours, theirs) = (server(), server());

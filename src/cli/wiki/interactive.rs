@@ -1,7 +1,9 @@
 //! The tool for a person: a prompt, line editing, and help.
 
 use super::lines::{Line, Lines, typed};
+use crate::cli::say::say;
 use crate::types::Tool;
+use crate::types::text::visible_line;
 use crate::wiki::Session;
 use rustyline::DefaultEditor;
 use std::io::Write;
@@ -84,6 +86,11 @@ async fn act(action: &str, session: &mut Session, out: &mut impl Write) -> anyho
     match session.call(tool, input).await {
         Ok(observation) => {
             writeln!(out, "{}", observation.text.trim_end_matches('\n'))?;
+            if let Some((name, rest)) = lowered.split_once(' ')
+                && ["search", "lookup", "finish"].contains(&name)
+            {
+                say(format_args!("hint: write {name}[{}]; `help` lists the actions", visible_line(rest.trim(), 80)));
+            }
             if let Some(note) = observation.note {
                 writeln!(out, "({note})")?;
             }

@@ -57,6 +57,7 @@ fn summary(variants: &[&str]) -> RunSummary {
     };
     RunSummary {
         title: "results/first".into(),
+        accuracy: false,
         rows: variants.iter().map(row).collect(),
         joined: Vec::new(),
         wall_ms: Some(7_620_000),
@@ -126,6 +127,14 @@ fn eighty_columns_are_enough() {
 }
 
 #[test]
+fn an_accuracy_is_said_once() {
+    let accuracy = RunSummary { accuracy: true, ..summary(&["main"]) };
+    let text = accuracy.render(80);
+    assert!(text.contains("accuracy % [95 %]") && !text.contains("F1"), "{text}");
+    assert!(accuracy.lines().starts_with("main  accuracy 27.5 [23.7, 31.5]  n "), "{}", accuracy.lines());
+}
+
+#[test]
 fn an_empty_run_has_no_numbers() {
     let row = SummaryRow {
         variant: "main".into(),
@@ -135,6 +144,7 @@ fn an_empty_run_has_no_numbers() {
     };
     let text = RunSummary {
         title: "t".into(),
+        accuracy: false,
         rows: vec![row],
         joined: Vec::new(),
         wall_ms: None,

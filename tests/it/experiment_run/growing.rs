@@ -132,7 +132,7 @@ fn a_spent_budget_is_not_repeated_by_the_command_that_goes_on() {
     bench.write("g.toml", GROWING);
     let output = bench.run(&["g.toml", "--out", "o", "--max-calls", "20", "--quiet"]);
     assert_eq!(output.code, Some(4), "{}", output.stderr);
-    let command = "wikitrail run g.toml --max-calls LARGER --quiet --resume --out o";
+    let command = "wikitrail run g.toml --max-calls LARGER --resume --out o";
     assert!(output.stderr.contains(&format!("resume with a larger limit: {command}")), "{}", output.stderr);
     let table = output.stdout;
     assert!(table.contains(&format!("  {command}")) || !table.contains("--max-calls 20"), "{table}");
@@ -156,4 +156,27 @@ fn a_command_line_that_cannot_be_parsed_is_shown_without_what_a_terminal_obeys()
     bench.write("o/manifest.json", manifest.to_string());
     let output = bench.run(&["--resume", "--out", "o"]);
     assert!(!output.stderr.contains('\u{1b}') && output.stderr.contains("cannot be resumed"), "{}", output.stderr);
+}
+
+/// What is printed goes on with the run as it is, can be pasted, and shows progress again.
+#[cfg(unix)]
+#[test]
+fn printed_commands_are_those_of_the_last_start_and_can_be_pasted() {
+    let work = WorkDir::new();
+    work.write("my file.jsonl", crate::common::repository("datasets/sample.jsonl"));
+    let out = "it's here";
+    work.run(&["my file.jsonl", "--limit", "1", "-q", "--out", out]).ok();
+    let more = work.run(&["--resume", "--out", out, "--limit", "5", "--max-calls", "20", "--quiet"]);
+    let line = |said: &str, begin: &str| {
+        let found = said.lines().find_map(|line| line.strip_prefix(begin)).map(str::to_owned);
+        found.unwrap_or_else(|| panic!("`{begin}` is missing in:\n{said}"))
+    };
+    let resumed = line(&more.stderr, "resuming: ");
+    assert!(resumed.contains("'my file.jsonl'") && resumed.contains("'--out=it'\\''s here'"), "{resumed}");
+    let command = line(&more.stderr, "resume with a larger limit: ").replace("LARGER", "1000");
+    assert!(command.contains("--limit=5") && !command.contains("quiet") && !command.contains(" -q"), "{command}");
+    crate::common::shell(work.root(), &command).ok();
+    let scored = work.wikitrail(&["score", out, "--json"]).json();
+    assert_eq!(scored["variants"][0]["measured"], 5);
+    crate::common::shell(work.root(), &resumed).ok();
 }
