@@ -58,7 +58,7 @@ fn a_comparison_is_the_summary_and_the_page_is_kept() {
     ];
     action(&dir, "run", &inputs).ok();
     let (page, comparison) = shown(&dir);
-    assert!(page.starts_with("<!DOCTYPE html>") || page.starts_with("<!doctype html>"), "{:.80}", page);
+    assert!(page.starts_with("<!DOCTYPE html>") || page.starts_with("<!doctype html>"), "{page:.80}");
     assert!(comparison.contains("**EM, pairwise**") && !comparison.contains("F1"), "{comparison}");
     assert!(dir.read("summary").contains(&comparison));
 }
